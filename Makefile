@@ -1,0 +1,63 @@
+# Everything a newcomer, a developer and CI run. No target needs a step by hand before it.
+#
+#   make demo [FOLDER=pages/ LANGUAGE=es]   the main job on sample pages, or on a folder of yours
+#   make demo-hand                          the same, lines found by kraken in its own runtime
+#   make serve                              the engine, with its interactive API reference
+#   make test [SLOW=1]                      linters, types, import contracts, tests
+#   make lint | bench | soak | openapi | lock | format | clean
+
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; raise SystemExit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
+BIN := .venv/bin
+FOLDER ?=
+LANGUAGE ?=
+WORKERS ?= 2
+SLOW ?= $(CI)
+MARKS = $(if $(SLOW),not soak,not soak and not slow)
+DEMO = $(BIN)/armarium demo $(if $(FOLDER),--folder "$(FOLDER)") $(if $(LANGUAGE),--language "$(LANGUAGE)")
+
+.DEFAULT_GOAL := help
+.PHONY: help base dev demo demo-hand serve test lint bench soak openapi lock format clean
+
+help:
+	@sed -n '3,7s/^# //p' Makefile
+
+base dev:
+	@test -n "$(PYTHON)" || { echo "Armarium needs Python 3.11 or newer: install it, or say make PYTHON=/path/to/python3." >&2; exit 1; }
+	@$(PYTHON) tools/bootstrap.py $@
+
+demo: base
+	@$(DEMO)
+
+demo-hand: base
+	@$(DEMO) --hand
+
+serve: base
+	@$(BIN)/armarium serve
+
+test: lint
+	$(BIN)/pytest -n $(WORKERS) -m "$(MARKS)"
+
+lint: dev
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+soak: dev
+	$(BIN)/pytest -n $(WORKERS) -m soak
+
+bench: dev
+	$(BIN)/python benchmarks/run.py
+
+openapi: dev
+	$(BIN)/python tools/openapi.py
+
+lock: dev
+	$(BIN)/python tools/lock.py $(if $(UPGRADE),--upgrade)
+
+format: dev
+	$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
+
+clean:
+	rm -rf .venv .venv.lock demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

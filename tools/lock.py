@@ -1,0 +1,63 @@
+"""Writes requirements/*.txt anew: versions and hashes of what the pyproject files ask for, and no addresses.
+
+Run by `make lock` in the environment that `tools/bootstrap.py` made. The base lock is what a user gets; the dev lock
+is the base lock and the tools of tests and benchmarks, at the same versions.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from bootstrap import INSTALLERS, REQUIREMENTS, ROOT, VENV, uv_environment, workspace_members
+
+HEADER = "# Made by `make lock` from the pyproject files: versions and hashes, no addresses. Do not edit.\n"
+FORBIDDEN = ("torch", "torchvision", "kraken", "transformers")  # they live in runtimes, never in the base install
+
+
+def read(pyproject: Path) -> dict[str, Any]:
+    return tomllib.loads(pyproject.read_text())
+
+
+def wanted() -> dict[str, list[str]]:
+    """Requirements by lock, without our own dists; building those from a checkout needs hatchling."""
+    projects = [read(member / "pyproject.toml") for member in workspace_members()]
+    base = {name for project in projects for name in project["project"].get("dependencies", [])}
+    base |= {name for project in projects for name in project["build-system"]["requires"]}
+    groups = read(ROOT / "pyproject.toml")["dependency-groups"]
+    third_party = sorted(name for name in base if not name.startswith("armarium"))
+    return {"installers": groups["installers"], "base": third_party, "dev": [*third_party, *groups["dev"]]}
+
+
+def compile_lock(requirements: list[str], lock: Path, constraints: Path | None, *, upgrade: bool) -> None:
+    command = [
+        *(str(VENV / "bin" / "uv"), "pip", "compile", "--quiet", "--universal", "--python-version", "3.11"),
+        *("--generate-hashes", "--no-emit-index-url", "--no-annotate", "--no-header"),
+        *("-o", str(lock), *(["--upgrade"] if upgrade else []), *(["-c", str(constraints)] if constraints else [])),
+        "-",
+    ]
+    environment = {**os.environ, **uv_environment()}
+    subprocess.run(command, cwd=ROOT, input="\n".join(requirements), text=True, check=True, env=environment)
+    text = lock.read_text()
+    if unwanted := [name for name in FORBIDDEN if re.search(rf"(?m)^{name}==", text)]:
+        raise SystemExit(f"{lock.name} would hold {', '.join(unwanted)}; that belongs into a runtime's requirements")
+    lock.write_text(HEADER + text)
+
+
+def main(arguments: list[str]) -> int:
+    upgrade = "--upgrade" in arguments
+    lists = wanted()
+    compile_lock(lists["installers"], INSTALLERS, None, upgrade=upgrade)
+    base = REQUIREMENTS / "base.txt"
+    compile_lock(lists["base"], base, None, upgrade=upgrade)
+    compile_lock(lists["dev"], REQUIREMENTS / "dev.txt", base, upgrade=upgrade)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
