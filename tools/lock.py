@@ -25,10 +25,11 @@ def read(pyproject: Path) -> dict[str, Any]:
 
 
 def wanted() -> dict[str, list[str]]:
-    """Requirements by lock, without our own dists; building those from a checkout needs hatchling."""
+    """Requirements by lock, without our own dists; an editable install of those needs hatchling and editables."""
     projects = [read(member / "pyproject.toml") for member in workspace_members()]
     base = {name for project in projects for name in project["project"].get("dependencies", [])}
     base |= {name for project in projects for name in project["build-system"]["requires"]}
+    base.add("editables>=0.5")
     groups = read(ROOT / "pyproject.toml")["dependency-groups"]
     third_party = sorted(name for name in base if not name.startswith("armarium"))
     return {"installers": groups["installers"], "base": third_party, "dev": [*third_party, *groups["dev"]]}
