@@ -1,0 +1,365 @@
+"""What the guard promises: every bomb and broken file gets a sentence, quickly, in little memory."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import struct
+import subprocess
+import sys
+import threading
+import warnings
+import zipfile
+import zlib
+from pathlib import Path
+
+import pytest
+from armarium.errors import Invalid
+from armarium.guard import (
+    MAX_XML_BYTES,
+    check_archive,
+    image_info,
+    open_image,
+    parse_xml,
+    read_member,
+)
+from PIL import Image
+
+# ------------------------------------------------------------------------------------------------ makers
+
+
+def png(width: int, height: int, *, depth: int = 8, rows: int | None = None) -> bytes:
+    """A one-colour grey PNG written by hand: Pillow itself would need the memory that the bomb wants."""
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    row = bytes(1 + (width * depth + 7) // 8)
+    packer = zlib.compressobj(9)
+    data = b"".join(packer.compress(row) for _ in range(height if rows is None else rows)) + packer.flush()
+    header = struct.pack(">IIBBBBB", width, height, depth, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+
+
+def tiff(width: int, height: int, data: bytes, *, loop: bool = False) -> bytes:
+    """A one-strip deflate TIFF that claims any size, optionally with a next page that is itself."""
+    tags = [
+        (256, 4, 1, width),
+        (257, 4, 1, height),
+        (258, 3, 1, 8),
+        (259, 3, 1, 8),
+        (262, 3, 1, 1),
+        (273, 4, 1, 8),
+        (277, 3, 1, 1),
+        (278, 4, 1, height),
+        (279, 4, 1, len(data)),
+    ]
+    at = 8 + len(data)
+    ifd = struct.pack("<H", len(tags)) + b"".join(struct.pack("<HHII", *tag) for tag in tags)
+    return b"II*\0" + struct.pack("<I", at) + data + ifd + struct.pack("<I", at if loop else 0)
+
+
+def photograph(width: int = 300, height: int = 200, form: str = "JPEG", **options: object) -> bytes:
+    image = Image.frombytes("RGB", (width, height), os.urandom(width * height * 3))
+    out = io.BytesIO()
+    image.save(out, form, **options)
+    return out.getvalue()
+
+
+# --------------------------------------------------------------------------------------------------- XML
+
+
+def test_a_plain_document_is_parsed() -> None:
+    root = parse_xml(b'<?xml version="1.0" encoding="ISO-8859-1"?><!-- x --><a><?pi?><b>\xe9</b></a>')
+    assert root.tag == "a"
+    assert [child.tag for child in root] == ["b"]
+    assert root[0].text == "é"
+
+
+BILLION_LAUGHS = (
+    b'<?xml version="1.0"?>\n<!DOCTYPE lolz [\n<!ENTITY lol "lol">\n'
+    + b"".join(
+        b'<!ENTITY lol%d "%s">\n' % (n, (b"&lol%d;" % (n - 1) if n > 1 else b"&lol;") * 10)
+        for n in range(1, 10)
+    )
+    + b"]>\n<lolz>&lol9;</lolz>"
+)
+EXTERNAL = b'<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>'
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        BILLION_LAUGHS,
+        EXTERNAL,
+        b"\xef\xbb\xbf" + EXTERNAL,
+        b"<?xml version='1.0'?><!-- a --><!-- b -->\n" + EXTERNAL,
+        EXTERNAL.decode().encode("utf-16"),
+        EXTERNAL.decode().encode("utf-16-le"),
+        EXTERNAL.decode().encode("utf-32"),
+        b'<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/x.dtd"><html/>',
+        b"<?xml version='1.0' encoding='UTF-7'?>+ADw-!DOCTYPE a SYSTEM 'x'+AD4-<a/>",
+    ],
+    ids=["laughs", "external", "bom", "after comments", "utf-16", "utf-16-le", "utf-32", "public", "utf-7"],
+)
+def test_a_doctype_is_refused_in_any_dress(data: bytes) -> None:
+    with pytest.raises(Invalid) as refusal:
+        parse_xml(data, name="page.xml")
+    assert refusal.value.detail.startswith("page.xml ")
+    assert "passwd" not in refusal.value.detail
+    if not data.startswith(b"<?xml version='1.0' encoding='UTF-7'"):
+        assert refusal.value.code == "xml_doctype"
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "is empty"),
+        (b"  \n ", "is empty"),
+        (b"not xml at all", "not well-formed"),
+        (b"<a><b></a>", "not well-formed"),
+        (b"<a>cut", "not well-formed"),
+        (b"<a/><b/>", "not well-formed"),
+        (b"<?xml version='1.0' encoding='utf-8'?><a>\xe9\xe8</a>", "encoding"),
+        (b"<?xml version='1.0' encoding='klingon'?><a/>", "encoding"),
+        (b"<a>&unknown;</a>", "not well-formed"),
+        (b"<a>" * 257 + b"</a>" * 257, "256 deep"),
+        (b"<a>" * 100_000 + b"</a>" * 100_000, "256 deep"),
+        (b"<a>" + b"x" * 11_000_000 + b"</a>", "10 MB"),
+        (b"<a>" + b"<b/>" * 3_000_001 + b"</a>", "tags and attributes"),
+    ],
+)
+def test_what_is_not_a_page_of_xml_is_refused(data: bytes, words: str) -> None:
+    with pytest.raises(Invalid, match=words):
+        parse_xml(data)
+
+
+def test_more_than_64_mib_is_refused_before_parsing() -> None:
+    with pytest.raises(Invalid, match="at most 67 MB"):
+        parse_xml(b"<a>" + b" " * MAX_XML_BYTES + b"</a>")
+
+
+def test_a_deep_but_lawful_document_passes() -> None:
+    assert parse_xml(b"<a>" * 250 + b"</a>" * 250).tag == "a"
+
+
+# ------------------------------------------------------------------------------------------------ images
+
+
+@pytest.mark.parametrize("form", ["JPEG", "PNG", "TIFF", "WEBP", "GIF", "BMP", "JPEG2000"])
+def test_every_taken_format_opens(form: str, tmp_path: Path) -> None:
+    path = tmp_path / "page"
+    path.write_bytes(photograph(64, 48, form))
+    info = image_info(path)
+    assert (info.format, info.width, info.height, info.frames, info.orientation) == (form, 64, 48, 1, 1)
+    assert info.mime_type.startswith("image/")
+    image = open_image(path)
+    assert image.size == (64, 48)
+    image.convert("RGB").getpixel((63, 47))
+
+
+def test_the_orientation_is_read_without_decoding(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    path = tmp_path / "turned.jpg"
+    path.write_bytes(photograph(80, 40, exif=exif))
+    info = image_info(path)
+    assert info.orientation == 6
+    assert info.upright_size == (40, 80)
+
+
+def test_pages_of_a_tiff_are_counted_and_opened(tmp_path: Path) -> None:
+    pages = [Image.new("L", (20 + n, 10), n) for n in range(4)]
+    path = tmp_path / "book.tif"
+    pages[0].save(path, save_all=True, append_images=pages[1:])
+    assert image_info(path).frames == 4
+    third = open_image(path, frame=2)
+    assert third.size == (22, 10)
+    assert third.getpixel((0, 0)) == 2
+    with pytest.raises(Invalid, match="has 4 pages; page 9"):
+        open_image(path, frame=8)
+
+
+def test_a_jpeg_may_be_decoded_small() -> None:
+    assert open_image(photograph(800, 600), shrink_to=(100, 75)).size == (100, 75)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "empty"),
+        (b"This is a letter, not a picture.\n" * 3, "is a text"),
+        (b"<?xml version='1.0'?><a/>", "XML or HTML"),
+        (b"%PDF-1.7\n", "is a PDF"),
+        (b"PK\3\4" + bytes(40), "ZIP"),
+        (bytes(range(256)), "no image"),
+        (b"\xff\xd8\xff", "header cannot be read"),
+        (b"\x89PNG\r\n\x1a\n", "header cannot be read"),
+        (b"II*\0\x08\0\0\0", "header cannot be read"),
+        (b"GIF89a", "header cannot be read"),
+        (photograph()[: len(photograph()) // 2], "damaged JPEG"),
+        (photograph(form="PNG")[:5000], "damaged PNG"),
+        (photograph(form="TIFF", compression="tiff_lzw")[:9000], "TIFF"),
+        (png(12_000, 12_000, depth=1, rows=10), "bomb"),
+        (png(40_000, 40_000, rows=10), "at most 200 million"),
+        (tiff(60_000, 60_000, zlib.compress(bytes(1000))), "at most 200 million"),
+        (tiff(13_000, 13_000, zlib.compress(bytes(1_000_000))), "bomb"),
+        (tiff(900, 900, zlib.compress(bytes(1000))), "damaged TIFF"),
+        (tiff(10, 10, zlib.compress(bytes(100)), loop=True), "point back"),
+    ],
+)
+def test_what_is_no_whole_image_is_refused(data: bytes, words: str) -> None:
+    with pytest.raises(Invalid, match=words):
+        open_image(data, name="0001.jpg")
+
+
+def test_a_file_that_vanished_and_a_folder_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match=r"gone\.jpg is not there any more"):
+        open_image(tmp_path / "gone.jpg")
+    with pytest.raises(Invalid, match="is a folder"):
+        image_info(tmp_path)
+
+
+def test_the_limit_can_be_set() -> None:
+    with pytest.raises(Invalid, match="SERVICE_MAX_IMAGE_PIXELS"):
+        open_image(photograph(300, 200), max_pixels=59_999)
+    assert open_image(photograph(300, 200), max_pixels=60_000).size == (300, 200)
+
+
+def test_a_page_between_pillows_limit_and_ours_opens_without_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "map.tif"
+    path.write_bytes(png(13_500, 7_000))  # 94 million pixels, all white paper: 1,000 pixels a byte
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert open_image(path).size == (13_500, 7_000)
+
+
+def test_threads_do_not_disturb_each_other() -> None:
+    good, cut = photograph(), photograph()[:20_000]
+    outcomes: list[str] = []
+
+    def work(data: bytes, expected: str) -> None:
+        for _ in range(20):
+            try:
+                open_image(data)
+                outcomes.append("whole" if expected == "whole" else "wrong")
+            except Invalid:
+                outcomes.append("cut" if expected == "cut" else "wrong")
+
+    threads = [threading.Thread(target=work, args=pair) for pair in [(good, "whole"), (cut, "cut")] * 4]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert outcomes.count("whole") == outcomes.count("cut") == 80
+
+
+_MEASURE = """
+import json, resource, sys, time
+from armarium.guard import image_info, open_image, parse_xml
+from armarium.errors import Invalid
+resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+import PIL.Image, lxml.etree
+data = open(sys.argv[1], "rb").read()
+start = time.perf_counter()
+try:
+    (parse_xml if sys.argv[2] == "xml" else open_image)(data)
+    said = None
+except Invalid as refusal:
+    said = refusal.detail
+spent = time.perf_counter() - start
+print(json.dumps({"said": said, "seconds": spent, "mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("144-megapixel.png", lambda: png(12_000, 12_000, depth=1)),
+        ("one-colour-40000.png", lambda: png(40_000, 40_000, rows=400)),
+        ("zip-bomb.tif", lambda: tiff(30_000, 30_000, zlib.compress(bytes(50_000_000)))),
+        ("laughs.xml", lambda: BILLION_LAUGHS),
+        ("deep.xml", lambda: b"<a>" * 100_000 + b"</a>" * 100_000),
+        ("spaces.xml", lambda: b"<a>" + b" " * (MAX_XML_BYTES + 1) + b"</a>"),
+        ("tags.xml", lambda: b"<a>" + b"<b/>" * 10_000_000 + b"</a>"),
+    ],
+)
+def test_a_bomb_is_refused_in_a_second_and_300_mb(name: str, make: object, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(make())  # type: ignore[operator]
+    kind = "xml" if name.endswith(".xml") else "image"
+    ran = subprocess.run(
+        [sys.executable, "-c", _MEASURE, str(path), kind],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    found = json.loads(ran.stdout)
+    assert found["said"], f"{name} was let through"
+    assert found["mb"] < 300
+    assert found["seconds"] < 1
+
+
+# ---------------------------------------------------------------------------------------------- archives
+
+
+def archive(*members: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    out = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with zipfile.ZipFile(out, "w", method) as made:
+            for name, data in members:
+                made.writestr(name, data)
+    return out.getvalue()
+
+
+def test_an_archive_lists_its_files() -> None:
+    data = archive(("page/0001.xml", b"<a/>"), ("page/", b""), ("0001.jpg", b"x"))
+    assert [member.filename for member in check_archive(data)] == ["page/0001.xml", "0001.jpg"]
+    with zipfile.ZipFile(io.BytesIO(data)) as opened:
+        assert read_member(opened, check_archive(data)[0]) == b"<a/>"
+
+
+def _link() -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as made:
+        info = zipfile.ZipInfo("link")
+        info.external_attr = 0o120777 << 16
+        made.writestr(info, "/etc/passwd")
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"PK\3\4 nothing", "not a readable ZIP"),
+        (archive(("../out.xml", b"x")), "leave its folder"),
+        (archive(("/etc/x", b"x")), "leave its folder"),
+        (archive(("C:evil", b"x")), "leave its folder"),
+        (archive(("a\\..\\b", b"x")), "leave its folder"),
+        (_link(), "a link or a device"),
+        (archive(("A.xml", b"x"), ("a.XML", b"y")), "twice"),
+        (archive(("\u00e9.xml", b"x"), ("e\u0301.xml", b"y")), "twice"),
+        (archive(("zeros", bytes(5_000_000))), "bomb"),
+        (archive(*[(f"{n}", b"") for n in range(10_001)]), "at most 10,000"),
+    ],
+)
+def test_a_dangerous_archive_is_refused(data: bytes, words: str) -> None:
+    with pytest.raises(Invalid, match=words):
+        check_archive(data, name="pages.zip")
+
+
+def test_an_archive_too_large_to_unpack_is_refused() -> None:
+    with pytest.raises(Invalid, match="unpacks to"):
+        check_archive(archive(("a", os.urandom(2000)), ("b", os.urandom(2000))), max_bytes=3000)
+
+
+def test_a_member_that_lies_about_its_size_is_refused() -> None:
+    data = archive(("a", b"abcdef"), method=zipfile.ZIP_STORED)
+    with zipfile.ZipFile(io.BytesIO(data)) as opened:
+        member = opened.infolist()[0]
+        member.file_size = 3
+        with pytest.raises(Invalid):
+            read_member(opened, member)
