@@ -16,12 +16,13 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
+UV = VENV / "bin" / "uv"
 REQUIREMENTS = ROOT / "requirements"
 PROFILES = ("base", "dev")  # each holds all of the one before it
 INSTALLERS = REQUIREMENTS / "installers.txt"
@@ -70,11 +71,14 @@ def say(text: str) -> None:
     print(f"armarium setup: {text}", file=sys.stderr, flush=True)
 
 
-def succeeds(command: Sequence[str | Path], **env: str) -> bool:
-    return run(command, quiet=True, **env).returncode == 0
+Command = Sequence[str | Path]
 
 
-def run(command: Sequence[str | Path], *, quiet: bool = False, **env: str) -> subprocess.CompletedProcess[bytes]:
+def succeeds(command: Command) -> bool:
+    return run(command, quiet=True).returncode == 0
+
+
+def run(command: Command, *, quiet: bool = False, env: Mapping[str, str] = {}) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         [str(part) for part in command],
         cwd=ROOT,
@@ -121,8 +125,9 @@ def pip_commands(scratch: Path) -> Iterator[list[str | Path]]:
             yield [PYTHON, wheel / "pip"]
         if administrator := become_root():
             say("installing Debian's python3-venv")
-            succeeds([*administrator, "apt-get", "update"], DEBIAN_FRONTEND="noninteractive")
-            succeeds([*administrator, "apt-get", "install", "-y", "python3-venv"], DEBIAN_FRONTEND="noninteractive")
+            apt = [*administrator, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]
+            succeeds([*apt, "update"])
+            succeeds([*apt, "install", "-y", "python3-venv"])
             for wheel in sorted(Path("/usr/share/python-wheels").glob("pip-*.whl")):
                 yield [PYTHON, wheel / "pip"]
 
@@ -181,12 +186,12 @@ def uv_environment() -> dict[str, str]:
 
 def install_packages(profile: str) -> None:
     """The locked packages, then our own dists as they stand in this checkout."""
-    lock = ["--require-hashes", "-r", REQUIREMENTS / f"{profile}.txt"]
+    lock = ["--require-hashes", "-r", str(REQUIREMENTS / f"{profile}.txt")]
     ours = [part for member in workspace_members() for part in ("-e", str(member))]
-    steps: list[list[str | Path]] = [lock, ["--no-deps", "--no-build-isolation", *ours]]
-    uv: list[str | Path] = [VENV / "bin" / "uv", "pip", "install", "--quiet", "--python", PYTHON]
-    if succeeds([uv[0], "--version"]):
-        if all(run([*uv, *step], **uv_environment()).returncode == 0 for step in steps):
+    steps = [lock, ["--no-deps", "--no-build-isolation", *ours]]
+    uv = [UV, "pip", "install", "--quiet", "--python", PYTHON]
+    if succeeds([UV, "--version"]):
+        if all(run([*uv, *step], env=uv_environment()).returncode == 0 for step in steps):
             return
         say("uv did not get through; trying the same with pip")
     pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]

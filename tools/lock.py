@@ -14,7 +14,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from bootstrap import INSTALLERS, REQUIREMENTS, ROOT, VENV, uv_environment, workspace_members
+from bootstrap import INSTALLERS, REQUIREMENTS, ROOT, UV, uv_environment, workspace_members
 
 HEADER = "# Made by `make lock` from the pyproject files: versions and hashes, no addresses. Do not edit.\n"
 FORBIDDEN = ("torch", "torchvision", "kraken", "transformers")  # they live in runtimes, never in the base install
@@ -37,7 +37,7 @@ def wanted() -> dict[str, list[str]]:
 
 def compile_lock(requirements: list[str], lock: Path, constraints: Path | None, *, upgrade: bool) -> None:
     command = [
-        *(str(VENV / "bin" / "uv"), "pip", "compile", "--quiet", "--universal", "--python-version", "3.11"),
+        *(str(UV), "pip", "compile", "--quiet", "--universal", "--python-version", "3.11"),
         *("--generate-hashes", "--no-emit-index-url", "--no-annotate", "--no-header"),
         *("-o", str(lock), *(["--upgrade"] if upgrade else []), *(["-c", str(constraints)] if constraints else [])),
         "-",

@@ -1,0 +1,31 @@
+"""The published OpenAPI document is the one the code makes."""
+
+from __future__ import annotations
+
+import json
+
+import openapi
+
+
+def test_the_committed_document_is_what_the_code_says() -> None:
+    committed = openapi.DOCUMENT.read_text(encoding="utf-8") if openapi.DOCUMENT.exists() else "{}"
+    made = openapi.published()
+    if committed != made:
+        before, after = (operations(document) for document in (committed, made))
+        raise AssertionError(
+            f"docs/openapi.json differs from the code (gone: {sorted(before - after)}, new: {sorted(after - before)}, "
+            "or a schema changed). If that is meant, run make openapi and commit it."
+        )
+
+
+def operations(document: str) -> set[str]:
+    paths = json.loads(document).get("paths", {})
+    return {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
+
+
+def test_every_operation_has_a_summary_and_a_name_of_its_own() -> None:
+    document = json.loads(openapi.published())
+    found = [(path, method, op) for path, methods in document["paths"].items() for method, op in methods.items()]
+    assert [f"{method} {path}" for path, method, op in found if not op.get("summary")] == []
+    names = [op["operationId"] for _, _, op in found]
+    assert len(names) == len(set(names))

@@ -1,0 +1,81 @@
+"""Our distributions as strangers get them: wheels in a clean environment, away from the checkout."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import bootstrap
+import pytest
+from checkout import ROOT, dists
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not bootstrap.UV.exists(), reason="uv is not in this environment; wheels are built with it"),
+]
+
+
+def run(*command: str | Path, cwd: Path = ROOT) -> str:
+    env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    env |= bootstrap.uv_environment()
+    ran = subprocess.run([str(part) for part in command], cwd=cwd, env=env, capture_output=True, text=True)
+    assert ran.returncode == 0, f"{command}:\n{ran.stdout}{ran.stderr}"
+    return ran.stdout
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    out = tmp_path_factory.mktemp("wheels")
+    for member in bootstrap.workspace_members():
+        run(bootstrap.UV, "build", "--quiet", "--wheel", "--no-build-isolation", "--python", sys.executable, "-o", out, member)
+    return sorted(out.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def clean(wheels: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the base lock and our wheels, from uv's cache when it holds all of it."""
+    place = tmp_path_factory.mktemp("clean") / "venv"
+    run(bootstrap.UV, "venv", "--quiet", "--python", sys.executable, place)
+    install = [bootstrap.UV, "pip", "install", "--quiet", "--python", place / "bin" / "python"]
+    lock = ["--require-hashes", "-r", bootstrap.REQUIREMENTS / "base.txt"]
+    if subprocess.run([*install, "--offline", *lock], capture_output=True).returncode != 0:
+        run(*install, *lock)
+    run(*install, "--offline", "--no-deps", *wheels)
+    return place / "bin"
+
+
+def test_every_distribution_makes_a_wheel_with_all_its_files(wheels: list[Path]) -> None:
+    assert len(wheels) == len(bootstrap.workspace_members())
+    for dist in dists():
+        (wheel,) = (path for path in wheels if path.name.startswith(dist.name.replace("-", "_") + "-"))
+        packed = set(zipfile.ZipFile(wheel).namelist())
+        for package in dist.packages:
+            expected = {
+                str(path.relative_to(package.parent))
+                for path in package.rglob("*")
+                if path.is_file() and "__pycache__" not in path.parts
+            }
+            assert expected <= packed, f"{wheel.name} lacks {sorted(expected - packed)}"
+
+
+def test_requirements_of_the_wheels_agree_with_the_lock(clean: Path) -> None:
+    run(bootstrap.UV, "pip", "check", "--python", clean / "python")
+
+
+def test_the_command_line_works_away_from_the_checkout(clean: Path, tmp_path: Path) -> None:
+    said = run(clean / "armarium", "--help", cwd=tmp_path)
+    for command in ("serve", "create", "import", "read", "export", "undo", "doctor"):
+        assert command in said
+
+
+def test_all_first_party_plugins_are_found_there(clean: Path, tmp_path: Path) -> None:
+    environment = ["env", f"SERVICE_STATE_DIR={tmp_path / 'state'}"]
+    plugins = json.loads(run(*environment, clean / "armarium", "plugins", "--json", cwd=tmp_path))
+    text = json.dumps(plugins)
+    for family in ("documents", "source_model", "formats", "reading"):
+        assert f'"{family}"' in text
+    assert "refused" not in text or '"refused": {}' in text or '"refused": []' in text

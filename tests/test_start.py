@@ -1,0 +1,34 @@
+"""What starting the engine costs: heavy libraries are loaded by the first work that needs them, not before."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+HEAVY = {
+    *("PIL", "lxml", "numpy", "cv2", "onnxruntime", "rapidocr", "tesserocr", "pypdfium2"),
+    *("alembic", "httpx", "rich", "torch"),
+}
+ASSEMBLE = """
+import pathlib, sys, tempfile
+from armarium.api import Settings
+from armarium.app import create_app
+with tempfile.TemporaryDirectory() as state:
+    create_app(Settings(state_dir=pathlib.Path(state)))
+    made = sorted(str(path) for path in pathlib.Path(state).rglob("*"))
+print(*made, sep="\\n", file=sys.stderr)
+print(*sys.modules)
+"""
+
+
+def test_assembling_the_engine_loads_no_heavy_library_and_writes_nothing() -> None:
+    ran = subprocess.run([sys.executable, "-c", ASSEMBLE], capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[0] for name in ran.stdout.split()}
+    assert loaded & HEAVY == set()
+    assert ran.stderr.strip() == ""
+
+
+def test_a_second_engine_lives_beside_the_first() -> None:
+    """Nothing is kept in module globals, so two applications in one process do not meet."""
+    two = ASSEMBLE.replace("    create_app(", "    assert create_app(Settings(state_dir=pathlib.Path(state))) is not create_app(")
+    subprocess.run([sys.executable, "-c", two], capture_output=True, text=True, check=True)

@@ -1,0 +1,182 @@
+"""The house rules that a machine can check, over every file of the checkout."""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import importlib.metadata
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from checkout import ROOT, Dist, dists, families, files, imported_names, is_test, place, text
+
+PYTHON = files(".py")
+LONGEST = {"code": 400, "test": 600}
+# written in pieces, so that this file does not hold what it looks for
+OPEN_ENDS = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b|raise NotImple" r"mentedError")
+MACHINE_PATHS = re.compile(r"(?<![\w.:])/(wo" r"rk|ro" r"ot|fa" r"rm|Us" r"ers/\w+|ho" r"me/\w+)(/|\b)")
+REGISTRIES = re.compile(
+    "|".join(re.escape(".".join(host)) for host in [
+        ("pypi", "org"), ("pythonhosted", "org"), ("npmjs", "org"), ("npmjs", "com"), ("debian", "org/debian"),
+        ("yarnpkg", "com"), ("anaconda", "org"), ("download.pytorch", "org"), ("crates", "io"), ("docker", "io"),
+    ])
+)  # fmt: skip
+VAGUE_NAMES = {"util", "utils", "helper", "helpers", "common", "manager", "managers", "misc"}
+
+
+def lines_matching(pattern: re.Pattern[str], paths: tuple[Path, ...]) -> list[str]:
+    return [
+        f"{place(path)}:{number}: {line.strip()[:100]}"
+        for path in paths
+        for number, line in enumerate(text(path).split("\n"), 1)
+        if pattern.search(line)
+    ]
+
+
+def readable() -> tuple[Path, ...]:
+    return tuple(path for path in files() if b"\0" not in path.read_bytes()[:4096])
+
+
+def test_one_idea_one_file() -> None:
+    long = [
+        f"{place(path)} has {lines} lines, {limit} at most: make it a package with a file for each noun"
+        for path in PYTHON
+        if "migrations" not in path.parts
+        if (lines := text(path).count("\n")) > (limit := LONGEST["test" if is_test(path) else "code"])
+    ]
+    assert not long, "\n".join(long)
+
+
+def test_a_module_opens_with_what_lives_there() -> None:
+    silent = [place(path) for path in PYTHON if not ast.get_docstring(ast.parse(text(path)))]
+    assert not silent, f"no opening sentence in: {', '.join(silent)}"
+
+
+def test_nothing_is_left_open_in_the_code() -> None:
+    assert lines_matching(OPEN_ENDS, PYTHON) == []
+
+
+def test_no_path_of_a_development_machine() -> None:
+    assert lines_matching(MACHINE_PATHS, readable()) == []
+
+
+def test_no_package_registry_is_named() -> None:
+    assert lines_matching(REGISTRIES, readable()) == []
+
+
+def test_locks_hold_versions_and_hashes_only() -> None:
+    for lock in sorted((ROOT / "requirements").glob("*.txt")):
+        said = text(lock)
+        assert "://" not in said, f"{lock.name} holds an address"
+        pins = re.findall(r"(?m)^([a-z0-9][\w.-]*)==", said)
+        assert pins
+        assert not {"torch", "torchvision", "kraken", "transformers"} & set(pins), f"{lock.name} brings torch along"
+        assert said.count("--hash=") >= len(pins)
+
+
+def test_the_dev_lock_is_the_base_lock_and_more() -> None:
+    pins = {name: set(re.findall(r"(?m)^[a-z0-9].*==\S+", text(ROOT / "requirements" / name)))
+            for name in ("base.txt", "dev.txt")}  # fmt: skip
+    assert pins["base.txt"] < pins["dev.txt"]
+
+
+def test_locks_cover_what_the_pyproject_files_ask_for() -> None:
+    pinned = {name.replace("_", "-").lower()
+              for name in re.findall(r"(?m)^([a-zA-Z0-9][\w.-]*)==", text(ROOT / "requirements" / "base.txt"))}  # fmt: skip
+    for dist in dists():
+        asked = {re.split(r"[^\w.-]", need)[0].replace("_", "-").lower() for need in dist.project["dependencies"]}
+        missing = {name for name in asked if not name.startswith("armarium")} - pinned
+        assert not missing, f"{dist.name} asks for {', '.join(sorted(missing))}: run make lock"
+
+
+def test_modules_have_telling_names() -> None:
+    assert [place(path) for path in PYTHON if {path.stem, path.parent.name} & VAGUE_NAMES] == []
+
+
+@pytest.mark.parametrize("dist", dists(), ids=lambda dist: dist.name)
+def test_a_distribution_has_its_rooms(dist: Dist) -> None:
+    assert len(text(dist.folder / "README.md").split()) > 30, f"{dist.name}: its README says what it is and what is in it"
+    assert list(dist.folder.glob("tests/**/test_*.py")), f"{dist.name} has no tests"
+    assert all((package / "py.typed").exists() for package in dist.packages)
+    assert dist.project["license"] == "Apache-2.0"
+    assert dist.project["requires-python"] == ">=3.11"
+
+
+@pytest.mark.parametrize("dist", dists(), ids=lambda dist: dist.name)
+def test_a_distribution_names_what_it_imports(dist: Dist) -> None:
+    """Third parties and our own: what a module imports stands in its own pyproject, not in a neighbour's."""
+    providers = importlib.metadata.packages_distributions()
+    needs = {re.split(r"[^\w.-]", need)[0].replace("_", "-").lower() for need in dist.project["dependencies"]}
+    needs |= {dist.name, *(re.split(r"[^\w.-]", need)[0].lower()
+                           for extra in dist.project.get("optional-dependencies", {}).values() for need in extra)}  # fmt: skip
+    in_runtimes = {"torch", "torchvision", "kraken"}
+    unnamed = set()
+    for path in dist.modules:
+        for name in {full.split(".")[0] for full in imported_names(path)} - set(sys.stdlib_module_names) - in_runtimes:
+            owners = {owner.replace("_", "-").lower() for owner in providers.get(name, [name])}
+            if not owners & needs:
+                unnamed.add(f"{place(path)} imports {name}")
+    in_tests_only = {entry for entry in unnamed if "/testing/" in entry and entry.endswith((" pytest", " hypothesis"))}
+    assert unnamed - in_tests_only == set()
+
+
+def test_import_contracts_cover_every_family() -> None:
+    contracts = configparser.ConfigParser()
+    contracts.read(ROOT / ".importlinter")
+    expected = {package.name for dist in dists() for package in dist.packages}
+    assert set(contracts["importlinter"]["root_packages"].split()) == expected
+    tiers = set(re.findall(r"\w+", contracts["importlinter:contract:tiers"]["layers"]))
+    assert tiers == expected
+    with_rooms = {package.name for dist in families() for package in dist.packages if (package / "plugin.py").exists()}
+    assert with_rooms == set(contracts["importlinter:contract:rooms"]["containers"].split())
+    at_the_door = contracts["importlinter:contract:core-door"]["ignore_imports"]
+    assert all(f"{package.name}.** -> armarium.api" in at_the_door for dist in families() for package in dist.packages)
+
+
+def test_the_meta_distribution_pins_every_part() -> None:
+    meta = Dist(ROOT).project
+    assert set(meta["dependencies"]) == {
+        f"{dist.name}=={meta['version']}" for dist in dists() if dist.name != "armarium-worker"
+    }
+    assert {dist.project["version"] for dist in dists()} == {meta["version"]}
+
+
+@pytest.mark.parametrize("page", files(".md"), ids=place)
+def test_links_between_documents_lead_somewhere(page: Path) -> None:
+    broken = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", text(page)):
+        file, _, anchor = target.partition("#")
+        if "://" in target or target.startswith("mailto:"):
+            continue
+        there = (page.parent / file).resolve() if file else page
+        if not there.exists() or (anchor and there.suffix == ".md" and anchor not in anchors(text(there))):
+            broken.append(target)
+    assert broken == []
+
+
+def anchors(markdown: str) -> set[str]:
+    titles = re.findall(r"(?m)^#+ (.+)$", markdown)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
+
+
+def test_the_documents_a_newcomer_meets_exist() -> None:
+    for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "docs/README.md"):
+        assert (ROOT / name).exists(), name
+    assert text(ROOT / "ARCHITECTURE.md").count("\n") <= 300
+
+
+def test_only_permissive_licences_in_the_base_install() -> None:
+    pins = re.findall(r"(?m)^([a-zA-Z0-9][\w.-]*)==", text(ROOT / "requirements" / "base.txt"))
+    copyleft = {}
+    for name in pins:
+        try:
+            about = importlib.metadata.metadata(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue  # for another platform
+        said = [about.get("License-Expression") or about.get("License") or ""]
+        said += [line for line in about.get_all("Classifier") or [] if line.startswith("License")]
+        if re.search(r"\b[AL]?GPL|GNU|EUPL|CC-BY-NC", " ".join(said)[:400]):
+            copyleft[name] = said
+    assert copyleft == {}
