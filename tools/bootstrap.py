@@ -189,12 +189,12 @@ def install_packages(profile: str) -> None:
     lock = ["--require-hashes", "-r", str(REQUIREMENTS / f"{profile}.txt")]
     ours = [part for member in workspace_members() for part in ("-e", str(member))]
     steps = [lock, ["--no-deps", "--no-build-isolation", *ours]]
-    uv = [UV, "pip", "install", "--quiet", "--python", PYTHON]
+    uv = [str(UV), "pip", "install", "--quiet", "--python", str(PYTHON)]
     if succeeds([UV, "--version"]):
         if all(run([*uv, *step], env=uv_environment()).returncode == 0 for step in steps):
             return
         say("uv did not get through; trying the same with pip")
-    pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     if not all(run([*pip, *step]).returncode == 0 for step in steps):
         raise SetupFailed(
             "the packages could not be installed; what pip said stands above. Mend that (most often the machine is "
