@@ -1,0 +1,50 @@
+"""The framed protocol that the engine and its worker processes speak, and the reader contract; no dependencies.
+
+This distribution runs on both sides: in the engine (`WorkerProcess`) and inside a runtime's own interpreter
+(`serve`), where nothing else of Armarium is installed. So it imports the standard library only.
+"""
+
+from .client import WorkerProcess
+from .errors import (
+    ProtocolError,
+    Refused,
+    WorkerDied,
+    WorkerError,
+    WorkerFailed,
+    WorkerRefused,
+    WorkerStopped,
+    WorkerTimeout,
+)
+from .frames import MAX_BINARY, MAX_JSON, Frame, read_frame, write_frame
+from .reading import FoundLine, LineReading, LineShape, ModelFile, Page, Point, Reader, ReadLine, Runtime
+from .server import Call, Handler, WorkerContext, serve
+
+__all__ = [
+    "MAX_BINARY",
+    "MAX_JSON",
+    "Call",
+    "FoundLine",
+    "Frame",
+    "Handler",
+    "LineReading",
+    "LineShape",
+    "ModelFile",
+    "Page",
+    "Point",
+    "ProtocolError",
+    "ReadLine",
+    "Reader",
+    "Refused",
+    "Runtime",
+    "WorkerContext",
+    "WorkerDied",
+    "WorkerError",
+    "WorkerFailed",
+    "WorkerProcess",
+    "WorkerRefused",
+    "WorkerStopped",
+    "WorkerTimeout",
+    "read_frame",
+    "serve",
+    "write_frame",
+]
