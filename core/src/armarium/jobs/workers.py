@@ -1,0 +1,299 @@
+"""The engine's worker processes: one warm process for each runtime, worker and model; the client side of heavy compute.
+
+A worker that crashes or runs out of memory fails the call in words and never the engine. Workers end when they
+were idle for a while, when another model needs the memory, when the engine stops, and when it is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from armarium.errors import Invalid, ServiceError, Unavailable
+
+if TYPE_CHECKING:
+    from armarium_worker import WorkerProcess
+
+log = logging.getLogger("armarium.workers")
+
+IDLE_SECONDS = 300.0
+MAX_WARM = 2
+SILENT_SECONDS = 1800.0
+MEMORY_TO_SPARE = 1 << 30
+QUEUE_POLL_SECONDS = 0.1
+
+Priority = Literal["fast", "balanced", "background"]
+OnProgress = Callable[[dict[str, Any]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """How much of the machine a worker may use: cores, device, and how readily it steps aside (Unix nice value)."""
+
+    threads: int = 1
+    device: str = "cpu"
+    niceness: int = 0
+
+
+class Interpreters(Protocol):
+    """What the pool needs of `Runtimes`: the interpreter of an installed runtime, or a refusal in words."""
+
+    def python_of(self, name: str) -> Path:
+        """The interpreter of runtime *name*."""
+
+
+def compute_for(priority: Priority, device: str = "auto", cores: int | None = None) -> Compute:
+    """The compute of a priority (part C 4.7): fast all cores, balanced half of them, background one."""
+    available = cores or _usable_cores()
+    threads = {"fast": available, "balanced": max(1, available // 2), "background": 1}[priority]
+    niceness = {"fast": 0, "balanced": 5, "background": 19}[priority]
+    return Compute(threads, "cuda" if device == "gpu" else device, niceness)
+
+
+def _usable_cores() -> int:
+    """The cores this process may run on, which in a container are fewer than the machine has."""
+    with contextlib.suppress(AttributeError):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@dataclass(slots=True)
+class Warm:
+    """A running worker and what it is for."""
+
+    key: tuple[str | None, str, str | None]
+    compute: Compute
+    process: WorkerProcess
+    busy: bool = False
+    used_at: float = field(default_factory=time.monotonic)
+
+
+class WorkerPool:
+    """The worker processes of one engine. Heavy calls are made one at a time, in the order they were asked for."""
+
+    def __init__(
+        self,
+        runtimes: Interpreters,
+        compute: Callable[[], Compute],
+        *,
+        idle_seconds: float = IDLE_SECONDS,
+        max_warm: int = MAX_WARM,
+    ) -> None:
+        self._runtimes = runtimes
+        self._compute = compute
+        self._idle_seconds = idle_seconds
+        self._max_warm = max_warm
+        self._warm: list[Warm] = []
+        self._lock = threading.Lock()
+        self._one_heavy = threading.Lock()
+        self._closed = threading.Event()
+        self._reaper: threading.Thread | None = None
+
+    def call(
+        self,
+        runtime: str | None,
+        worker: str,
+        method: str,
+        params: Mapping[str, Any],
+        *,
+        on_progress: OnProgress | None = None,
+        should_stop: Callable[[], bool] | None = None,
+        timeout: float | None = SILENT_SECONDS,
+        heavy: bool = True,
+    ) -> dict[str, Any]:
+        """Run *method* of *worker* (`module:name`) in the interpreter of *runtime* (None: the engine's own).
+
+        `params["model"]` is part of what the process is kept for. *timeout* is how long the worker may be
+        silent, in seconds. Raises Invalid with code `worker_refused` when the worker refused this item in words
+        (the next may go well), Unavailable with `worker_died` or `worker_failed` when the process or its code
+        gave way, and `armarium_worker.WorkerStopped` when *should_stop* said so.
+        """
+        from armarium_worker import WorkerDied, WorkerFailed, WorkerRefused
+
+        with self._turn(heavy, should_stop):
+            warm = self._take(runtime, worker, params.get("model"))
+            try:
+                return warm.process.call(
+                    method, params, on_progress=on_progress, should_stop=should_stop, timeout=timeout
+                )
+            except WorkerRefused as error:
+                raise Invalid(error.sentence, code="worker_refused") from error
+            except WorkerDied as error:
+                log.warning("worker %s ended: %s", worker, " | ".join(error.stderr[-5:]))
+                raise Unavailable(error.sentence, code="worker_died") from error
+            except WorkerFailed as error:
+                log.warning("worker %s failed: %s", worker, error.stderr[-1:] or error.sentence)
+                raise Unavailable(error.sentence, code="worker_failed") from error
+            finally:
+                self._give_back(warm)
+
+    def loaded_models(self) -> list[tuple[str | None, str, str | None]]:
+        """What the running workers hold: (runtime, worker, model); the runner prefers work for these."""
+        with self._lock:
+            return [warm.key for warm in self._warm if warm.process.alive]
+
+    def in_use(self, *, runtime: str | None = None, model: str | None = None) -> bool:
+        """Whether a running worker holds this runtime or this model file."""
+        held = self.loaded_models()
+        return any((runtime is not None and key[0] == runtime) or (model and key[2] == model) for key in held)
+
+    def release_idle(self, *, older_than: float = 0.0) -> int:
+        """End the workers that have been idle for at least *older_than* seconds; how many."""
+        limit = time.monotonic() - older_than
+        with self._lock:
+            leaving = [warm for warm in self._warm if not warm.busy and warm.used_at <= limit]
+            self._warm = [warm for warm in self._warm if warm not in leaving]
+        for warm in leaving:
+            warm.process.stop()
+        return len(leaving)
+
+    def close(self) -> None:
+        """End every worker, those in the middle of a call too (their calls fail in words)."""
+        self._closed.set()
+        with self._lock:
+            leaving, self._warm = self._warm, []
+        for warm in leaving:
+            if warm.busy:
+                warm.process.kill()
+            else:
+                warm.process.stop(grace=1.0)
+
+    @contextlib.contextmanager
+    def _turn(self, heavy: bool, should_stop: Callable[[], bool] | None) -> Iterator[None]:
+        """The turn of a heavy call: one at a time; whoever waits still hears that it should stop."""
+        from armarium_worker import WorkerStopped
+
+        if not heavy:
+            yield
+            return
+        while not self._one_heavy.acquire(timeout=QUEUE_POLL_SECONDS):
+            if should_stop is not None and should_stop():
+                raise WorkerStopped("Stopped before its turn came.")
+            if self._closed.is_set():
+                raise _closing()
+        try:
+            yield
+        finally:
+            self._one_heavy.release()
+
+    def _take(self, runtime: str | None, worker: str, model: str | None) -> Warm:
+        """The idle worker kept for this, or a new one; marked busy."""
+        key, compute = (runtime, worker, model), self._compute()
+        self._make_room(key, compute)
+        with self._lock:
+            if self._closed.is_set():
+                raise _closing()
+            kept = next((warm for warm in self._warm if warm.key == key and not warm.busy), None)
+            if kept is not None:
+                kept.busy = True
+        if kept is not None:
+            if _answers(kept.process):
+                return kept
+            self._give_back(kept)
+        warm = Warm(key, compute, self._start(runtime, worker, compute), busy=True)
+        with self._lock:
+            self._warm.append(warm)
+            self._watch()
+        if self._closed.is_set():
+            self.close()
+            raise _closing()
+        return warm
+
+    def _make_room(self, key: tuple[str | None, str, str | None], compute: Compute) -> None:
+        """End idle workers that died, have old settings, or stand in the way of another model's memory."""
+        with self._lock:
+            idle = sorted((warm for warm in self._warm if not warm.busy), key=lambda warm: warm.used_at)
+            leaving = [warm for warm in idle if not warm.process.alive or warm.compute != compute]
+            rest = [warm for warm in idle if warm not in leaving]
+            if not any(warm.key == key for warm in rest):
+                surplus = len(rest) - self._max_warm + 1
+                leaving += rest if _memory_is_tight() else rest[: max(0, surplus)]
+            self._warm = [warm for warm in self._warm if warm not in leaving]
+        for warm in leaving:
+            warm.process.stop()
+
+    def _start(self, runtime: str | None, worker: str, compute: Compute) -> WorkerProcess:
+        from armarium_worker import WorkerDied, WorkerError, WorkerProcess
+
+        python = Path(sys.executable) if runtime is None else self._runtimes.python_of(runtime)
+        try:
+            process = WorkerProcess(
+                worker,
+                python=python,
+                packages=packages_of(worker),
+                threads=compute.threads,
+                device=compute.device,
+                niceness=compute.niceness,
+            )
+        except WorkerDied as error:
+            raise Unavailable(error.sentence, code="worker_died") from error
+        try:
+            process.hello()
+        except WorkerError as error:
+            process.kill()
+            raise Unavailable(error.sentence, code="worker_died") from error
+        return process
+
+    def _give_back(self, warm: Warm) -> None:
+        warm.busy = False
+        warm.used_at = time.monotonic()
+        if not warm.process.alive:
+            with self._lock:
+                self._warm = [other for other in self._warm if other is not warm]
+            warm.process.kill()
+
+    def _watch(self) -> None:
+        """Start the thread that ends idle workers, unless it runs; called with the lock held."""
+        if self._reaper is None or not self._reaper.is_alive():
+            self._reaper = threading.Thread(target=self._reap, daemon=True, name="armarium-idle-workers")
+            self._reaper.start()
+
+    def _reap(self) -> None:
+        while not self._closed.wait(min(15.0, max(0.05, self._idle_seconds / 4))):
+            self.release_idle(older_than=self._idle_seconds)
+            with self._lock:
+                if not self._warm:
+                    self._reaper = None
+                    return
+
+
+def packages_of(worker: str) -> dict[str, Path]:
+    """The top-level package of *worker* and where it lies, so that any interpreter can import it by its name."""
+    top = worker.partition(":")[0].partition(".")[0]
+    spec = importlib.util.find_spec(top)
+    if spec is None:
+        raise Unavailable(f"The worker {worker} is not installed; is its plugin still there?", code="worker_died")
+    if spec.submodule_search_locations:
+        return {top: Path(next(iter(spec.submodule_search_locations)))}
+    return {top: Path(str(spec.origin))}
+
+
+def _answers(process: WorkerProcess) -> bool:
+    """Whether a worker that was idle still lives; one the system killed meanwhile is replaced without a word."""
+    from armarium_worker import WorkerError
+
+    try:
+        process.hello()
+    except WorkerError:
+        process.kill()
+        return False
+    return True
+
+
+def _memory_is_tight() -> bool:
+    import psutil
+
+    return int(psutil.virtual_memory().available) < MEMORY_TO_SPARE
+
+
+def _closing() -> ServiceError:
+    return Unavailable("The engine is stopping; the job goes on when it is started again.", code="engine_stopping")
