@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from armarium.testing.samples import SamplePage, sample_documents, sample_pages, write_sample_pages
 from armarium.testing.samples.__main__ import main
-from armarium.testing.samples.lettering import Lettering
 from armarium.testing.samples.photograph import bend_between, bend_points
 from PIL import Image
 
@@ -98,15 +97,6 @@ def test_documents_name_their_pages_and_one_begins_in_the_middle_of_a_page(pages
     assert {name for names in documents.values() for name in names} == {page.name for page in pages}
     for page in pages:
         assert {region.document for region in page.regions} <= set(page.documents)
-
-
-def test_spanish_letters_are_composed_where_the_font_lacks_them() -> None:
-    letters = Lettering(40)
-    for plain, composed in (("senor", "señor"), ("Asi", "Así"), ("?", "¿"), ("linguista", "lingüista")):
-        assert letters.width(plain) == pytest.approx(letters.width(composed))
-        assert letters.word(plain)[0].tobytes() != letters.word(composed)[0].tobytes()
-    for strange in ("1º", "—", "漢字", "ç", "è", "ô", ""):
-        assert letters.word(strange)[0].height > 40
 
 
 def test_a_bend_takes_corners_to_corners() -> None:

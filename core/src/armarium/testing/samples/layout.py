@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from armarium.testing.samples.lettering import ASCENT, DESCENT, Lettering
+from armarium.lettering import ASCENT, DESCENT, Lettering
 from armarium.testing.samples.texts import SHEET, Block, Frame, PageText
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def draw_ink(
                 letters = Lettering(line.size, page.hand.slope, page.hand.weight, font_path)
                 letterings[line.size] = letters
             for word in line.words:
-                mask, start, base = letters.word(word.text)
+                mask, start, base = letters.mask(word.text)
                 box = (round(word.x) - start, round(word.y) - base)
                 faded = mask.point([value * word.ink // 255 for value in range(256)])
                 under = sheet.crop((*box, box[0] + mask.width, box[1] + mask.height))
