@@ -1,0 +1,124 @@
+"""Every name a plugin may import from the core; re-exports only."""
+
+from armarium.actions import (
+    Action,
+    ActionContext,
+    Example,
+    NoParams,
+    Outcome,
+    Params,
+    SourceText,
+    Step,
+    action,
+    invalid_request,
+)
+from armarium.db import Database, bulk_insert, raw_of
+from armarium.engine import Engine
+from armarium.errors import (
+    BadRequest,
+    Broken,
+    Conflict,
+    Forbidden,
+    Invalid,
+    NotFound,
+    RateLimited,
+    ServiceError,
+    TooLarge,
+    Unauthorized,
+    Unavailable,
+)
+from armarium.events import ChangeStream
+from armarium.guard import (
+    ImageInfo,
+    check_archive,
+    image_info,
+    open_image,
+    parse_xml,
+    read_member,
+)
+from armarium.history import purge, versions
+from armarium.hookspecs import hookimpl
+from armarium.http import (
+    REFUSALS,
+    CurrentEngine,
+    CurrentLibrary,
+    CurrentPrincipal,
+    act,
+    json_response,
+)
+from armarium.ids import is_id, new_id, now, parse_timestamp
+from armarium.jobs.context import JobContext
+from armarium.jobs.kinds import JobKind
+from armarium.libraries import Library
+from armarium.objects import ObjectStore
+from armarium.plugins import Migration, Plugin
+from armarium.principals import Principal
+from armarium.runtimes import Runtime
+from armarium.schema import alter_tracked
+from armarium.settings import Settings
+from armarium.tables import Json, append_only, derived, foreign_table, json_text, operational, tracked
+
+__all__ = [
+    "REFUSALS",
+    "Action",
+    "ActionContext",
+    "BadRequest",
+    "Broken",
+    "ChangeStream",
+    "Conflict",
+    "CurrentEngine",
+    "CurrentLibrary",
+    "CurrentPrincipal",
+    "Database",
+    "Engine",
+    "Example",
+    "Forbidden",
+    "ImageInfo",
+    "Invalid",
+    "JobContext",
+    "JobKind",
+    "Json",
+    "Library",
+    "Migration",
+    "NoParams",
+    "NotFound",
+    "ObjectStore",
+    "Outcome",
+    "Params",
+    "Plugin",
+    "Principal",
+    "RateLimited",
+    "Runtime",
+    "ServiceError",
+    "Settings",
+    "SourceText",
+    "Step",
+    "TooLarge",
+    "Unauthorized",
+    "Unavailable",
+    "act",
+    "action",
+    "alter_tracked",
+    "append_only",
+    "bulk_insert",
+    "check_archive",
+    "derived",
+    "foreign_table",
+    "hookimpl",
+    "image_info",
+    "invalid_request",
+    "is_id",
+    "json_response",
+    "json_text",
+    "new_id",
+    "now",
+    "open_image",
+    "operational",
+    "parse_timestamp",
+    "parse_xml",
+    "purge",
+    "raw_of",
+    "read_member",
+    "tracked",
+    "versions",
+]

@@ -1,0 +1,56 @@
+"""Assembly of the HTTP application; nothing is decided here, only put together."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from armarium import __version__
+from armarium.engine import Engine
+from armarium.http import install
+from armarium.plugins import Plugin
+from armarium.routes import core_routers
+from armarium.settings import Settings
+
+DESCRIPTION = (
+    "The library engine for archival documents: import page images, find lines, read them, correct, search, "
+    "export. Every write is an action: audited, and undone by its `audit_id`."
+)
+
+
+def create_app(
+    settings: Settings | None = None,
+    *,
+    plugins: Sequence[Plugin] | None = None,
+    engine: Engine | None = None,
+    jobs: bool = True,
+) -> FastAPI:
+    """The engine as an ASGI application; `app.state.engine` is the engine, started and stopped by the lifespan.
+
+    *plugins* replaces the installed ones (tests); *jobs* False leaves background work to whoever calls it.
+    """
+    made = engine or Engine(settings, plugins=plugins)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with made.running(jobs=jobs):
+            yield
+
+    app = FastAPI(
+        title="Armarium",
+        version=__version__,
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        # Lists of hundreds of typed routes are read once; separate schemas for input and output double them.
+        separate_input_output_schemas=False,
+    )
+    app.state.engine = made
+    install(app, made)
+    for router in core_routers():
+        app.include_router(router)
+    for plugin in made.plugins.loaded:
+        for router in plugin.routers:
+            app.include_router(router)
+    return app

@@ -1,0 +1,201 @@
+"""The audit log: one row a step, chained by hashes; written by the bus, read by the routes and by undo."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from sqlalchemy import Boolean, Column, Connection, Index, Integer, MetaData, Table, Text
+
+from armarium.db import raw_of
+from armarium.tables import Json, operational
+
+metadata = MetaData()
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column("action_name", Text, nullable=False),
+    Column("actor_kind", Text, nullable=False),
+    Column("actor_name", Text, nullable=False),
+    Column("client", Text),
+    Column("origin_window", Text),
+    Column("role", Text, nullable=False),
+    Column("target_ids", Json, nullable=False),
+    Column("params", Json, nullable=False),
+    Column("changed", Json, nullable=False),
+    Column("run_id", Text),
+    Column("set_id", Text),
+    Column("inverse_of", Text),
+    Column("undoable", Boolean, nullable=False),
+    Column("prev_hash", Text, nullable=False),
+    Column("row_hash", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("undone", Boolean, nullable=False, default=False),
+    Column("gone", Boolean, nullable=False, default=False),
+    # Kept by triggers of its own (history.audit_triggers): two marks may change, nothing else.
+    info=operational(),
+)
+Index("ix_audit_action", audit.c.action_name)
+Index("ix_audit_set", audit.c.set_id, sqlite_where=audit.c.set_id.isnot(None))
+Index("ix_audit_run", audit.c.run_id, sqlite_where=audit.c.run_id.isnot(None))
+Index("ix_audit_inverse", audit.c.inverse_of, sqlite_where=audit.c.inverse_of.isnot(None))
+Index("ix_audit_created", audit.c.created_at)
+
+audit_target = Table(
+    "audit_target",
+    metadata,
+    Column("target_id", Text, primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    info=operational(),
+    sqlite_with_rowid=False,
+)
+
+GENESIS = "0" * 64
+"""The hash before the first row's."""
+
+MAX_TARGETS = 1000
+"""How many target ids one row names; a step on more says so in its parameters and its history."""
+
+_HASHED = (
+    "seq",
+    "id",
+    "action_name",
+    "actor_kind",
+    "actor_name",
+    "client",
+    "origin_window",
+    "role",
+    "target_ids",
+    "params",
+    "changed",
+    "run_id",
+    "set_id",
+    "inverse_of",
+    "undoable",
+    "created_at",
+)
+_INSERT = (
+    f"INSERT INTO audit ({', '.join(_HASHED)}, prev_hash, row_hash, undone, gone) "
+    f"VALUES ({', '.join('?' * len(_HASHED))}, ?, ?, 0, 0)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where the log ends: the last row's number and hash."""
+
+    seq: int
+    row_hash: str
+
+
+def head(raw: sqlite3.Connection) -> Head:
+    """The end of the log."""
+    row = raw.execute("SELECT seq, row_hash FROM audit ORDER BY seq DESC LIMIT 1").fetchone()
+    return Head(*row) if row else Head(0, GENESIS)
+
+
+def append(raw: sqlite3.Connection, before: Head, row: dict[str, Any]) -> Head:
+    """Append *row* (every hashed column; lists and objects already as JSON text) after *before*."""
+    values = tuple(row[name] for name in _HASHED)
+    row_hash = _hash(before.row_hash, values)
+    raw.execute(_INSERT, (*values, before.row_hash, row_hash))
+    return Head(row["seq"], row_hash)
+
+
+def append_targets(raw: sqlite3.Connection, seq: int, target_ids: list[str]) -> None:
+    """Make the row *seq* findable by what it touched."""
+    if target_ids:
+        raw.executemany(
+            "INSERT OR IGNORE INTO audit_target (target_id, seq) VALUES (?, ?)",
+            [(target, seq) for target in target_ids[:MAX_TARGETS]],
+        )
+
+
+def _hash(previous: str, values: tuple[Any, ...]) -> str:
+    plain = [bool(value) if name == "undoable" else value for name, value in zip(_HASHED, values, strict=True)]
+    return hashlib.sha256(previous.encode() + orjson.dumps(plain)).hexdigest()
+
+
+def verify_chain(conn: Connection) -> str | None:
+    """None when every row's hash follows from the row before it, else a sentence naming the first that does not."""
+    previous = GENESIS
+    expected = 1
+    raw = raw_of(conn)
+    for *values, prev_hash, row_hash in raw.execute(
+        f"SELECT {', '.join(_HASHED)}, prev_hash, row_hash FROM audit ORDER BY seq"
+    ):
+        if values[0] != expected:
+            return f"The audit log lacks row {expected}: it goes on at {values[0]}."
+        if prev_hash != previous or row_hash != _hash(previous, tuple(values)):
+            return f"Row {values[0]} of the audit log ({values[1]}) was changed after it was written."
+        previous, expected = row_hash, expected + 1
+    return None
+
+
+_VIEW = (
+    "id, seq, action_name, actor_kind, actor_name, client, origin_window, role, target_ids, params, changed, "
+    "run_id, set_id, inverse_of, undone, undoable, gone, prev_hash, row_hash, created_at"
+)
+
+
+def as_answer(row: tuple[Any, ...]) -> dict[str, Any]:
+    """A row selected by `select_rows` in the shape of A 2.1 (Audit row)."""
+    names = [name.strip() for name in _VIEW.split(",")]
+    found = dict(zip(names, row, strict=True))
+    found["actor"] = {"kind": found.pop("actor_kind"), "name": found.pop("actor_name")}
+    for name in ("target_ids", "params", "changed"):
+        found[name] = orjson.loads(found[name])
+    for name in ("undone", "undoable", "gone"):
+        found[name] = bool(found[name])
+    return found
+
+
+def select_row(conn: Connection, audit_id: str) -> dict[str, Any] | None:
+    """One row of the log by its id."""
+    row = raw_of(conn).execute(f"SELECT {_VIEW} FROM audit WHERE id = ?", (audit_id,)).fetchone()
+    return as_answer(row) if row else None
+
+
+def select_rows(
+    conn: Connection,
+    *,
+    action: str | None = None,
+    actor: str | None = None,
+    target_id: str | None = None,
+    run_id: str | None = None,
+    set_id: str | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    undone: bool | None = None,
+    limit: int = 100,
+    offset: int = 0,
+) -> tuple[list[dict[str, Any]], int]:
+    """Rows newest first and how many there are in all, under every filter given (A, implied audit route)."""
+    wheres: list[str] = []
+    values: list[Any] = []
+    for clause, value in (
+        ("action_name = ?", action),
+        ("actor_name = ?", actor),
+        ("run_id = ?", run_id),
+        ("set_id = ?", set_id),
+        ("created_at >= ?", since),
+        ("created_at <= ?", until),
+        ("undone = ?", None if undone is None else int(undone)),
+        ("seq IN (SELECT seq FROM audit_target WHERE target_id = ?)", target_id),
+    ):
+        if value is not None:
+            wheres.append(clause)
+            values.append(value)
+    where = f" WHERE {' AND '.join(wheres)}" if wheres else ""
+    raw = raw_of(conn)
+    total = raw.execute(f"SELECT count(*) FROM audit{where}", values).fetchone()[0]
+    rows = raw.execute(
+        f"SELECT {_VIEW} FROM audit{where} ORDER BY seq DESC LIMIT ? OFFSET ?", (*values, limit, offset)
+    ).fetchall()
+    return [as_answer(row) for row in rows], total

@@ -1,0 +1,251 @@
+"""One SQLite file: a single writer behind a queue, many query-only readers, and bulk writes (architecture 5 and 9).
+
+What tables there are and what a write means is not known here: see `schema`, `history` and `actions`.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, Table, create_engine, event
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import NullPool, QueuePool
+
+from armarium.errors import Conflict, ServiceError, Unavailable
+
+APPLICATION_ID = 0x41524D52
+"""`ARMR`: says in the file's header whose database this is."""
+
+WRITER_WAIT = 120.0
+"""Seconds a write waits in the queue before it is refused in words."""
+
+
+class Database:
+    """A WAL-mode SQLite file with synchronous FULL: an acknowledged write survives a power cut.
+
+    One process writes (the package's lock sees to that) through one connection, one thread at a time; so no
+    request ever meets "database is locked". Readers see one snapshot each and cannot write.
+    """
+
+    def __init__(self, path: Path, *, create: bool = False) -> None:
+        if not create and not path.exists():
+            raise FileNotFoundError(path)
+        self.path = path
+        self.refusal: str | None = None
+        """A sentence when writes are refused (a schema that does not match), else None."""
+        self._queue = threading.Lock()
+        self._holder: int | None = None
+        self._raw_readers: list[sqlite3.Connection] = []
+        self._closed = False
+        self._writer_engine = self._engine(reader=False)
+        self._writer: Connection | None = None
+        self._readers = self._engine(reader=True)
+        self._open_writer()
+
+    def _engine(self, *, reader: bool) -> Engine:
+        def connect() -> sqlite3.Connection:
+            return self._connect(reader=reader)
+
+        if reader:
+            engine = create_engine(
+                "sqlite+pysqlite://",
+                creator=connect,
+                poolclass=QueuePool,
+                pool_size=8,
+                max_overflow=120,
+                pool_timeout=WRITER_WAIT,
+            )
+        else:
+            engine = create_engine("sqlite+pysqlite://", creator=connect, poolclass=NullPool)
+        statement = "BEGIN" if reader else "BEGIN IMMEDIATE"
+
+        @event.listens_for(engine, "begin")
+        def begin(conn: Connection) -> None:
+            conn.exec_driver_sql(statement)
+
+        return engine
+
+    def _connect(self, *, reader: bool) -> sqlite3.Connection:
+        conn = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=10.0)
+        try:
+            if not reader:
+                conn.execute("PRAGMA journal_mode=WAL")
+                conn.execute("PRAGMA synchronous=FULL")
+                conn.execute("PRAGMA recursive_triggers=ON")
+                conn.execute("PRAGMA wal_autocheckpoint=2000")
+            conn.execute("PRAGMA foreign_keys=ON")
+            conn.execute("PRAGMA temp_store=MEMORY")
+            conn.execute("PRAGMA cache_size=-16000")
+            if reader:
+                conn.execute("PRAGMA query_only=ON")
+        except BaseException:
+            conn.close()
+            raise
+        return conn
+
+    def _open_writer(self) -> Connection:
+        self._writer = self._writer_engine.connect()
+        return self._writer
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A query-only connection that sees one snapshot from its first query to the end of the block."""
+        with self._readers.connect() as conn:
+            try:
+                yield conn
+            except DBAPIError as error:
+                raise told(error, self.path) from error
+
+    @contextmanager
+    def read_raw(self) -> Iterator[sqlite3.Connection]:
+        """A bare query-only `sqlite3` connection for one hot statement: each statement is its own snapshot."""
+        try:
+            conn = self._raw_readers.pop()
+        except IndexError:
+            conn = self._connect(reader=True)
+        try:
+            yield conn
+        finally:
+            if self._closed:
+                conn.close()
+            else:
+                self._raw_readers.append(conn)
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """The one writer in one transaction: committed at the end of the block, rolled back when it raises.
+
+        Only for operational, derived and append-only tables; a tracked table refuses a write that is not an
+        action's. Raises Conflict when this database refuses writes, Unavailable when the disk does.
+        """
+        if self._holder == threading.get_ident():
+            raise RuntimeError("a write inside a write: use the connection that is already there")
+        if not self._queue.acquire(timeout=WRITER_WAIT):
+            raise Unavailable(
+                f"Another write has held the project for {WRITER_WAIT:.0f} seconds; try again in a moment.",
+                code="busy",
+            )
+        self._holder = threading.get_ident()
+        try:
+            if self.refusal is not None:
+                raise Conflict(self.refusal, code="writes_refused")
+            if self._closed:
+                raise Unavailable("The project is being closed; ask again and it is opened anew.", code="closed")
+            conn = self._writer or self._open_writer()
+            try:
+                transaction = conn.begin()
+                try:
+                    yield conn
+                    transaction.commit()
+                except BaseException:
+                    self._roll_back(conn)
+                    raise
+            except (DBAPIError, sqlite3.Error) as error:
+                raise told(error, self.path) from error
+        finally:
+            self._holder = None
+            self._queue.release()
+
+    def _roll_back(self, conn: Connection) -> None:
+        """Roll back; after a full disk the rollback itself can raise, then the connection is made anew."""
+        try:
+            transaction = conn.get_transaction()
+            if transaction is not None:
+                transaction.rollback()
+            raw = conn.connection.dbapi_connection
+            if raw is not None and raw.in_transaction:
+                raw.rollback()
+        except (DBAPIError, sqlite3.Error):
+            with suppress(Exception):
+                conn.invalidate()
+            with suppress(Exception):
+                conn.close()
+            self._writer = None
+
+    def backup(self, target: Path) -> None:
+        """Write a consistent copy of this database to *target* (which must not exist) while work goes on."""
+        with self.read_raw() as source:
+            copy = sqlite3.connect(target)
+            try:
+                source.backup(copy, pages=4096)
+                copy.execute("PRAGMA journal_mode=DELETE")
+            finally:
+                copy.close()
+        descriptor = os.open(target, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def close(self) -> None:
+        """Wait for the write in hand, close every connection and fold the WAL into the file."""
+        deadline = time.monotonic() + WRITER_WAIT
+        acquired = self._queue.acquire(timeout=max(0.0, deadline - time.monotonic()))
+        try:
+            self._closed = True
+            while self._raw_readers:
+                self._raw_readers.pop().close()
+            self._readers.dispose()
+            if self._writer is not None:
+                with suppress(DBAPIError):
+                    self._writer.exec_driver_sql("SELECT 1")
+                    self._writer.rollback()
+                self._writer.close()
+                self._writer = None
+            self._writer_engine.dispose()
+        finally:
+            if acquired:
+                self._queue.release()
+
+
+def raw_of(conn: Connection) -> sqlite3.Connection:
+    """The `sqlite3` connection under *conn*, for statements on the hot path."""
+    raw = conn.connection.dbapi_connection
+    assert isinstance(raw, sqlite3.Connection)
+    return raw
+
+
+def bulk_insert(conn: Connection, table: Table, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
+    """Insert *rows* (tuples in the order of *columns*) with one executemany; returns how many were written.
+
+    The fast road for many rows: values go to SQLite as they are, so a `Json` column is given as text
+    (`json_text`) and a Boolean as 0 or 1.
+    """
+    names = ", ".join(f'"{column}"' for column in columns)
+    marks = ", ".join("?" * len(columns))
+    cursor = raw_of(conn).executemany(f'INSERT INTO "{table.name}" ({names}) VALUES ({marks})', rows)
+    return cursor.rowcount
+
+
+def told(error: Exception, path: Path) -> ServiceError | Exception:
+    """*error* of SQLite as a refusal in words where a person can act on it, else *error* itself."""
+    original = error.orig if isinstance(error, DBAPIError) else error
+    text = str(original)
+    if "disk is full" in text:
+        return Unavailable(
+            f"The disk that holds {path.parent.name} is full; nothing was changed. Free some space and try again.",
+            code="disk_full",
+        )
+    if "readonly database" in text or "read-only" in text:
+        return Unavailable(
+            f"{path.parent.name} cannot be written (the disk or the file is read-only); nothing was changed.",
+            code="read_only",
+        )
+    if "disk I/O error" in text or "unable to open database file" in text:
+        return Unavailable(
+            f"The disk that holds {path.parent.name} answered with an error; nothing was changed. "
+            "Check the disk and try again.",
+            code="disk_error",
+        )
+    if "malformed" in text or "not a database" in text:
+        return Conflict(
+            f"The database of {path.parent.name} is damaged. Run `armarium doctor` and restore a snapshot.",
+            code="library_damaged",
+        )
+    return error

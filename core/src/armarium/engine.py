@@ -1,0 +1,233 @@
+"""The engine: the parts of one running Armarium put together; nothing here is a module global (architecture 3.4)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from armarium import audit
+from armarium.actions import ActionContext, ActionRegistry, Bus, Outcome, Step
+from armarium.auth import Auth, core_auth_plugin
+from armarium.db import Database
+from armarium.drivers import Drivers
+from armarium.events import ChangeStream
+from armarium.ids import now
+from armarium.jobs.kinds import KindRegistry
+from armarium.jobs.plugin import core_jobs_plugin
+from armarium.jobs.runner import JobRunner
+from armarium.jobs.workers import Compute, WorkerPool
+from armarium.libraries import ENGINE_ITSELF, Libraries, Library, allowed_roots
+from armarium.library_actions import core_library_plugin
+from armarium.plugins import Plugin, PluginRegistry
+from armarium.principals import Principal
+from armarium.runtimes import Runtimes, core_runtimes_plugin
+from armarium.schema import Schema, engine_families, library_families
+from armarium.settings import Settings
+from armarium.undo import undo
+
+if TYPE_CHECKING:
+    from armarium.auth.compute import ComputeState
+
+log = logging.getLogger("armarium.engine")
+
+SEEN_EVERY = 60.0
+"""Seconds between two notes that a project was used."""
+
+
+class Engine:
+    """One engine: settings in, everything else made here. `start` opens its own database, `close` closes all.
+
+    Attributes are the public parts: settings, plugins, drivers, actions, kinds, state (the engine's own
+    database), auth, libraries, events, jobs, workers, runtimes.
+    """
+
+    def __init__(self, settings: Settings | None = None, *, plugins: Sequence[Plugin] | None = None) -> None:
+        self.settings = settings or Settings()
+        self.plugins = PluginRegistry()
+        self.drivers = Drivers()
+        self.actions = ActionRegistry()
+        self.kinds = KindRegistry()
+        self.events = ChangeStream()
+        self.bus = Bus(self)
+        self.libraries = Libraries(self)
+        self.started_at = time.time()
+        self._seen: dict[str, float] = {}
+        self._lock = threading.Lock()
+        self._roots = allowed_roots(self.settings.library_roots)
+        for core in (core_library_plugin, core_auth_plugin, core_jobs_plugin, core_runtimes_plugin):
+            self.plugins.add(core())
+        if plugins is None:
+            self.plugins.find()
+        else:
+            for plugin in plugins:
+                self.plugins.add(plugin)
+            self.plugins.settle()
+        for plugin in self.plugins.loaded:
+            for found in plugin.actions:
+                self.actions.add(found, plugin.name)
+            for kind in plugin.jobs:
+                self.kinds.add(kind)
+        self.library_schema = Schema(library_families(self.plugins.loaded))
+        self.engine_schema = Schema(engine_families(self.plugins.loaded))
+        self._state: Database | None = None
+        self._auth: Auth | None = None
+        self.runtimes = Runtimes(self)
+        self.workers = WorkerPool(self.runtimes, self.compute)
+        self.jobs = JobRunner(self)
+        self._committed = self.plugins.manager.hook.armarium_step_committed
+
+    @property
+    def state(self) -> Database:
+        """The engine's own database: tokens, known projects, settings, and the log of engine-wide steps."""
+        if self._state is None:
+            raise RuntimeError("the engine is not started")
+        return self._state
+
+    @property
+    def auth(self) -> Auth:
+        """Tokens, pairing and presence."""
+        if self._auth is None:
+            raise RuntimeError("the engine is not started")
+        return self._auth
+
+    @property
+    def started(self) -> bool:
+        """Whether `start` was called and `close` was not."""
+        return self._state is not None
+
+    def start(self, *, jobs: bool = True) -> None:
+        """Open the engine's own database and, unless *jobs* is False, begin background work."""
+        from armarium.auth.secret_files import make_private_folder
+
+        make_private_folder(self.settings.state_dir)
+        path = self.settings.state_dir / "engine.sqlite"
+        self._state = Database(path, create=True)
+        try:
+            self.engine_schema.ensure(self._state)
+            self._auth = Auth(self.settings, self._state)
+            self._auth.start()
+        except BaseException:
+            self._state.close()
+            self._state = None
+            raise
+        if jobs:
+            self.jobs.start()
+
+    def close(self) -> None:
+        """Stop background work, close every project and the engine's own database. Harmless when not started."""
+        if self._state is None:
+            return
+        self.events.close()
+        self.jobs.stop()
+        self.workers.close()
+        self.libraries.close()
+        if self._auth is not None:
+            self._auth.close()
+        self._state.close()
+        self._state = None
+        self._auth = None
+
+    @asynccontextmanager
+    async def running(self, *, jobs: bool = True) -> AsyncIterator[Engine]:
+        """Started on entry, with the plugins' own lifespans inside; closed on exit."""
+        await asyncio.to_thread(self.start, jobs=False)
+        try:
+            async with AsyncExitStack() as stack:
+                for implementation in self.plugins.manager.hook.armarium_lifespan.get_hookimpls():
+                    try:
+                        await stack.enter_async_context(implementation.function(engine=self))
+                    except Exception as error:
+                        log.exception("the plugin %s did not start", implementation.plugin_name)
+                        self.plugins.refuse(
+                            implementation.plugin_name, f"Its start failed: {type(error).__name__}: {error}"
+                        )
+                if jobs:
+                    await asyncio.to_thread(self.jobs.start)
+                yield self
+        finally:
+            await asyncio.to_thread(self.close)
+
+    def run(
+        self,
+        library: Library | None,
+        name: str,
+        params: Mapping[str, Any] | BaseModel,
+        principal: Principal,
+        *,
+        set_id: str | None = None,
+        in_transaction: Callable[[ActionContext], None] | None = None,
+    ) -> Outcome:
+        """Run an action (see `Bus.run`)."""
+        return self.bus.run(library, name, params, principal, set_id=set_id, in_transaction=in_transaction)
+
+    def undo(self, library: Library | None, audit_ids: Sequence[str], principal: Principal) -> dict[str, Any]:
+        """Take steps back, all or none (see `armarium.undo.undo`)."""
+        return undo(self.bus, library, audit_ids, principal)
+
+    def verify_audit(self, library: Library | None) -> str | None:
+        """None when the audit log's hash chain holds, else a sentence (see `audit.verify_chain`)."""
+        with (library.db if library is not None else self.state).read() as conn:
+            return audit.verify_chain(conn)
+
+    def allows(self, place: Path) -> bool:
+        """Whether *place* lies in a folder that may hold projects (A 5), however it is spelled or linked."""
+        roots = [*self._roots, *map(Path, self.auth.granted_roots())] if self._auth else self._roots
+        resolved = place.resolve()
+        return any(place.is_relative_to(root) for root in roots) and any(
+            resolved.is_relative_to(root) for root in roots
+        )
+
+    def is_global(self, library: Library) -> bool:
+        """Whether *library* is the engine's own global library, kept in its state folder; it is never released."""
+        return library.path.parent == self.settings.state_dir
+
+    def compute(self) -> Compute:
+        """How much of the machine heavy work may take now (part C 4.7)."""
+        from armarium.auth.compute import compute_of
+
+        return compute_of(self)
+
+    def compute_state(self) -> ComputeState:
+        """The compute settings with where each comes from (C 4.7)."""
+        from armarium.auth.compute import state_of
+
+        return state_of(self)
+
+    def library_opened(self, library: Library) -> None:
+        """Let background work of a project that was just opened go on."""
+        self.jobs.attach(library)
+
+    def remember(self, library: Library) -> None:
+        """See that an open project is registered, and note (at most once a minute) that it was used."""
+        path = str(library.path)
+        moment = time.monotonic()
+        if moment - self._seen.get(path, -SEEN_EVERY) < SEEN_EVERY:
+            return
+        with self._lock:
+            self._seen[path] = moment
+        with self.state.read_raw() as raw:
+            known = raw.execute("SELECT 1 FROM library_known WHERE path = ?", (path,)).fetchone()
+        if known is None:
+            self.run(None, "library.open", {"path": path}, ENGINE_ITSELF)
+        with self.state.write() as conn:
+            conn.exec_driver_sql(
+                "INSERT INTO library_seen (path, last_accessed) VALUES (?, ?) "
+                "ON CONFLICT (path) DO UPDATE SET last_accessed = excluded.last_accessed",
+                (path, now()),
+            )
+
+    def step_committed(self, step: Step) -> None:
+        """Tell each plugin of a committed step, each under its own guard."""
+        for implementation in self._committed.get_hookimpls():
+            try:
+                implementation.function(step=step)
+            except Exception:
+                log.exception("the plugin %s failed after a commit", implementation.plugin_name)

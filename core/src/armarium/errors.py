@@ -1,0 +1,92 @@
+"""The refusals a caller can meet: each is a class with an HTTP status and carries one sentence (part A 7)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+
+class ServiceError(Exception):
+    """A refusal in words. `detail` says what was wrong, what was expected and what to do.
+
+    `code` is a snake_case word a program can act on; `fields` are answered beside `detail`.
+    """
+
+    status: ClassVar[int] = 500
+
+    def __init__(self, detail: str, *, code: str | None = None, **fields: Any) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.code = code
+        self.fields = fields
+
+    def body(self) -> dict[str, Any]:
+        """The JSON body of the refusal: `{detail, code?, ...fields}`."""
+        body: dict[str, Any] = {"detail": self.detail}
+        if self.code is not None:
+            body["code"] = self.code
+        body.update(self.fields)
+        return body
+
+
+class BadRequest(ServiceError):
+    """400: the request cannot be understood as it stands."""
+
+    status = 400
+
+
+class Unauthorized(ServiceError):
+    """401: no token, or one that is not valid any more."""
+
+    status = 401
+
+
+class Forbidden(ServiceError):
+    """403: the caller is known and may not do this."""
+
+    status = 403
+
+
+class NotFound(ServiceError):
+    """404: an id names nothing here."""
+
+    status = 404
+
+
+class Conflict(ServiceError):
+    """409: the request clashes with the state of things."""
+
+    status = 409
+
+
+class TooLarge(ServiceError):
+    """413: more bytes or ids than one request may carry."""
+
+    status = 413
+
+
+class Invalid(ServiceError):
+    """422: the request is well formed and its values are not acceptable."""
+
+    status = 422
+
+
+class RateLimited(ServiceError):
+    """429: too many attempts; `retry_after` (seconds) says when to come back."""
+
+    status = 429
+
+    def __init__(self, detail: str, *, retry_after: int, code: str | None = "rate_limited", **fields: Any):
+        super().__init__(detail, code=code, **fields)
+        self.retry_after = retry_after
+
+
+class Broken(ServiceError):
+    """500: only where a part names it (an export that fails its own schema, say)."""
+
+    status = 500
+
+
+class Unavailable(ServiceError):
+    """503: it cannot be done now, and nothing was changed."""
+
+    status = 503

@@ -1,0 +1,106 @@
+"""The change stream: what happened, numbered, kept for a while, so that a listener can pick up where it left (A 6)."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+KEPT = 10_000
+"""How many events a listener can be behind before it is told to look at everything afresh."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened; `kind` is `change`, `job` or, made for one listener, `resync`."""
+
+    seq: int
+    kind: str
+    data: dict[str, Any]
+    library_path: str | None
+
+
+class ChangeStream:
+    """Numbered events of one engine, for any number of listeners, from any thread."""
+
+    def __init__(self) -> None:
+        # Starts at the clock, so that a number from an earlier life of the engine is always a smaller one.
+        self._seq = int(time.time() * 1000) * 100
+        self._floor = self._seq
+        self._kept: deque[Event] = deque(maxlen=KEPT)
+        self._lock = threading.Lock()
+        self._listeners: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
+        self.closed = False
+
+    @property
+    def seq(self) -> int:
+        """The number of the newest event."""
+        return self._seq
+
+    def publish(self, kind: str, data: dict[str, Any], library_path: str | None = None) -> int:
+        """Tell every listener; returns the event's number."""
+        with self._lock:
+            self._seq += 1
+            seq = self._seq
+            self._kept.append(Event(seq, kind, {"seq": seq, **data}, library_path))
+            listeners = list(self._listeners)
+        for loop, wake in listeners:
+            self._wake(loop, wake)
+        return seq
+
+    def close(self) -> None:
+        """End every subscription."""
+        self.closed = True
+        for loop, wake in list(self._listeners):
+            self._wake(loop, wake)
+
+    @staticmethod
+    def _wake(loop: asyncio.AbstractEventLoop, wake: asyncio.Event) -> None:
+        try:
+            loop.call_soon_threadsafe(wake.set)
+        except RuntimeError:
+            # The listener's loop has ended; it unsubscribes on its own.
+            return
+
+    def since(self, after: int) -> list[Event] | None:
+        """Events after number *after*, oldest first; None when some of them are no longer kept."""
+        with self._lock:
+            oldest = self._kept[0].seq if self._kept else self._seq + 1
+            if after < self._floor or after > self._seq or (after + 1 < oldest):
+                return None
+            return [event for event in self._kept if event.seq > after]
+
+    async def subscribe(self, after: int | None = None, *, quiet: float = 10.0) -> AsyncIterator[Event | None]:
+        """Events as they come, from just after number *after* (None: from now).
+
+        Gives None when nothing happened for *quiet* seconds, so that the caller can show it is alive; a first
+        event of kind `resync` when *after* is too old.
+        """
+        wake = asyncio.Event()
+        listener = (asyncio.get_running_loop(), wake)
+        with self._lock:
+            self._listeners.add(listener)
+        try:
+            position = self._seq if after is None else after
+            while not self.closed:
+                wake.clear()
+                events = self.since(position)
+                if events is None:
+                    position = self._seq
+                    yield Event(position, "resync", {"seq": position}, None)
+                    continue
+                for event in events:
+                    position = event.seq
+                    yield event
+                if not events:
+                    try:
+                        await asyncio.wait_for(wake.wait(), quiet)
+                    except TimeoutError:
+                        yield None
+        finally:
+            with self._lock:
+                self._listeners.discard(listener)

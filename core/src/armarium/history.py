@@ -1,0 +1,210 @@
+"""Capture: the history table and the three triggers of each tracked table, generated from its model (architecture 4).
+
+The database itself copies the row's image before each change, with the step that makes it; outside a step the
+triggers refuse the write. So no program, ORM, bulk statement or cascade can change a tracked row unseen.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import Column, Connection, Integer, Table
+from sqlalchemy.dialects import sqlite as sqlite_dialect
+
+from armarium.db import raw_of
+from armarium.tables import rules_of
+
+_DIALECT = sqlite_dialect.dialect()
+
+STEP_TABLES = (
+    "CREATE TABLE IF NOT EXISTS audit_current (one INTEGER PRIMARY KEY CHECK (one = 1), audit_seq INTEGER,"
+    " purging INTEGER NOT NULL DEFAULT 0)",
+    "INSERT OR IGNORE INTO audit_current (one, audit_seq) VALUES (1, NULL)",
+)
+"""`audit_current`, one row: the step being made, null between steps; `purging` while Empty Trash removes rows."""
+
+
+def history_name(table: Table | str) -> str:
+    """The name of a tracked table's history table."""
+    return f"{table if isinstance(table, str) else table.name}__history"
+
+
+def quoted(name: str) -> str:
+    """*name* as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def key_columns(table: Table) -> list[str]:
+    """The names of the primary key's columns."""
+    return [column.name for column in table.primary_key.columns]
+
+
+def large_columns(table: Table) -> list[str]:
+    """The large columns in the order that gives each its bit in `kept`."""
+    large = rules_of(table).large
+    return [column.name for column in table.columns if column.name in large]
+
+
+def is_counter(column: Column[Any]) -> bool:
+    """Whether a monotonic column counts (grows by one) rather than holding a time."""
+    return isinstance(column.type, Integer)
+
+
+def history_ddl(table: Table) -> list[str]:
+    """The statements that make *table*'s history table and its indexes."""
+    name = quoted(history_name(table))
+    columns = [
+        f"{quoted(column.name)} {column.type.compile(dialect=_DIALECT)}" for column in table.columns
+    ]
+    keys = ", ".join(quoted(key) for key in key_columns(table))
+    return [
+        f"CREATE TABLE IF NOT EXISTS {name} (seq INTEGER PRIMARY KEY, audit_seq INTEGER NOT NULL,"
+        f" op TEXT NOT NULL, kept INTEGER, {', '.join(columns)})",
+        f"CREATE INDEX IF NOT EXISTS {quoted('ix_' + history_name(table) + '_key')} ON {name} ({keys})",
+        f"CREATE INDEX IF NOT EXISTS {quoted('ix_' + history_name(table) + '_step')} ON {name} (audit_seq)",
+    ]
+
+
+def trigger_ddl(table: Table) -> dict[str, str]:
+    """Trigger name to its statement, for whatever kind of table *table* is (none for operational and derived)."""
+    kind = rules_of(table).kind
+    if kind == "tracked":
+        return _tracked_triggers(table) | _append_only_triggers(history_name(table), [])
+    if kind == "append-only":
+        return _append_only_triggers(table.name, [])
+    return {}
+
+
+def audit_triggers(columns: Iterable[str]) -> dict[str, str]:
+    """The triggers of the audit log: of its *columns* only the marks of undo and purge ever change."""
+    return _append_only_triggers("audit", [c for c in columns if c not in ("undone", "gone")])
+
+
+def _tracked_triggers(table: Table) -> dict[str, str]:
+    name, history = quoted(table.name), quoted(history_name(table))
+    keys = key_columns(table)
+    columns = [column.name for column in table.columns]
+    large = large_columns(table)
+    label = rules_of(table).label or table.name
+    current = "(SELECT audit_seq FROM audit_current)"
+    guard = (
+        f"SELECT RAISE(ABORT, '{table.name} is a tracked table: a {label} is changed only by an action') "
+        f"WHERE {current} IS NULL;"
+    )
+    key_list = ", ".join(quoted(key) for key in keys)
+    column_list = ", ".join(quoted(column) for column in columns)
+    new_keys = ", ".join(f"NEW.{quoted(key)}" for key in keys)
+    changed = " OR ".join(f"OLD.{quoted(c)} IS NOT NEW.{quoted(c)}" for c in columns)
+    key_changed = " OR ".join(f"OLD.{quoted(k)} IS NOT NEW.{quoted(k)}" for k in keys)
+    old_all = ", ".join(f"OLD.{quoted(column)}" for column in columns)
+    old_kept = ", ".join(
+        f"CASE WHEN OLD.{quoted(c)} IS NEW.{quoted(c)} THEN NULL ELSE OLD.{quoted(c)} END"
+        if c in large
+        else f"OLD.{quoted(c)}"
+        for c in columns
+    )
+    bits = " | ".join(
+        f"((OLD.{quoted(c)} IS NOT NEW.{quoted(c)}) << {bit})" for bit, c in enumerate(large)
+    )
+    every = (1 << len(large)) - 1
+    ai, au, ad = (f"{table.name}__history_{verb}" for verb in ("insert", "update", "delete"))
+    return {
+        ai: f"CREATE TRIGGER {quoted(ai)} AFTER INSERT ON {name} BEGIN {guard} "
+        f"INSERT INTO {history} (audit_seq, op, {key_list}) VALUES ({current}, 'I', {new_keys}); END",
+        au: f"CREATE TRIGGER {quoted(au)} AFTER UPDATE ON {name} WHEN {changed} BEGIN {guard} "
+        f"SELECT RAISE(ABORT, '{table.name} is a tracked table: the key of a {label} never changes') "
+        f"WHERE {key_changed}; "
+        f"INSERT INTO {history} (audit_seq, op, kept, {column_list}) "
+        f"VALUES ({current}, 'U', {bits or 'NULL'}, {old_kept}); END",
+        ad: f"CREATE TRIGGER {quoted(ad)} AFTER DELETE ON {name} BEGIN {guard} "
+        f"INSERT INTO {history} (audit_seq, op, kept, {column_list}) "
+        f"VALUES ({current}, 'D', {every}, {old_all}); END",
+    }
+
+
+def _append_only_triggers(name: str, guarded: Sequence[str]) -> dict[str, str]:
+    """Triggers that keep rows as they are; *guarded* names the columns that never change (none: all)."""
+    update, delete = f"{name}__no_update", f"{name}__no_delete"
+    of = f" OF {', '.join(map(quoted, guarded))}" if guarded else ""
+    words = f"rows of {name} are never changed"
+    return {
+        update: f"CREATE TRIGGER {quoted(update)} BEFORE UPDATE{of} ON {quoted(name)} "
+        f"BEGIN SELECT RAISE(ABORT, '{words}'); END",
+        delete: f"CREATE TRIGGER {quoted(delete)} BEFORE DELETE ON {quoted(name)} "
+        f"WHEN (SELECT purging FROM audit_current) = 0 BEGIN SELECT RAISE(ABORT, '{words}'); END",
+    }
+
+
+def begin_step(raw: sqlite3.Connection, audit_seq: int) -> None:
+    """Say that the writes from here on belong to step *audit_seq*."""
+    raw.execute("UPDATE audit_current SET audit_seq = ? WHERE one = 1", (audit_seq,))
+
+
+def end_step(raw: sqlite3.Connection) -> None:
+    """Say that the step is over: a tracked write is refused again."""
+    raw.execute("UPDATE audit_current SET audit_seq = NULL WHERE one = 1")
+
+
+def versions(conn: Connection, table: Table, key: str) -> list[dict[str, Any]]:
+    """Every state the row *key* of *table* (single-column key) was ever in, oldest first.
+
+    Each is `{"values": {column: stored value}, "audit_seq", "audit_id", "deleted"}`: the values after that
+    step. Values are as stored (JSON columns are text). A row never touched by a step gives an empty list.
+    """
+    raw = raw_of(conn)
+    columns = [column.name for column in table.columns]
+    (key_name,) = key_columns(table)
+    large = large_columns(table)
+    listed = ", ".join(f"h.{quoted(column)}" for column in columns)
+    rows = raw.execute(
+        f"SELECT h.audit_seq, a.id, h.op, COALESCE(h.kept, 0), {listed} FROM {quoted(history_name(table))} h "
+        f"LEFT JOIN audit a ON a.seq = h.audit_seq WHERE h.{quoted(key_name)} = ? ORDER BY h.seq",
+        (key,),
+    ).fetchall()
+    listed = ", ".join(quoted(column) for column in columns)
+    live = raw.execute(
+        f"SELECT {listed} FROM {quoted(table.name)} WHERE {quoted(key_name)} = ?", (key,)
+    ).fetchone()
+    following: dict[str, Any] | None = dict(zip(columns, live, strict=True)) if live else None
+    found: list[dict[str, Any]] = []
+    # Walk backwards: the state after a change is the image before the next one, else the live row.
+    for audit_seq, audit_id, op, kept, *image in reversed(rows):
+        if op == "D":
+            last = dict(zip(columns, image, strict=True))
+            found.append({"values": last, "audit_seq": audit_seq, "audit_id": audit_id, "deleted": True})
+        elif following is not None:
+            found.append({"values": following, "audit_seq": audit_seq, "audit_id": audit_id, "deleted": False})
+        if op == "I":
+            following = None
+            continue
+        before = dict(zip(columns, image, strict=True))
+        for bit, column in enumerate(large):
+            if not kept >> bit & 1 and following is not None:
+                before[column] = following[column]
+        following = before
+    found.reverse()
+    return found
+
+
+def purge(conn: Connection, table: Table, keys: Iterable[str]) -> int:
+    """Remove the history images of rows *keys* (single-column key) for good; the steps that made them are `gone`.
+
+    The rows themselves must already be deleted by the action that purges. Returns how many images went.
+    """
+    raw = raw_of(conn)
+    (key_name,) = key_columns(table)
+    history = quoted(history_name(table))
+    raw.execute("CREATE TEMP TABLE IF NOT EXISTS purge_key (k TEXT PRIMARY KEY) WITHOUT ROWID")
+    raw.execute("DELETE FROM purge_key")
+    raw.executemany("INSERT OR IGNORE INTO purge_key VALUES (?)", ((key,) for key in keys))
+    chosen = f"{quoted(key_name)} IN (SELECT k FROM purge_key)"
+    raw.execute(
+        f"UPDATE audit SET gone = 1 WHERE seq IN (SELECT audit_seq FROM {history} WHERE {chosen})"
+    )
+    raw.execute("UPDATE audit_current SET purging = 1 WHERE one = 1")
+    try:
+        return raw.execute(f"DELETE FROM {history} WHERE {chosen}").rowcount
+    finally:
+        raw.execute("UPDATE audit_current SET purging = 0 WHERE one = 1")

@@ -1,0 +1,416 @@
+"""Projects on disk: packages made, opened, locked, found by name and let go (part A 3.4 and 4.1, architecture 5)."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import threading
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from filelock import FileLock, Timeout
+
+from armarium import snapshots
+from armarium.db import Database
+from armarium.errors import BadRequest, Conflict, Forbidden, NotFound, ServiceError, Unavailable
+from armarium.ids import new_id, now
+from armarium.objects import ObjectStore
+from armarium.principals import Principal
+from armarium.schema import FORMAT
+
+if TYPE_CHECKING:
+    from armarium.engine import Engine
+
+SUFFIX = ".library"
+DATABASE = "library.sqlite"
+CARD = "library.json"
+
+ENGINE_ITSELF = Principal("machine", "engine", "owner")
+"""Who registers a package that a request opened by its path."""
+
+
+@dataclass
+class Library:
+    """An open project: its database, its files and its folders. Held by one engine at a time."""
+
+    path: Path
+    uuid: str
+    db: Database
+    objects: ObjectStore
+    _lock: FileLock
+
+    @property
+    def name(self) -> str:
+        """The name people see: the one given, else the package's without its suffix."""
+        return str(self.setting("name") or self.path.name.removesuffix(SUFFIX))
+
+    @property
+    def derived(self) -> Path:
+        """Files that can be made again (thumbnails); safe to delete."""
+        return self.path / "derived"
+
+    @property
+    def models(self) -> Path:
+        """Models that belong to this project."""
+        return self.path / "models"
+
+    @property
+    def recipe(self) -> Path:
+        """The project's recipe files."""
+        return self.path / "recipe"
+
+    @property
+    def snapshots(self) -> Path:
+        """Copies of the database, each with the list of files it needs."""
+        return self.path / "snapshots"
+
+    def setting(self, key: str, default: Any = None) -> Any:
+        """A project setting (`reading_rule`, `name`, …), or *default* when it was never set."""
+        with self.db.read_raw() as raw:
+            row = raw.execute("SELECT value FROM library_setting WHERE key = ?", (key,)).fetchone()
+        return default if row is None else json.loads(row[0])
+
+    def settings(self) -> dict[str, Any]:
+        """Every setting that was set."""
+        with self.db.read_raw() as raw:
+            rows = raw.execute("SELECT key, value FROM library_setting").fetchall()
+        return {key: json.loads(value) for key, value in rows}
+
+    def snapshot(self, reason: str) -> dict[str, Any]:
+        """Copy the database and list the files it needs; Unavailable when it cannot be made."""
+        return snapshots.take(self.path, self.db, self.objects, reason)
+
+    def close(self) -> None:
+        """Close the database and let another engine have the package."""
+        self.db.close()
+        self._lock.release()
+        (self.path / "engine.json").unlink(missing_ok=True)
+
+
+class Libraries:
+    """The projects this engine knows and those it holds open."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._open: dict[str, Library] = {}
+        self._lock = threading.RLock()
+
+    def open_now(self) -> list[Library]:
+        """The open projects, from a snapshot taken under the lock."""
+        with self._lock:
+            return list(self._open.values())
+
+    def held(self, path: str) -> Library | None:
+        """The open project at exactly *path*, or None: the hot path of every request."""
+        return self._open.get(path)
+
+    def get(self, path: str | Path) -> Library:
+        """The project at *path*, opened (and registered) when it is not; never makes a package.
+
+        Refusals as A 5: wrong suffix or outside the allowed roots 403, no such package 404, held by another
+        engine, damaged or written by a newer one 409.
+        """
+        found = self.open_only(path)
+        self._engine.remember(found)
+        return found
+
+    def open_only(self, path: str | Path) -> Library:
+        """As `get`, without a look at the registry: for actions that register the project themselves."""
+        wanted = self.checked(path)
+        found = self._open.get(str(wanted))
+        if found is not None:
+            return found
+        with self._lock:
+            found = self._open.get(str(wanted))
+            if found is None:
+                found = self._open_package(wanted)
+                self._open[str(wanted)] = found
+                self._engine.library_opened(found)
+        return found
+
+    def checked(self, path: str | Path) -> Path:
+        """*path* as the one spelling of a package's place, or the refusal A 5 gives."""
+        text = unicodedata.normalize("NFC", str(path))
+        if "\0" in text:
+            raise BadRequest("The project's path holds a null character; send the path of a .library folder.")
+        place = Path(text)
+        if not place.is_absolute() or ".." in place.parts:
+            raise Forbidden(
+                "A project is named by its full path, without '..'.", code="library_access_denied", library_path=text
+            )
+        place = Path(os.path.normpath(place))
+        if place.suffix != SUFFIX:
+            raise Forbidden(
+                f"{place.name} is no project: a project is a folder whose name ends in {SUFFIX}.",
+                code="library_access_denied",
+                library_path=text,
+            )
+        if not self._engine.allows(place):
+            raise Forbidden(
+                f"{place} lies outside the folders this engine may use; add its folder to SERVICE_LIBRARY_ROOTS.",
+                code="library_access_denied",
+                library_path=text,
+            )
+        return place
+
+    def create(self, path: str | Path, name: str | None, principal: Principal) -> Library:
+        """Make an empty package at *path* and open it; nothing half-made is ever seen under that name."""
+        place = self.checked(path)
+        if place.exists():
+            raise Conflict(
+                f"{place.name} is there already; open it, or choose another name.", code="already_exists", path=str(place)
+            )
+        if not place.parent.is_dir():
+            raise NotFound(f"The folder {place.parent} does not exist; make it first.", code="folder_not_found")
+        temporary = place.with_name(f".{place.stem}.{new_id()[-12:]}.new")
+        try:
+            _lay_out(temporary)
+            db = Database(temporary / DATABASE, create=True)
+            try:
+                self._engine.library_schema.ensure(db)
+                self._seed(temporary, db, name, principal)
+            finally:
+                db.close()
+            os.rename(temporary, place)
+            _sync(place.parent)
+        except OSError as error:
+            raise Unavailable(
+                f"{place.name} could not be made: {error.strerror or error}. Nothing was left behind.",
+                code="disk_error",
+            ) from error
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+        return self.open_only(place)
+
+    def _seed(self, folder: Path, db: Database, name: str | None, principal: Principal) -> None:
+        """The first step of a library: its settings and what each plugin starts it with."""
+        bus = self._engine.bus
+        library = Library(folder, _card(folder)["library_uuid"], db, ObjectStore(folder / "objects"), _no_lock())
+        with db.write() as conn:
+            ctx, before, raw = bus.open_step(conn, "library.create", library, principal, None)
+            if name is not None:
+                raw.execute(
+                    "INSERT INTO library_setting (key, value, updated_at) VALUES ('name', ?, ?)",
+                    (json.dumps(name, ensure_ascii=False), ctx.now),
+                )
+            for plugin in self._engine.plugins.loaded:
+                for seed in plugin.on_create:
+                    seed(ctx)
+            bus.close_step(ctx, before, raw, {}, undoable=False)
+
+    def _open_package(self, place: Path) -> Library:
+        if not place.is_dir():
+            raise NotFound(
+                f"There is no project at {place}; make one with library.create.",
+                code="library_not_found",
+                library_path=str(place),
+            )
+        if not (place / DATABASE).is_file():
+            raise Conflict(
+                f"{place.name} has no {DATABASE}: the package is incomplete. Restore it from a snapshot or a backup.",
+                code="library_damaged",
+            )
+        card = _card(place)
+        lock = _take_lock(place)
+        db: Database | None = None
+        try:
+            db = _open_database(place, card)
+            objects = ObjectStore(place / "objects")
+            objects.clear_temporary()
+            reopened = db
+            self._engine.library_schema.ensure(
+                db, before_change=lambda: snapshots.take(place, reopened, objects, "before a migration")
+            )
+        except BaseException:
+            if db is not None:
+                db.close()
+            lock.release()
+            raise
+        _note_holder(place)
+        return Library(place, card["library_uuid"], db, objects, lock)
+
+    def release(self, path: str | Path) -> Library | None:
+        """Close the project at *path* when it is open; returns it, closed. Its jobs were detached before."""
+        with self._lock:
+            found = self._open.pop(os.path.normpath(str(path)), None)
+            if found is not None:
+                found.close()
+            return found
+
+    def close(self) -> None:
+        """Close every project."""
+        with self._lock:
+            for library in self._open.values():
+                library.close()
+            self._open.clear()
+
+    def known(self) -> list[dict[str, Any]]:
+        """The registered projects (KnownLibrary of A 2.1), by path."""
+        with self._engine.state.read_raw() as raw:
+            rows = raw.execute(
+                "SELECT k.id, k.library_uuid, k.path, k.name, k.added_at, s.last_accessed, "
+                "k.snapshot_interval_seconds, k.snapshot_retention_count, k.snapshot_offsite_path "
+                "FROM library_known k LEFT JOIN library_seen s ON s.path = k.path ORDER BY k.path"
+            ).fetchall()
+        return [
+            {
+                "id": identity,
+                "library_uuid": library_uuid,
+                "path": path,
+                "name": name,
+                "is_open": path in self._open,
+                "added_at": added_at,
+                "last_accessed": last_accessed,
+                "snapshot_interval_seconds": interval,
+                "snapshot_retention_count": retention,
+                "snapshot_offsite_path": offsite,
+            }
+            for identity, library_uuid, path, name, added_at, last_accessed, interval, retention, offsite in rows
+        ]
+
+    def resolve(self, name: str) -> dict[str, Any]:
+        """The registered project called *name*: by path first, then by shown name, ignoring case (A 4.1)."""
+        known = self.known()
+        wanted = unicodedata.normalize("NFC", name)
+        for entry in known:
+            if entry["path"] == wanted:
+                return entry
+        found = [entry for entry in known if shown_name(entry).casefold() == wanted.casefold()]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            paths = [entry["path"] for entry in found]
+            raise Conflict(
+                f"{len(found)} projects are called {wanted}: {', '.join(paths)}. Name one by its path.", paths=paths
+            )
+        listed = [{"name": shown_name(entry), "path": entry["path"]} for entry in known]
+        words = ", ".join(entry["name"] for entry in listed) or "none yet"
+        raise NotFound(f"No project is called {wanted[:120]}. Known projects: {words}.", known=listed)
+
+
+def shown_name(entry: dict[str, Any]) -> str:
+    """The name a registered project is shown by."""
+    return str(entry["name"] or Path(entry["path"]).name.removesuffix(SUFFIX))
+
+
+def _lay_out(folder: Path) -> None:
+    folder.mkdir()
+    for part in ("objects", "models", "recipe", "derived", "snapshots"):
+        (folder / part).mkdir()
+    card = {"format": FORMAT, "library_uuid": new_id(), "created_at": now()}
+    (folder / CARD).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+
+
+def _card(folder: Path) -> dict[str, Any]:
+    try:
+        card = json.loads((folder / CARD).read_text(encoding="utf-8"))
+        library_uuid, written = str(card["library_uuid"]), int(card["format"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise Conflict(
+            f"{folder.name} has no readable {CARD}: the package is incomplete. Restore it from a backup.",
+            code="library_damaged",
+        ) from error
+    if written > FORMAT:
+        raise Conflict(
+            f"{folder.name} was written by a newer engine (package format {written}, this engine knows {FORMAT}). "
+            "Update the engine to open it; nothing was changed.",
+            code="library_too_new",
+        )
+    return {"library_uuid": library_uuid, "format": written}
+
+
+def _open_database(place: Path, card: dict[str, Any]) -> Database:
+    damaged = Conflict(
+        f"The database of {place.name} is damaged or is no SQLite database. "
+        "Run `armarium doctor` and restore a snapshot; nothing was changed.",
+        code="library_damaged",
+    )
+    try:
+        db = Database(place / DATABASE)
+    except Exception as error:
+        raise _readable(error, damaged) from error
+    try:
+        with db.read_raw() as raw:
+            (version,) = raw.execute("PRAGMA user_version").fetchone()
+            raw.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            raw.execute("SELECT seq FROM audit ORDER BY seq DESC LIMIT 1").fetchone()
+        if version > FORMAT:
+            raise Conflict(
+                f"{place.name} was written by a newer engine (format {version}, this engine knows {FORMAT}). "
+                "Update the engine to open it; nothing was changed.",
+                code="library_too_new",
+            )
+    except sqlite3.Error as error:
+        db.close()
+        raise damaged from error
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _readable(error: Exception, damaged: ServiceError) -> Exception:
+    text = str(error)
+    if "not a database" in text or "malformed" in text:
+        return damaged
+    if "readonly" in text or "unable to open" in text:
+        return Unavailable(f"The database cannot be opened for writing: {text}.", code="read_only")
+    return error if isinstance(error, ServiceError) else damaged
+
+
+def _take_lock(place: Path) -> FileLock:
+    lock = FileLock(place / "engine.lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise Conflict(
+            f"{place.name} is held by another engine{_holder(place)}. Stop that one, or release the project there.",
+            code="library_locked",
+        ) from None
+    except OSError as error:
+        raise Unavailable(
+            f"{place.name} cannot be locked: {error.strerror}. Its folder must be writable.", code="read_only"
+        ) from error
+    return lock
+
+
+def _no_lock() -> FileLock:
+    return FileLock(os.devnull)
+
+
+def _note_holder(place: Path) -> None:
+    import socket
+
+    card = {"pid": os.getpid(), "host": socket.gethostname(), "since": now()}
+    (place / "engine.json").write_text(json.dumps(card), encoding="utf-8")
+
+
+def _holder(place: Path) -> str:
+    try:
+        card = json.loads((place / "engine.json").read_text(encoding="utf-8"))
+        return f" (process {card['pid']} on {card['host']}, since {card['since']})"
+    except (OSError, ValueError, KeyError):
+        return ""
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def allowed_roots(extra: Iterable[Path]) -> list[Path]:
+    """The folders that may hold projects: home, mounted volumes, the temporary folder, and *extra* (A 5)."""
+    import tempfile
+
+    roots = [Path.home(), Path(tempfile.gettempdir()), Path("/Volumes"), Path("/media"), Path("/mnt"), *extra]
+    return list(dict.fromkeys(path for root in roots for path in (root, root.resolve())))
+
+

@@ -1,0 +1,344 @@
+"""The core's own tables and actions about projects: create, open, release, unregister, settings, snapshot."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+from sqlalchemy import Column, Integer, MetaData, Table, Text, delete, insert, select
+
+from armarium import snapshots
+from armarium.actions import ActionContext, Example, Params, action
+from armarium.errors import Conflict, Invalid, NotFound
+from armarium.ids import new_id
+from armarium.plugins import Plugin
+from armarium.tables import Json, json_text, operational, tracked
+
+library_metadata = MetaData()
+engine_metadata = MetaData()
+
+library_setting = Table(
+    "library_setting",
+    library_metadata,
+    Column("key", Text, primary_key=True),
+    Column("value", Json, nullable=False),
+    Column("updated_at", Text, nullable=False),
+    info=tracked(label="setting", monotonic=("updated_at",)),
+)
+
+library_known = Table(
+    "library_known",
+    engine_metadata,
+    Column("id", Text, primary_key=True),
+    Column("library_uuid", Text, nullable=False),
+    Column("path", Text, nullable=False, unique=True),
+    Column("name", Text),
+    Column("added_at", Text, nullable=False),
+    Column("snapshot_interval_seconds", Integer, nullable=False, default=0),
+    Column("snapshot_retention_count", Integer, nullable=False, default=10),
+    Column("snapshot_offsite_path", Text),
+    info=tracked(label="registered project"),
+)
+
+library_seen = Table(
+    "library_seen",
+    engine_metadata,
+    Column("path", Text, primary_key=True),
+    Column("last_accessed", Text, nullable=False),
+    info=operational(),
+)
+
+
+class LibraryPath(Params):
+    """Names a project package by its full path."""
+
+    path: str = Field(min_length=1, description="Full path of the .library folder.")
+
+
+class CreateLibraryParams(LibraryPath):
+    """A package to make."""
+
+    name: str | None = Field(default=None, min_length=1, max_length=200, description="Name shown to people.")
+
+
+class CreateLibraryResult(BaseModel):
+    """A package that was made."""
+
+    path: str
+    created: bool
+    tables_initialized: bool
+    library_uuid: str
+
+
+class KnownLibrary(BaseModel):
+    """A registered project (A 2.1)."""
+
+    id: str
+    library_uuid: str
+    path: str
+    name: str | None = None
+    is_open: bool
+    added_at: str
+    last_accessed: str | None = None
+    snapshot_interval_seconds: int = 0
+    snapshot_retention_count: int = 10
+    snapshot_offsite_path: str | None = None
+
+
+class ReleaseLibraryResult(BaseModel):
+    """What releasing a project did (part A 2.2)."""
+
+    status: Literal["released", "not_open"]
+    path: str
+    registered: bool
+    jobs_stopped: int
+    jobs_waiting: int
+    conversion_stopped: bool
+
+
+class UnregisterResult(BaseModel):
+    """A project that is no longer registered; its package stays on disk."""
+
+    status: Literal["unregistered"] = "unregistered"
+    path: str
+
+
+def _register(ctx: ActionContext, path: str, library_uuid: str, name: str | None) -> None:
+    present = ctx.conn.execute(select(library_known.c.id).where(library_known.c.path == path)).first()
+    if present is None:
+        ctx.conn.execute(
+            insert(library_known).values(
+                id=new_id(), library_uuid=library_uuid, path=path, name=name, added_at=ctx.now
+            )
+        )
+
+
+@action(
+    "library.create",
+    params=CreateLibraryParams,
+    result=CreateLibraryResult,
+    summary="Make a new project package and open it",
+    scope="engine",
+    undoable=False,
+    example=lambda ex: {"path": str(ex.folder / "example.library"), "name": "Example"},
+)
+def create_library(ctx: ActionContext, p: CreateLibraryParams) -> dict[str, Any]:
+    """Make the package under a temporary name, seed it, rename it, register it."""
+    library = ctx.engine.libraries.create(p.path, p.name, ctx.principal)
+    _register(ctx, str(library.path), library.uuid, p.name)
+    ctx.target(library.uuid)
+    return {
+        "path": str(library.path),
+        "created": True,
+        "tables_initialized": True,
+        "library_uuid": library.uuid,
+    }
+
+
+@action(
+    "library.open",
+    params=LibraryPath,
+    result=KnownLibrary,
+    summary="Open and register an existing project package",
+    scope="engine",
+    role="viewer",
+    undoable=False,
+    example=lambda ex: {"path": _made(ex)},
+)
+def open_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
+    """Open the package (409 when another engine holds it) and put it into the registry."""
+    library = ctx.engine.libraries.open_only(p.path)
+    _register(ctx, str(library.path), library.uuid, library.setting("name"))
+    ctx.target(library.uuid)
+    row = ctx.conn.execute(select(library_known).where(library_known.c.path == str(library.path))).one()
+    return {**row._mapping, "is_open": True, "last_accessed": ctx.now}
+
+
+@action(
+    "library.release",
+    params=LibraryPath,
+    result=ReleaseLibraryResult,
+    summary="Close a project and stop its background work; it stays registered",
+    scope="engine",
+    undoable=False,
+    example=lambda ex: {"path": _made(ex)},
+)
+def release_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
+    """Refused (409) while a workflow run or batch waits or runs in it, and for the engine's global library."""
+    libraries = ctx.engine.libraries
+    place = libraries.checked(p.path)
+    registered = (
+        ctx.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).first() is not None
+    )
+    library = libraries.held(str(place))
+    if library is None:
+        if not registered and not place.is_dir():
+            raise NotFound(f"There is no project at {place}.", code="library_not_found", library_path=str(place))
+        return {
+            "status": "not_open",
+            "path": str(place),
+            "registered": registered,
+            "jobs_stopped": 0,
+            "jobs_waiting": 0,
+            "conversion_stopped": False,
+        }
+    if ctx.engine.is_global(library):
+        raise Conflict("The engine's global library is always open and cannot be released.", code="global_library")
+    busy = ctx.engine.jobs.holding(library)
+    if busy:
+        raise Conflict(
+            f"{library.name} has work that must end first: {'; '.join(busy)}. Stop or finish it, then release.",
+            code="library_busy",
+            busy=busy,
+        )
+    stopped, waiting = ctx.engine.jobs.detach(library)
+    ctx.target(library.uuid)
+    libraries.release(place)
+    return {
+        "status": "released",
+        "path": str(place),
+        "registered": registered,
+        "jobs_stopped": stopped,
+        "jobs_waiting": waiting,
+        "conversion_stopped": False,
+    }
+
+
+@action(
+    "library.unregister",
+    params=LibraryPath,
+    result=UnregisterResult,
+    summary="Take a project out of the registry; its package stays on disk",
+    scope="engine",
+    role="owner",
+    example=lambda ex: {"path": _made(ex)},
+)
+def unregister_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
+    """An open project is released first, under release's refusals."""
+    place = ctx.engine.libraries.checked(p.path)
+    known = ctx.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).first()
+    if known is None:
+        raise NotFound(f"No project at {place} is registered.", code="library_not_found", library_path=str(place))
+    ctx.run("library.release", {"path": str(place)})
+    ctx.conn.execute(delete(library_known).where(library_known.c.id == known.id))
+    ctx.target(known.id)
+    return {"status": "unregistered", "path": str(place)}
+
+
+class ScriptRow(BaseModel):
+    """A script the project works with: its ISO 15924 code, or a private one declared with a name (B 4.3)."""
+
+    code: str = Field(pattern=r"^[A-Z][a-z]{3}$")
+    name: str = Field(min_length=1, max_length=200)
+    encoding: Literal["full", "part", "none", "not-established"] | None = None
+    declared: bool = False
+
+
+class LibrarySettings(Params):
+    """Settings of one project; absent leaves a setting as it is, null clears it."""
+
+    name: str | None = Field(default=None, min_length=1, max_length=200)
+    reading_rule: Literal["strict", "relaxed"] | None = None
+    entity_types: list[str] | None = Field(default=None, max_length=200)
+    scripts: list[ScriptRow] | None = Field(default=None, max_length=500)
+    snapshot_interval_seconds: int | None = Field(default=None, ge=0, le=31_536_000)
+    snapshot_retention_count: int | None = Field(default=None, ge=1, le=1000)
+    snapshot_offsite_path: str | None = Field(default=None, max_length=4096)
+
+
+SETTING_DEFAULTS: dict[str, Any] = {
+    "name": None,
+    "reading_rule": "strict",
+    "entity_types": [],
+    "scripts": [],
+    "snapshot_interval_seconds": 0,
+    "snapshot_retention_count": 10,
+    "snapshot_offsite_path": None,
+}
+
+
+@action(
+    "library.set",
+    params=LibrarySettings,
+    result=LibrarySettings,
+    summary="Change the settings of a project",
+    role="owner",
+    example=lambda ex: {"name": "Renamed", "reading_rule": "relaxed"},
+)
+def set_library(ctx: ActionContext, p: LibrarySettings) -> dict[str, Any]:
+    """Each setting is a row, so each change can be undone."""
+    if not p.model_fields_set:
+        raise Invalid("No setting was named; send at least one.", code="invalid_request")
+    values = p.model_dump(mode="json")
+    for key in p.model_fields_set:
+        row = {"key": key, "value": json_text(values[key]), "now": ctx.now}
+        if values[key] is None:
+            ctx.conn.execute(delete(library_setting).where(library_setting.c.key == key))
+        else:
+            ctx.conn.exec_driver_sql(
+                "INSERT INTO library_setting (key, value, updated_at) VALUES (:key, :value, :now) "
+                "ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at",
+                row,
+            )
+        ctx.target(key)
+    stored = {r.key: r.value for r in ctx.conn.execute(select(library_setting.c.key, library_setting.c.value))}
+    return {**SETTING_DEFAULTS, **{k: v for k, v in stored.items() if k in SETTING_DEFAULTS}}
+
+
+class SnapshotParams(Params):
+    """A snapshot to take."""
+
+    reason: str = Field(default="on demand", max_length=200)
+
+
+class Snapshot(BaseModel):
+    """A copy of the project's database with the list of files it needs."""
+
+    id: str
+    created_at: str
+    reason: str
+    path: str
+    bytes: int
+    objects: int
+
+
+@action(
+    "snapshot.take",
+    params=SnapshotParams,
+    result=Snapshot,
+    summary="Take a snapshot of the project now",
+    undoable=False,
+    example=lambda ex: {},
+)
+def take_snapshot(ctx: ActionContext, p: SnapshotParams) -> dict[str, Any]:
+    """503 and nothing changed when it cannot be made. Sees the project as it was when the step began."""
+    library = ctx.project
+    entry = library.snapshot(p.reason)
+    snapshots.thin(library.path, int(library.setting("snapshot_retention_count", 10)))
+    ctx.target(str(entry["id"]))
+    return entry
+
+
+def _made(ex: Example) -> str:
+    path = str(ex.folder / "other.library")
+    ex.run("library.create", {"path": path})
+    return path
+
+
+def core_library_plugin() -> Plugin:
+    """The registry of projects, as a plugin like any other."""
+    return Plugin(
+        name="library",
+        summary="Projects: create, open, release, settings, snapshots",
+        prefixes=("library", "snapshot"),
+        metadata=library_metadata,
+        engine_metadata=engine_metadata,
+        actions=(
+            create_library,
+            open_library,
+            release_library,
+            unregister_library,
+            set_library,
+            take_snapshot,
+        ),
+    )

@@ -1,0 +1,149 @@
+"""Content-addressed files of a library: immutable, written to a temporary name, synced and renamed (architecture 3.6)."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from armarium.errors import NotFound, Unavailable
+from armarium.ids import new_id
+
+_CHUNK = 1 << 20
+
+
+class ObjectStore:
+    """Files named by the SHA-256 of their bytes, under `ab/cdef…`. Putting the same bytes twice keeps one file."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def put_bytes(self, data: bytes) -> str:
+        """Keep *data*; returns its digest (64 hex digits). On disk and synced when this returns."""
+        digest = hashlib.sha256(data).hexdigest()
+        if not self.has(digest):
+            temporary = self._temporary()
+            try:
+                with temporary.open("wb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+                self._settle(temporary, digest)
+            except OSError as error:
+                raise self._told(error) from error
+            finally:
+                temporary.unlink(missing_ok=True)
+        return digest
+
+    def put_file(self, path: Path) -> str:
+        """Keep a copy of the file at *path*; returns its digest. OSError of reading *path* goes to the caller."""
+        digest = hashlib.sha256()
+        temporary = self._temporary()
+        try:
+            with path.open("rb") as source:
+                try:
+                    with temporary.open("wb") as file:
+                        while chunk := source.read(_CHUNK):
+                            digest.update(chunk)
+                            file.write(chunk)
+                        file.flush()
+                        os.fsync(file.fileno())
+                    if not self.has(digest.hexdigest()):
+                        self._settle(temporary, digest.hexdigest())
+                except OSError as error:
+                    raise self._told(error) from error
+        finally:
+            temporary.unlink(missing_ok=True)
+        return digest.hexdigest()
+
+    def path(self, digest: str) -> Path:
+        """Where the file of *digest* lies (whether or not it is there)."""
+        return self.root / digest[:2] / digest[2:]
+
+    def open(self, digest: str) -> BinaryIO:
+        """The file of *digest* for reading; NotFound when it is gone."""
+        try:
+            return self.path(digest).open("rb")
+        except FileNotFoundError as error:
+            raise NotFound(
+                f"The file {digest[:12]}… is missing from the project; run `armarium doctor`.",
+                code="object_missing",
+            ) from error
+
+    def has(self, digest: str) -> bool:
+        """Whether the file of *digest* is there."""
+        return self.path(digest).is_file()
+
+    def size(self, digest: str) -> int:
+        """Its size in bytes."""
+        try:
+            return self.path(digest).stat().st_size
+        except FileNotFoundError as error:
+            raise NotFound(f"The file {digest[:12]}… is missing from the project.", code="object_missing") from error
+
+    def digests(self) -> Iterator[str]:
+        """Every file's digest, in no order."""
+        for folder in self.root.iterdir() if self.root.is_dir() else ():
+            if len(folder.name) == 2 and folder.is_dir():
+                for file in folder.iterdir():
+                    yield folder.name + file.name
+
+    def intact(self, digest: str) -> bool:
+        """Whether the bytes still have the digest they are named by."""
+        found = hashlib.sha256()
+        with self.open(digest) as file:
+            while chunk := file.read(_CHUNK):
+                found.update(chunk)
+        return found.hexdigest() == digest
+
+    def remove(self, digest: str) -> int:
+        """Remove an unreferenced file; returns the bytes freed. Only Empty Trash and collection call this."""
+        try:
+            size = self.path(digest).stat().st_size
+            self.path(digest).unlink()
+        except FileNotFoundError:
+            return 0
+        return size
+
+    def clear_temporary(self) -> int:
+        """Remove what an interrupted write left behind; called when the library is opened."""
+        folder = self.root / "tmp"
+        count = sum(1 for _ in folder.iterdir()) if folder.is_dir() else 0
+        shutil.rmtree(folder, ignore_errors=True)
+        return count
+
+    def _temporary(self) -> Path:
+        folder = self.root / "tmp"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._told(error) from error
+        return folder / new_id()
+
+    def _settle(self, temporary: Path, digest: str) -> None:
+        target = self.path(digest)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.chmod(temporary, 0o444)
+        os.replace(temporary, target)
+        # The rename itself must survive a power cut, not only the bytes.
+        descriptor = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def _told(self, error: OSError) -> Exception:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return Unavailable(
+                "The disk that holds the project is full; the file was not kept. Free some space and try again.",
+                code="disk_full",
+            )
+        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+            return Unavailable("The project's folder cannot be written; the file was not kept.", code="read_only")
+        if error.errno == errno.EIO:
+            return Unavailable("The project's disk answered with an error; the file was not kept.", code="disk_error")
+        return error

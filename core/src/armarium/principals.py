@@ -1,0 +1,47 @@
+"""Who is asking: a person or a machine, with a role and the projects it reaches; always set by the server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Role = Literal["owner", "editor", "viewer"]
+PrincipalKind = Literal["person", "machine"]
+
+_RANK: dict[str, int] = {"viewer": 0, "editor": 1, "owner": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """The caller of a request or the runner of a job, as its token says."""
+
+    kind: PrincipalKind
+    name: str
+    role: Role
+    token_id: str | None = None
+    token_kind: Literal["owner", "device", "session", "agent", "run", "none"] = "none"
+    libraries: frozenset[str] | None = None
+    """Paths of the projects the token is bound to; None for every project."""
+    run_id: str | None = None
+    client: str | None = None
+    origin_window: str | None = None
+    transport: Literal["uds", "tcp", "in-process"] = "in-process"
+
+    def may(self, role: Role) -> bool:
+        """Whether this caller's role is at least *role*."""
+        return _RANK[self.role] >= _RANK[role]
+
+    def reaches(self, library_path: str) -> bool:
+        """Whether the token is good for the project at *library_path*."""
+        return self.libraries is None or library_path in self.libraries
+
+    @property
+    def provenance_kind(self) -> str:
+        """The word that rows this caller makes carry (A 1): human, agent or workflow."""
+        if self.kind == "person":
+            return "human"
+        return "workflow" if self.run_id is not None else "agent"
+
+
+LOCAL_OWNER = Principal("person", "owner", "owner", token_kind="owner")
+"""The person at this machine, where code runs in the engine's own process (command line, tests)."""

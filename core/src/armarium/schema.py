@@ -1,0 +1,200 @@
+"""The tables of one database: made, migrated and compared with the models when it is opened (architecture 4 and 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, MetaData, Table
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from armarium import audit, history
+from armarium.db import APPLICATION_ID, Database, raw_of
+from armarium.errors import Conflict
+from armarium.plugins import Migration, Plugin
+from armarium.tables import rules_of
+
+FORMAT = 1
+"""The package format this engine writes; one integer, independent of the version (A 9)."""
+
+CORE_VERSION = 1
+"""The version of the core's own tables and of the triggers it generates; raising it makes them anew."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """One family's tables in one database, with the version they are at."""
+
+    name: str
+    version: int
+    metadata: MetaData
+    migrations: tuple[Migration, ...] = ()
+
+
+def library_families(plugins: Iterable[Plugin]) -> list[Family]:
+    """The families of a library's database."""
+    return [Family(p.name, p.version, p.metadata, p.migrations) for p in plugins if p.metadata is not None]
+
+
+def engine_families(plugins: Iterable[Plugin]) -> list[Family]:
+    """The families of the engine's own database."""
+    return [Family(p.name, p.version, p.engine_metadata) for p in plugins if p.engine_metadata is not None]
+
+
+class Schema:
+    """All tables of one kind of database, parents before children."""
+
+    def __init__(self, families: Sequence[Family]) -> None:
+        self.families = list(families)
+        self.tables: list[Table] = []
+        self.home: dict[str, str] = {}
+        for family in self.families:
+            for table in family.metadata.sorted_tables:
+                if rules_of(table).kind != "foreign" and table.name not in self.home:
+                    self.home[table.name] = family.name
+                    self.tables.append(table)
+        self.tracked = [table for table in self.tables if rules_of(table).kind == "tracked"]
+        self.by_name = {table.name: table for table in self.tables}
+
+    def children_of(self, table: Table) -> list[tuple[Table, str, str]]:
+        """(child table, its column, the column of *table* it points at) for each foreign key to *table*."""
+        return [
+            (child, key.parent.name, key.column.name)
+            for child in self.tables
+            for key in child.foreign_keys
+            if key.column.table.name == table.name
+        ]
+
+    def ensure(self, db: Database, *, before_change: Callable[[], None] | None = None) -> bool:
+        """Bring *db* to these tables: make what lacks, migrate what is older. Says whether anything changed.
+
+        *before_change* (a snapshot) is called once before an existing database is altered. Raises Conflict
+        (library_too_new) when a family's tables were written by a later version.
+        """
+        with db.read_raw() as raw:
+            present = {row[0] for row in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            at = (
+                dict(raw.execute("SELECT family, version FROM schema_version").fetchall())
+                if "schema_version" in present
+                else {}
+            )
+        wanted = {"core": CORE_VERSION} | {family.name: family.version for family in self.families}
+        for name, version in at.items():
+            if name in wanted and version > wanted[name]:
+                raise Conflict(
+                    f"{db.path.parent.name} was written by a newer version of {name} (tables {version}, this "
+                    f"engine knows {wanted[name]}). Update the engine to open it; nothing was changed.",
+                    code="library_too_new",
+                )
+        missing = [table for table in self.tables if table.name not in present]
+        if not missing and all(at.get(name) == version for name, version in wanted.items()):
+            self._compare(db)
+            return False
+        if at and before_change is not None:
+            before_change()
+        with db.write() as conn:
+            self._create(conn, present, at)
+            self._migrate(conn, at)
+            for table in self.tables:
+                if table.name not in present and table.name not in _names(conn):
+                    self._create_table(conn, table)
+            self._regenerate(conn)
+            raw_of(conn).executemany(
+                "INSERT INTO schema_version (family, version) VALUES (?, ?) "
+                "ON CONFLICT (family) DO UPDATE SET version = excluded.version",
+                list(wanted.items()),
+            )
+        self._compare(db)
+        return True
+
+    def _create(self, conn: Connection, present: set[str], at: dict[str, int]) -> None:
+        """The core's tables, and those of families this database has not met yet."""
+        conn.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+        conn.exec_driver_sql(f"PRAGMA user_version = {FORMAT}")
+        conn.exec_driver_sql(
+            "CREATE TABLE IF NOT EXISTS schema_version (family TEXT PRIMARY KEY, version INTEGER NOT NULL)"
+        )
+        for statement in history.STEP_TABLES:
+            conn.exec_driver_sql(statement)
+        if "audit" not in present:
+            audit.metadata.create_all(conn)
+        for table in self.tables:
+            if table.name not in present and self.home[table.name] not in at:
+                self._create_table(conn, table)
+
+    def _create_table(self, conn: Connection, table: Table) -> None:
+        keep = [
+            constraint
+            for constraint in table.foreign_key_constraints
+            if constraint.referred_table.name in self.by_name
+        ]
+        conn.execute(CreateTable(table, include_foreign_key_constraints=keep))
+        for index in sorted(table.indexes, key=lambda i: str(i.name)):
+            conn.execute(CreateIndex(index))
+        if rules_of(table).kind == "tracked":
+            for statement in history.history_ddl(table):
+                conn.exec_driver_sql(statement)
+
+    def _migrate(self, conn: Connection, at: dict[str, int]) -> None:
+        for family in self.families:
+            since = at.get(family.name)
+            if since is None or since == family.version:
+                continue
+            from alembic.operations import Operations
+            from alembic.runtime.migration import MigrationContext
+
+            operations = Operations(MigrationContext.configure(conn))
+            for migration in sorted(family.migrations, key=lambda m: m.version):
+                if since < migration.version <= family.version:
+                    migration.upgrade(operations)
+
+    def _regenerate(self, conn: Connection) -> None:
+        """Make every trigger anew from the models."""
+        for name, statement in self.triggers().items():
+            conn.exec_driver_sql(f"DROP TRIGGER IF EXISTS {history.quoted(name)}")
+            conn.exec_driver_sql(statement)
+
+    def triggers(self) -> dict[str, str]:
+        """Every trigger these models ask for: name to statement."""
+        found = history.audit_triggers(column.name for column in audit.audit.columns)
+        for table in self.tables:
+            found |= history.trigger_ddl(table)
+        return found
+
+    def _compare(self, db: Database) -> None:
+        """Refuse writes in words when triggers or history columns are not what the models say."""
+        with db.read_raw() as raw:
+            there = dict(raw.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall())
+            for name, statement in self.triggers().items():
+                if there.get(name) != statement:
+                    state = "is missing from" if name not in there else "was changed in"
+                    db.refusal = (
+                        f"The trigger {name}, which keeps the history, {state} {db.path.parent.name}. "
+                        "Reading goes on; writes are refused. Restore a snapshot or run `armarium doctor`."
+                    )
+                    return
+            for table in self.tracked:
+                name = history.history_name(table)
+                columns = {row[1] for row in raw.execute(f"PRAGMA table_info({history.quoted(name)})")}
+                lacking = {column.name for column in table.columns} - columns
+                if lacking:
+                    db.refusal = (
+                        f"The history of {table.name} lacks the column {min(lacking)}. "
+                        "Reading goes on; writes are refused until a migration adds it."
+                    )
+                    return
+        db.refusal = None
+
+
+def alter_tracked(operations: object, table: str, alter: Callable[[str], None]) -> None:
+    """Change a tracked table and its history alike: *alter* is called with the name of each.
+
+    For `Migration.upgrade`: `alter_tracked(op, "segment", lambda name: op.add_column(name, Column(...)))`.
+    """
+    alter(table)
+    alter(history.history_name(table))
+
+
+def _names(conn: Connection) -> set[str]:
+    return {row[0] for row in raw_of(conn).execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+

@@ -1,0 +1,52 @@
+"""The engine's settings: read once from the environment (SERVICE_…) or given by whoever assembles an engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+MIB = 1024 * 1024
+
+
+def _state_dir() -> Path:
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("armarium", appauthor=False))
+
+
+class Settings(BaseSettings):
+    """Everything an engine needs to know before it starts. Sizes in bytes, times in seconds, images in pixels."""
+
+    model_config = SettingsConfigDict(env_prefix="SERVICE_", extra="ignore", frozen=True)
+
+    state_dir: Path = Field(default_factory=_state_dir)
+    """Where the engine keeps its own database, token file, socket and runtimes (platform convention)."""
+    uds: Path | None = None
+    """Listen on this Unix socket instead of TCP; its folder is made 0700."""
+    host: str = "127.0.0.1"
+    port: int = Field(default=8765, ge=0, le=65535)
+    library_roots: Annotated[list[Path], NoDecode] = Field(default_factory=list)
+    """Folders beside home, mounted volumes and the temporary folder that may hold projects (colon separated)."""
+    local_only: bool = False
+    """Never reach the network, whatever is asked."""
+    compute_priority: Literal["fast", "balanced", "background"] | None = None
+    compute_device: Literal["auto", "cpu", "gpu"] | None = None
+    owner_token: str | None = Field(default=None, repr=False)
+    rotate_token: bool = False
+    max_image_pixels: int = Field(default=200_000_000, gt=0)
+    cors_origins: Annotated[list[str], NoDecode] = Field(default_factory=list)
+    max_body_bytes: int = Field(default=32 * MIB, gt=0)
+    max_upload_bytes: int = Field(default=2048 * MIB, gt=0)
+
+    @field_validator("library_roots", mode="before")
+    @classmethod
+    def _split_paths(cls, value: object) -> object:
+        return [part for part in value.split(":") if part] if isinstance(value, str) else value
+
+    @field_validator("cors_origins", mode="before")
+    @classmethod
+    def _split_words(cls, value: object) -> object:
+        return value.replace(",", " ").split() if isinstance(value, str) else value

@@ -1,0 +1,88 @@
+"""What kind of table a table is: tracked, append-only, operational or derived, said in its `info` (architecture 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import orjson
+from sqlalchemy import Column, Dialect, MetaData, Table, Text
+from sqlalchemy.types import TypeDecorator
+
+TableKind = Literal["tracked", "append-only", "operational", "derived", "foreign"]
+
+
+@dataclass(frozen=True)
+class TableRules:
+    """How the engine treats the rows of one table."""
+
+    kind: TableKind
+    label: str | None = None
+    """What a row is called in a sentence ("document", "segment")."""
+    monotonic: frozenset[str] = frozenset()
+    """Columns that only grow: left out of undo's comparison, and raised (never lowered) by an undo."""
+    large: frozenset[str] = frozenset()
+    """Columns whose old value is kept in history only when it changed."""
+    document: str | None = None
+    """Name of the column that says which document a row belongs to; trash, transfer and purge follow it."""
+
+
+def tracked(
+    *,
+    label: str,
+    monotonic: Iterable[str] = (),
+    large: Iterable[str] = (),
+    document: str | None = None,
+) -> dict[str, Any]:
+    """`info` of a table that only actions write and that undo can put back."""
+    return {"rules": TableRules("tracked", label, frozenset(monotonic), frozenset(large), document)}
+
+
+def append_only(document: str | None = None) -> dict[str, Any]:
+    """`info` of a table whose rows are never changed; only a purge removes any."""
+    return {"rules": TableRules("append-only", document=document)}
+
+
+def operational() -> dict[str, Any]:
+    """`info` of a table of the engine's own workings (jobs, leases, presence): no history, no undo."""
+    return {"rules": TableRules("operational")}
+
+
+def derived(document: str | None = None) -> dict[str, Any]:
+    """`info` of a table that can be rebuilt from the others."""
+    return {"rules": TableRules("derived", document=document)}
+
+
+def foreign_table(metadata: MetaData, name: str) -> Table:
+    """A stand-in for a table that another family may bring, so that a foreign key can point at it.
+
+    The stand-in is never created; where no loaded family brings the table, the foreign keys to it are left out.
+    """
+    if name in metadata.tables:
+        return metadata.tables[name]
+    return Table(name, metadata, Column("id", Text, primary_key=True), info={"rules": TableRules("foreign")})
+
+
+def rules_of(table: Table) -> TableRules:
+    """The rules *table* states; a table that states none is tracked, the safe choice."""
+    rules = table.info.get("rules")
+    return rules if isinstance(rules, TableRules) else TableRules("tracked", table.name)
+
+
+def json_text(value: object) -> str:
+    """*value* as the JSON text a `Json` column holds."""
+    return orjson.dumps(value).decode()
+
+
+class Json(TypeDecorator[Any]):
+    """A JSON value kept as text; Python's None is SQL NULL."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+        return None if value is None else json_text(value)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
+        return None if value is None else orjson.loads(value)

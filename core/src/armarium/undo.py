@@ -1,0 +1,362 @@
+"""Taking steps back: row images are written back by set-based SQL, all or none; a redo is the undo of an undo.
+
+No inverse is written by hand anywhere. A set is taken back step by step, newest first, in one transaction, so a
+foreign step between two of the set's is met and refused rather than silently overwritten.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from sqlalchemy import Connection, Table
+from sqlalchemy.exc import IntegrityError
+
+from armarium import audit
+from armarium.actions import ActionContext, Bus, authorise
+from armarium.db import Database, raw_of
+from armarium.errors import Conflict, Invalid, NotFound, ServiceError
+from armarium.history import history_name, is_counter, key_columns, large_columns, quoted
+from armarium.ids import new_id
+from armarium.principals import Principal
+from armarium.schema import Schema
+from armarium.tables import rules_of
+
+if TYPE_CHECKING:
+    from armarium.libraries import Library
+
+MAX_SET = 10_000
+"""How many steps one call may take back (A 4.4)."""
+
+
+@dataclass(frozen=True)
+class UndoContext:
+    """What an action's `after_undo` may use: the undo's own step, and the step that was taken back."""
+
+    step: ActionContext
+    audit_id: str
+    params: dict[str, Any]
+    target_ids: list[str]
+    redo: bool
+    """True when this takes back an undo, that is, does the step again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    seq: int
+    id: str
+    action_name: str
+    inverse_of: str | None
+    undoable: bool
+    undone: bool
+    gone: bool
+    params: dict[str, Any]
+    target_ids: list[str]
+    changed: dict[str, list[str]]
+
+
+def undo(bus: Bus, library: Library | None, audit_ids: Sequence[str], principal: Principal) -> dict[str, Any]:
+    """Take back the steps *audit_ids*, newest first, in one transaction, all or none (part A 4.4).
+
+    Answers `{"audit_ids": new rows, "undone": rows taken back}`. Raises NotFound or Conflict with
+    `{detail, code: undo_refused, reason, audit_id}`; reason is changed, already-undone, gone or not-undoable.
+    """
+    if not audit_ids:
+        raise Invalid("audit_ids is empty: name at least one step to take back.", code="invalid_request")
+    if len(audit_ids) > MAX_SET:
+        raise Invalid(f"One call takes back at most {MAX_SET} steps; {len(audit_ids)} were named.", code="too_many")
+    db, schema = _where(bus, library, audit_ids[0])
+    home = library if library is not None and db is library.db else None
+    told: list[tuple[ActionContext, str]] = []
+    try:
+        with db.write() as conn:
+            raw = raw_of(conn)
+            rows = sorted((_row(raw, audit_id) for audit_id in dict.fromkeys(audit_ids)), key=lambda r: -r.seq)
+            set_id = new_id() if len(rows) > 1 else None
+            for row in rows:
+                told.append((_take_back(bus, conn, schema, home, row, principal, set_id), row.id))
+    except (IntegrityError, sqlite3.IntegrityError) as error:
+        raise _refusal("changed", rows[-1].id, "a later step depends on what this one made") from error
+    for ctx, undone_id in told:
+        bus.tell(ctx, inverse_of=undone_id)
+    return {"audit_ids": [ctx.audit_id for ctx, _ in told], "undone": [row.id for row in rows]}
+
+
+def _where(bus: Bus, library: Library | None, audit_id: str) -> tuple[Database, Schema]:
+    """The log that holds the step: the project's, else the engine's own."""
+    engine = bus.engine
+    if library is not None:
+        with library.db.read_raw() as raw:
+            if raw.execute("SELECT 1 FROM audit WHERE id = ?", (audit_id,)).fetchone():
+                return library.db, engine.library_schema
+    with engine.state.read_raw() as raw:
+        if raw.execute("SELECT 1 FROM audit WHERE id = ?", (audit_id,)).fetchone():
+            return engine.state, engine.engine_schema
+    raise _unknown(audit_id)
+
+
+def _unknown(audit_id: str) -> ServiceError:
+    return NotFound(
+        f"No step {audit_id[:64]} is in the audit log; GET /api/actions/audit lists the steps.",
+        code="undo_refused",
+        reason="gone",
+        audit_id=audit_id,
+    )
+
+
+def _refusal(reason: str, audit_id: str, why: str, **fields: Any) -> Conflict:
+    return Conflict(
+        f"This step cannot be taken back: {why}. Nothing was changed.",
+        code="undo_refused",
+        reason=reason,
+        audit_id=audit_id,
+        **fields,
+    )
+
+
+def _row(raw: sqlite3.Connection, audit_id: str) -> _Row:
+    row = raw.execute(
+        "SELECT seq, id, action_name, inverse_of, undoable, undone, gone, params, target_ids, changed "
+        "FROM audit WHERE id = ?",
+        (audit_id,),
+    ).fetchone()
+    if row is None:
+        raise _unknown(audit_id)
+    *plain, params, targets, changed = row
+    return _Row(*plain, orjson.loads(params), orjson.loads(targets), orjson.loads(changed))
+
+
+def _take_back(
+    bus: Bus,
+    conn: Connection,
+    schema: Schema,
+    library: Library | None,
+    row: _Row,
+    principal: Principal,
+    set_id: str | None,
+) -> ActionContext:
+    """Take back one step inside the open transaction; the undo is a step of its own."""
+    raw = raw_of(conn)
+    action = bus.engine.actions.find(row.action_name) or _named_by_undo(bus, raw, row)
+    if action is not None:
+        authorise(action, principal, library)
+    if row.gone:
+        raise _refusal("gone", row.id, "what it changed was removed for good by Empty Trash")
+    if row.undone:
+        raise _refusal("already-undone", row.id, "it was taken back already")
+    if not row.undoable:
+        raise _refusal("not-undoable", row.id, f"{row.action_name} is of the kind that cannot be undone")
+    _refuse_unknown_tables(raw, schema, row)
+    touched = [table for table in schema.tracked if _touches(raw, table, row.seq)]
+    for table in touched:
+        _check(raw, table, row)
+    name = (action.undo_name if action is not None and row.inverse_of is None else None) or row.action_name
+    ctx, before, _ = bus.open_step(conn, name, library, principal, set_id)
+    ctx.target(*row.target_ids)
+    ctx.changed(**row.changed)
+    raw.execute("PRAGMA defer_foreign_keys=ON")
+    for table in reversed(touched):
+        _delete_inserted(raw, table, row.seq)
+    for table in touched:
+        _write_back(raw, table, row.seq, ctx.now)
+    for table in touched:
+        _check_references(raw, schema, table, row)
+    if action is not None and action.after_undo is not None:
+        action.after_undo(UndoContext(ctx, row.id, row.params, row.target_ids, redo=row.inverse_of is not None))
+    bus.close_step(ctx, before, raw, {"audit_id": row.id}, undoable=True, inverse_of=row.id)
+    _mark(raw, row)
+    return ctx
+
+
+def _named_by_undo(bus: Bus, raw: sqlite3.Connection, row: _Row) -> Any:
+    """The action behind an undo row that carries a name of its own (`document.untransfer`)."""
+    inverse_of = row.inverse_of
+    while inverse_of is not None:
+        first = raw.execute("SELECT action_name, inverse_of FROM audit WHERE id = ?", (inverse_of,)).fetchone()
+        if first is None:
+            return None
+        found = bus.engine.actions.find(first[0])
+        if found is not None:
+            return found
+        inverse_of = first[1]
+    return None
+
+
+def _mark(raw: sqlite3.Connection, row: _Row) -> None:
+    """Mark the row undone; along the chain it took back, every other step is in effect again, then undone again."""
+    undone, current = 1, row
+    raw.execute("UPDATE audit SET undone = 1 WHERE seq = ?", (row.seq,))
+    while current.inverse_of is not None:
+        undone = 1 - undone
+        raw.execute("UPDATE audit SET undone = ? WHERE id = ?", (undone, current.inverse_of))
+        current = _row(raw, current.inverse_of)
+
+
+def _refuse_unknown_tables(raw: sqlite3.Connection, schema: Schema, row: _Row) -> None:
+    known = {history_name(table) for table in schema.tracked}
+    for (name,) in raw.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '%\\_\\_history' ESCAPE '\\'"
+    ).fetchall():
+        if name not in known and raw.execute(
+            f"SELECT 1 FROM {quoted(name)} WHERE audit_seq = ? LIMIT 1", (row.seq,)
+        ).fetchone():
+            raise _refusal(
+                "not-undoable",
+                row.id,
+                f"it changed {name.removesuffix('__history')}, which belongs to a plugin that is not installed here",
+            )
+
+
+def _touches(raw: sqlite3.Connection, table: Table, seq: int) -> bool:
+    return (
+        raw.execute(
+            f"SELECT 1 FROM {quoted(history_name(table))} WHERE audit_seq = ? LIMIT 1", (seq,)
+        ).fetchone()
+        is not None
+    )
+
+
+def _keys(table: Table, alias: str) -> str:
+    return ", ".join(f"{alias}.{quoted(key)}" for key in key_columns(table))
+
+
+def _same_key(table: Table, left: str, right: str) -> str:
+    return " AND ".join(f"{left}.{quoted(k)} = {right}.{quoted(k)}" for k in key_columns(table))
+
+
+def _image(table: Table, column: str, alias: str) -> str:
+    """SQL for the value of *column* before history row *alias*, large columns that were not kept included.
+
+    A large column that did not change is not in the image: its value is that of the next image that has it,
+    else the live row's.
+    """
+    large = large_columns(table)
+    name = quoted(column)
+    if column not in large:
+        return f"{alias}.{name}"
+    bit = 1 << large.index(column)
+    later = (
+        f"FROM {quoted(history_name(table))} x WHERE {_same_key(table, 'x', alias)} "
+        f"AND x.seq >= {alias}.seq AND (COALESCE(x.kept, 0) & {bit})"
+    )
+    return (
+        f"CASE WHEN COALESCE({alias}.kept, 0) & {bit} THEN {alias}.{name} "
+        f"WHEN EXISTS (SELECT 1 {later}) THEN (SELECT x.{name} {later} ORDER BY x.seq LIMIT 1) "
+        f"ELSE (SELECT l.{name} FROM {quoted(table.name)} l WHERE {_same_key(table, 'l', alias)}) END"
+    )
+
+
+def _check(raw: sqlite3.Connection, table: Table, row: _Row) -> None:
+    """Refuse when some row no longer is what the step left: a later step still in effect touched it."""
+    history, live = quoted(history_name(table)), quoted(table.name)
+    keys = key_columns(table)
+    plain = [c.name for c in table.columns if c.name not in rules_of(table).monotonic and c.name not in keys]
+    equal = " AND ".join(f"t.{quoted(c)} IS {_image(table, c, 'n')}" for c in plain) or "1"
+    key_list = ", ".join(quoted(key) for key in keys)
+    next_seq = f"(SELECT min(h.seq) FROM {history} h WHERE {_same_key(table, 'h', 's')} AND h.seq > s.last)"
+    found = raw.execute(
+        f"WITH s AS (SELECT {key_list}, max(seq) AS last FROM {history} WHERE audit_seq = ? GROUP BY {key_list}) "
+        f"SELECT n.seq, {_keys(table, 's')} FROM s JOIN {history} n ON n.seq = {next_seq} "
+        f"LEFT JOIN {live} t ON {_same_key(table, 't', 's')} "
+        f"WHERE NOT (CASE WHEN n.op = 'I' THEN t.{quoted(keys[0])} IS NULL "
+        f"ELSE t.{quoted(keys[0])} IS NOT NULL AND {equal} END) LIMIT 1",
+        (row.seq,),
+    ).fetchone()
+    if found is None:
+        return
+    first_seq, *key = found
+    matches = " AND ".join(f"h.{quoted(k)} = ?" for k in keys)
+    later = raw.execute(
+        f"SELECT a.id, a.action_name FROM {history} h JOIN audit a ON a.seq = h.audit_seq "
+        f"WHERE {matches} AND h.seq >= ? AND a.undone = 0 "
+        f"ORDER BY a.inverse_of IS NOT NULL, h.seq DESC LIMIT 1",
+        (*key, first_seq),
+    ).fetchone()
+    raise _changed(row, table, later)
+
+
+def _changed(row: _Row, table: Table, later: tuple[str, str] | None) -> Conflict:
+    label = rules_of(table).label or table.name
+    if later is None:
+        return _refusal("changed", row.id, f"a later step changed the same {label}", later_audit_id=None)
+    return _refusal(
+        "changed",
+        row.id,
+        f"a later step still in effect ({later[1]}, {later[0]}) touched the same {label}; take that one back first",
+        later_audit_id=later[0],
+    )
+
+
+def _delete_inserted(raw: sqlite3.Connection, table: Table, seq: int) -> None:
+    """Delete the rows that the step made."""
+    history = quoted(history_name(table))
+    key_list = ", ".join(quoted(key) for key in key_columns(table))
+    # With a bare min(), SQLite takes `op` from the row that holds the minimum: the first thing the step did.
+    first = f"SELECT {key_list}, op, min(seq) FROM {history} WHERE audit_seq = ? GROUP BY {key_list}"
+    raw.execute(
+        f"DELETE FROM {quoted(table.name)} WHERE ({key_list}) IN "
+        f"(SELECT {key_list} FROM ({first}) WHERE op = 'I')",
+        (seq,),
+    )
+
+
+def _write_back(raw: sqlite3.Connection, table: Table, seq: int, now: str) -> None:
+    """Put the rows that the step changed or deleted back to what they were before its first touch."""
+    history = quoted(history_name(table))
+    keys = key_columns(table)
+    key_list = ", ".join(quoted(key) for key in keys)
+    monotonic = rules_of(table).monotonic
+    values, sets = [], []
+    for column in table.columns:
+        name = quoted(column.name)
+        if column.name in monotonic and is_counter(column):
+            newest = f"(SELECT max(g.{name}) FROM {history} g WHERE {_same_key(table, 'g', 'e')})"
+            values.append(f"max(COALESCE({newest}, 0), e.{name}) + 1")
+            sets.append(f"{name} = {quoted(table.name)}.{name} + 1")
+        elif column.name in monotonic:
+            values.append(":now")
+            sets.append(f"{name} = :now")
+        else:
+            values.append(_image(table, column.name, "e"))
+            if column.name not in keys:
+                sets.append(f"{name} = excluded.{name}")
+    columns = ", ".join(quoted(column.name) for column in table.columns)
+    conflict = f"DO UPDATE SET {', '.join(sets)}" if sets else "DO NOTHING"
+    raw.execute(
+        f"INSERT INTO {quoted(table.name)} ({columns}) SELECT {', '.join(values)} FROM {history} e "
+        f"WHERE e.seq IN (SELECT min(seq) FROM {history} WHERE audit_seq = :seq GROUP BY {key_list}) "
+        f"AND e.op <> 'I' ON CONFLICT ({key_list}) {conflict}",
+        {"seq": seq, "now": now},
+    )
+
+
+def _check_references(raw: sqlite3.Connection, schema: Schema, table: Table, row: _Row) -> None:
+    """Refuse when a row that a later step made would be left pointing at nothing."""
+    history = quoted(history_name(table))
+    keys = key_columns(table)
+    if len(keys) != 1:
+        return
+    touched = f"SELECT DISTINCT h.{quoted(keys[0])} FROM {history} h WHERE h.audit_seq = ?"
+    for child, column, target in schema.children_of(table):
+        if target != keys[0] or rules_of(child).kind != "tracked":
+            continue
+        child_keys = ", ".join(f"c.{quoted(k)}" for k in key_columns(child))
+        orphan = raw.execute(
+            f"SELECT {child_keys} FROM ({touched}) k JOIN {quoted(child.name)} c "
+            f"ON c.{quoted(column)} = k.{quoted(keys[0])} "
+            f"WHERE NOT EXISTS (SELECT 1 FROM {quoted(table.name)} t WHERE t.{quoted(target)} = c.{quoted(column)}) "
+            "LIMIT 1",
+            (row.seq,),
+        ).fetchone()
+        if orphan is not None:
+            matches = " AND ".join(f"h.{quoted(k)} = ?" for k in key_columns(child))
+            later = raw.execute(
+                f"SELECT a.id, a.action_name FROM {quoted(history_name(child))} h "
+                f"JOIN audit a ON a.seq = h.audit_seq WHERE {matches} AND a.seq > ? AND a.undone = 0 "
+                "ORDER BY h.seq DESC LIMIT 1",
+                (*orphan, row.seq),
+            ).fetchone()
+            raise _changed(row, child, later)
