@@ -107,7 +107,8 @@ def test_a_distribution_has_its_rooms(dist: Dist) -> None:
 @pytest.mark.parametrize("dist", dists(), ids=lambda dist: dist.name)
 def test_a_distribution_names_what_it_imports(dist: Dist) -> None:
     """Third parties and our own: what a module imports stands in its own pyproject, not in a neighbour's."""
-    providers = importlib.metadata.packages_distributions()
+    ours = {package.name: [other.name] for other in dists() for package in other.packages}
+    providers = {**importlib.metadata.packages_distributions(), **ours}
     needs = {re.split(r"[^\w.-]", need)[0].replace("_", "-").lower() for need in dist.project["dependencies"]}
     needs |= {dist.name, *(re.split(r"[^\w.-]", need)[0].lower()
                            for extra in dist.project.get("optional-dependencies", {}).values() for need in extra)}  # fmt: skip
