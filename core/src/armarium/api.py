@@ -49,6 +49,7 @@ from armarium.http import (
 from armarium.ids import is_id, new_id, now, parse_timestamp
 from armarium.jobs.context import JobContext
 from armarium.jobs.kinds import JobKind
+from armarium.lettering import Lettering, lettering_for
 from armarium.libraries import Library
 from armarium.objects import ObjectStore
 from armarium.plugins import Migration, Plugin
@@ -78,6 +79,7 @@ __all__ = [
     "JobContext",
     "JobKind",
     "Json",
+    "Lettering",
     "Library",
     "Migration",
     "NoParams",
@@ -110,6 +112,7 @@ __all__ = [
     "is_id",
     "json_response",
     "json_text",
+    "lettering_for",
     "new_id",
     "now",
     "open_image",
