@@ -4,7 +4,7 @@
 #   make demo-hand                          the same, lines found by kraken in its own runtime
 #   make serve                              the engine, with its interactive API reference
 #   make test [SLOW=1]                      linters, types, import contracts, tests
-#   make lint | bench | soak | openapi | lock | format | clean
+#   make lint | bench | soak | openapi | docs | lock | format | clean
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; raise SystemExit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
@@ -17,7 +17,7 @@ MARKS = $(if $(SLOW),not soak,not soak and not slow)
 DEMO = $(BIN)/armarium demo $(if $(FOLDER),--folder "$(FOLDER)") $(if $(LANGUAGE),--language "$(LANGUAGE)")
 
 .DEFAULT_GOAL := help
-.PHONY: help base dev demo demo-hand serve test lint bench soak openapi lock format clean
+.PHONY: help base dev demo demo-hand serve test lint bench soak openapi docs lock format clean
 
 help:
 	@sed -n '3,7s/^# //p' Makefile
@@ -51,6 +51,9 @@ bench: dev
 
 openapi: dev
 	$(BIN)/python tools/openapi.py
+
+docs: openapi
+	$(BIN)/python tools/reference.py
 
 lock: dev
 	$(BIN)/python tools/lock.py $(if $(UPGRADE),--upgrade)
