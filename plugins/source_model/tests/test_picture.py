@@ -1,0 +1,129 @@
+"""The picture of a page shows its lines where they are and its readings beside them, and no text can break it."""
+
+from __future__ import annotations
+
+import pytest
+from armarium.testing.samples import SamplePage, sample_pages
+from armarium_source_model.picture import CORRECTED, PANEL, DrawnLine, draw_page
+from PIL import Image, ImageChops
+
+Shape = tuple[tuple[float, float], ...]
+
+
+@pytest.fixture(scope="module")
+def page() -> SamplePage:
+    return sample_pages(count=3, scale=0.4)[2]
+
+
+def test_the_page_stands_left_and_its_readings_right(page: SamplePage) -> None:
+    drawn = draw_page(page.picture, drawn_lines(page), max_size=800)
+    assert drawn.height == 800
+    assert drawn.width > 1.5 * 800 * page.width / page.height
+    panel = drawn.crop((round(800 * page.width / page.height) + 1, 0, drawn.width, 800))
+    colours = panel.getcolors(1 << 24)
+    assert colours is not None
+    assert max(colours)[1] == PANEL
+    assert len(colours) > 20
+
+
+def test_a_line_is_tinted_inside_its_polygon_and_the_margin_is_left_alone(page: SamplePage) -> None:
+    size = max(page.picture.size)
+    before = draw_page(page.picture, [], max_size=size, labels=False)
+    after = draw_page(page.picture, drawn_lines(page)[-1:], max_size=size, labels=False)
+    changed = ImageChops.difference(before, after).getbbox()
+    assert changed is not None
+    xs, ys = zip(*page.lines[-1].polygon, strict=True)
+    assert changed == pytest.approx((min(xs), min(ys), max(xs), max(ys)), abs=4)
+
+
+def test_without_labels_the_answer_has_the_page_s_size_and_the_image_is_left_as_it_was(
+    page: SamplePage,
+) -> None:
+    before = page.picture.tobytes()
+    assert draw_page(page.picture, drawn_lines(page), labels=False).size == page.picture.size
+    assert page.picture.tobytes() == before
+
+
+def test_a_corrected_line_is_marked_on_the_page_and_in_the_panel(page: SamplePage) -> None:
+    marked = draw_page(page.picture, drawn_lines(page, corrected=4))
+    plain = draw_page(page.picture, drawn_lines(page))
+    assert pixels_of(marked, CORRECTED) > pixels_of(plain, CORRECTED) + 50
+
+
+def test_the_same_page_gives_the_same_picture(page: SamplePage) -> None:
+    assert draw_page(page.picture, drawn_lines(page)) == draw_page(page.picture, drawn_lines(page))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " \n ", "漢字", "العربية", "a" * 5000, "\x00\ud800", "👩‍🚀 q̃", None],
+    ids=lambda text: repr(text)[:9],
+)
+def test_any_text_is_drawn(page: SamplePage, text: str | None) -> None:
+    line = DrawnLine(1, None, None, (0.1, 0.1, 0.5, 0.05), text, corrected=True)
+    assert draw_page(page.picture, [line], max_size=300).width > 300 * page.width / page.height
+
+
+@pytest.mark.parametrize(
+    ("polygon", "baseline"),
+    [
+        (((0.2, 0.2), (0.4, 0.2)), ((0.2, 0.2),)),
+        (((-3.0, 0.2), (9.0, 0.2), (0.4, 7.0)), ((-1.0, 0.5), (2.0, 0.5))),
+        ((), ()),
+    ],
+)
+def test_shapes_too_short_or_outside_the_page_are_held_to_it(
+    page: SamplePage, polygon: Shape, baseline: Shape
+) -> None:
+    lines = [DrawnLine(1, polygon, baseline, (0.2, 0.2, 0.0, 0.0), "text")]
+    assert draw_page(page.picture, lines, max_size=300).height == 300
+
+
+def test_a_page_of_hundreds_of_lines_gets_more_columns(page: SamplePage) -> None:
+    many = [DrawnLine(n, None, None, (0.1, n / 500, 0.3, 0.001), f"línea {n}") for n in range(1, 401)]
+    few = draw_page(page.picture, many[:20], max_size=600)
+    assert draw_page(page.picture, many, max_size=600).width > few.width
+
+
+def test_a_page_without_lines_says_so(page: SamplePage) -> None:
+    drawn = draw_page(page.picture, [], max_size=400)
+    panel = drawn.crop((round(400 * page.width / page.height) + 1, 0, drawn.width, 400))
+    assert len(panel.getcolors(1 << 24) or []) > 1
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "P", "RGBA", "LA", "CMYK", "I;16", "I", "F"])
+def test_pages_of_every_mode_are_drawn(mode: str) -> None:
+    image = Image.new(mode, (200, 300))
+    assert draw_page(image, [DrawnLine(1, None, None, (0.1, 0.1, 0.5, 0.1), "a")], max_size=200).mode == "RGB"
+
+
+def test_sixteen_bit_greys_keep_their_shades() -> None:
+    image = Image.new("I;16", (120, 120), 32768)
+    pixel = draw_page(image, [], labels=False).getpixel((60, 60))
+    assert pixel == pytest.approx((128, 128, 128), abs=2)
+
+
+def test_a_size_that_leaves_no_room_is_refused(page: SamplePage) -> None:
+    with pytest.raises(ValueError, match="from 100 pixels upward"):
+        draw_page(page.picture, [], max_size=20)
+
+
+def drawn_lines(page: SamplePage, corrected: int = 0) -> list[DrawnLine]:
+    def fractions(points: Shape) -> Shape:
+        return tuple((x / page.width, y / page.height) for x, y in points)
+
+    return [
+        DrawnLine(
+            line.order,
+            fractions(line.polygon),
+            fractions(line.baseline),
+            (0.0, 0.0, 1.0, 1.0),
+            line.text,
+            corrected=line.order == corrected,
+        )
+        for line in page.lines
+    ]
+
+
+def pixels_of(picture: Image.Image, colour: tuple[int, int, int]) -> int:
+    return sum(count for count, pixel in picture.getcolors(1 << 24) or [] if pixel == colour)
