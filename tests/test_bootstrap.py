@@ -7,8 +7,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import bootstrap
 import pytest
+
+import bootstrap
 
 
 @pytest.fixture
@@ -69,7 +70,9 @@ def test_the_base_environment_is_not_enough_for_tests(checkout: Path) -> None:
     assert not bootstrap.is_ready("dev")
 
 
-@pytest.mark.parametrize("changed", ["requirements/base.txt", "requirements/installers.txt", "part/pyproject.toml"])
+@pytest.mark.parametrize(
+    "changed", ["requirements/base.txt", "requirements/installers.txt", "part/pyproject.toml"]
+)
 def test_a_changed_lock_or_pyproject_is_installed_again(checkout: Path, changed: str) -> None:
     pretend_ready("base")
     (checkout / changed).write_text("# changed\n")
@@ -92,13 +95,17 @@ def test_a_working_environment_is_kept(checkout: Path, monkeypatch: pytest.Monke
     assert bootstrap.PYTHON.exists()
 
 
-def test_python_without_a_venv_module_is_refused_in_words(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_without_a_venv_module_is_refused_in_words(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answer(monkeypatch)
     with pytest.raises(bootstrap.SetupFailed, match="no working `venv` module"):
         bootstrap.make_environment()
 
 
-def test_the_next_source_of_pip_is_tried_when_one_fails(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_next_source_of_pip_is_tried_when_one_fails(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bootstrap, "pip_commands", lambda scratch: iter([["first"], ["second"], ["third"]]))
     asked = answer(monkeypatch, "second")
     bootstrap.install_installers()
@@ -122,7 +129,9 @@ def test_pip_does_the_work_where_uv_cannot(checkout: Path, monkeypatch: pytest.M
     assert f"-e {checkout / 'part'}" in installs[-1]
 
 
-def test_an_install_that_fails_both_ways_is_refused_in_words(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_install_that_fails_both_ways_is_refused_in_words(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bootstrap, "uv_environment", dict)
     answer(monkeypatch)
     with pytest.raises(bootstrap.SetupFailed, match="goes on where it stopped"):

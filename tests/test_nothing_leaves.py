@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from checkout import ROOT
 
 MUTANTS = {
@@ -17,12 +18,16 @@ MUTANTS = {
     "looks up": 'socket.getaddrinfo("example.invalid", 80)',
     "maps": 'socket.create_connection(("::ffff:192.0.2.1", 80), timeout=0.1)',
 }
-STAYS = 'server = socket.create_server(("127.0.0.1", 0)); socket.create_connection(server.getsockname()).close()'
+STAYS = (
+    'server = socket.create_server(("127.0.0.1", 0)); socket.create_connection(server.getsockname()).close()'
+)
 
 
 def outcome(call: str, folder: Path) -> str:
     shutil.copy(ROOT / "conftest.py", folder / "conftest.py")
-    body = f"import contextlib, socket\ndef test_it():\n    with contextlib.suppress(OSError):\n        {call}\n"
+    body = (
+        f"import contextlib, socket\ndef test_it():\n    with contextlib.suppress(OSError):\n        {call}\n"
+    )
     (folder / "test_mutant.py").write_text(body)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mutant.py"]
     bare = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}

@@ -25,7 +25,9 @@ def operations(document: str) -> set[str]:
 
 def test_every_operation_has_a_summary_and_a_name_of_its_own() -> None:
     document = json.loads(openapi.published())
-    found = [(path, method, op) for path, methods in document["paths"].items() for method, op in methods.items()]
+    found = [
+        (path, method, op) for path, methods in document["paths"].items() for method, op in methods.items()
+    ]
     assert [f"{method} {path}" for path, method, op in found if not op.get("summary")] == []
     names = [op["operationId"] for _, _, op in found]
     assert len(names) == len(set(names))

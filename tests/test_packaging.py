@@ -9,13 +9,16 @@ import sys
 import zipfile
 from pathlib import Path
 
-import bootstrap
 import pytest
+
+import bootstrap
 from checkout import ROOT, dists
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not bootstrap.UV.exists(), reason="uv is not in this environment; wheels are built with it"),
+    pytest.mark.skipif(
+        not bootstrap.UV.exists(), reason="uv is not in this environment; wheels are built with it"
+    ),
 ]
 
 
@@ -31,7 +34,18 @@ def run(*command: str | Path, cwd: Path = ROOT) -> str:
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     out = tmp_path_factory.mktemp("wheels")
     for member in bootstrap.workspace_members():
-        run(bootstrap.UV, "build", "--quiet", "--wheel", "--no-build-isolation", "--python", sys.executable, "-o", out, member)
+        run(
+            bootstrap.UV,
+            "build",
+            "--quiet",
+            "--wheel",
+            "--no-build-isolation",
+            "--python",
+            sys.executable,
+            "-o",
+            out,
+            member,
+        )
     return sorted(out.glob("*.whl"))
 
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from checkout import ROOT, Dist, dists, families, files, imported_names, is_test, place, text
 
 PYTHON = files(".py")
@@ -72,7 +73,9 @@ def test_locks_hold_versions_and_hashes_only() -> None:
         assert "://" not in said, f"{lock.name} holds an address"
         pins = re.findall(r"(?m)^([a-z0-9][\w.-]*)==", said)
         assert pins
-        assert not {"torch", "torchvision", "kraken", "transformers"} & set(pins), f"{lock.name} brings torch along"
+        assert not {"torch", "torchvision", "kraken", "transformers"} & set(pins), (
+            f"{lock.name} brings torch along"
+        )
         assert said.count("--hash=") >= len(pins)
 
 
@@ -86,7 +89,9 @@ def test_locks_cover_what_the_pyproject_files_ask_for() -> None:
     pinned = {name.replace("_", "-").lower()
               for name in re.findall(r"(?m)^([a-zA-Z0-9][\w.-]*)==", text(ROOT / "requirements" / "base.txt"))}  # fmt: skip
     for dist in dists():
-        asked = {re.split(r"[^\w.-]", need)[0].replace("_", "-").lower() for need in dist.project["dependencies"]}
+        asked = {
+            re.split(r"[^\w.-]", need)[0].replace("_", "-").lower() for need in dist.project["dependencies"]
+        }
         missing = {name for name in asked if not name.startswith("armarium")} - pinned
         assert not missing, f"{dist.name} asks for {', '.join(sorted(missing))}: run make lock"
 
@@ -97,7 +102,9 @@ def test_modules_have_telling_names() -> None:
 
 @pytest.mark.parametrize("dist", dists(), ids=lambda dist: dist.name)
 def test_a_distribution_has_its_rooms(dist: Dist) -> None:
-    assert len(text(dist.folder / "README.md").split()) > 30, f"{dist.name}: its README says what it is and what is in it"
+    assert len(text(dist.folder / "README.md").split()) > 30, (
+        f"{dist.name}: its README says what it is and what is in it"
+    )
     assert list(dist.folder.glob("tests/**/test_*.py")), f"{dist.name} has no tests"
     assert all((package / "py.typed").exists() for package in dist.packages)
     assert dist.project["license"] == "Apache-2.0"
@@ -115,11 +122,15 @@ def test_a_distribution_names_what_it_imports(dist: Dist) -> None:
     in_runtimes = {"torch", "torchvision", "kraken"}
     unnamed = set()
     for path in dist.modules:
-        for name in {full.split(".")[0] for full in imported_names(path)} - set(sys.stdlib_module_names) - in_runtimes:
+        for name in (
+            {full.split(".")[0] for full in imported_names(path)} - set(sys.stdlib_module_names) - in_runtimes
+        ):
             owners = {owner.replace("_", "-").lower() for owner in providers.get(name, [name])}
             if not owners & needs:
                 unnamed.add(f"{place(path)} imports {name}")
-    in_tests_only = {entry for entry in unnamed if "/testing/" in entry and entry.endswith((" pytest", " hypothesis"))}
+    in_tests_only = {
+        entry for entry in unnamed if "/testing/" in entry and entry.endswith((" pytest", " hypothesis"))
+    }
     assert unnamed - in_tests_only == set()
 
 
@@ -130,10 +141,16 @@ def test_import_contracts_cover_every_family() -> None:
     assert set(contracts["importlinter"]["root_packages"].split()) == expected
     tiers = set(re.findall(r"\w+", contracts["importlinter:contract:tiers"]["layers"]))
     assert tiers == expected
-    with_rooms = {package.name for dist in families() for package in dist.packages if (package / "plugin.py").exists()}
+    with_rooms = {
+        package.name for dist in families() for package in dist.packages if (package / "plugin.py").exists()
+    }
     assert with_rooms == set(contracts["importlinter:contract:rooms"]["containers"].split())
     at_the_door = contracts["importlinter:contract:core-door"]["ignore_imports"]
-    assert all(f"{package.name}.** -> armarium.api" in at_the_door for dist in families() for package in dist.packages)
+    assert all(
+        f"{package.name}.** -> armarium.api" in at_the_door
+        for dist in families()
+        for package in dist.packages
+    )
 
 
 def test_the_meta_distribution_pins_every_part() -> None:
@@ -163,7 +180,14 @@ def anchors(markdown: str) -> set[str]:
 
 
 def test_the_documents_a_newcomer_meets_exist() -> None:
-    for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "docs/README.md"):
+    for name in (
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "LICENSE",
+        "docs/README.md",
+    ):
         assert (ROOT / name).exists(), name
     assert text(ROOT / "ARCHITECTURE.md").count("\n") <= 300
 

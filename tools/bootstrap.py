@@ -78,7 +78,9 @@ def succeeds(command: Command) -> bool:
     return run(command, quiet=True).returncode == 0
 
 
-def run(command: Command, *, quiet: bool = False, env: Mapping[str, str] = {}) -> subprocess.CompletedProcess[bytes]:
+def run(
+    command: Command, *, quiet: bool = False, env: Mapping[str, str] = {}
+) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         [str(part) for part in command],
         cwd=ROOT,
@@ -96,7 +98,11 @@ def run(command: Command, *, quiet: bool = False, env: Mapping[str, str] = {}) -
 def make_environment() -> None:
     """A working `.venv`, with pip where Python brings it along; a broken or moved one is made anew."""
     moved = any(s.exists() and s.read_text().split("\n")[0] != str(ROOT) for s in map(stamp, PROFILES))
-    if not moved and PYTHON.exists() and succeeds([PYTHON, "-c", "import sys; assert sys.version_info >= (3, 11)"]):
+    if (
+        not moved
+        and PYTHON.exists()
+        and succeeds([PYTHON, "-c", "import sys; assert sys.version_info >= (3, 11)"])
+    ):
         return
     shutil.rmtree(VENV, ignore_errors=True)
     say(f"making .venv with {sys.executable} ({sys.version.split()[0]})")
@@ -120,7 +126,9 @@ def pip_commands(scratch: Path) -> Iterator[list[str | Path]]:
     for wheel in sorted(Path("/usr/share/python-wheels").glob("pip-*.whl")):
         yield [PYTHON, wheel / "pip"]
     if shutil.which("apt-get") and shutil.which("dpkg-deb"):
-        say("this Python comes without pip: taking Debian's pip wheel, without installing anything on the system")
+        say(
+            "this Python comes without pip: taking Debian's pip wheel, without installing anything on the system"
+        )
         for wheel in debian_pip_wheels(scratch):
             yield [PYTHON, wheel / "pip"]
         if administrator := become_root():
@@ -163,7 +171,15 @@ def install_installers() -> None:
     """pip and uv into `.venv`, at the locked versions."""
     with tempfile.TemporaryDirectory(prefix="armarium-setup-") as scratch:
         for pip in pip_commands(Path(scratch)):
-            command = [*pip, "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", INSTALLERS]
+            command = [
+                *pip,
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+                "--require-hashes",
+                "-r",
+                INSTALLERS,
+            ]
             if run(command).returncode == 0:
                 return
     if succeeds([PYTHON, "-m", "pip", "--version"]):
@@ -177,7 +193,9 @@ def install_installers() -> None:
 
 def uv_environment() -> dict[str, str]:
     """What pip was told about indexes and certificates on this machine, in uv's words; uv reads none of pip's files."""
-    asked = subprocess.run([PYTHON, "-m", "pip", "config", "list"], capture_output=True, text=True, check=False)
+    asked = subprocess.run(
+        [PYTHON, "-m", "pip", "config", "list"], capture_output=True, text=True, check=False
+    )
     told = dict(line.split("=", 1) for line in asked.stdout.splitlines() if "=" in line)
     settings = {name.rsplit(".", 1)[-1]: value.strip("'\"") for name, value in told.items()}
     words = {"index-url": "UV_DEFAULT_INDEX", "cert": "SSL_CERT_FILE"}
@@ -205,7 +223,10 @@ def install_packages(profile: str) -> None:
 def main(arguments: Sequence[str]) -> int:
     profile = arguments[0] if arguments else "base"
     if profile not in PROFILES or sys.version_info < (3, 11):
-        print(f"usage: python3 tools/bootstrap.py [{'|'.join(PROFILES)}] with Python 3.11 or newer", file=sys.stderr)
+        print(
+            f"usage: python3 tools/bootstrap.py [{'|'.join(PROFILES)}] with Python 3.11 or newer",
+            file=sys.stderr,
+        )
         return 2
     if is_ready(profile):
         return 0

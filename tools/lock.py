@@ -17,7 +17,12 @@ from typing import Any
 from bootstrap import INSTALLERS, REQUIREMENTS, ROOT, UV, uv_environment, workspace_members
 
 HEADER = "# Made by `make lock` from the pyproject files: versions and hashes, no addresses. Do not edit.\n"
-FORBIDDEN = ("torch", "torchvision", "kraken", "transformers")  # they live in runtimes, never in the base install
+FORBIDDEN = (
+    "torch",
+    "torchvision",
+    "kraken",
+    "transformers",
+)  # they live in runtimes, never in the base install
 
 
 def read(pyproject: Path) -> dict[str, Any]:
@@ -39,14 +44,21 @@ def compile_lock(requirements: list[str], lock: Path, constraints: Path | None, 
     command = [
         *(str(UV), "pip", "compile", "--quiet", "--universal", "--python-version", "3.11"),
         *("--generate-hashes", "--no-emit-index-url", "--no-annotate", "--no-header"),
-        *("-o", str(lock), *(["--upgrade"] if upgrade else []), *(["-c", str(constraints)] if constraints else [])),
+        *(
+            "-o",
+            str(lock),
+            *(["--upgrade"] if upgrade else []),
+            *(["-c", str(constraints)] if constraints else []),
+        ),
         "-",
     ]
     environment = {**os.environ, **uv_environment()}
     subprocess.run(command, cwd=ROOT, input="\n".join(requirements), text=True, check=True, env=environment)
     text = lock.read_text()
     if unwanted := [name for name in FORBIDDEN if re.search(rf"(?m)^{name}==", text)]:
-        raise SystemExit(f"{lock.name} would hold {', '.join(unwanted)}; that belongs into a runtime's requirements")
+        raise SystemExit(
+            f"{lock.name} would hold {', '.join(unwanted)}; that belongs into a runtime's requirements"
+        )
     lock.write_text(HEADER + text)
 
 

@@ -31,7 +31,11 @@ def public_names(module_name: str) -> list[tuple[str, object]]:
 
 def explains(value: object) -> str:
     """The first paragraph of a value's own docstring; empty when it has none of its own."""
-    text = inspect.getdoc(value) if callable(value) or inspect.ismodule(value) else getattr(value, "__doc__", None)
+    text = (
+        inspect.getdoc(value)
+        if callable(value) or inspect.ismodule(value)
+        else getattr(value, "__doc__", None)
+    )
     if not text or (isinstance(value, type) and value.__doc__ is None) or text == type(value).__doc__:
         return ""
     if isinstance(value, type) and dataclasses.is_dataclass(value) and text.startswith(f"{value.__name__}("):
