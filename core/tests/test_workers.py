@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+
 from armarium.errors import Conflict, Invalid, Unavailable
 from armarium.jobs import workers
 from armarium.jobs.workers import Compute, WorkerPool, compute_for
@@ -151,10 +152,10 @@ def test_a_call_stops_in_the_middle_and_while_it_waits_for_its_turn(pool: Worker
     first.start()
     wait_until(lambda: bool(steps))
     with pytest.raises(WorkerStopped):
-        pool.call(None, WORKER, "slow", {"steps": 1}, should_stop=lambda: True)
+        pool.call(None, WORKER, "slow", {"steps": 1}, stopped=lambda: True)
     first.join()
     with pytest.raises(WorkerStopped):
-        pool.call(None, WORKER, "slow", {"steps": 10_000}, should_stop=lambda: True)
+        pool.call(None, WORKER, "slow", {"steps": 10_000}, stopped=lambda: True)
 
 
 def test_closing_ends_a_call_in_the_middle(pool: WorkerPool) -> None:

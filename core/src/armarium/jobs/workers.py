@@ -106,7 +106,7 @@ class WorkerPool:
         params: Mapping[str, Any],
         *,
         on_progress: OnProgress | None = None,
-        should_stop: Callable[[], bool] | None = None,
+        stopped: Callable[[], bool] | None = None,
         timeout: float | None = SILENT_SECONDS,
         heavy: bool = True,
     ) -> dict[str, Any]:
@@ -115,15 +115,15 @@ class WorkerPool:
         `params["model"]` is part of what the process is kept for. *timeout* is how long the worker may be
         silent, in seconds. Raises Invalid with code `worker_refused` when the worker refused this item in words
         (the next may go well), Unavailable with `worker_died` or `worker_failed` when the process or its code
-        gave way, and `armarium_worker.WorkerStopped` when *should_stop* said so.
+        gave way, and `armarium_worker.WorkerStopped` when *stopped* said so.
         """
         from armarium_worker import WorkerDied, WorkerFailed, WorkerRefused
 
-        with self._turn(heavy, should_stop):
+        with self._turn(heavy, stopped):
             warm = self._take(runtime, worker, params.get("model"))
             try:
                 return warm.process.call(
-                    method, params, on_progress=on_progress, should_stop=should_stop, timeout=timeout
+                    method, params, on_progress=on_progress, should_stop=stopped, timeout=timeout
                 )
             except WorkerRefused as error:
                 raise Invalid(error.sentence, code="worker_refused") from error
@@ -168,7 +168,7 @@ class WorkerPool:
                 warm.process.stop(grace=1.0)
 
     @contextlib.contextmanager
-    def _turn(self, heavy: bool, should_stop: Callable[[], bool] | None) -> Iterator[None]:
+    def _turn(self, heavy: bool, stopped: Callable[[], bool] | None) -> Iterator[None]:
         """The turn of a heavy call: one at a time; whoever waits still hears that it should stop."""
         from armarium_worker import WorkerStopped
 
@@ -176,7 +176,7 @@ class WorkerPool:
             yield
             return
         while not self._one_heavy.acquire(timeout=QUEUE_POLL_SECONDS):
-            if should_stop is not None and should_stop():
+            if stopped is not None and stopped():
                 raise WorkerStopped("Stopped before its turn came.")
             if self._closed.is_set():
                 raise _closing()
@@ -271,7 +271,9 @@ def packages_of(worker: str) -> dict[str, Path]:
     top = worker.partition(":")[0].partition(".")[0]
     spec = importlib.util.find_spec(top)
     if spec is None:
-        raise Unavailable(f"The worker {worker} is not installed; is its plugin still there?", code="worker_died")
+        raise Unavailable(
+            f"The worker {worker} is not installed; is its plugin still there?", code="worker_died"
+        )
     if spec.submodule_search_locations:
         return {top: Path(next(iter(spec.submodule_search_locations)))}
     return {top: Path(str(spec.origin))}
@@ -296,4 +298,6 @@ def _memory_is_tight() -> bool:
 
 
 def _closing() -> ServiceError:
-    return Unavailable("The engine is stopping; the job goes on when it is started again.", code="engine_stopping")
+    return Unavailable(
+        "The engine is stopping; the job goes on when it is started again.", code="engine_stopping"
+    )

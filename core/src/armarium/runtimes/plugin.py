@@ -1,0 +1,127 @@
+"""Runtimes as the core's own plugin: the actions `runtime.install` and `runtime.remove`, and the job that installs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, Field
+
+from armarium.actions import ActionContext, Params, action
+from armarium.errors import Conflict
+from armarium.jobs.kinds import JobKind
+from armarium.plugins import Plugin
+
+if TYPE_CHECKING:
+    from armarium.jobs.context import JobContext
+
+
+class RuntimeName(Params):
+    """Names a runtime."""
+
+    name: str = Field(min_length=1, max_length=80, pattern=r"^[a-z0-9][a-z0-9_.-]*$")
+
+
+class InstallResult(BaseModel):
+    """A runtime that is being installed, or is here already (then without a job)."""
+
+    name: str
+    state: str
+    job_id: str | None = None
+
+
+class RemoveResult(BaseModel):
+    """A runtime that was removed."""
+
+    status: str
+    name: str
+    freed_bytes: int
+
+
+@action(
+    "runtime.install",
+    params=RuntimeName,
+    result=InstallResult,
+    summary="Install a runtime, the isolated environment of a heavy engine.",
+    role="owner",
+    scope="engine",
+    undoable=False,
+)
+def install_runtime(ctx: ActionContext, params: RuntimeName) -> dict[str, Any]:
+    """Queue the installation; nothing to do when the runtime is here."""
+    runtime = ctx.engine.runtimes.get(params.name)
+    if ctx.engine.runtimes.installed(params.name):
+        return {"name": runtime.name, "state": "done", "job_id": None}
+    if ctx.engine.settings.local_only:
+        raise Conflict(
+            f"The engine works offline (SERVICE_LOCAL_ONLY), so the runtime {runtime.name} cannot be downloaded. "
+            "Start it without that setting once, install the runtime, and work offline again.",
+            code="offline",
+        )
+    job_id = ctx.enqueue(
+        "runtime.install", {"name": runtime.name}, title=f"Install the runtime {runtime.name}"
+    )
+    return {"name": runtime.name, "state": "waiting", "job_id": job_id}
+
+
+@action(
+    "runtime.remove",
+    params=RuntimeName,
+    result=RemoveResult,
+    summary="Remove a runtime from this machine.",
+    role="owner",
+    scope="engine",
+    undoable=False,
+)
+def remove_runtime(ctx: ActionContext, params: RuntimeName) -> dict[str, Any]:
+    """Delete the environment; refused while one of its workers is busy."""
+    ctx.engine.workers.release_idle()
+    if ctx.engine.workers.in_use(runtime=params.name):
+        raise Conflict(
+            f"The runtime {params.name} is at work. Wait for its jobs to finish, or cancel them, and try again.",
+            code="in_use",
+        )
+    freed = ctx.engine.runtimes.remove(params.name)
+    return {"status": "deleted", "name": params.name, "freed_bytes": freed}
+
+
+def run_install(ctx: JobContext) -> dict[str, Any]:
+    """The job: make the environment, counting packages. Killed at any instant, it is begun anew."""
+    from armarium.runtimes.installer import InstallationStopped
+
+    name = ctx.args.name if isinstance(ctx.args, RuntimeName) else str(ctx.args["name"])
+    said: set[str] = set()
+
+    def report(done: int, total: int, what: str) -> None:
+        ctx.progress(done, total)
+        if what not in said:
+            said.add(what)
+            ctx.log("info", what)
+
+    try:
+        state = ctx.engine.runtimes.install(name, report, lambda: ctx.stop is not None)
+    except InstallationStopped:
+        ctx.check()
+        raise
+    return {"name": name, "size_bytes": state.size_bytes}
+
+
+RUNTIME_INSTALL = JobKind(
+    name="runtime.install",
+    lane="network",
+    summary="Install a runtime, the isolated environment of a heavy engine.",
+    run=run_install,
+    args=RuntimeName,
+    scope="engine",
+    needs_network=True,
+)
+
+
+def core_runtimes_plugin() -> Plugin:
+    """The core's plugin for runtimes."""
+    return Plugin(
+        name="runtimes",
+        summary="Isolated environments for heavy engines.",
+        prefixes=("runtime",),
+        actions=(install_runtime, remove_runtime),
+        jobs=(RUNTIME_INSTALL,),
+    )

@@ -1,0 +1,215 @@
+"""Which runtimes the installed drivers ask for, which of them are on this machine, where, and how large."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import logging
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from armarium.errors import Conflict, NotFound, ServiceError, Unavailable
+from armarium_worker import Runtime
+
+if TYPE_CHECKING:
+    from armarium.engine import Engine
+
+log = logging.getLogger("armarium.runtimes")
+
+MARKER = "armarium-runtime.json"
+FINGERPRINT_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeState:
+    """One runtime as the machine has it; sizes in bytes."""
+
+    name: str
+    summary: str
+    installed: bool
+    outdated: bool
+    """An installation is there, of other versions than the driver asks for now."""
+    size_bytes: int
+    expected_size_mb: int
+    installed_at: str | None
+    versions: dict[str, str]
+    drivers: tuple[str, ...]
+
+
+class Runtimes:
+    """The runtimes of one engine, kept under its state folder: `runtimes/<name>/<fingerprint of requirements>/`.
+
+    A driver class of any group asks for its runtime with a class attribute `runtime`; drivers that share one
+    name the same. An installation is whole when its marker file is there, which is written last; anything
+    without a marker is a leftover of an interrupted installation and is made anew.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    @property
+    def folder(self) -> Path:
+        """Where runtimes are kept."""
+        return self._engine.settings.state_dir / "runtimes"
+
+    def declared(self) -> dict[str, tuple[Runtime, tuple[str, ...]]]:
+        """Every runtime that a driver asks for, with the names of those drivers.
+
+        A driver that does not load is left out. Drivers that share a runtime import its value from one place, so
+        two values of one name are a mistake of the later one (by name), which is left out too.
+        """
+        found: dict[str, tuple[Runtime, tuple[str, ...]]] = {}
+        groups = {group for plugin in self._engine.plugins.loaded for group in plugin.driver_groups}
+        for group in sorted(groups):
+            for name in self._engine.drivers.names(group):
+                try:
+                    runtime = getattr(self._engine.drivers.load(group, name), "runtime", None)
+                except ServiceError:
+                    continue
+                if isinstance(runtime, Runtime):
+                    known, drivers = found.get(runtime.name, (runtime, ()))
+                    if known == runtime:
+                        found[runtime.name] = (known, (*drivers, name))
+                    else:
+                        log.warning("driver %s asks for another runtime called %s", name, runtime.name)
+        return found
+
+    def get(self, name: str) -> Runtime:
+        """The runtime called *name*; NotFound names those there are."""
+        declared = self.declared()
+        if name not in declared:
+            known = ", ".join(sorted(declared)) or "none"
+            raise NotFound(
+                f"No driver asks for a runtime called {name}. Known: {known}.", code="unknown_runtime"
+            )
+        return declared[name][0]
+
+    def requirements_of(self, runtime: Runtime) -> Path:
+        """The file of pinned versions that the runtime's package ships."""
+        spec = importlib.util.find_spec(runtime.package)
+        places = list(spec.submodule_search_locations or ()) if spec else []
+        for place in places:
+            path = Path(place) / runtime.requirements
+            if path.is_file():
+                return path
+        raise Unavailable(
+            f"The package {runtime.package} does not carry {runtime.requirements}, which says what the runtime "
+            f"{runtime.name} consists of. Install the package anew.",
+            code="runtime_broken",
+        )
+
+    def place_of(self, runtime: Runtime) -> Path:
+        """The folder an installation of exactly these requirements has."""
+        digest = hashlib.sha256(self.requirements_of(runtime).read_bytes()).hexdigest()
+        return self.folder / runtime.name / digest[:FINGERPRINT_DIGITS]
+
+    def marker_of(self, runtime: Runtime) -> dict[str, Any] | None:
+        """What the marker of a whole installation says; None when there is none."""
+        return read_marker(self.place_of(runtime))
+
+    def python_of(self, name: str) -> Path:
+        """The interpreter of an installed runtime; Conflict that says how to install it."""
+        runtime = self.get(name)
+        place = self.place_of(runtime)
+        if read_marker(place) is None:
+            raise Conflict(
+                f"The runtime {name} is not installed on this machine. Install it with "
+                f"`armarium runtime install {name}` (about {_megabytes(runtime.size_mb)}).",
+                code="runtime_missing",
+                runtime=name,
+            )
+        return interpreter(place)
+
+    def installed(self, name: str) -> bool:
+        """Whether the runtime *name* is here, in the versions its driver asks for."""
+        return self.marker_of(self.get(name)) is not None
+
+    def list(self) -> Sequence[RuntimeState]:
+        """Every declared runtime, by name."""
+        return [self._state(runtime, drivers) for _, (runtime, drivers) in sorted(self.declared().items())]
+
+    def _state(self, runtime: Runtime, drivers: tuple[str, ...]) -> RuntimeState:
+        marker = self.marker_of(runtime)
+        others = [place for place in self._places(runtime.name) if place != self.place_of(runtime)]
+        outdated = marker is None and any(read_marker(place) for place in others)
+        sizes = [(read_marker(place) or {}).get("size_bytes", 0) for place in self._places(runtime.name)]
+        return RuntimeState(
+            name=runtime.name,
+            summary=runtime.summary,
+            installed=marker is not None,
+            outdated=outdated,
+            size_bytes=sum(int(size) for size in sizes),
+            expected_size_mb=runtime.size_mb,
+            installed_at=marker.get("installed_at") if marker else None,
+            versions=dict(marker.get("versions", {})) if marker else {},
+            drivers=drivers,
+        )
+
+    def _places(self, name: str) -> Sequence[Path]:
+        folder = self.folder / name
+        return sorted(place for place in folder.iterdir() if place.is_dir()) if folder.is_dir() else []
+
+    def install(
+        self,
+        name: str,
+        on_progress: Callable[[int, int, str], None] | None = None,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> RuntimeState:
+        """Make the runtime *name* on this machine; does nothing when it is here already.
+
+        `on_progress(done, total, what)` counts packages. Takes minutes and the network; refused in words when
+        the engine works offline. May be killed at any instant and called again.
+        """
+        from armarium.runtimes.installer import install
+
+        runtime = self.get(name)
+        if self._engine.settings.local_only and self.marker_of(runtime) is None:
+            raise Conflict(
+                f"The engine works offline (SERVICE_LOCAL_ONLY), so the runtime {name} cannot be downloaded. "
+                "Start it without that setting once, install the runtime, and work offline again.",
+                code="offline",
+            )
+        install(runtime, self.place_of(runtime), self.requirements_of(runtime), on_progress, should_stop)
+        for place in self._places(name):
+            if place != self.place_of(runtime):
+                shutil.rmtree(place, ignore_errors=True)
+        return self._state(runtime, self.declared()[name][1])
+
+    def remove(self, name: str) -> int:
+        """Delete the runtime *name* and everything left of it; the bytes that were freed."""
+        if name not in self.declared() and not self._places(name):
+            self.get(name)
+        places = self._places(name)
+        freed = sum(tree_size(place) for place in places)
+        for place in places:
+            (place / MARKER).unlink(missing_ok=True)
+            shutil.rmtree(place, ignore_errors=True)
+        return freed
+
+
+def read_marker(place: Path) -> dict[str, Any] | None:
+    """The marker of a whole installation in *place*, else None."""
+    try:
+        marker = json.loads((place / MARKER).read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return marker if isinstance(marker, dict) and interpreter(place).exists() else None
+
+
+def interpreter(place: Path) -> Path:
+    """The Python interpreter of an environment."""
+    return place / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+
+
+def tree_size(place: Path) -> int:
+    """The bytes of all files below a folder; links are not followed."""
+    return sum(path.lstat().st_size for path in place.rglob("*") if not path.is_dir() or path.is_symlink())
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1000:.1f} GB" if size >= 1000 else f"{size} MB"

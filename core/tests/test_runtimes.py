@@ -1,0 +1,217 @@
+"""Runtimes are made whole or not at all, refuse offline work in words, and leave when they are told to."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import psutil
+import pytest
+
+from armarium.drivers import Drivers
+from armarium.errors import Conflict, NotFound, Unavailable
+from armarium.plugins import Plugin
+from armarium.runtimes import Runtime, Runtimes, tethered
+from armarium.runtimes.installer import InstallationStopped, pinned_versions
+from armarium.runtimes.registry import MARKER
+
+TINY = Runtime("tiny", "tiny_plugin", "requirements.txt", "tinyengine", "A runtime for tests.", 1)
+
+
+def wheel(folder: Path, name: str, version: str, code: str) -> None:
+    """Write the smallest wheel there is."""
+    info = f"{name}-{version}.dist-info"
+    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as archive:
+        archive.writestr(f"{name}.py", code)
+        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        archive.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        archive.writestr(f"{info}/RECORD", "")
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of wheels pip looks into, and nowhere else; and a package that ships the requirements."""
+    shop = tmp_path / "wheels"
+    shop.mkdir()
+    wheel(shop, "tinyengine", "1.0", "ANSWER = 1\n")
+    wheel(shop, "tinyengine", "2.0", "ANSWER = 2\n")
+    wheel(shop, "brokenengine", "1.0", "raise ImportError('libtiny.so is missing')\n")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(shop))
+    package = tmp_path / "site" / "tiny_plugin"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "requirements.txt").write_text("# what it consists of\ntinyengine==1.0\n")
+    monkeypatch.syspath_prepend(str(package.parent))
+    return package
+
+
+def engine_with(tmp_path: Path, *drivers: Any, local_only: bool = False) -> Any:
+    """As much of an engine as runtimes look at."""
+    given = Drivers()
+    for driver in drivers:
+        given.give("test.readers", driver.__name__, driver)
+    return SimpleNamespace(
+        settings=SimpleNamespace(state_dir=tmp_path / "state", local_only=local_only),
+        drivers=given,
+        plugins=SimpleNamespace(loaded=[Plugin("test", "For tests.", driver_groups=("test.readers",))]),
+    )
+
+
+class Tiny:
+    """A driver that asks for the runtime."""
+
+    runtime = TINY
+
+
+@pytest.fixture
+def runtimes(tmp_path: Path, shop: Path) -> Runtimes:
+    """The runtimes of a fresh machine."""
+    return Runtimes(engine_with(tmp_path, Tiny))
+
+
+def answer_of(runtimes: Runtimes) -> str:
+    code = "import tinyengine; print(tinyengine.ANSWER)"
+    return subprocess.check_output([runtimes.python_of("tiny"), "-c", code], text=True).strip()
+
+
+def test_what_drivers_ask_for_is_listed_before_it_is_here(runtimes: Runtimes) -> None:
+    (state,) = runtimes.list()
+    assert (state.name, state.installed, state.size_bytes, state.drivers) == ("tiny", False, 0, ("Tiny",))
+
+
+def test_a_runtime_that_is_not_here_says_how_to_install_it(runtimes: Runtimes) -> None:
+    with pytest.raises(Conflict, match=r"armarium runtime install tiny.*1 MB"):
+        runtimes.python_of("tiny")
+
+
+def test_an_unknown_runtime_is_refused_with_the_known_ones(runtimes: Runtimes) -> None:
+    with pytest.raises(NotFound, match=r"No driver asks for a runtime called mlx\. Known: tiny\."):
+        runtimes.install("mlx")
+
+
+def test_install_use_and_remove(runtimes: Runtimes) -> None:
+    steps: list[tuple[int, int, str]] = []
+    state = runtimes.install("tiny", lambda *step: steps.append(step))
+    assert state.installed
+    assert state.size_bytes > 1_000_000
+    assert state.versions == {"tinyengine": "1.0"}
+    assert [done for done, _, _ in steps] == sorted(done for done, _, _ in steps)
+    assert steps[-1][:2] == (4, 4)
+    assert any(what == "getting tinyengine" for _, _, what in steps)
+    assert answer_of(runtimes) == "1"
+    again: list[tuple[int, int, str]] = []
+    runtimes.install("tiny", lambda *step: again.append(step))
+    assert again == []
+    assert runtimes.remove("tiny") >= state.size_bytes
+    assert not runtimes.installed("tiny")
+
+
+def test_new_requirements_make_the_installation_outdated_and_replace_it(
+    runtimes: Runtimes, shop: Path
+) -> None:
+    runtimes.install("tiny")
+    (shop / "requirements.txt").write_text("tinyengine==2.0\n")
+    (state,) = runtimes.list()
+    assert (state.installed, state.outdated) == (False, True)
+    runtimes.install("tiny")
+    assert answer_of(runtimes) == "2"
+    assert len([place for place in (runtimes.folder / "tiny").iterdir() if place.is_dir()]) == 1
+
+
+def test_half_an_installation_is_none_and_is_made_anew(runtimes: Runtimes) -> None:
+    place = runtimes.place_of(TINY)
+    (place / "bin").mkdir(parents=True)
+    (place / "bin" / "python").write_text("half")
+    assert not runtimes.installed("tiny")
+    (place / MARKER).write_text("{")
+    assert not runtimes.installed("tiny")
+    runtimes.install("tiny")
+    assert answer_of(runtimes) == "1"
+
+
+def test_packages_that_cannot_be_had_are_named_in_pips_words(runtimes: Runtimes, shop: Path) -> None:
+    (shop / "requirements.txt").write_text("tinyengine==9.9\n")
+    with pytest.raises(Unavailable, match=r"packages of tiny could not be installed.*tinyengine==9\.9"):
+        runtimes.install("tiny")
+    assert not runtimes.installed("tiny")
+
+
+def test_a_runtime_that_does_not_start_is_not_installed(tmp_path: Path, shop: Path) -> None:
+    (shop / "requirements.txt").write_text("brokenengine==1.0\n")
+    broken = type(
+        "Broken", (), {"runtime": Runtime("broken", "tiny_plugin", "requirements.txt", "brokenengine")}
+    )
+    runtimes = Runtimes(engine_with(tmp_path, broken))
+    with pytest.raises(Unavailable, match=r"was installed and does not start.*libtiny\.so is missing"):
+        runtimes.install("broken")
+    assert not runtimes.installed("broken")
+
+
+def test_offline_nothing_is_downloaded(tmp_path: Path, shop: Path) -> None:
+    with pytest.raises(Conflict, match="works offline") as caught:
+        Runtimes(engine_with(tmp_path, Tiny, local_only=True)).install("tiny")
+    assert caught.value.code == "offline"
+
+
+def test_a_package_without_its_requirements_is_broken_in_words(runtimes: Runtimes, shop: Path) -> None:
+    (shop / "requirements.txt").unlink()
+    with pytest.raises(Unavailable, match=r"does not carry requirements\.txt"):
+        runtimes.install("tiny")
+
+
+def test_an_installation_stops_when_asked(runtimes: Runtimes) -> None:
+    with pytest.raises(InstallationStopped):
+        runtimes.install("tiny", should_stop=lambda: True)
+    assert not runtimes.installed("tiny")
+
+
+def test_two_installations_at_once_are_refused(runtimes: Runtimes) -> None:
+    from filelock import FileLock
+
+    (runtimes.folder / "tiny").mkdir(parents=True)
+    with FileLock(str(runtimes.folder / "tiny" / "install.lock")):
+        with pytest.raises(Conflict, match="being installed already"):
+            runtimes.install("tiny")
+
+
+def test_drivers_share_a_runtime_only_when_they_say_the_same_of_it(tmp_path: Path, shop: Path) -> None:
+    same = type("Same", (), {"runtime": TINY})
+    other = type("Zother", (), {"runtime": Runtime("tiny", "tiny_plugin", "requirements.txt", "json")})
+    none = type("Light", (), {"runtime": None})
+    declared = Runtimes(engine_with(tmp_path, same, Tiny, other, none)).declared()
+    assert declared == {"tiny": (TINY, ("Same", "Tiny"))}
+
+
+def test_the_installer_ends_with_the_engine() -> None:
+    code = "import subprocess, sys; p = subprocess.Popen([sys.executable, '-I', sys.argv[1], sys.executable, '-c', "
+    code += (
+        "'import os,time; print(os.getpid(), flush=True); time.sleep(600)'], stdin=subprocess.PIPE); p.wait()"
+    )
+    engine = subprocess.Popen(
+        [sys.executable, "-c", code, tethered.__file__], stdout=subprocess.PIPE, text=True
+    )
+    assert engine.stdout is not None
+    installer = psutil.Process(int(engine.stdout.readline()))
+    engine.kill()
+    engine.wait()
+    engine.stdout.close()
+    deadline = time.monotonic() + 10
+    while (
+        installer.is_running() and installer.status() != psutil.STATUS_ZOMBIE and time.monotonic() < deadline
+    ):
+        time.sleep(0.05)
+    assert not installer.is_running() or installer.status() == psutil.STATUS_ZOMBIE
+
+
+def test_pins_are_read_past_comments_and_markers(tmp_path: Path) -> None:
+    path = tmp_path / "pins.txt"
+    path.write_text("# pins\nA_b.C==1.0  # why\ntorch==2.13.0; python_version >= '3.11'\n\nloose>=1\n")
+    assert pinned_versions(path) == {"a-b-c": "1.0", "torch": "2.13.0"}
