@@ -1,0 +1,1 @@
+"""Interchange formats: PAGE XML in and out, plain text out."""

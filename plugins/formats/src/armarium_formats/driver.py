@@ -1,0 +1,107 @@
+"""The contract of a format driver (entry-point group `armarium.formats`): what it says of itself, reads and writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol, runtime_checkable
+
+from armarium_formats.page_model import PageModel
+
+
+@dataclass(frozen=True, slots=True)
+class ReadContext:
+    """What is known around the bytes: the file's name, the page image's size in pixels, files beside it."""
+
+    filename: str = "file"
+    page_size: tuple[int, int] | None = None
+    companions: Mapping[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class WriteContext:
+    """Who writes and when: `created` is RFC 3339 in UTC, `creator` the program's name and version."""
+
+    created: str = "1970-01-01T00:00:00.000Z"
+    creator: str = "Armarium"
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Something that the written file does not carry as the page has it: what, how often, why."""
+
+    what: str
+    count: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A page as the text of a file, and what that file could not carry."""
+
+    content: str
+    losses: Sequence[Loss] = ()
+
+
+@runtime_checkable
+class FormatDriver(Protocol):
+    """A format. A class without arguments; one instance is used from many threads and keeps nothing.
+
+    `sniff`, `read`, `write` and `validate` are plain functions of their arguments: no files, no network, no clock.
+    A refusal is a `ServiceError` (usually `Invalid`) with a sentence; any other exception counts as a bug of the
+    driver and is answered as 422 naming it. `exercise_format` proves a driver against all this.
+    """
+
+    name: ClassVar[str]
+    """Lower case; what paths and bodies call it, and the name of its entry point."""
+    label: ClassVar[str]
+    extensions: ClassVar[tuple[str, ...]]
+    """With the dot, lower case, the usual one first."""
+    reads: ClassVar[bool]
+    writes: ClassVar[bool]
+    validated: ClassVar[bool]
+    """Whether `validate` checks against a schema; an export that fails is never given out."""
+    versions: ClassVar[tuple[str, ...]]
+    aliases: ClassVar[tuple[str, ...]]
+    """Other names it answers to, lower case."""
+
+    def sniff(self, data: bytes) -> float:
+        """How surely the bytes are this format, 0 to 1, from their content alone. Must not raise. The surest wins."""
+        ...
+
+    def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
+        """The pages of a file, at least one. XML is parsed by `armarium.api.parse_xml` and nothing else."""
+        ...
+
+    def write(self, page: PageModel, context: WriteContext) -> Written:
+        """One page as a file. Everything not carried is a `Loss`; nothing is left out silently."""
+        ...
+
+    def validate(self, content: str) -> list[str]:
+        """What is wrong with a written file, in words; empty when it is valid."""
+        ...
+
+
+class Format:
+    """A base for drivers: everything said no, so that a small driver states only what it does."""
+
+    name: ClassVar[str] = ""
+    label: ClassVar[str] = ""
+    extensions: ClassVar[tuple[str, ...]] = ()
+    reads: ClassVar[bool] = False
+    writes: ClassVar[bool] = False
+    validated: ClassVar[bool] = False
+    versions: ClassVar[tuple[str, ...]] = ()
+    aliases: ClassVar[tuple[str, ...]] = ()
+
+    def sniff(self, data: bytes) -> float:
+        return 0.0
+
+    def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
+        raise NotImplementedError(f"{self.name} is not read")
+
+    def write(self, page: PageModel, context: WriteContext) -> Written:
+        raise NotImplementedError(f"{self.name} is not written")
+
+    def validate(self, content: str) -> list[str]:
+        return []

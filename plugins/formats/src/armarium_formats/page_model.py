@@ -1,0 +1,172 @@
+"""A page as every format driver sees it: segments with pixel shapes and texts, an order, and what a format adds.
+
+The model is neutral: it knows no XML. What a file says and no field here can hold stands in `extras`, under the name
+of the driver that understands it, so that the same driver can write it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+Point: TypeAlias = tuple[float, float]
+"""x and y in pixels of the page's image, origin top left."""
+
+SegmentKind: TypeAlias = Literal["region", "line", "word"]
+
+
+@dataclass(slots=True)
+class PageText:
+    """One text of a segment. `confidence` 0 to 1; `kind` as readings have it (B 2.2)."""
+
+    text: str
+    confidence: float | None = None
+    kind: str = "transcription"
+    extras: dict[str, Any] | None = None
+
+
+@dataclass(slots=True)
+class PageSegment:
+    """A region, line or word.
+
+    `points` is the outline in pixels, empty when the file draws none; `baseline` runs in writing direction.
+    `texts[0]` is the text that counts, others are alternatives. `position` is the place among its brothers that
+    the file states; without it they stand in order. `kind_raw` is the file's own word for what it is.
+    """
+
+    id: str
+    kind: SegmentKind
+    kind_raw: str | None = None
+    points: list[Point] = field(default_factory=list)
+    baseline: list[Point] = field(default_factory=list)
+    texts: list[PageText] = field(default_factory=list)
+    children: list[PageSegment] = field(default_factory=list)
+    position: int | None = None
+    is_furniture: bool = False
+    language: str | None = None
+    script: str | None = None
+    direction: str | None = None
+    confidence: float | None = None
+    cell: dict[str, int] | None = None
+    extras: dict[str, Any] | None = None
+
+    @property
+    def text(self) -> str:
+        """The text that counts, empty when it has none of its own."""
+        return self.texts[0].text if self.texts else ""
+
+    def walk(self) -> Iterator[PageSegment]:
+        """This segment and all below it, parents first, as they stand in the file."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    def in_order(self) -> list[PageSegment]:
+        """Its children in reading order: by stated position where each has one, else as they stand."""
+        return ordered(self.children)
+
+
+@dataclass(slots=True)
+class PageOrder:
+    """A node of the reading order: a group when it has `items`, else a reference to a segment by its id.
+
+    A group may belong to a region too (`segment_id`), whose parts it orders.
+    """
+
+    segment_id: str | None = None
+    items: list[PageOrder] = field(default_factory=list)
+    is_ordered: bool = True
+    extras: dict[str, Any] | None = None
+
+    def walk(self) -> Iterator[PageOrder]:
+        """This node and all below it."""
+        yield self
+        for item in self.items:
+            yield from item.walk()
+
+
+@dataclass(slots=True)
+class PageModel:
+    """One page: its image's name and size in pixels, its top-level segments, its order.
+
+    `notes` say each leniency the reader took; `kept` counts what stands in extras, by a label a person understands.
+    """
+
+    width: int
+    height: int
+    image: str = ""
+    segments: list[PageSegment] = field(default_factory=list)
+    order: PageOrder | None = None
+    language: str | None = None
+    script: str | None = None
+    direction: str | None = None
+    extras: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    kept: dict[str, int] = field(default_factory=dict)
+    version: str | None = None
+
+    def walk(self) -> Iterator[PageSegment]:
+        """Every segment, parents first, as they stand in the file."""
+        for segment in self.segments:
+            yield from segment.walk()
+
+    def of_kind(self, kind: SegmentKind) -> list[PageSegment]:
+        """Every segment of one kind, as they stand in the file."""
+        return [segment for segment in self.walk() if segment.kind == kind]
+
+    def lines(self) -> list[PageSegment]:
+        """Every line, in reading order."""
+        return [segment for segment in self.in_order() if segment.kind == "line"]
+
+    def in_order(self) -> list[PageSegment]:
+        """Every segment once, in reading order, parents before children.
+
+        The explicit order goes first; what it does not name follows by stated position or as it stands.
+        """
+        found: list[PageSegment] = []
+        seen: set[int] = set()
+
+        def take(segment: PageSegment) -> None:
+            if id(segment) in seen:
+                return
+            seen.add(id(segment))
+            found.append(segment)
+            for child in _ranked(segment.in_order(), ranks):
+                take(child)
+
+        ranks: dict[str, int] = {}
+        if self.order is not None:
+            for node in self.order.walk():
+                if node.segment_id is not None:
+                    ranks.setdefault(node.segment_id, len(ranks))
+        for segment in _ranked(ordered(self.segments), ranks):
+            take(segment)
+        return found
+
+
+def ordered(segments: list[PageSegment]) -> list[PageSegment]:
+    """Brothers by stated position when every one of them states it, else as they stand."""
+    if segments and all(segment.position is not None for segment in segments):
+        return sorted(segments, key=lambda segment: segment.position or 0)
+    return list(segments)
+
+
+def _ranked(segments: list[PageSegment], ranks: dict[str, int]) -> list[PageSegment]:
+    """Brothers with those that the explicit order names moved to its sequence; the others keep their places.
+
+    A brother that is not named itself counts as named when something inside it is: regions of a table, say.
+    """
+    if not ranks:
+        return segments
+    keyed: list[tuple[int, PageSegment]] = []
+    for segment in segments:
+        own = ranks.get(segment.id)
+        if own is None and segment.kind == "region":
+            inside = [ranks[part.id] for part in segment.walk() if part.id in ranks]
+            own = min(inside) if inside else None
+        if own is not None:
+            keyed.append((own, segment))
+    places = iter(segment for _, segment in sorted(keyed, key=lambda pair: pair[0]))
+    named = {id(segment) for _, segment in keyed}
+    return [next(places) if id(segment) in named else segment for segment in segments]

@@ -1,0 +1,137 @@
+"""How a neutral page is brought into PAGE's order of things: regions hold lines, lines hold words, all have an outline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TypeAlias
+
+from armarium_formats.page_model import PageModel, PageSegment, Point, ordered
+from armarium_formats.pagexml.profile import REGION_TAGS, elements
+from armarium_formats.pagexml.schema import fits
+
+Lose: TypeAlias = Callable[..., None]
+
+
+def tag_of(segment: PageSegment) -> tuple[str, str | None, str | None]:
+    """The element for a segment, the value of its `type`, and the structure that its `custom` should name."""
+    raw = segment.kind_raw
+    if segment.kind != "region":
+        return ("TextLine" if segment.kind == "line" else "Word"), None, raw or None
+    name, _, kind = (raw or "TextRegion").partition(":")
+    if name == "TableCell":
+        name = "TextRegion"
+    if name not in REGION_TAGS:
+        if name.endswith("Region") and name.isascii() and not segment.children and not segment.texts:
+            return "CustomRegion", name, None
+        known = elements()["TextRegion"].attributes["type"]
+        kind, name = raw or "", "TextRegion"
+        return (name, kind, None) if fits(known, kind) else (name, None, kind)
+    types = elements()[name].attributes.get("type")
+    if not kind:
+        return name, None, None
+    return (name, kind, None) if types and fits(types, kind) else (name, None, kind)
+
+
+def arrange(page: PageModel, lose: Lose) -> list[PageSegment]:
+    """The page's top-level regions with everything below in its place."""
+    found: list[PageSegment] = []
+    loose: list[PageSegment] = []
+    for segment in _each(page.segments):
+        if segment.kind == "region":
+            found.append(_region(segment, lose))
+        else:
+            loose.append(segment)
+    if loose:
+        lose(
+            "lines without a region",
+            "PAGE has lines in regions only; one region was put around them",
+            len(loose),
+        )
+        found.append(PageSegment("lines", "region", "TextRegion", children=_lines(loose, lose)))
+    return found
+
+
+def _each(segments: Iterable[PageSegment]) -> list[PageSegment]:
+    """Brothers as they are written: positions that no `custom` states are turned into sequence."""
+    brothers = list(segments)
+    if all(not _states_position(segment) for segment in brothers):
+        return [
+            segment if segment.position is None else replace(segment, position=None)
+            for segment in ordered(brothers)
+        ]
+    return brothers
+
+
+def _states_position(segment: PageSegment) -> bool:
+    kept = ((segment.extras or {}).get("pagexml") or {}).get("attributes") or {}
+    return "index" in kept or "readingOrder" in kept.get("custom", "")
+
+
+def _region(segment: PageSegment, lose: Lose) -> PageSegment:
+    children = _each(segment.children)
+    regions = [_region(child, lose) for child in children if child.kind == "region"]
+    rest = [child for child in children if child.kind != "region"]
+    lines = _lines(rest, lose) if rest else []
+    tag, _, _ = tag_of(segment)
+    if tag != "TextRegion" and (lines or segment.texts):
+        lose(f"text directly in a {tag}", "PAGE has text in TextRegions only; one was put inside", 1)
+        inner = PageSegment(
+            f"{segment.id}_text", "region", "TextRegion", segment.points, texts=segment.texts, children=lines
+        )
+        return replace(segment, children=[*regions, inner], texts=[])
+    if regions or lines or segment.children:
+        return replace(segment, children=[*regions, *lines])
+    return segment
+
+
+def _lines(segments: list[PageSegment], lose: Lose) -> list[PageSegment]:
+    """Lines with nothing but words in them; loose words get a line."""
+    found: list[PageSegment] = []
+    words: list[PageSegment] = []
+
+    def wrap() -> None:
+        if words:
+            lose("words without a line", "PAGE has words in lines only; one was put around them", len(words))
+            found.append(PageSegment(f"{words[0].id}_line", "line", children=list(words)))
+            words.clear()
+
+    for segment in segments:
+        if segment.kind == "word":
+            words.append(_word(segment, lose))
+            continue
+        wrap()
+        children = _each(segment.children)
+        inner = [child for child in children if child.kind == "word"]
+        strange = [child for child in children if child.kind != "word"]
+        if children:
+            segment = replace(segment, children=[_word(child, lose) for child in inner])
+        found.append(segment)
+        if strange:
+            lose("lines inside a line", "PAGE has words in lines only; they follow it", len(strange))
+            found += _lines(strange, lose)
+    wrap()
+    return found
+
+
+def _word(segment: PageSegment, lose: Lose) -> PageSegment:
+    if not segment.children:
+        return segment
+    lose("parts of a word", "PAGE has no segments inside words but glyphs", len(segment.children))
+    return replace(segment, children=[])
+
+
+def outline_of(segment: PageSegment, parent: PageSegment | None, page: PageModel, lose: Lose) -> list[Point]:
+    """Its outline; PAGE asks for one, so a segment without gets the box of what is in it, its baseline or its parent."""
+    if len(segment.points) > 1:
+        return segment.points
+    lose("a missing outline", f"PAGE asks for one on every {segment.kind}; the box of its parts was written")
+    inside = [point for part in segment.walk() for point in (part.points or part.baseline)]
+    if not inside and parent is not None:
+        inside = list(parent.points)
+    if not inside:
+        inside = [(0, 0), (page.width, page.height)]
+    xs, ys = [x for x, _ in inside], [y for _, y in inside]
+    left, top, right, bottom = min(xs), min(ys), max(xs), max(ys)
+    right, bottom = max(right, left + 1), max(bottom, top + 1)
+    return [(left, top), (right, top), (right, bottom), (left, bottom)]

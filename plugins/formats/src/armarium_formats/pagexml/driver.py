@@ -1,0 +1,54 @@
+"""The PAGE XML driver: what the entry point `pagexml` names."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from armarium_formats.driver import Format, ReadContext, WriteContext, Written
+from armarium_formats.page_model import PageModel
+
+
+class PageXml(Format):
+    """PAGE XML: reads 2010 to 2019, writes 2019-07-15, every export checked against our schema of it."""
+
+    name = "pagexml"
+    label = "PAGE XML"
+    extensions: ClassVar[tuple[str, ...]] = (".xml",)
+    reads = True
+    writes = True
+    validated = True
+    versions: ClassVar[tuple[str, ...]] = (
+        "2010-01-12",
+        "2010-03-19",
+        "2013-07-15",
+        "2016-07-15",
+        "2017-07-15",
+        "2018-07-15",
+        "2019-07-15",
+    )
+    aliases: ClassVar[tuple[str, ...]] = ("page", "page-xml", "page_xml")
+
+    def sniff(self, data: bytes) -> float:
+        from armarium_formats.pagexml.reader import sniff
+
+        return sniff(data)
+
+    def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
+        from armarium_formats.pagexml.reader import read
+
+        return [read(data, context.filename)]
+
+    def write(self, page: PageModel, context: WriteContext) -> Written:
+        from armarium_formats.pagexml.writer import write
+
+        return write(page, context)
+
+    def validate(self, content: str) -> list[str]:
+        from armarium.api import Invalid, parse_xml
+        from armarium_formats.pagexml.schema import problems_of
+
+        try:
+            root = parse_xml(content.encode(), name="The export")
+        except Invalid as refusal:
+            return [refusal.detail]
+        return problems_of(root)

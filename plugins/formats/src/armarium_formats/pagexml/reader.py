@@ -1,0 +1,454 @@
+"""Reading PAGE XML of 2010 to 2019: lenient with what real programs write, and every leniency noted."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from armarium.api import Invalid, parse_xml
+from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText, Point
+from armarium_formats.pagexml.fragments import KEPT, keep, local_name, points_of
+from armarium_formats.pagexml.vocabulary import (
+    DIRECTIONS,
+    FOREIGN_FURNITURE,
+    FURNITURE,
+    language_names,
+    language_of,
+    script_names,
+    script_of,
+)
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+READ_VERSIONS = (
+    "2010-01-12",
+    "2010-03-19",
+    "2013-07-15",
+    "2016-07-15",
+    "2017-07-15",
+    "2018-07-15",
+    "2019-07-15",
+)
+
+_CUSTOM = re.compile(r"([\w-]+)\s*\{([^{}]*)\}")
+_REGION_TYPES_IN = ("TextRegion", "GraphicRegion", "ChartRegion", "CustomRegion")
+_ROOT = re.compile(rb"<(?:[\w.-]+:)?[pP]c[gG]ts[\s>/]")
+
+
+def sniff(data: bytes) -> float:
+    """1 for a PcGts root in a PAGE namespace, 0.8 for the root alone, else 0."""
+    head = data[:65_536]
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        head = head.decode("utf-16", errors="ignore").encode()
+    if not _ROOT.search(head):
+        return 0.0
+    return 1.0 if b"/PAGE/gts/pagecontent/" in head else 0.8
+
+
+def read(data: bytes, name: str) -> PageModel:
+    """The page of a PAGE file, or `Invalid` with a sentence about *name*."""
+    root = parse_xml(data, name=name)
+    tag = str(root.tag)
+    if local_name(tag) not in ("PcGts", "pcGts"):
+        raise Invalid(
+            f"{name} is not PAGE XML: its root element is {local_name(tag)}, not PcGts.", code="not_pagexml"
+        )
+    namespace = tag[1:].partition("}")[0] if tag.startswith("{") else ""
+    version = namespace.rpartition("/")[2] if "pagecontent/" in namespace else None
+    if version is not None and version < READ_VERSIONS[0]:
+        raise Invalid(
+            f"{name} is PAGE XML of {version}; versions from {READ_VERSIONS[0]} on are read. "
+            "Save it again with a newer program.",
+            code="version_not_read",
+        )
+    return _Reading(root, namespace, version, name).page
+
+
+class _Reading:
+    """One file while it is read; the page model grows in `page`."""
+
+    def __init__(self, root: etree._Element, namespace: str, version: str | None, name: str) -> None:
+        self.ns = f"{{{namespace}}}" if namespace else ""
+        self.kept: Counter[str] = Counter()
+        self.notes: Counter[str] = Counter()
+        self.ids: set[str] = set()
+        self.given_back: dict[str, str] = {}
+        self.made = 0
+        pages = [child for child in root if child.tag == self.ns + "Page"]
+        if not pages:
+            raise Invalid(
+                f"{name} is PAGE XML without a Page element; there is nothing to read.", code="no_page"
+            )
+        if len(pages) > 1:
+            raise Invalid(
+                f"{name} has {len(pages)} Page elements; PAGE XML has exactly one.", code="not_pagexml"
+            )
+        if version is None:
+            self.note("The file names no PAGE namespace")
+        elif version not in READ_VERSIONS:
+            self.note(
+                f"The file's namespace {version} is not one this reader knows; it is read like 2019-07-15"
+            )
+        self.segment_tags = {
+            self.ns + "TextLine": "line",
+            self.ns + "Word": "word",
+            self.ns + "TableCell": "region",
+        }
+        self.page = self._page(root, pages[0], version)
+
+    # ------------------------------------------------------------------------------------------ page
+
+    def _page(self, root: etree._Element, element: etree._Element, version: str | None) -> PageModel:
+        attributes: dict[str, str] = {str(key): str(value) for key, value in element.attrib.items()}
+        page = PageModel(
+            width=self._size(attributes.pop("imageWidth", None), "imageWidth"),
+            height=self._size(attributes.pop("imageHeight", None), "imageHeight"),
+            image=str(attributes.pop("imageFilename", None) or ""),
+            language=language_of(element.get("primaryLanguage")),
+            script=script_of(element.get("primaryScript")),
+            direction=DIRECTIONS.get(element.get("readingDirection") or ""),
+            version=version,
+        )
+        if not page.image:
+            self.note("The file names no image")
+        extras: dict[str, Any] = {}
+        fragments: list[str] = []
+        order: etree._Element | None = None
+        for child in element:
+            kind = self._kind(child)
+            if kind is not None:
+                page.segments.append(self._segment(child, kind))
+            elif child.tag == self.ns + "ReadingOrder":
+                order = child
+            else:
+                fragments += self._keep_element("Page", child, attributes)
+        if order is not None:
+            page.order = self._order(order, {segment.id for segment in page.walk()})
+            if order.get("conf") is not None:
+                extras["order_conf"] = order.get("conf")
+        for child in root:
+            if child.tag == self.ns + "Metadata":
+                extras["metadata"] = self._metadata(child)
+            elif child is not element:
+                fragments += self._keep_element("PcGts", child, attributes)
+        if root.get("pcGtsId"):
+            extras["pcGtsId"] = root.get("pcGtsId")
+        self._attach("Page", extras, attributes, fragments)
+        if extras:
+            page.extras["pagexml"] = extras
+        page.kept = dict(self.kept)
+        page.notes = [
+            note + (f" ({count} times)" if count > 1 else "") + "." for note, count in self.notes.items()
+        ]
+        return page
+
+    def _size(self, value: str | None, what: str) -> int:
+        try:
+            size = round(float(value or ""))
+        except (ValueError, OverflowError):
+            size = 0
+        if size <= 0:
+            self.note(
+                f"The page's {what} is {value!r}, no size in pixels" if value else f"The page has no {what}"
+            )
+            return 0
+        return size
+
+    def _metadata(self, element: etree._Element) -> dict[str, Any]:
+        kept: dict[str, Any] = {}
+        attributes = {str(key): str(value) for key, value in element.attrib.items()}
+        fragments: list[str] = []
+        for child in element:
+            name = local_name(str(child.tag))
+            if name in ("Creator", "Created", "LastChange") and not len(child):
+                kept[name] = (child.text or "").strip()
+            else:
+                fragments += self._keep_element("Metadata", child, attributes)
+        self._attach("Metadata", kept, attributes, fragments)
+        return kept
+
+    # -------------------------------------------------------------------------------------- segments
+
+    def _kind(self, element: etree._Element) -> str | None:
+        tag = str(element.tag)
+        kind = self.segment_tags.get(tag)
+        if kind is None and tag.startswith(self.ns) and tag.endswith("Region"):
+            kind = self.segment_tags[tag] = "region"
+        return kind
+
+    def _segment(self, element: etree._Element, kind: str) -> PageSegment:
+        ns = self.ns
+        name = str(element.tag)[len(ns) :]
+        attributes: dict[str, str] = dict(element.attrib)  # type: ignore[arg-type]
+        found = PageSegment(self._identity(attributes.pop("id", None), kind, attributes), kind)  # type: ignore[arg-type]
+        fragments: list[str] = []
+        extras: dict[str, Any] = {}
+        outlined = False
+        for child in element:
+            tag = child.tag
+            if tag == ns + "Coords":
+                found.points = self._points(child, "Coords")
+                outlined = True
+                if child.get("conf") is not None:
+                    extras["coords_conf"] = child.get("conf")
+                    self.kept["attribute Coords/@conf"] += 1
+            elif tag == ns + "Baseline":
+                found.baseline = self._points(child, "Baseline")
+                if child.get("conf") is not None:
+                    extras["baseline_conf"] = child.get("conf")
+                    self.kept["attribute Baseline/@conf"] += 1
+            elif tag == ns + "TextEquiv":
+                found.texts.append(self._text(child))
+            elif (below := self._kind(child)) is not None:
+                found.children.append(self._segment(child, below))
+            elif tag == ns + "Roles":
+                self._roles(child, found, extras)
+            else:
+                fragments += self._keep_element(name, child, attributes)
+        if not found.points:
+            self.note(f"A {name} {'has an empty outline' if outlined else 'has no Coords'}")
+        if len(found.texts) > 1:
+            self._sort_texts(found)
+        if attributes:
+            if "id" in attributes:  # an export of ours had to give another id; the original is taken up again
+                original = self._identity(attributes.pop("id"), kind, attributes)
+                self.given_back[found.id] = original
+                found.id = original
+            self._interpret(name, found, attributes)
+        if name == "CustomRegion" and (found.kind_raw or "").endswith("Region"):
+            pass  # a kind of region that PAGE 2019 has no element for, written by us
+        elif name not in ("TextLine", "Word"):
+            found.kind_raw = f"{name}:{found.kind_raw}" if found.kind_raw else name
+        self._attach(name, extras, attributes, fragments)
+        if extras:
+            found.extras = {"pagexml": extras}
+        return found
+
+    def _identity(self, stated: str | None, kind: str, attributes: dict[str, str]) -> str:
+        """The id as it stands; one that is missing or stands twice is made unique, and noted."""
+        if stated and stated not in self.ids:
+            self.ids.add(stated)
+            return stated
+        base = stated or kind
+        self.note(f"The id {stated} stands twice" if stated else f"A {kind} has no id")
+        while True:
+            self.made += 1
+            if (made := f"{base}-{self.made + 1}") not in self.ids:
+                self.ids.add(made)
+                return made
+
+    def _points(self, element: etree._Element, what: str) -> list[Point]:
+        points = points_of(element)
+        if points is None:
+            self.note(f"The points of a {what} are no x,y pairs")
+            return []
+        return points
+
+    def _interpret(self, name: str, found: PageSegment, attributes: dict[str, str]) -> None:
+        """Take what the model has fields for out of the attributes; what it cannot give back exactly stays."""
+        kind_of = attributes.get("type") if name in _REGION_TYPES_IN else None
+        if kind_of:
+            found.kind_raw = attributes.pop("type")
+        custom = attributes.get("custom")
+        if custom:
+            self._custom(custom, found)
+        stated = attributes.get("index")
+        if stated and stated.isdigit() and found.kind == "line":
+            found.position = int(stated)
+        found.is_furniture = found.kind == "region" and (
+            (found.kind_raw or "") in FURNITURE or (found.kind_raw or "").casefold() in FOREIGN_FURNITURE
+        )
+        direction = attributes.get("readingDirection")
+        if direction in DIRECTIONS:
+            found.direction = DIRECTIONS[attributes.pop("readingDirection")]
+        elif direction in ("alternating", "follows-baseline"):  # an earlier export of ours
+            found.direction = attributes.pop("readingDirection")
+        key = "language" if name == "Word" and "language" in attributes else "primaryLanguage"
+        if found_language := language_of(attributes.get(key)):
+            found.language = found_language
+            if language_names().get(found_language) == attributes[key]:
+                del attributes[key]
+        if found_script := script_of(attributes.get("primaryScript")):
+            found.script = found_script
+            if script_names()[found_script] == attributes["primaryScript"]:
+                del attributes["primaryScript"]
+        if name == "TableCell":
+            self._cell(found, attributes)
+
+    def _custom(self, custom: str, found: PageSegment) -> None:
+        for word, body in _CUSTOM.findall(custom):
+            values = dict(part.split(":", 1) for part in body.split(";") if ":" in part)
+            values = {key.strip(): value.strip() for key, value in values.items()}
+            if word == "readingOrder" and values.get("index", "").isdigit():
+                found.position = int(values["index"])
+            elif word == "structure" and values.get("type") and found.kind_raw is None:
+                found.kind_raw = values["type"]
+
+    def _cell(self, found: PageSegment, attributes: dict[str, str]) -> None:
+        """The cells of Transkribus tables: row, col, rowSpan, colSpan on the element itself."""
+        try:
+            row, column = int(attributes["row"]), int(attributes["col"])
+            spans = int(attributes.get("rowSpan", 1)), int(attributes.get("colSpan", 1))
+        except (KeyError, ValueError):
+            return
+        found.cell = {"row": row, "column": column, "row_span": spans[0], "column_span": spans[1]}
+        for key in ("row", "col", "rowSpan", "colSpan"):
+            attributes.pop(key, None)
+
+    def _roles(self, element: etree._Element, found: PageSegment, extras: dict[str, Any]) -> None:
+        for child in element:
+            try:
+                found.cell = {
+                    "row": int(child.get("rowIndex", "")),
+                    "column": int(child.get("columnIndex", "")),
+                    "row_span": int(child.get("rowSpan", 1)),
+                    "column_span": int(child.get("colSpan", 1)),
+                }
+            except ValueError:
+                self.note("A TableCellRole states no row and column")
+            if child.get("header"):
+                extras["cell_header"] = child.get("header")
+                self.kept["attribute TableCellRole/@header"] += 1
+
+    # ----------------------------------------------------------------------------------------- texts
+
+    def _text(self, element: etree._Element) -> PageText:
+        ns = self.ns
+        text: str | None = None
+        extras: dict[str, Any] = {}
+        for child in element:
+            if child.tag == ns + "Unicode":
+                text = (child.text or "") if not len(child) else "".join(child.itertext())  # type: ignore[arg-type]
+            elif child.tag == ns + "PlainText":
+                if child.text:
+                    extras["plain"] = child.text
+            else:
+                extras.setdefault("elements", []).append(keep(child))
+                self.kept[f"element TextEquiv/{local_name(str(child.tag))}"] += 1
+        if text is None:
+            text = extras.pop("plain", "")
+        elif extras.get("plain") == text:
+            del extras["plain"]
+        elif "plain" in extras:
+            self.kept["element TextEquiv/PlainText"] += 1
+        found = PageText(text)
+        if element.attrib:
+            attributes: dict[str, str] = dict(element.attrib)  # type: ignore[arg-type]
+            stated = attributes.get("conf")
+            if stated is not None:
+                try:
+                    value = float(stated)
+                except ValueError:
+                    value = -1.0
+                if 0 <= value <= 1:
+                    found.confidence = value
+                    del attributes["conf"]
+                else:
+                    self.note(f"A TextEquiv states the confidence {stated}, outside 0 to 1")
+            if attributes:
+                extras["attributes"] = attributes
+                for key in attributes:
+                    if key != "index":
+                        self.kept[f"attribute TextEquiv/@{key}"] += 1
+        if extras:
+            found.extras = {"pagexml": extras}
+        return found
+
+    def _sort_texts(self, found: PageSegment) -> None:
+        """The text with the lowest index counts; without indexes the first does."""
+
+        def index(text: PageText) -> int:
+            stated = ((text.extras or {}).get("pagexml", {}).get("attributes") or {}).get("index", "")
+            return int(stated) if stated.isdigit() else len(found.texts)
+
+        found.texts.sort(key=index)
+        self.kept["alternative readings (further TextEquiv)"] += len(found.texts) - 1
+
+    # ----------------------------------------------------------------------------------------- order
+
+    def _order(self, element: etree._Element, known: set[str]) -> PageOrder | None:
+        groups = [self._group(child, known) for child in element if isinstance(child.tag, str)]
+        kept = [group for group in groups if group is not None]
+        if len(kept) > 1:
+            self.note("The reading order has more than one group at its top; they were put into one")
+            return PageOrder(items=kept)
+        return kept[0] if kept else None
+
+    def _group(self, element: etree._Element, known: set[str]) -> PageOrder | None:
+        name = local_name(str(element.tag))
+        reference = self.given_back.get(str(element.get("regionRef")), element.get("regionRef"))
+        if name.startswith("RegionRef"):
+            if reference not in known:
+                self.note(f"The reading order names {reference}, which is no region of the page")
+                return None
+            return PageOrder(segment_id=reference)
+        if not name.startswith(("OrderedGroup", "UnorderedGroup")):
+            return None
+        if reference is not None and reference not in known:
+            self.note(f"The reading order names {reference}, which is no region of the page")
+            reference = None
+        items: list[tuple[int, PageOrder]] = []
+        fragments: list[str] = []
+        attributes = {
+            str(key): str(value) for key, value in element.attrib.items() if key not in ("regionRef", "index")
+        }
+        for child in element:
+            if "Region" in str(child.tag) or "Group" in str(child.tag):
+                node = self._group(child, known)
+                stated = child.get("index") or ""
+                if node is not None:
+                    items.append((int(stated) if stated.lstrip("-").isdigit() else len(items), node))
+            else:
+                fragments += self._keep_element(name, child, attributes)
+        if name.startswith("Ordered"):
+            items.sort(key=lambda pair: pair[0])
+        extras: dict[str, Any] = {}
+        for key in ("caption", "type", "continuation", "custom", "comments"):
+            if key in attributes:
+                self.kept[f"attribute {name}/@{key}"] += 1
+        extras["attributes"] = attributes
+        if fragments:
+            extras["elements"] = fragments
+        nodes = [node for _, node in items]
+        return PageOrder(reference, nodes, name.startswith("Ordered"), {"pagexml": extras}) if nodes else None
+
+    # -------------------------------------------------------------------------------- what has no field
+
+    def _keep_element(self, parent: str, child: etree._Element, attributes: dict[str, str]) -> list[str]:
+        """A child the model has no field for, as fragments; what an earlier export set aside comes back as it was."""
+        if not isinstance(child.tag, str):
+            return []
+        if local_name(child.tag) != "UserDefined":
+            self.kept[f"element {parent}/{local_name(child.tag)}"] += 1
+            return [keep(child)]
+        restored: list[str] = []
+        own: list[str] = []
+        for entry in child:
+            name, value = str(entry.get("name", "")), str(entry.get("value", ""))
+            if entry.get("description") != KEPT:
+                own.append(keep(entry))
+            elif "/@" in name:
+                attributes[name.partition("/@")[2]] = value
+            else:
+                self.kept[f"element {name}"] += 1
+                restored.append(value)
+        if own:
+            self.kept[f"element {parent}/UserDefined"] += 1
+            restored.append(f"<UserDefined>{''.join(own)}</UserDefined>")
+        return restored
+
+    def _attach(
+        self, name: str, extras: dict[str, Any], attributes: dict[str, str], fragments: list[str]
+    ) -> None:
+        if attributes:
+            extras["attributes"] = {local_name(key): value for key, value in attributes.items()}
+            for key in extras["attributes"]:
+                self.kept[f"attribute {name}/@{key}"] += 1
+        if fragments:
+            extras["elements"] = fragments
+
+    def note(self, sentence: str) -> None:
+        """Remember a leniency; equal ones are counted."""
+        self.notes[sentence] += 1

@@ -1,0 +1,380 @@
+"""Writing PAGE XML 2019-07-15: strict, from a page model, as one string; what PAGE cannot say is counted as a loss."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from armarium_formats.driver import Loss, WriteContext, Written
+from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText, Point
+from armarium_formats.pagexml import fragments
+from armarium_formats.pagexml.arrangement import arrange, outline_of, tag_of
+from armarium_formats.pagexml.fragments import attribute_of, text_of
+from armarium_formats.pagexml.identities import Identities
+from armarium_formats.pagexml.profile import NAMESPACE, elements
+from armarium_formats.pagexml.schema import fits
+from armarium_formats.pagexml.vocabulary import (
+    DIRECTION_NAMES,
+    language_names,
+    language_of,
+    script_names,
+    script_of,
+)
+
+_LAWFUL_POINTS = re.compile(r"(?:[0-9]+,[0-9]+ )+[0-9]+,[0-9]+")
+_STRUCTURE = re.compile(r"structure\s*\{[^{}]*\}")
+_READING_ORDER = re.compile(r"readingOrder\s*\{[^{}]*\}")
+_INDEX = re.compile(r"readingOrder\s*\{[^{}]*index\s*:\s*(\d+)")
+_STRUCTURE_TYPE = re.compile(r"structure\s*\{[^{}]*type\s*:\s*([^;{}]+)")
+
+
+def write(page: PageModel, context: WriteContext) -> Written:
+    """*page* as PAGE XML 2019-07-15 with the losses counted."""
+    return _Writing(page, context).written()
+
+
+class _Writing:
+    """One file while it is written."""
+
+    def __init__(self, page: PageModel, context: WriteContext) -> None:
+        self.page = page
+        self.context = context
+        self.losses: Counter[tuple[str, str]] = Counter()
+        self.ids = Identities(page)
+        self.out: list[str] = []
+
+    def written(self) -> Written:
+        """The whole file. Body first: ids that it uses up are then known to the reading order."""
+        page = self.page
+        kept = page.extras.get("pagexml") or {}
+        for segment in arrange(page, self.lose):
+            self._segment(segment, None, "\n    ")
+        body, self.out = "".join(self.out), []
+        if self.ids.changed:
+            self.lose(
+                "ids",
+                "PAGE asks for ids that begin with a letter and stand once; the original stands beside the one given",
+                self.ids.changed,
+            )
+        attributes = {
+            "imageFilename": page.image or "unknown",
+            "imageWidth": str(page.width),
+            "imageHeight": str(page.height),
+        }
+        if not page.image:
+            self.lose("the image's name", "the page names no image; PAGE asks for one")
+        others: list[str] = []
+        stated = dict(kept.get("attributes") or {})
+        self._facts("Page", page.language, page.script, page.direction, stated, attributes, others)
+        self._others("Page", stated, attributes, others)
+        slots = self._slots("Page", kept.get("elements") or (), others)
+        slots["ReadingOrder"] = self._order(page.order, kept.get("order_conf"))
+        root = ""
+        if (own := kept.get("pcGtsId")) and fits("id", own):
+            root = f' pcGtsId="{attribute_of(own if own not in self.ids.used else self.ids.make(own))}"'
+        head = "".join(
+            f"\n    {slots[name]}" for name in _bare(elements()["Page"].content) if slots.get(name)
+        )
+        content = (
+            f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<PcGts xmlns="{NAMESPACE}"{root}>'
+            f"{self._metadata(kept.get('metadata') or {})}\n  <Page{_attributes(attributes)}>{head}{body}\n  </Page>\n</PcGts>\n"
+        )
+        losses = [Loss(what, count, why) for (what, why), count in self.losses.items()]
+        return Written(content, losses)
+
+    def lose(self, what: str, why: str, count: int = 1) -> None:
+        """Count something that the file does not carry as the page has it."""
+        self.losses[what, why] += count
+
+    # -------------------------------------------------------------------------------------- segments
+
+    def _segment(self, segment: PageSegment, parent: PageSegment | None, indent: str) -> None:
+        kept: dict[str, Any] = (segment.extras or {}).get("pagexml") or {}
+        stated: dict[str, str] = dict(kept.get("attributes") or {}) if kept else {}
+        others: list[str] = []
+        attributes = {"id": self.ids.of_segment.get(segment.id) or self.ids.make(segment.id)}
+        tag = self._kind(segment, stated, attributes)
+        if attributes["id"] != segment.id:
+            others.append(fragments.user_attribute(f"{tag}/@id", segment.id))
+        if segment.language or segment.script or segment.direction:
+            self._facts(tag, segment.language, segment.script, segment.direction, stated, attributes, others)
+        if stated:
+            self._others(tag, stated, attributes, others)
+        if segment.confidence is not None:
+            self.lose(f"confidence of a {segment.kind}", "PAGE states confidence on texts and shapes only")
+        out = self.out
+        out.append(f"{indent}<{tag}{_attributes(attributes)}>")
+        coords = self._points(outline_of(segment, parent, self.page, self.lose), kept.get("coords_conf"))
+        inner = indent + "  "
+        if not kept and not others and segment.cell is None and tag in ("TextLine", "Word", "TextRegion"):
+            out.append(f"{inner}<Coords {coords}/>")
+            if segment.baseline:
+                self._baseline(segment, kept, inner)
+            for child in segment.children:
+                self._segment(child, segment, inner)
+            if segment.texts:
+                self._texts(segment, inner)
+        else:
+            slots = self._slots(tag, kept.get("elements") or (), others)
+            if segment.cell is not None:
+                slots["Roles"] = self._role(segment, kept)
+            content = _bare(elements()[tag].content)
+            for name in dict.fromkeys(content):
+                if name == "Coords":
+                    out.append(f"{inner}<Coords {coords}/>")
+                elif name == "Baseline":
+                    self._baseline(segment, kept, inner)
+                elif name in ("TextLine", "Word", "(REGIONS"):
+                    kind = {"TextLine": "line", "Word": "word"}.get(name, "region")
+                    for child in segment.children:
+                        if child.kind == kind:
+                            self._segment(child, segment, inner)
+                elif name == "TextEquiv":
+                    self._texts(segment, inner)
+                elif slots.get(name):
+                    out.append(f"{inner}{slots[name]}")
+        out.append(f"{indent}</{tag}>")
+
+    def _kind(self, segment: PageSegment, stated: dict[str, str], attributes: dict[str, str]) -> str:
+        """The element's name; its type, structure and stated position go into the attributes."""
+        tag, kind_type, structure = tag_of(segment)
+        if kind_type:
+            attributes["type"] = kind_type
+        custom = stated.pop("custom", None)
+        if structure is not None:
+            found = _STRUCTURE_TYPE.search(custom or "")
+            if found is None or found.group(1).strip() != structure:
+                custom = f"{_STRUCTURE.sub('', custom or '').strip()} structure {{type:{_brace_free(structure)};}}".strip()
+        if segment.position is not None and not (segment.kind == "line" and "index" in stated):
+            found = _INDEX.search(custom or "")
+            if found is None or int(found.group(1)) != segment.position:
+                rest = _READING_ORDER.sub("", custom or "").strip()
+                custom = f"readingOrder {{index:{segment.position};}} {rest}".strip()
+        if custom:
+            attributes["custom"] = custom
+        if segment.kind_raw == "TableCell" or (segment.kind_raw or "").startswith("TableCell:"):
+            self.lose(
+                "the element TableCell", "PAGE 2019 writes a cell as a TextRegion with the role TableCellRole"
+            )
+        return tag
+
+    def _baseline(self, segment: PageSegment, kept: dict[str, Any], indent: str) -> None:
+        if len(segment.baseline) > 1:
+            self.out.append(
+                f"{indent}<Baseline {self._points(segment.baseline, kept.get('baseline_conf'))}/>"
+            )
+        elif segment.baseline:
+            self.lose("a baseline of one point", "PAGE asks for two points at least")
+
+    def _points(self, points: Iterable[Point], conf: str | None) -> str:
+        stated = " ".join([f"{x},{y}" for x, y in points])
+        if not _LAWFUL_POINTS.fullmatch(stated):
+            whole = [(max(0, round(x)), max(0, round(y))) for x, y in points]
+            if any(x < 0 or y < 0 for x, y in points):
+                self.lose(
+                    "coordinates left of or above the page", "PAGE knows no negative numbers; they became 0"
+                )
+            if any(x != round(x) or y != round(y) for x, y in points):
+                self.lose("decimals of coordinates", "PAGE writes whole pixels")
+            stated = " ".join(f"{x},{y}" for x, y in whole)
+        if conf is not None:
+            if fits("conf", conf):
+                return f'points="{stated}" conf="{conf}"'
+            self.lose("confidence of a shape", "it is no number from 0 to 1")
+        return f'points="{stated}"'
+
+    def _texts(self, segment: PageSegment, indent: str) -> None:
+        several = len(segment.texts) > 1
+        for index, text in enumerate(segment.texts):
+            attributes: dict[str, str] = {}
+            plain = ""
+            if several:
+                attributes["index"] = str(index)
+            if text.confidence is not None:
+                attributes["conf"] = repr(min(1.0, max(0.0, float(text.confidence))))
+            if text.extras:
+                plain = self._text_extras(text, attributes)
+            if bad := fragments.illegal_characters(text.text):
+                self.lose("control characters in texts", "XML cannot hold them", bad)
+            self.out.append(
+                f"{indent}<TextEquiv{_attributes(attributes)}>{plain}<Unicode>{text_of(text.text)}</Unicode></TextEquiv>"
+            )
+
+    def _text_extras(self, text: PageText, attributes: dict[str, str]) -> str:
+        kept = (text.extras or {}).get("pagexml") or {}
+        known = elements()["TextEquiv"].attributes
+        for key, value in (kept.get("attributes") or {}).items():
+            if key == "index":
+                attributes.setdefault("index", value) if fits("natural", value) else None
+            elif key in known and key not in attributes and fits(known[key], value):
+                attributes[key] = value
+            else:
+                self.lose(f"attribute TextEquiv/@{key}", "PAGE 2019 has no place for it or not for its value")
+        for fragment in kept.get("elements") or ():
+            self.lose(f"element TextEquiv/{fragments.name_of(fragment)}", "PAGE 2019 has no place for it")
+        return f"<PlainText>{text_of(kept['plain'])}</PlainText>" if kept.get("plain") else ""
+
+    def _role(self, segment: PageSegment, kept: dict[str, Any]) -> str:
+        cell = segment.cell or {}
+        header = kept.get("cell_header")
+        more = f' header="{header}"' if header and fits("boolean", header) else ""
+        return (
+            f'<Roles><TableCellRole rowIndex="{cell.get("row", 0)}" columnIndex="{cell.get("column", 0)}" '
+            f'rowSpan="{cell.get("row_span", 1)}" colSpan="{cell.get("column_span", 1)}"{more}/></Roles>'
+        )
+
+    # ---------------------------------------------------------------------------------- facts and keeping
+
+    def _facts(
+        self,
+        tag: str,
+        language: str | None,
+        script: str | None,
+        direction: str | None,
+        stated: dict[str, str],
+        attributes: dict[str, str],
+        others: list[str],
+    ) -> None:
+        """Language, script and direction in PAGE's words; one that PAGE has no word for goes beside."""
+        known = elements()[tag].attributes
+        key = "language" if tag == "Word" else "primaryLanguage"
+        if language and language_of(stated.get(key)) != language:
+            stated[key] = language_names().get(language, language)
+        if script and script_of(stated.get("primaryScript")) != script:
+            stated["primaryScript"] = script_names().get(script, script)
+        if direction:
+            stated["readingDirection"] = DIRECTION_NAMES.get(direction, direction)
+        for name in (key, "primaryScript", "readingDirection"):
+            if name in stated:
+                value = stated.pop(name)
+                if name in known and fits(known[name], value):
+                    attributes[name] = value
+                else:
+                    others.append(fragments.user_attribute(f"{tag}/@{name}", value))
+
+    def _others(
+        self, tag: str, stated: dict[str, str], attributes: dict[str, str], others: list[str]
+    ) -> None:
+        """Attributes that were kept: where PAGE 2019 has them as they are, else beside in a UserAttribute."""
+        known = elements()[tag].attributes
+        for key, value in stated.items():
+            kind = known.get(key)
+            if key in attributes:
+                continue
+            if kind in ("ref", "id"):
+                continue
+            if kind is not None and fits(kind, value):
+                attributes[key] = value
+            else:
+                others.append(fragments.user_attribute(f"{tag}/@{key}", value))
+
+    def _slots(self, tag: str, kept: Iterable[str], others: list[str]) -> dict[str, str]:
+        """Kept fragments by the name of the place where they go; what has none becomes a UserAttribute."""
+        content = elements()[tag].content
+        single = {token.rstrip("?*+"): token[-1] not in "*+" for token in content}
+        slots: dict[str, str] = {}
+        own: list[str] = []
+        for fragment in kept:
+            name = fragments.name_of(fragment)
+            if name == "UserDefined" and fragments.is_valid(fragment):
+                own.append(fragment[len("<UserDefined>") : -len("</UserDefined>")])
+                continue
+            free = name in single and name not in _MODELLED and not (single[name] and name in slots)
+            settled = self.ids.settle(fragment) if free and fragments.is_valid(fragment) else None
+            if settled is not None:
+                slots[name] = slots.get(name, "") + settled
+            else:
+                others.append(fragments.user_attribute(name, fragment))
+        if own or others:
+            if "UserDefined" in single:
+                slots["UserDefined"] = f"<UserDefined>{''.join(own)}{''.join(others)}</UserDefined>"
+            else:
+                self.lose(f"additions to {tag}", "PAGE 2019 has no place for them", len(own) + len(others))
+        return slots
+
+    # ------------------------------------------------------------------------------- order and metadata
+
+    def _order(self, order: PageOrder | None, conf: str | None) -> str:
+        if order is None:
+            return ""
+        top = order if order.items else PageOrder(items=[order])
+        body = self._group(top, None)
+        if not body:
+            return ""
+        more = f' conf="{conf}"' if conf and fits("conf", conf) else ""
+        return f"<ReadingOrder{more}>{body}</ReadingOrder>"
+
+    def _group(self, node: PageOrder, index: int | None) -> str:
+        """A group or reference; `index` is its place when it stands in an ordered group, else None."""
+        suffix = "Indexed" if index is not None else ""
+        place = f' index="{index}"' if index is not None else ""
+        reference = self.ids.of_segment.get(node.segment_id or "")
+        if not node.items:
+            if reference is None:
+                self.lose("an entry of the reading order", "it names a segment that the page does not have")
+                return ""
+            return f'<RegionRef{suffix}{place} regionRef="{reference}"/>'
+        parts: list[str] = []
+        for item in node.items:
+            written = self._group(item, len(parts) if node.is_ordered else None)
+            if written:
+                parts.append(written)
+        if not parts:
+            return ""
+        tag = ("OrderedGroup" if node.is_ordered else "UnorderedGroup") + suffix
+        kept = (node.extras or {}).get("pagexml") or {}
+        stated = dict(kept.get("attributes") or {})
+        wish = stated.pop("id", "ro")
+        attributes = {"id": wish if fits("id", wish) and wish not in self.ids.used else self.ids.make(wish)}
+        self.ids.used.add(attributes["id"])
+        if reference is not None:
+            attributes["regionRef"] = reference
+        others: list[str] = []
+        self._others(tag, stated, attributes, others)
+        slots = self._slots(tag, kept.get("elements") or (), others)
+        head = slots.get("UserDefined", "") + slots.get("Labels", "")
+        return f"<{tag}{place}{_attributes(attributes)}>{head}{''.join(parts)}</{tag}>"
+
+    def _metadata(self, kept: dict[str, Any]) -> str:
+        creator = kept.get("Creator") or self.context.creator
+        created = kept.get("Created") or ""
+        if created and not fits("dateTime", created):
+            self.lose(
+                "Metadata/Created",
+                f"{created[:40]!r} is no date and time; the time of writing stands instead",
+            )
+            created = ""
+        attributes: dict[str, str] = {}
+        others: list[str] = []
+        self._others("Metadata", dict(kept.get("attributes") or {}), attributes, others)
+        slots = self._slots("Metadata", kept.get("elements") or (), others)
+        step = f'<MetadataItem type="processingStep" name="export" value="{attribute_of(self.context.creator)}"/>'
+        items = slots.get("MetadataItem", "")
+        if creator != self.context.creator and step not in items:
+            items += step
+        body = "".join(
+            f"\n    {part}" for part in (slots.get("Comments"), slots.get("UserDefined"), items) if part
+        )
+        return (
+            f"\n  <Metadata{_attributes(attributes)}>\n    <Creator>{text_of(creator)}</Creator>"
+            f"\n    <Created>{text_of(created or self.context.created)}</Created>"
+            f"\n    <LastChange>{text_of(self.context.created)}</LastChange>{body}\n  </Metadata>"
+        )
+
+
+_MODELLED = frozenset({"Coords", "Baseline", "TextEquiv", "TextLine", "Word", "Roles", "ReadingOrder"})
+
+
+def _bare(content: Iterable[str]) -> list[str]:
+    """Names of a content model without their marks; the mixture of regions is one name."""
+    return ["(REGIONS" if token.startswith("(") else token.rstrip("?*+") for token in content]
+
+
+def _attributes(values: dict[str, str]) -> str:
+    return "".join([f' {key}="{attribute_of(value)}"' for key, value in values.items()])
+
+
+def _brace_free(word: str) -> str:
+    return re.sub(r"[{};:]", " ", word).strip()
