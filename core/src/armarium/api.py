@@ -36,7 +36,7 @@ from armarium.guard import (
     parse_xml,
     read_member,
 )
-from armarium.history import purge, versions
+from armarium.history import purge, purging, versions
 from armarium.hookspecs import hookimpl
 from armarium.http import (
     REFUSALS,
@@ -57,7 +57,16 @@ from armarium.principals import Principal
 from armarium.runtimes import Runtime
 from armarium.schema import alter_tracked
 from armarium.settings import Settings
-from armarium.tables import Json, append_only, derived, foreign_table, json_text, operational, tracked
+from armarium.tables import (
+    Json,
+    append_only,
+    derived,
+    foreign_table,
+    json_text,
+    operational,
+    rules_of,
+    tracked,
+)
 
 __all__ = [
     "REFUSALS",
@@ -120,8 +129,10 @@ __all__ = [
     "parse_timestamp",
     "parse_xml",
     "purge",
+    "purging",
     "raw_of",
     "read_member",
+    "rules_of",
     "tracked",
     "versions",
 ]

@@ -19,7 +19,7 @@ from armarium import audit
 from armarium.actions import ActionContext, Bus, authorise
 from armarium.db import Database, raw_of
 from armarium.errors import Conflict, Invalid, NotFound, ServiceError
-from armarium.history import history_name, is_counter, key_columns, large_columns, quoted
+from armarium.history import history_name, is_counter, key_columns, large_columns, quoted, span
 from armarium.ids import new_id
 from armarium.principals import Principal
 from armarium.schema import Schema
@@ -150,20 +150,20 @@ def _take_back(
     if not row.undoable:
         raise _refusal("not-undoable", row.id, f"{row.action_name} is of the kind that cannot be undone")
     _refuse_unknown_tables(raw, schema, row)
-    touched = [table for table in schema.tracked if _touches(raw, table, row.seq)]
-    for table in touched:
-        _check(raw, table, row)
+    spans = {table: found for table in schema.tracked if (found := span(raw, table, row.seq)) is not None}
+    for table, where in spans.items():
+        _check(raw, table, row, where)
     name = (action.undo_name if action is not None and row.inverse_of is None else None) or row.action_name
     ctx, before, _ = bus.open_step(conn, name, library, principal, set_id)
     ctx.target(*row.target_ids)
     ctx.changed(**row.changed)
     raw.execute("PRAGMA defer_foreign_keys=ON")
-    for table in reversed(touched):
-        _delete_inserted(raw, table, row.seq)
-    for table in touched:
-        _write_back(raw, table, row.seq, ctx.now)
-    for table in touched:
-        _check_references(raw, schema, table, row)
+    for table, where in reversed(spans.items()):
+        _delete_inserted(raw, table, where)
+    for table, where in spans.items():
+        _write_back(raw, table, where, ctx.now)
+    for table, where in spans.items():
+        _check_references(raw, schema, table, row, where)
     if action is not None and action.after_undo is not None:
         action.after_undo(UndoContext(ctx, row.id, row.params, row.target_ids, redo=row.inverse_of is not None))
     bus.close_step(ctx, before, raw, {"audit_id": row.id}, undoable=True, inverse_of=row.id)
@@ -196,27 +196,17 @@ def _mark(raw: sqlite3.Connection, row: _Row) -> None:
 
 
 def _refuse_unknown_tables(raw: sqlite3.Connection, schema: Schema, row: _Row) -> None:
+    """A step that touched the tables of a plugin that is not installed here cannot be taken back whole."""
     known = {history_name(table) for table in schema.tracked}
     for (name,) in raw.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '%\\_\\_history' ESCAPE '\\'"
     ).fetchall():
-        if name not in known and raw.execute(
-            f"SELECT 1 FROM {quoted(name)} WHERE audit_seq = ? LIMIT 1", (row.seq,)
-        ).fetchone():
+        if name not in known and span(raw, name.removesuffix("__history"), row.seq) is not None:
             raise _refusal(
                 "not-undoable",
                 row.id,
                 f"it changed {name.removesuffix('__history')}, which belongs to a plugin that is not installed here",
             )
-
-
-def _touches(raw: sqlite3.Connection, table: Table, seq: int) -> bool:
-    return (
-        raw.execute(
-            f"SELECT 1 FROM {quoted(history_name(table))} WHERE audit_seq = ? LIMIT 1", (seq,)
-        ).fetchone()
-        is not None
-    )
 
 
 def _keys(table: Table, alias: str) -> str:
@@ -249,21 +239,24 @@ def _image(table: Table, column: str, alias: str) -> str:
     )
 
 
-def _check(raw: sqlite3.Connection, table: Table, row: _Row) -> None:
+def _check(raw: sqlite3.Connection, table: Table, row: _Row, where: tuple[int, int]) -> None:
     """Refuse when some row no longer is what the step left: a later step still in effect touched it."""
     history, live = quoted(history_name(table)), quoted(table.name)
+    if not raw.execute(f"SELECT 1 FROM {history} WHERE seq > ? LIMIT 1", (where[1],)).fetchone():
+        return
     keys = key_columns(table)
     plain = [c.name for c in table.columns if c.name not in rules_of(table).monotonic and c.name not in keys]
     equal = " AND ".join(f"t.{quoted(c)} IS {_image(table, c, 'n')}" for c in plain) or "1"
     key_list = ", ".join(quoted(key) for key in keys)
     next_seq = f"(SELECT min(h.seq) FROM {history} h WHERE {_same_key(table, 'h', 's')} AND h.seq > s.last)"
     found = raw.execute(
-        f"WITH s AS (SELECT {key_list}, max(seq) AS last FROM {history} WHERE audit_seq = ? GROUP BY {key_list}) "
+        f"WITH s AS (SELECT {key_list}, max(seq) AS last FROM {history} "
+        f"WHERE seq BETWEEN ? AND ? GROUP BY {key_list}) "
         f"SELECT n.seq, {_keys(table, 's')} FROM s JOIN {history} n ON n.seq = {next_seq} "
         f"LEFT JOIN {live} t ON {_same_key(table, 't', 's')} "
         f"WHERE NOT (CASE WHEN n.op = 'I' THEN t.{quoted(keys[0])} IS NULL "
         f"ELSE t.{quoted(keys[0])} IS NOT NULL AND {equal} END) LIMIT 1",
-        (row.seq,),
+        where,
     ).fetchone()
     if found is None:
         return
@@ -290,56 +283,81 @@ def _changed(row: _Row, table: Table, later: tuple[str, str] | None) -> Conflict
     )
 
 
-def _delete_inserted(raw: sqlite3.Connection, table: Table, seq: int) -> None:
-    """Delete the rows that the step made."""
+def _delete_inserted(raw: sqlite3.Connection, table: Table, where: tuple[int, int]) -> None:
+    """Delete the rows that the step made: those whose first image in it is an insert's."""
     history = quoted(history_name(table))
     key_list = ", ".join(quoted(key) for key in key_columns(table))
-    # With a bare min(), SQLite takes `op` from the row that holds the minimum: the first thing the step did.
-    first = f"SELECT {key_list}, op, min(seq) FROM {history} WHERE audit_seq = ? GROUP BY {key_list}"
     raw.execute(
         f"DELETE FROM {quoted(table.name)} WHERE ({key_list}) IN "
-        f"(SELECT {key_list} FROM ({first}) WHERE op = 'I')",
-        (seq,),
+        f"(SELECT {_keys(table, 'e')} FROM {history} e WHERE e.seq BETWEEN ? AND ? AND e.op = 'I' "
+        f"AND {_is_first(table)})",
+        (*where, where[0]),
     )
 
 
-def _write_back(raw: sqlite3.Connection, table: Table, seq: int, now: str) -> None:
+def _is_first(table: Table) -> str:
+    """SQL: *e* is its row's first image in the step; takes the step's first seq as one more parameter."""
+    return (
+        f"NOT EXISTS (SELECT 1 FROM {quoted(history_name(table))} f WHERE {_same_key(table, 'f', 'e')} "
+        "AND f.seq >= ? AND f.seq < e.seq)"
+    )
+
+
+def _write_back(raw: sqlite3.Connection, table: Table, where: tuple[int, int], now: str) -> None:
     """Put the rows that the step changed or deleted back to what they were before its first touch."""
-    history = quoted(history_name(table))
+    history, live = quoted(history_name(table)), quoted(table.name)
+    ops = {row[0] for row in raw.execute(f"SELECT DISTINCT op FROM {history} WHERE seq BETWEEN ? AND ?", where)}
+    chosen = f"e.seq BETWEEN ? AND ? AND e.op <> 'I' AND {_is_first(table)}"
     keys = key_columns(table)
-    key_list = ", ".join(quoted(key) for key in keys)
     monotonic = rules_of(table).monotonic
-    values, sets = [], []
-    for column in table.columns:
-        name = quoted(column.name)
-        if column.name in monotonic and is_counter(column):
-            newest = f"(SELECT max(g.{name}) FROM {history} g WHERE {_same_key(table, 'g', 'e')})"
-            values.append(f"max(COALESCE({newest}, 0), e.{name}) + 1")
-            sets.append(f"{name} = {quoted(table.name)}.{name} + 1")
-        elif column.name in monotonic:
-            values.append(":now")
-            sets.append(f"{name} = :now")
-        else:
-            values.append(_image(table, column.name, "e"))
-            if column.name not in keys:
-                sets.append(f"{name} = excluded.{name}")
-    columns = ", ".join(quoted(column.name) for column in table.columns)
-    conflict = f"DO UPDATE SET {', '.join(sets)}" if sets else "DO NOTHING"
-    raw.execute(
-        f"INSERT INTO {quoted(table.name)} ({columns}) SELECT {', '.join(values)} FROM {history} e "
-        f"WHERE e.seq IN (SELECT min(seq) FROM {history} WHERE audit_seq = :seq GROUP BY {key_list}) "
-        f"AND e.op <> 'I' ON CONFLICT ({key_list}) {conflict}",
-        {"seq": seq, "now": now},
-    )
+    if "U" in ops or ops >= {"I", "D"}:
+        sets, values = [], []
+        for column in table.columns:
+            name = quoted(column.name)
+            if column.name in keys:
+                continue
+            if column.name in monotonic and is_counter(column):
+                sets.append(f"{name} = {live}.{name} + 1")
+            elif column.name in monotonic:
+                sets.append(f"{name} = ?")
+                values.append(now)
+            else:
+                sets.append(f"{name} = {_image(table, column.name, 'e')}")
+        if sets:
+            raw.execute(
+                f"UPDATE {live} SET {', '.join(sets)} FROM {history} e "
+                f"WHERE {_same_key(table, live, 'e')} AND {chosen}",
+                (*values, *where, where[0]),
+            )
+    if "D" in ops:
+        columns, values, given = [], [], []
+        for column in table.columns:
+            name = quoted(column.name)
+            columns.append(name)
+            if column.name in monotonic and is_counter(column):
+                newest = f"(SELECT max(g.{name}) FROM {history} g WHERE {_same_key(table, 'g', 'e')})"
+                values.append(f"max(COALESCE({newest}, 0), COALESCE(e.{name}, 0)) + 1")
+            elif column.name in monotonic:
+                values.append("?")
+                given.append(now)
+            else:
+                values.append(_image(table, column.name, "e"))
+        raw.execute(
+            f"INSERT INTO {live} ({', '.join(columns)}) SELECT {', '.join(values)} FROM {history} e "
+            f"WHERE {chosen} AND NOT EXISTS (SELECT 1 FROM {live} t WHERE {_same_key(table, 't', 'e')})",
+            (*given, *where, where[0]),
+        )
 
 
-def _check_references(raw: sqlite3.Connection, schema: Schema, table: Table, row: _Row) -> None:
+def _check_references(
+    raw: sqlite3.Connection, schema: Schema, table: Table, row: _Row, where: tuple[int, int]
+) -> None:
     """Refuse when a row that a later step made would be left pointing at nothing."""
     history = quoted(history_name(table))
     keys = key_columns(table)
     if len(keys) != 1:
         return
-    touched = f"SELECT DISTINCT h.{quoted(keys[0])} FROM {history} h WHERE h.audit_seq = ?"
+    touched = f"SELECT DISTINCT h.{quoted(keys[0])} FROM {history} h WHERE h.seq BETWEEN ? AND ?"
     for child, column, target in schema.children_of(table):
         if target != keys[0] or rules_of(child).kind != "tracked":
             continue
@@ -349,7 +367,7 @@ def _check_references(raw: sqlite3.Connection, schema: Schema, table: Table, row
             f"ON c.{quoted(column)} = k.{quoted(keys[0])} "
             f"WHERE NOT EXISTS (SELECT 1 FROM {quoted(table.name)} t WHERE t.{quoted(target)} = c.{quoted(column)}) "
             "LIMIT 1",
-            (row.seq,),
+            where,
         ).fetchone()
         if orphan is not None:
             matches = " AND ".join(f"h.{quoted(k)} = ?" for k in key_columns(child))
