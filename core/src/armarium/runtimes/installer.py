@@ -24,7 +24,9 @@ from armarium_worker import Runtime
 OnProgress = Callable[[int, int, str], None]
 PROBE_SECONDS = 300
 TAIL = 12
-_NAMED = re.compile(r"^(?:Collecting |Requirement already satisfied: )([A-Za-z0-9._-]+)|^Processing (?:.*/)?([A-Za-z0-9._]+)")
+_NAMED = re.compile(
+    r"^(?:Collecting |Requirement already satisfied: )([A-Za-z0-9._-]+)|^Processing (?:\S*/)?([A-Za-z0-9._]+)"
+)
 
 
 class InstallationStopped(Exception):
