@@ -60,9 +60,7 @@ def history_ddl(table: Table) -> list[str]:
     bisection. That index alone made bulk writes a tenth slower.
     """
     name = quoted(history_name(table))
-    columns = [
-        f"{quoted(column.name)} {column.type.compile(dialect=_DIALECT)}" for column in table.columns
-    ]
+    columns = [f"{quoted(column.name)} {column.type.compile(dialect=_DIALECT)}" for column in table.columns]
     keys = ", ".join(quoted(key) for key in key_columns(table))
     return [
         f"CREATE TABLE IF NOT EXISTS {name} (seq INTEGER PRIMARY KEY, audit_seq INTEGER NOT NULL,"
@@ -108,9 +106,7 @@ def _tracked_triggers(table: Table) -> dict[str, str]:
         else f"OLD.{quoted(c)}"
         for c in columns
     )
-    bits = " | ".join(
-        f"((OLD.{quoted(c)} IS NOT NEW.{quoted(c)}) << {bit})" for bit, c in enumerate(large)
-    )
+    bits = " | ".join(f"((OLD.{quoted(c)} IS NOT NEW.{quoted(c)}) << {bit})" for bit, c in enumerate(large))
     every = (1 << len(large)) - 1
     ai, au, ad, ak = (f"{table.name}__history_{verb}" for verb in ("insert", "update", "delete", "key"))
     key_changed = " OR ".join(f"OLD.{quoted(k)} IS NOT NEW.{quoted(k)}" for k in keys)
@@ -222,7 +218,9 @@ def versions(conn: Connection, table: Table, key: str) -> list[dict[str, Any]]:
             last = dict(zip(columns, image, strict=True))
             found.append({"values": last, "audit_seq": audit_seq, "audit_id": audit_id, "deleted": True})
         elif following is not None:
-            found.append({"values": following, "audit_seq": audit_seq, "audit_id": audit_id, "deleted": False})
+            found.append(
+                {"values": following, "audit_seq": audit_seq, "audit_id": audit_id, "deleted": False}
+            )
         if op == "I":
             following = None
             continue
@@ -247,9 +245,7 @@ def purge(conn: Connection, table: Table, keys: Iterable[str]) -> int:
     raw.execute("DELETE FROM purge_key")
     raw.executemany("INSERT OR IGNORE INTO purge_key VALUES (?)", ((key,) for key in keys))
     chosen = f"{quoted(key_name)} IN (SELECT k FROM purge_key)"
-    raw.execute(
-        f"UPDATE audit SET gone = 1 WHERE seq IN (SELECT audit_seq FROM {history} WHERE {chosen})"
-    )
+    raw.execute(f"UPDATE audit SET gone = 1 WHERE seq IN (SELECT audit_seq FROM {history} WHERE {chosen})")
     with purging(conn):
         return raw.execute(f"DELETE FROM {history} WHERE {chosen}").rowcount
 

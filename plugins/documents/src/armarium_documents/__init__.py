@@ -1,0 +1,1 @@
+"""Documents: nodes, folders, pages, renditions, import of page images, trash."""

@@ -1,0 +1,1 @@
+"""The only writes of documents, one file a noun."""

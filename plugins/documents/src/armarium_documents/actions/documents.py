@@ -1,0 +1,142 @@
+"""Make, change and lock a node, and seed the folder Sources (A 4.2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Example, Invalid, action, new_id
+from armarium_documents.api import document, documents, require_live, require_parent, require_unlocked
+from armarium_documents.errors import sources_stays
+from armarium_documents.queries.tree import require_depth
+from armarium_documents.schemas.documents import (
+    CLEARED,
+    CONTAINERS,
+    CreateParams,
+    Document,
+    LockParams,
+    UpdateParams,
+)
+
+
+def new_row(ctx: ActionContext, **fields: Any) -> dict[str, Any]:
+    """A row for a new node: *fields* over the defaults of A 2.1; id and times are set here."""
+    return {
+        "id": new_id(),
+        "node_kind": "document",
+        "doc_type": "file",
+        "sort_order": 0,
+        "attributes": {},
+        "metadata": {},
+        "source_metadata": {},
+        "source_authority": "unknown",
+        "provenance_chain": [],
+        "status": "active",
+        "is_read": False,
+        "is_starred": False,
+        "is_flagged": False,
+        "is_locked": False,
+        "exclude_from_processing": False,
+        "created_at": ctx.now,
+        "updated_at": ctx.now,
+        **fields,
+    }
+
+
+def seed_sources(ctx: ActionContext) -> None:
+    """Give a new library its folder Sources."""
+    ctx.conn.execute(
+        documents.insert().values(new_row(ctx, name="Sources", doc_type="folder", system_key="sources"))
+    )
+
+
+def _create_example(ex: Example) -> dict[str, Any]:
+    parent = ex.run("document.create", {"name": "Letters"})
+    return {
+        "name": "Draft of an answer",
+        "parent_id": parent["id"],
+        "node_kind": "note",
+        "page_content": "Dear Sir",
+    }
+
+
+@action(
+    "document.create",
+    params=CreateParams,
+    result=Document,
+    summary="Make a folder, group, note or page under a parent, or at the top.",
+    example=_create_example,
+)
+def create(ctx: ActionContext, p: CreateParams) -> dict[str, Any]:
+    """Raises NotFound for an unknown parent, Conflict for one in the Trash, Forbidden beneath a lock, Invalid for one
+    that cannot hold it."""
+    assert p.doc_type is not None
+    require_parent(ctx.conn, p.parent_id, p.doc_type, p.node_kind)
+    require_unlocked(ctx, p.parent_id)
+    require_depth(ctx.conn, p.parent_id)
+    row = new_row(ctx, **p.model_dump())
+    row["file_type"] = "text" if p.node_kind == "note" else None
+    ctx.conn.execute(documents.insert().values(row))
+    ctx.target(row["id"])
+    ctx.changed(document_ids=[row["id"]])
+    return document(ctx.conn, row["id"])
+
+
+def _update_example(ex: Example) -> dict[str, Any]:
+    made = ex.run("document.create", {"name": "Leters"})
+    return {"document_id": made["id"], "name": "Letters", "attributes": {"box": 4}, "is_starred": True}
+
+
+@action(
+    "document.update",
+    params=UpdateParams,
+    result=Document,
+    summary="Change what a node is called and how it is described; a field left out stays, null clears it.",
+    example=_update_example,
+)
+def update(ctx: ActionContext, p: UpdateParams) -> dict[str, Any]:
+    """Raises NotFound, Conflict in the Trash, Forbidden at or beneath a lock, Invalid for a name set to null."""
+    node = require_live(ctx.conn, p.document_id)
+    require_unlocked(ctx, node.id)
+    changes = {name: getattr(p, name) for name in UpdateParams.model_fields if name in p.model_fields_set}
+    del changes["document_id"]
+    for name, value in changes.items():
+        if value is None and name in CLEARED:
+            changes[name] = CLEARED[name]
+    if "name" in changes and changes["name"] is None:
+        raise Invalid("A node needs a name; leave `name` out to keep the one it has.", code="name_required")
+    if node.system_key == "sources" and changes.get("name", node.name) != node.name:
+        raise sources_stays("renamed")
+    if changes.get("page_content") is not None and node.doc_type in CONTAINERS:
+        raise Invalid(
+            f"A {node.doc_type} has no page_content. Put the text in a note inside it.", code="not_a_text"
+        )
+    if changes:
+        changes["updated_at"] = ctx.now
+        ctx.conn.execute(documents.update().where(documents.c.id == node.id).values(changes))
+    ctx.target(node.id)
+    ctx.changed(document_ids=[node.id])
+    return document(ctx.conn, node.id)
+
+
+def _lock_example(ex: Example) -> dict[str, Any]:
+    made = ex.run("document.create", {"name": "Finished transcriptions"})
+    return {"document_id": made["id"], "locked": True}
+
+
+@action(
+    "document.lock",
+    params=LockParams,
+    result=Document,
+    summary="Lock a node, so that only an owner writes at and beneath it, or unlock it.",
+    role="owner",
+    example=_lock_example,
+)
+def lock(ctx: ActionContext, p: LockParams) -> dict[str, Any]:
+    """Raises NotFound, Conflict in the Trash."""
+    node = require_live(ctx.conn, p.document_id)
+    ctx.conn.execute(
+        documents.update().where(documents.c.id == node.id).values(is_locked=p.locked, updated_at=ctx.now)
+    )
+    ctx.target(node.id)
+    ctx.changed(document_ids=[node.id])
+    return document(ctx.conn, node.id)

@@ -1,0 +1,92 @@
+"""Choose the primary rendition; add a revision to a representation (A 2.1, 4.6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Example, action, new_id, raw_of
+from armarium_documents.api import renditions, require_live, require_unlocked, revisions
+from armarium_documents.errors import not_materialized
+from armarium_documents.queries.files import rendition, representation_document
+from armarium_documents.schemas.files import PrimaryParams, Rendition, Revision, RevisionParams
+
+
+def _primary_example(ex: Example) -> dict[str, Any]:
+    from armarium_documents.actions.imports import add_example
+
+    added = ex.run("document.add_files", add_example(ex))
+    assert ex.library is not None
+    with ex.library.db.read() as conn:
+        row = conn.execute(renditions.select().where(renditions.c.document_id == added["ids"][0])).first()
+    assert row is not None
+    return {"document_id": row.document_id, "rendition_id": row.id}
+
+
+@action(
+    "rendition.set_primary",
+    params=PrimaryParams,
+    result=Rendition,
+    summary="Choose which of a document's pictures is the primary one.",
+    example=_primary_example,
+)
+def set_primary(ctx: ActionContext, p: PrimaryParams) -> dict[str, Any]:
+    """Raises NotFound for an unknown document or rendition, or one whose bytes are not made; Forbidden by a lock."""
+    require_live(ctx.conn, p.document_id)
+    require_unlocked(ctx, p.document_id)
+    found = rendition(ctx.conn, p.document_id, p.rendition_id)
+    if not found["materialized"]:
+        raise not_materialized(p.rendition_id)
+    raw_of(ctx.conn).execute(
+        "UPDATE rendition SET is_primary = (id = ?) WHERE document_id = ?", (p.rendition_id, p.document_id)
+    )
+    if not found["is_primary"]:
+        ctx.enqueue(
+            "thumbnails", {"document_ids": [p.document_id]}, title="Thumbnail", subject={"id": p.document_id}
+        )
+    ctx.target(p.document_id, p.rendition_id)
+    ctx.changed(document_ids=[p.document_id])
+    return rendition(ctx.conn, p.document_id, p.rendition_id)
+
+
+def _revise_example(ex: Example) -> dict[str, Any]:
+    note = ex.run("document.create", {"name": "Letter", "node_kind": "note", "page_content": "Dear Sir"})
+    made = ex.run(
+        "representation.create",
+        {"document_id": note["id"], "kind": "translation", "content": "Muy señor mío"},
+    )
+    return {"representation_id": made["id"], "content": "Estimado señor", "decision": "modernised"}
+
+
+@action(
+    "representation.revise",
+    params=RevisionParams,
+    result=Revision,
+    summary="Add what a reviewer would have a representation say; the representation itself stays as it is.",
+    example=_revise_example,
+)
+def revise(ctx: ActionContext, p: RevisionParams) -> dict[str, Any]:
+    """Raises NotFound for an unknown representation, Conflict in the Trash, Forbidden by a lock."""
+    document_id = representation_document(ctx.conn, p.representation_id)
+    require_live(ctx.conn, document_id)
+    require_unlocked(ctx, document_id)
+    (last,) = (
+        raw_of(ctx.conn)
+        .execute(
+            "SELECT COALESCE(max(sequence), 0) FROM content_representation_revision WHERE representation_id = ?",
+            (p.representation_id,),
+        )
+        .fetchone()
+    )
+    row = {
+        "id": new_id(),
+        "representation_id": p.representation_id,
+        "sequence": last + 1,
+        "content": p.content,
+        "decision": p.decision,
+        "reviewer": ctx.principal.name,
+        "created_at": ctx.now,
+    }
+    ctx.conn.execute(revisions.insert().values(row))
+    ctx.target(p.representation_id)
+    ctx.changed(document_ids=[document_id], representation_ids=[p.representation_id])
+    return row

@@ -1,0 +1,275 @@
+"""Start an import, and add a batch of imported nodes with their pictures as one step (document.import)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from armarium.api import (
+    ActionContext,
+    Conflict,
+    Example,
+    Forbidden,
+    Invalid,
+    NotFound,
+    action,
+    json_text,
+    new_id,
+    raw_of,
+)
+from armarium_documents.api import documents, renditions, require_unlocked, sources_folder
+from armarium_documents.errors import in_trash, not_a_container, unknown_document
+from armarium_documents.queries.tree import (
+    STEP,
+    Node,
+    find_node,
+    next_sort_order,
+    require_depth,
+    require_parent,
+)
+from armarium_documents.schemas.files import (
+    AddParams,
+    AddResult,
+    ImportParams,
+    ImportStarted,
+    NewNode,
+    NewPicture,
+)
+
+
+def _import_example(ex: Example) -> dict[str, Any]:
+    from armarium_documents.actions.samples import small_png
+
+    return {"folder": str(ex.file("pages/1.png", small_png()).parent)}
+
+
+@action(
+    "document.import",
+    params=ImportParams,
+    result=ImportStarted,
+    summary="Copy a folder or files of pictures and PDFs into the project, as a background job.",
+    undoable=False,
+    example=_import_example,
+)
+def start_import(ctx: ActionContext, p: ImportParams) -> dict[str, Any]:
+    """Enqueue the job; what it adds are steps of their own that share the job's id as their set.
+
+    Raises NotFound for a path or parent that is not there, Forbidden for one outside the allowed folders, Invalid for
+    a folder given as a file or the other way round.
+    """
+    parent = (
+        sources_folder(ctx.conn) if p.parent_id is None else require_parent(ctx.conn, p.parent_id, "folder")
+    )
+    assert parent is not None
+    require_unlocked(ctx, parent.id)
+    folder = str(_checked(ctx, p.folder, folder=True)) if p.folder is not None else None
+    paths = [str(_checked(ctx, path, folder=False)) for path in p.paths]
+    title = f"Import {Path(folder).name if folder else f'{len(paths)} files'}"
+    job_id = ctx.enqueue(
+        "import-files",
+        {"folder": folder, "paths": paths, "parent_id": parent.id, "recursive": p.recursive},
+        title=title,
+        subject={"kind": "document", "id": parent.id},
+    )
+    ctx.target(parent.id, job_id)
+    return {"job_id": job_id, "state": "waiting", "set_id": job_id}
+
+
+def _checked(ctx: ActionContext, given: str, *, folder: bool) -> Path:
+    """The place *given* names on this machine, links followed; the refusals of an import otherwise."""
+    if "\0" in given:
+        raise Invalid("A path holds no null character.", code="bad_path")
+    path = Path(os.path.expanduser(given))
+    if not path.is_absolute():
+        raise Invalid(f"{given!r} is not a full path; name it from the root of the disk.", code="bad_path")
+    try:
+        real = path.resolve(strict=True)
+    except (FileNotFoundError, NotADirectoryError):
+        raise NotFound(
+            f"There is nothing at {given}. Check the path.", code="path_not_found", path=given
+        ) from None
+    except (OSError, RuntimeError) as error:
+        raise Invalid(f"{given} cannot be read: {error}.", code="bad_path", path=given) from None
+    if not ctx.engine.allows(real):
+        raise Forbidden(
+            f"{given} lies outside the folders this engine may read. Import from your home folder, a mounted "
+            "volume or the temporary folder, or add its folder to SERVICE_LIBRARY_ROOTS.",
+            code="path_not_allowed",
+            path=given,
+        )
+    if ctx.library is not None and real.is_relative_to(ctx.library.path.resolve()):
+        raise Forbidden(
+            f"{given} lies inside the project itself. Import from another folder.", code="path_not_allowed"
+        )
+    if folder and not real.is_dir():
+        raise Invalid(f"{given} is a file. Give it in `paths`, or name its folder.", code="not_a_folder")
+    if not folder and real.is_dir():
+        raise Invalid(f"{given} is a folder. Give it as `folder`.", code="not_a_file")
+    return real
+
+
+def add_example(ex: Example) -> dict[str, Any]:
+    from armarium_documents.actions.samples import small_png
+
+    data = small_png()
+    assert ex.library is not None
+    checksum = ex.library.objects.put_bytes(data)
+    folder = ex.run("document.create", {"name": "Letters"})
+    picture = {
+        "checksum": checksum,
+        "mime_type": "image/png",
+        "size_bytes": len(data),
+        "pixel_width": 8,
+        "pixel_height": 8,
+    }
+    node = {
+        "id": new_id(),
+        "parent_id": folder["id"],
+        "doc_type": "file",
+        "file_type": "image",
+        "name": "1.png",
+        "picture": picture,
+    }
+    return {"nodes": [node]}
+
+
+@action(
+    "document.add_files",
+    params=AddParams,
+    result=AddResult,
+    summary="Add a batch of nodes whose pictures are already among the project's files: a step of an import.",
+    example=add_example,
+)
+def add_files(ctx: ActionContext, p: AddParams) -> dict[str, Any]:
+    """Nodes come after the last child of their parent, in the order given, each with its picture as primary.
+
+    Raises NotFound for an unknown parent, Conflict for an id or object that clashes or lacks, Forbidden by a lock.
+    """
+    made = {node.id for node in p.nodes}
+    if len(made) != len(p.nodes):
+        raise Invalid("Two nodes of the batch have the same id.", code="already_exists")
+    for taken in raw_of(ctx.conn).execute(
+        "SELECT id FROM document WHERE id IN (SELECT value FROM json_each(?))", (json_text(list(made)),)
+    ):
+        raise Conflict(f"There is a document {taken[0]} already.", code="already_exists", id=taken[0])
+    _check_parents(ctx, p.nodes, made)
+    _add_documents(ctx, p.nodes)
+    pictures = [(node.id, node.picture) for node in p.nodes if node.picture is not None]
+    _add_renditions(ctx, pictures)
+    wanted = [node_id for node_id, picture in pictures if picture.pixel_width is not None]
+    if wanted:
+        ctx.enqueue(
+            "thumbnails",
+            {"document_ids": wanted},
+            title=f"Thumbnails of {len(wanted)} {'page' if len(wanted) == 1 else 'pages'}",
+        )
+    ids = [node.id for node in p.nodes]
+    ctx.target(*ids)
+    ctx.changed(document_ids=ids)
+    return {"ids": ids, "count": len(ids)}
+
+
+def _check_parents(ctx: ActionContext, nodes: list[NewNode], made: set[str]) -> None:
+    checked: dict[str, Node] = {}
+    earlier: dict[str, NewNode] = {}
+    for node in nodes:
+        if node.parent_id in made:
+            parent = earlier.get(node.parent_id)
+            if parent is None:
+                raise Invalid(f"The parent of {node.name!r} comes after it in the batch.", code="bad_order")
+            if node.doc_type == "folder" and parent.doc_type != "folder":
+                raise not_a_container(parent.id, parent.name, parent.doc_type)
+        elif node.parent_id not in checked:
+            found = find_node(ctx.conn, node.parent_id)
+            if found is None:
+                raise unknown_document(node.parent_id)
+            if found.deleted_at is not None:
+                raise in_trash(found.id, found.name)
+            require_unlocked(ctx, found.id)
+            require_depth(ctx.conn, found.id)
+            checked[node.parent_id] = found
+        if node.parent_id in checked:
+            require_parent(ctx.conn, node.parent_id, node.doc_type)
+        earlier[node.id] = node
+
+
+_DOCUMENT_COLUMNS = (
+    "id", "node_kind", "doc_type", "file_type", "name", "path", "parent_id", "sequence", "page_label", "sort_order",
+    "attributes", "metadata", "source_metadata", "source_authority", "provenance_chain", "status", "is_read",
+    "is_starred", "is_flagged", "is_locked", "exclude_from_processing", "created_at", "updated_at",
+)  # fmt: skip
+
+
+def _add_documents(ctx: ActionContext, nodes: list[NewNode]) -> None:
+    following: dict[str, int] = {}
+    rows: list[tuple[object, ...]] = []
+    for node in nodes:
+        if node.parent_id not in following:
+            following[node.parent_id] = next_sort_order(ctx.conn, node.parent_id)
+        order = following[node.parent_id]
+        following[node.parent_id] += STEP
+        rows.append(
+            (
+                node.id,
+                "document",
+                node.doc_type,
+                node.file_type,
+                node.name,
+                node.path,
+                node.parent_id,
+                node.sequence,
+                node.page_label,
+                order,
+                "{}",
+                json_text(node.metadata),
+                "{}",
+                "unknown",
+                "[]",
+                "active",
+                0,
+                0,
+                0,
+                0,
+                0,
+                ctx.now,
+                ctx.now,
+            )
+        )
+    ctx.bulk_insert(documents, _DOCUMENT_COLUMNS, rows)
+
+
+_RENDITION_COLUMNS = (
+    "id", "document_id", "role", "is_primary", "materialized", "mime_type", "pixel_width", "pixel_height",
+    "size_bytes", "checksum", "transform", "made_by", "params", "created_at",
+)  # fmt: skip
+
+
+def _add_renditions(ctx: ActionContext, pictures: list[tuple[str, NewPicture]]) -> None:
+    for checksum in dict.fromkeys(picture.checksum for _, picture in pictures):
+        if not ctx.project.objects.has(checksum):
+            raise Conflict(
+                f"The file {checksum[:12]}… is not among the project's files. Put it there first.",
+                code="object_missing",
+                checksum=checksum,
+            )
+    rows = [
+        (
+            new_id(),
+            node_id,
+            picture.role,
+            1,
+            1,
+            picture.mime_type,
+            picture.pixel_width,
+            picture.pixel_height,
+            picture.size_bytes,
+            picture.checksum,
+            None,
+            picture.made_by,
+            json_text(picture.params),
+            ctx.now,
+        )
+        for node_id, picture in pictures
+    ]
+    ctx.bulk_insert(renditions, _RENDITION_COLUMNS, rows)

@@ -1,0 +1,212 @@
+"""Empty Trash: remove what is in it for good, with every row that hangs on it, history images and files (A 4.4).
+
+Rows are found by what the tables say of themselves (foreign keys and the document column), so a family that comes
+later is emptied without code here.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import Table
+
+from armarium.api import ActionContext, Example, Library, action, purging, raw_of, rules_of
+from armarium_documents.api import sources_folder
+from armarium_documents.models import documents
+from armarium_documents.queries.files import thumbnail_path
+from armarium_documents.queries.trash import moves
+from armarium_documents.schemas.trash import EmptyParams, EmptyResult
+
+
+def _example(ex: Example) -> dict[str, Any]:
+    note = ex.run("document.create", {"name": "Scrap", "node_kind": "note", "page_content": "nothing"})
+    ex.run("document.delete", {"ids": [note["id"]]})
+    return {}
+
+
+@action(
+    "document.empty_trash",
+    params=EmptyParams,
+    result=EmptyResult,
+    summary="Remove everything in the Trash for good, after a snapshot; this cannot be undone.",
+    person_only=True,
+    undoable=False,
+    example=_example,
+)
+def empty_trash(ctx: ActionContext, p: EmptyParams) -> dict[str, Any]:
+    """Raises Unavailable (503) and removes nothing when no snapshot can be made, Forbidden for a machine."""
+    raw = raw_of(ctx.conn)
+    made_permanent = moves(raw)
+    items, nodes = raw.execute(
+        "SELECT count(*) FILTER (WHERE trash_root_id = id), count(*) FROM document WHERE deleted_at IS NOT NULL"
+    ).fetchone()
+    removed = {"items": items, "documents": nodes, "statements": 0, "entities": 0, "files": 0}
+    if nodes == 0:
+        return {"removed": removed, "bytes_freed": 0, "snapshot_id": None, "made_permanent": []}
+    # Taken under the writer: nothing can come between the copy and the removal.
+    snapshot_id = ctx.project.snapshot("before Empty Trash")["id"]
+    purge = Purge(ctx)
+    # A node that an undo brought back alone is live though its folder is not: it keeps its life in Sources.
+    raw.execute(
+        "UPDATE document SET parent_id = ? WHERE deleted_at IS NULL AND parent_id IN"
+        " (SELECT id FROM document WHERE deleted_at IS NOT NULL)",
+        (sources_folder(ctx.conn).id,),
+    )
+    ids = [row[0] for row in raw.execute("SELECT id FROM document WHERE deleted_at IS NOT NULL")]
+    purge.choose(documents, ids)
+    digests = purge.remove()
+    orphans = [digest for digest in digests if not purge.referenced(digest)]
+    size = sum(ctx.project.objects.size(digest) for digest in orphans if ctx.project.objects.has(digest))
+    removed["files"] = len(orphans)
+    library = ctx.project
+    ctx.on_commit(lambda: remove_files(library, purge, orphans))
+    ctx.changed(document_ids=ids)
+    return {
+        "removed": removed,
+        "bytes_freed": size,
+        "snapshot_id": snapshot_id,
+        "made_permanent": made_permanent,
+    }
+
+
+class Purge:
+    """Rows to remove for good, followed through foreign keys over the tables of every loaded family."""
+
+    def __init__(self, ctx: ActionContext) -> None:
+        self.raw = raw_of(ctx.conn)
+        self.conn = ctx.conn
+        self.tables = ctx.engine.library_schema.tables
+        self.chosen: dict[str, Table] = {}
+
+    def choose(self, table: Table, keys: list[str]) -> None:
+        """Mark the rows *keys* of *table* and, until nothing is added, all that cannot be without them."""
+        self._mark(table, ((key,) for key in keys))
+        waiting = [table]
+        while waiting:
+            parent = waiting.pop()
+            for child, column in self._hanging_on(parent):
+                if self._mark_children(parent, child, column):
+                    waiting.append(child)
+
+    def remove(self) -> list[str]:
+        """Delete the marked rows, clear what else points at them, and remove their history; the digests they named."""
+        self._clear_pointers()
+        digests: set[str] = set()
+        for table in self.chosen.values():
+            for column in _object_columns(table):
+                digests |= self._digests_of(table, column)
+        with purging(self.conn):
+            for table in reversed([table for table in self.tables if table.name in self.chosen]):
+                self.raw.execute(
+                    f"DELETE FROM {_q(table.name)} WHERE {_key(table)} IN ({self._marked(table)})"
+                )
+            for table in self.chosen.values():
+                if rules_of(table).kind == "tracked":
+                    self._forget(table)
+        return sorted(digests)
+
+    def _forget(self, table: Table) -> None:
+        """Remove the history images of the marked rows; the steps that made them can then not be taken back."""
+        images = f"FROM {_q(f'{table.name}__history')} WHERE {_key(table)} IN ({self._marked(table)})"
+        self.raw.execute(f"UPDATE audit SET gone = 1 WHERE seq IN (SELECT audit_seq {images})")
+        self.raw.execute(f"DELETE {images}")
+
+    def referenced(self, digest: str, raw: sqlite3.Connection | None = None) -> bool:
+        """Whether any row, or any history image that an undo could bring back, still names the file *digest*."""
+        raw = raw or self.raw
+        for table in self.tables:
+            for column in _object_columns(table):
+                names = [table.name] + (
+                    [f"{table.name}__history"] if rules_of(table).kind == "tracked" else []
+                )
+                for name in names:
+                    if raw.execute(
+                        f"SELECT 1 FROM {_q(name)} WHERE {_q(column)} = ? LIMIT 1", (digest,)
+                    ).fetchone():
+                        return True
+        return False
+
+    def _hanging_on(self, parent: Table) -> Iterator[tuple[Table, str]]:
+        """(table, column) whose rows go with rows of *parent*: a foreign key that is never null, or a document column."""
+        for child in self.tables:
+            owner = rules_of(child).document
+            if parent is documents and owner is not None and child is not documents:
+                yield child, owner
+            for key in child.foreign_keys:
+                column = key.parent
+                if key.column.table.name == parent.name and not column.nullable and column.name != owner:
+                    yield child, column.name
+
+    def _mark(self, table: Table, keys: Iterator[tuple[str]]) -> bool:
+        name = f"purge_{table.name}"
+        if table.name not in self.chosen:
+            self.raw.execute(f"CREATE TEMP TABLE IF NOT EXISTS {_q(name)} (k TEXT PRIMARY KEY) WITHOUT ROWID")
+            self.raw.execute(f"DELETE FROM temp.{_q(name)}")
+            self.chosen[table.name] = table
+        return self.raw.executemany(f"INSERT OR IGNORE INTO temp.{_q(name)} VALUES (?)", keys).rowcount > 0
+
+    def _mark_children(self, parent: Table, child: Table, column: str) -> bool:
+        sources = [child.name] + ([f"{child.name}__history"] if rules_of(child).kind == "tracked" else [])
+        added = False
+        for source in sources:
+            rows = self.raw.execute(
+                f"SELECT {_key(child)} FROM {_q(source)} WHERE {_q(column)} IN ({self._marked(parent)})"
+            ).fetchall()
+            if rows:
+                added = self._mark(child, iter(rows)) or added
+        return added
+
+    def _marked(self, table: Table) -> str:
+        return f"SELECT k FROM temp.{_q(f'purge_{table.name}')}"
+
+    def _clear_pointers(self) -> None:
+        """Set to null what rows that stay say of rows that go."""
+        for child in self.tables:
+            for key in child.foreign_keys:
+                parent = self.chosen.get(key.column.table.name)
+                if parent is None or not key.parent.nullable:
+                    continue
+                stays = (
+                    f" AND {_key(child)} NOT IN ({self._marked(child)})" if child.name in self.chosen else ""
+                )
+                self.raw.execute(
+                    f"UPDATE {_q(child.name)} SET {_q(key.parent.name)} = NULL"
+                    f" WHERE {_q(key.parent.name)} IN ({self._marked(parent)}){stays}"
+                )
+
+    def _digests_of(self, table: Table, column: str) -> set[str]:
+        sources = [table.name] + ([f"{table.name}__history"] if rules_of(table).kind == "tracked" else [])
+        return {
+            row[0]
+            for source in sources
+            for row in self.raw.execute(
+                f"SELECT DISTINCT {_q(column)} FROM {_q(source)} WHERE {_q(column)} IS NOT NULL"
+                f" AND {_key(table)} IN ({self._marked(table)})"
+            )
+        }
+
+
+def remove_files(library: Library, purge: Purge, digests: list[str]) -> None:
+    """Remove files that nothing names; asked once more under the writer, so that no import is robbed of its file."""
+    for digest in digests:
+        with library.db.write() as conn:
+            if not purge.referenced(digest, raw_of(conn)):
+                library.objects.remove(digest)
+        thumbnail_path(library, digest).unlink(missing_ok=True)
+        (library.derived / "upright" / digest[:2] / f"{digest}.png").unlink(missing_ok=True)
+
+
+def _object_columns(table: Table) -> list[str]:
+    return [column.name for column in table.columns if column.info.get("object")]
+
+
+def _key(table: Table) -> str:
+    """The SQL that tells rows of *table* apart, in it and in its history alike."""
+    keys = [_q(column.name) for column in table.primary_key.columns]
+    return keys[0] if len(keys) == 1 else f"json_array({', '.join(keys)})"
+
+
+def _q(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

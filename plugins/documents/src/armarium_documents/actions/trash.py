@@ -1,0 +1,159 @@
+"""To the Trash, back from it, and out of it for good (A 3.2, 4.4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from armarium.api import ActionContext, Example, action, raw_of
+from armarium_documents.api import (
+    folder_path,
+    require_document,
+    require_unlocked,
+    sources_folder,
+)
+from armarium_documents.errors import in_trash, node_locked, not_in_trash, sources_stays
+from armarium_documents.queries.tree import (
+    Node,
+    find_node,
+    id_list,
+    locked_within,
+    next_sort_order,
+    nodes_of,
+    topmost,
+)
+from armarium_documents.schemas.documents import DeleteParams, DeleteResult
+from armarium_documents.schemas.trash import RestoreParams, RestoreResult
+
+
+def _delete_example(ex: Example) -> dict[str, Any]:
+    folder = ex.run("document.create", {"name": "Duplicates"})
+    ex.run("document.create", {"name": "Letter", "parent_id": folder["id"], "node_kind": "note"})
+    return {"ids": [folder["id"]]}
+
+
+@action(
+    "document.delete",
+    params=DeleteParams,
+    result=DeleteResult,
+    summary="Send nodes to the Trash, with what lies under them.",
+    example=_delete_example,
+)
+def delete(ctx: ActionContext, p: DeleteParams) -> dict[str, Any]:
+    """Raises NotFound, Conflict for a node already in the Trash or the folder Sources, Forbidden by a lock."""
+    nodes = nodes_of(ctx.conn, p.ids)
+    for node in nodes:
+        if node.deleted_at is not None:
+            raise in_trash(node.id, node.name)
+        if node.system_key == "sources":
+            raise sources_stays("deleted")
+    tops = topmost(ctx.conn, p.ids)
+    if ctx.principal.role != "owner":
+        for document_id in tops:
+            require_unlocked(ctx, document_id)
+        locked = locked_within(ctx.conn, tops)
+        if locked is not None:
+            raise node_locked(*locked)
+    gone = send_to_trash(ctx, [node for node in nodes if node.id in set(tops)])
+    ctx.target(*tops)
+    ctx.changed(document_ids=gone)
+    return {
+        "status": "deleted",
+        "id": tops[0] if len(tops) == 1 else None,
+        "ids": tops,
+        "item_count": len(gone),
+    }
+
+
+def send_to_trash(ctx: ActionContext, tops: list[Node], info: dict[str, Any] | None = None) -> list[str]:
+    """Mark *tops* and what is live beneath them as deleted, each top one thing; every id that went.
+
+    *info* is added to what the Trash says of each (a transfer names where it moved to).
+    """
+    raw = raw_of(ctx.conn)
+    gone: list[str] = []
+    for node in tops:
+        rows = raw.execute(
+            "WITH RECURSIVE down(id) AS (VALUES (?)"
+            " UNION SELECT c.id FROM down JOIN document c ON c.parent_id = down.id WHERE c.deleted_at IS NULL)"
+            " SELECT id FROM down",
+            (node.id,),
+        )
+        ids = [row[0] for row in rows]
+        raw.execute(
+            "UPDATE document SET deleted_at = ?, deleted_by = ?, trash_root_id = ?, updated_at = ?"
+            " WHERE id IN (SELECT value FROM json_each(?))",
+            (ctx.now, ctx.principal.name, node.id, ctx.now, id_list(ids)),
+        )
+        stored = {
+            "reason": "deleted",
+            "from_folder_id": node.parent_id,
+            "from_folder_path": folder_path(ctx.conn, node.parent_id) if node.parent_id else None,
+            **(info or {}),
+        }
+        raw.execute(
+            "UPDATE document SET trash_info = ? WHERE id = ?", (orjson.dumps(stored).decode(), node.id)
+        )
+        gone += ids
+    return gone
+
+
+def _restore_example(ex: Example) -> dict[str, Any]:
+    note = ex.run("document.create", {"name": "Letter", "node_kind": "note", "page_content": "Dear Sir"})
+    ex.run("document.delete", {"ids": [note["id"]]})
+    return {"document_id": note["id"]}
+
+
+@action(
+    "document.restore",
+    params=RestoreParams,
+    result=RestoreResult,
+    summary="Bring something back from the Trash: to its old folder, else to the project's Sources folder.",
+    example=_restore_example,
+)
+def restore(ctx: ActionContext, p: RestoreParams) -> dict[str, Any]:
+    """Raises NotFound, Conflict when it is not in the Trash, Forbidden when its place is locked."""
+    node = require_document(ctx.conn, p.document_id)
+    if node.deleted_at is None:
+        raise not_in_trash(node.id, node.name)
+    parent = find_node(ctx.conn, node.parent_id) if node.parent_id is not None else None
+    into_sources = parent is not None and parent.deleted_at is not None
+    folder = sources_folder(ctx.conn) if into_sources else parent
+    require_unlocked(ctx, node.id)
+    require_unlocked(ctx, folder.id if folder is not None else None)
+    raw = raw_of(ctx.conn)
+    rows = raw.execute(
+        "WITH RECURSIVE down(id) AS (VALUES (:id) UNION SELECT c.id FROM down"
+        " JOIN document c ON c.parent_id = down.id WHERE c.trash_root_id = :root) SELECT id FROM down",
+        {"id": node.id, "root": node.trash_root_id},
+    )
+    ids = [row[0] for row in rows]
+    raw.execute(
+        "UPDATE document SET deleted_at = NULL, deleted_by = NULL, trash_root_id = NULL, trash_info = NULL,"
+        " updated_at = ? WHERE id IN (SELECT value FROM json_each(?))",
+        (ctx.now, id_list(ids)),
+    )
+    if into_sources:
+        assert folder is not None
+        raw.execute(
+            "UPDATE document SET parent_id = ?, sort_order = ? WHERE id = ?",
+            (folder.id, next_sort_order(ctx.conn, folder.id), node.id),
+        )
+    ctx.target(node.id)
+    ctx.changed(document_ids=ids)
+    where = f"in “{folder.name}”" if folder is not None else "at the top of the project"
+    message = f"“{node.name}” is back {where}."
+    if into_sources:
+        assert parent is not None
+        message = f"“{node.name}” is back in Sources, because its old folder “{parent.name}” is in the Trash."
+    return {
+        "document_id": node.id,
+        "folder_id": folder.id if folder is not None else None,
+        "folder_name": folder.name if folder is not None else None,
+        "into_sources": into_sources,
+        "folder_in_trash_id": (parent.trash_root_id or parent.id)
+        if into_sources and parent is not None
+        else None,
+        "message": message,
+    }

@@ -1,0 +1,137 @@
+"""The refusals of documents, each a sentence a person can act on; raised by queries, actions and jobs."""
+
+from __future__ import annotations
+
+from armarium.api import Conflict, Forbidden, Invalid, NotFound
+
+
+def unknown_document(document_id: str) -> NotFound:
+    """404: no node has this id."""
+    return NotFound(
+        f"There is no document {document_id} in this project. List documents to find the right id.",
+        code="document_not_found",
+        document_id=document_id,
+    )
+
+
+def in_trash(document_id: str, name: str) -> Conflict:
+    """409: the node is in the Trash."""
+    return Conflict(
+        f"“{name}” is in the Trash. Restore it first, then try again.",
+        code="document_in_trash",
+        document_id=document_id,
+    )
+
+
+def not_in_trash(document_id: str, name: str) -> Conflict:
+    """409: there is nothing to restore."""
+    return Conflict(
+        f"“{name}” is not in the Trash, so there is nothing to restore.",
+        code="not_in_trash",
+        document_id=document_id,
+    )
+
+
+def node_locked(document_id: str, name: str) -> Forbidden:
+    """403: an editor writes at or beneath a locked node."""
+    return Forbidden(
+        f"“{name}” is locked: only an owner may change it and what lies beneath. Ask an owner to unlock it.",
+        code="node_locked",
+        document_id=document_id,
+    )
+
+
+def not_a_container(document_id: str, name: str, kind: str) -> Invalid:
+    """422: the parent cannot hold the node."""
+    return Invalid(
+        f"“{name}” is a {kind} and cannot hold this. Choose a folder, or a node that may have pages.",
+        code="not_a_container",
+        document_id=document_id,
+    )
+
+
+def into_itself(document_id: str, name: str) -> Conflict:
+    """409: a node would become its own ancestor."""
+    return Conflict(
+        f"“{name}” cannot be moved into itself or into something beneath it. Choose another place.",
+        code="move_into_itself",
+        document_id=document_id,
+    )
+
+
+def too_deep(limit: int) -> Invalid:
+    """422: the tree would become deeper than the engine keeps."""
+    return Invalid(
+        f"The tree would become more than {limit} levels deep. Choose a place nearer the top.",
+        code="too_deep",
+    )
+
+
+def not_a_sibling(after_id: str) -> Invalid:
+    """422: the place named is not under the parent named."""
+    return Invalid(
+        f"after_id {after_id} is not a live child of the parent you chose, or is itself being moved. "
+        "Name a sibling, or leave after_id out to go last.",
+        code="not_a_sibling",
+    )
+
+
+def sources_stays(verb: str) -> Conflict:
+    """409: the folder Sources belongs to every project."""
+    return Conflict(
+        f"The folder Sources belongs to every project and cannot be {verb}. Move what is inside it instead.",
+        code="sources_folder",
+    )
+
+
+def unknown_rendition(document_id: str, rendition_id: str) -> NotFound:
+    """404: the document has no such rendition."""
+    return NotFound(
+        f"Document {document_id} has no rendition {rendition_id}. List its renditions to see which there are.",
+        code="rendition_not_found",
+        rendition_id=rendition_id,
+    )
+
+
+def not_materialized(rendition_id: str) -> NotFound:
+    """404: the rendition is known, its bytes are not made."""
+    return NotFound(
+        f"The bytes of rendition {rendition_id} are not made yet. Choose another rendition, or have it made.",
+        code="rendition_not_materialized",
+        rendition_id=rendition_id,
+    )
+
+
+def no_picture(document_id: str, name: str) -> NotFound:
+    """404: the node has no picture of its own."""
+    return NotFound(
+        f"“{name}” has no picture of its own. Choose a page of it, or import an image.",
+        code="no_picture",
+        document_id=document_id,
+    )
+
+
+def no_thumbnail(document_id: str) -> NotFound:
+    """404: no thumbnail is made (yet)."""
+    return NotFound(
+        f"Document {document_id} has no thumbnail (yet); thumbnails are made in the background after an import.",
+        code="no_thumbnail",
+        document_id=document_id,
+    )
+
+
+def unknown_artifact(artifact_id: str) -> NotFound:
+    """404: no artifact has this id."""
+    return NotFound(
+        f"There is no artifact {artifact_id} in this project. List a document's artifacts to find the right id.",
+        code="artifact_not_found",
+    )
+
+
+def unknown_representation(representation_id: str) -> NotFound:
+    """404: no representation has this id."""
+    return NotFound(
+        f"There is no representation {representation_id} in this project. "
+        "List a document's representations to find the right id.",
+        code="representation_not_found",
+    )

@@ -1,0 +1,1 @@
+"""Long work of documents: importing files and drawing thumbnails."""

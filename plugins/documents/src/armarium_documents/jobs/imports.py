@@ -1,0 +1,304 @@
+"""The job `import-files`: copy files into the project, batch by batch, so that a kill loses and doubles nothing.
+
+Each batch is one `document.add_files` step with the checkpoint in its transaction; all steps share the job's id as
+their set. What was copied for a batch that was not committed is copied again, to the same name.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from armarium.api import Invalid, JobContext, JobKind, NotFound, ServiceError, new_id
+from armarium_documents.jobs.pictures import PagePicture, SourceFile, picture_page, take_in
+from armarium_documents.jobs.scan import Found, Position, named_files, walk_folder
+from armarium_documents.schemas.fields import clean_name
+from armarium_documents.schemas.files import ImportJobArgs
+
+BATCH_NODES = 24
+"""Nodes of one step; with the time limit it bounds what a kill makes the job do again."""
+
+BATCH_SECONDS = 3.0
+
+MAX_LISTED = 1000
+"""Refused and left files that are named in the job's result; all of them are in its log."""
+
+
+@dataclass
+class Progress:
+    """The checkpoint: how far the walk has come, and what it has found so far."""
+
+    after: list[str] = field(default_factory=list)
+    """Position of the last file that is done with (a folder import)."""
+    number: int = 0
+    """How many of the named files are done with (a list import)."""
+    folders: list[list[str]] = field(default_factory=list)
+    """[name, node id] of the folders made for the present position, outermost first."""
+    unfinished: dict[str, Any] | None = None
+    """A file of several pages that is partly pictured: {source, node_id, next_page, position}."""
+    files: int = 0
+    documents: int = 0
+    refused: list[dict[str, str]] = field(default_factory=list)
+    refused_count: int = 0
+    left: list[str] = field(default_factory=list)
+    left_count: int = 0
+
+
+class Import:
+    """One run of the job: what is found is gathered into a batch, and a batch is committed with the checkpoint."""
+
+    def __init__(self, ctx: JobContext) -> None:
+        self.ctx = ctx
+        self.args: ImportJobArgs = ctx.args
+        self.kept = Progress(**ctx.checkpoint)
+        self.nodes: list[dict[str, Any]] = []
+        self.copied: dict[str, Path] = {}
+        self.lines: list[tuple[Literal["info", "warning"], str]] = []
+        self.since = time.monotonic()
+        self.seen = 0
+        self.max_pixels = ctx.engine.settings.max_image_pixels
+        self.root = Path(self.args.folder) if self.args.folder is not None else None
+
+    def run(self) -> dict[str, Any]:
+        """Import all of it; answers counts and what was refused or left."""
+        if self.kept.unfinished is not None:
+            self._resume_pages()
+        for found in self._found():
+            if found.kind == "left":
+                self.kept.left_count += 1
+                if len(self.kept.left) < MAX_LISTED:
+                    self.kept.left.append("/".join(found.position))
+            elif found.kind == "refused":
+                self._refuse(found, found.why or "It cannot be imported.")
+            else:
+                self._import(found)
+            self._move_past(found)
+            self._commit_when_full()
+        self._commit()
+        kept = self.kept
+        return {
+            "files": kept.files,
+            "documents": kept.documents,
+            "refused": kept.refused,
+            "refused_count": kept.refused_count,
+            "left": kept.left,
+            "left_count": kept.left_count,
+        }
+
+    def _found(self) -> Iterator[Found]:
+        if self.root is None:
+            for number, found in named_files(self.args.paths, after=self.kept.number):
+                self._tell(number, len(self.args.paths))
+                yield found
+            return
+        if not self.root.is_dir():
+            raise NotFound(
+                f"The folder {self.root.name} is not there any more; what was imported before stays.",
+                code="path_not_found",
+            )
+        total = self._count()
+        after: Position = tuple(self.kept.after)
+        for found in walk_folder(self.root, recursive=self.args.recursive, after=after):
+            self._tell(self._done(), total)
+            yield found
+
+    def _count(self) -> int:
+        """Files that the walk meets, for the progress bar."""
+        assert self.root is not None
+        return sum(
+            1 for found in walk_folder(self.root, recursive=self.args.recursive) if found.kind != "left"
+        )
+
+    def _done(self) -> int:
+        return self.kept.files + self.kept.refused_count
+
+    def _tell(self, done: int, total: int) -> None:
+        self.seen = max(total, 1)
+        self.ctx.progress(min(done, self.seen), self.seen)
+
+    def _refuse(self, found: Found, why: str) -> None:
+        name = "/".join(found.position)
+        self.kept.refused_count += 1
+        if len(self.kept.refused) < MAX_LISTED:
+            self.kept.refused.append({"file": name, "why": why})
+        self.lines.append(("warning", f"{name}: {why}"))
+
+    def _move_past(self, found: Found) -> None:
+        if self.root is None:
+            self.kept.number += 1
+        else:
+            self.kept.after = list(found.position)
+
+    def _import(self, found: Found) -> None:
+        try:
+            name = clean_name(found.position[-1])
+            source = take_in(self.ctx.library, found.path, max_pixels=self.max_pixels)
+        except ValueError as error:
+            self._refuse(found, f"Its name cannot be used: {error}.")
+            return
+        except Invalid as refusal:
+            self._refuse(found, refusal.detail)
+            return
+        except OSError as error:
+            self._refuse(found, f"It cannot be read: {error.strerror or error}.")
+            return
+        parent_id = self._folder_of(found.position[:-1])
+        node_id = new_id()
+        self.copied[source.checksum] = found.path
+        self.nodes.append(_file_node(node_id, parent_id, name, found.path, source))
+        self.kept.files += 1
+        if source.pages:
+            self._picture_pages(found.position, name, node_id, source, 0)
+
+    def _folder_of(self, names: Position) -> str:
+        """The id of the folder node for *names* below the parent; folders are made when their first file comes."""
+        wanted = list(names)
+        kept = self.kept.folders
+        same = 0
+        while same < len(kept) and same < len(wanted) and kept[same][0] == wanted[same]:
+            same += 1
+        del kept[same:]
+        parent_id = kept[-1][1] if kept else self.args.parent_id
+        for name in wanted[same:]:
+            folder_id = new_id()
+            self.nodes.append(
+                {"id": folder_id, "parent_id": parent_id, "doc_type": "folder", "name": clean_name(name)}
+            )
+            kept.append([name, folder_id])
+            parent_id = folder_id
+        return parent_id
+
+    def _picture_pages(
+        self, position: Position, name: str, node_id: str, source: SourceFile, start: int
+    ) -> None:
+        """Add a page node with its picture for each page of a file, from *start* on; a batch may end between two."""
+        for index in range(start, source.pages):
+            try:
+                page = picture_page(self.ctx.library, source, name, index, max_pixels=self.max_pixels)
+            except Invalid as refusal:
+                self.kept.refused_count += 1
+                if len(self.kept.refused) < MAX_LISTED:
+                    self.kept.refused.append(
+                        {"file": f"{'/'.join(position)}, page {index + 1}", "why": refusal.detail}
+                    )
+                self.lines.append(("warning", refusal.detail))
+                continue
+            finally:
+                self.kept.unfinished = {
+                    "source": asdict(source),
+                    "position": list(position),
+                    "name": name,
+                    "node_id": node_id,
+                    "next_page": index + 1,
+                }
+            self.nodes.append(_page_node(node_id, index, page))
+            self._commit_when_full()
+        self.kept.unfinished = None
+
+    def _resume_pages(self) -> None:
+        half = self.kept.unfinished
+        assert half is not None
+        position: Position = tuple(half["position"])
+        source = SourceFile(**half["source"])
+        self._picture_pages(position, half["name"], half["node_id"], source, half["next_page"])
+        self._move_past(Found("file", position, Path(half["name"])))
+
+    def _commit_when_full(self) -> None:
+        if len(self.nodes) >= BATCH_NODES or (
+            time.monotonic() - self.since > BATCH_SECONDS and (self.nodes or self.lines)
+        ):
+            self._commit()
+            self.ctx.check()
+
+    def _commit(self) -> None:
+        kept = asdict(self.kept)
+        kept["documents"] += len(self.nodes)
+        if self.nodes:
+            try:
+                self.ctx.act("document.add_files", {"nodes": self.nodes}, checkpoint=kept)
+            except ServiceError as refusal:
+                # Empty Trash may have removed a file that this batch found already there.
+                if refusal.code != "object_missing":
+                    raise
+                for path in self.copied.values():
+                    self.ctx.library.objects.put_file(path)
+                self.ctx.act("document.add_files", {"nodes": self.nodes}, checkpoint=kept)
+        else:
+            self.ctx.save(kept)
+        self.kept.documents = kept["documents"]
+        for level, line in self.lines:
+            self.ctx.log(level, line)
+        self.nodes, self.lines, self.copied = [], [], {}
+        self.since = time.monotonic()
+
+
+def _file_node(node_id: str, parent_id: str, name: str, path: Path, source: SourceFile) -> dict[str, Any]:
+    metadata: dict[str, Any] = {
+        "source_type": "local",
+        "full_path": str(path),
+        "checksum": source.checksum,
+        "file_size": source.size_bytes,
+    }
+    if source.pages:
+        metadata["page_count"] = source.pages
+    else:
+        metadata |= {"width": source.width, "height": source.height}
+    picture = {
+        "checksum": source.checksum,
+        "mime_type": source.mime_type,
+        "size_bytes": source.size_bytes,
+        "pixel_width": source.width,
+        "pixel_height": source.height,
+        "params": {"exif_orientation": source.orientation} if source.orientation != 1 else {},
+    }
+    return {
+        "id": node_id,
+        "parent_id": parent_id,
+        "doc_type": "file",
+        "file_type": "pdf" if source.is_pdf else "image",
+        "name": name,
+        "path": str(path),
+        "metadata": metadata,
+        "picture": picture,
+    }
+
+
+def _page_node(parent_id: str, index: int, page: PagePicture) -> dict[str, Any]:
+    return {
+        "id": new_id(),
+        "parent_id": parent_id,
+        "doc_type": "page",
+        "file_type": "image",
+        "name": f"Page {index + 1}",
+        "sequence": index + 1,
+        "page_label": page.label,
+        "metadata": {"width": page.width, "height": page.height, "derived_from": parent_id},
+        "picture": {
+            "checksum": page.checksum,
+            "mime_type": page.mime_type,
+            "size_bytes": page.size_bytes,
+            "pixel_width": page.width,
+            "pixel_height": page.height,
+            "role": "derived",
+            "made_by": page.made_by,
+            "params": page.params,
+        },
+    }
+
+
+def run_import(ctx: JobContext) -> dict[str, Any]:
+    """The job's body."""
+    return Import(ctx).run()
+
+
+import_files = JobKind(
+    name="import-files",
+    lane="images",
+    summary="Copy files into the project: pictures, and the pages of TIFFs and PDFs",
+    run=run_import,
+    args=ImportJobArgs,
+    stage="read-files",
+)

@@ -1,0 +1,270 @@
+"""What a file to be imported holds: one picture, or pages that are pictured one by one (TIFF of several pages, PDF).
+
+Everything is opened through the guard; every refusal is an `Invalid` whose sentence names the file.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from armarium.api import Invalid, Library, ObjectStore, image_info, open_image
+from armarium_documents.queries.files import THUMBNAIL_SIDE, thumbnail_path
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+PDF_DPI = 300
+"""Resolution at which a PDF's pages are pictured; enough for an OCR engine, and print scans are rarely finer."""
+
+MAX_PAGE_PIXELS = 40_000_000
+"""A page pictured from a PDF has at most so many pixels; a larger sheet is pictured coarser."""
+
+MAX_PAGES = 10_000
+"""Pages of one file."""
+
+JPEG_QUALITY = 92
+
+_pdfium = threading.Lock()
+"""PDFium may be used by one thread at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file copied into the object store, and what it holds. Sizes in pixels as a person sees the picture."""
+
+    checksum: str
+    size_bytes: int
+    mime_type: str
+    pages: int
+    """0 for a single picture; else how many pages are to be pictured."""
+    width: int | None = None
+    height: int | None = None
+    orientation: int = 1
+
+    @property
+    def is_pdf(self) -> bool:
+        return self.mime_type == "application/pdf"
+
+
+@dataclass(frozen=True, slots=True)
+class PagePicture:
+    """One page of a file as a picture in the object store."""
+
+    checksum: str
+    size_bytes: int
+    mime_type: str
+    width: int
+    height: int
+    label: str | None
+    made_by: str
+    params: dict[str, Any]
+
+
+def take_in(library: Library, path: Path, *, max_pixels: int) -> SourceFile:
+    """Look through the file at *path*, copy it into the object store, and say what it holds.
+
+    The file is decoded once: a cut or damaged picture is refused here, not when it is first shown. Raises Invalid in
+    words; Unavailable when the project's disk will not take it.
+    """
+    before = _stamp(path)
+    with path.open("rb") as file:
+        head = file.read(1024)
+    if head.lstrip().startswith(b"%PDF") or (path.suffix.casefold() == ".pdf" and b"%PDF-" in head):
+        pages = _pdf_pages(path)
+        checksum = _put(library.objects, path, before)
+        return SourceFile(checksum, before[2], "application/pdf", pages)
+    info = image_info(path, max_pixels=max_pixels)
+    if info.frames > 1:
+        checksum = _put(library.objects, path, before)
+        return SourceFile(checksum, before[2], info.mime_type, info.frames)
+    side = 2 * THUMBNAIL_SIDE
+    image = open_image(path, max_pixels=max_pixels, shrink_to=(side, side))
+    # Pillow turns a TIFF by itself when it decodes it; of the others only the header says how they stand.
+    width, height = image.size if info.format == "TIFF" else info.upright_size
+    checksum = _put(library.objects, path, before)
+    _draw_ahead(library, checksum, image)
+    return SourceFile(checksum, before[2], info.mime_type, 0, width, height, info.orientation)
+
+
+def _stamp(path: Path) -> tuple[int, int, int, int]:
+    try:
+        status = path.stat()
+    except OSError:
+        raise Invalid(f"{path.name} vanished while it was being imported.", code="file_gone") from None
+    return (status.st_ino, status.st_mtime_ns, status.st_size, status.st_dev)
+
+
+def _put(objects: ObjectStore, path: Path, before: tuple[int, int, int, int]) -> str:
+    try:
+        checksum = objects.put_file(path)
+    except FileNotFoundError:
+        raise Invalid(f"{path.name} vanished while it was being imported.", code="file_gone") from None
+    if _stamp(path) != before:
+        raise Invalid(
+            f"{path.name} changed while it was being imported. Import it again when it is complete.",
+            code="file_changed",
+        )
+    return checksum
+
+
+def _pdf_pages(path: Path) -> int:
+    """How many pages a PDF has; Invalid when it cannot be read."""
+    with _pdfium:
+        document = _open_pdf(path, path.name)
+        try:
+            pages = len(document)
+        finally:
+            document.close()
+    if pages == 0:
+        raise Invalid(f"{path.name} is a PDF without pages.", code="pdf_empty")
+    if pages > MAX_PAGES:
+        raise Invalid(
+            f"{path.name} has {pages} pages; at most {MAX_PAGES} are imported from one file. Split it.",
+            code="too_many_pages",
+        )
+    return pages
+
+
+def _open_pdf(path: Path, name: str) -> Any:
+    import pypdfium2
+
+    try:
+        return pypdfium2.PdfDocument(path)
+    except pypdfium2.PdfiumError as error:
+        words = "it asks for a password" if "assword" in str(error) else "it is damaged or cut short"
+        raise Invalid(f"{name} is a PDF that cannot be opened: {words}.", code="pdf_damaged") from None
+
+
+def picture_page(
+    library: Library, source: SourceFile, name: str, index: int, *, max_pixels: int
+) -> PagePicture:
+    """Picture page *index* (from 0) of a file in the object store, and put the picture there too.
+
+    The same page always gives the same bytes, so that doing it again after a crash adds nothing.
+    """
+    path = library.objects.path(source.checksum)
+    label: str | None = None
+    if source.is_pdf:
+        image, label, dpi = _pdf_page(path, name, index)
+        made_by, params = "pdfium", {"page_index": index, "dpi": round(dpi)}
+    else:
+        image = open_image(path, frame=index, max_pixels=max_pixels, name=f"{name}, page {index + 1}")
+        made_by, params = "pillow", {"page_index": index}
+    data, mime_type = _encode(image)
+    checksum = library.objects.put_bytes(data)
+    width, height = image.size
+    _draw_ahead(library, checksum, image)
+    return PagePicture(checksum, len(data), mime_type, width, height, label, made_by, params)
+
+
+def _pdf_page(path: Path, name: str, index: int) -> tuple[Image.Image, str | None, float]:
+    import pypdfium2
+
+    with _pdfium:
+        document = _open_pdf(path, name)
+        try:
+            page = document[index]
+            width, height = page.get_size()
+            if width <= 0 or height <= 0:
+                raise Invalid(f"{name}, page {index + 1}, has no extent.", code="pdf_damaged")
+            scale = PDF_DPI / 72
+            pixels = width * height * scale * scale
+            if pixels > MAX_PAGE_PIXELS:
+                scale *= (MAX_PAGE_PIXELS / pixels) ** 0.5
+            bitmap = page.render(scale=scale)
+            # A copy, because the bitmap's memory goes when the document is closed.
+            image = bitmap.to_pil().convert("RGB")
+            label = document.get_page_label(index) or None
+        except (pypdfium2.PdfiumError, ValueError, MemoryError) as error:
+            raise Invalid(
+                f"{name}, page {index + 1}, cannot be pictured: {error}.", code="pdf_damaged"
+            ) from None
+        finally:
+            document.close()
+    return _without_colour(image), label, scale * 72
+
+
+def _without_colour(image: Image.Image) -> Image.Image:
+    """*image* in grey when its three channels are the same, which most scanned pages' are."""
+    from PIL import ImageChops
+
+    red, green, blue = image.split()
+    same = (
+        ImageChops.difference(red, green).getbbox() is None
+        and ImageChops.difference(red, blue).getbbox() is None
+    )
+    return red if same else image
+
+
+def _encode(image: Image.Image) -> tuple[bytes, str]:
+    """The picture as JPEG, or as PNG where JPEG would lose what it is (black and white, palette, sixteen bit, alpha)."""
+    file = io.BytesIO()
+    if image.mode in ("L", "RGB"):
+        image.save(file, "JPEG", quality=JPEG_QUALITY, subsampling=0)
+        return file.getvalue(), "image/jpeg"
+    if image.mode in ("CMYK", "YCbCr", "LAB", "HSV"):
+        image.convert("RGB").save(file, "JPEG", quality=JPEG_QUALITY, subsampling=0)
+        return file.getvalue(), "image/jpeg"
+    kept = image if image.mode in ("1", "P", "LA", "RGBA", "I;16") else image.convert("L")
+    kept.save(file, "PNG")
+    return file.getvalue(), "image/png"
+
+
+def _draw_ahead(library: Library, checksum: str, image: Image.Image) -> None:
+    """Draw the thumbnail while the picture is decoded anyway; where that fails, the job `thumbnails` tells why."""
+    with suppress(OSError, ValueError):
+        write_thumbnail(library, checksum, image)
+
+
+def write_thumbnail(library: Library, checksum: str, image: Image.Image) -> tuple[int, int, int]:
+    """Draw the thumbnail of a decoded picture into the `derived` folder; its width, height and size in bytes."""
+    import tempfile
+
+    from PIL import Image, ImageOps
+
+    target = thumbnail_path(library, checksum)
+    small = image
+    if max(image.size) > THUMBNAIL_SIDE:
+        scale = THUMBNAIL_SIDE / max(image.size)
+        size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
+        if image.mode not in ("L", "RGB", "CMYK"):
+            small = _flattened(image)
+        small = small.resize(size, Image.Resampling.BICUBIC, reducing_gap=2.0)
+    if small.mode not in ("L", "RGB"):
+        small = _flattened(small)
+    small = ImageOps.exif_transpose(small)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            small.save(file, "JPEG", quality=82, exif=b"")
+            written = file.tell()
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return small.width, small.height, written
+
+
+def _flattened(image: Image.Image) -> Image.Image:
+    """*image* in grey or RGB: transparent pixels become white paper, sixteen bits become eight."""
+    from PIL import Image
+
+    if image.mode == "1":
+        return image.convert("L")
+    if image.mode.startswith("I") or image.mode == "F":
+        _, high = image.getextrema()
+        scale = 255 / max(float(high), 1.0)
+        return image.point(lambda value: value * scale).convert("L")
+    if image.mode in ("LA", "RGBA", "PA") or "transparency" in image.info:
+        paper = Image.new("RGBA", image.size, "white")
+        paper.alpha_composite(image.convert("RGBA"))
+        return paper.convert("RGB")
+    return image.convert("RGB")

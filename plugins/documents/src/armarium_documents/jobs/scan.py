@@ -1,0 +1,162 @@
+"""Walk what is to be imported in natural order: which files there are, which are refused, which are left for others.
+
+Nothing is opened or changed here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+LAYOUT_SUFFIXES = frozenset({".xml", ".hocr", ".html", ".htm", ".tei", ".alto", ".page"})
+"""Files beside pictures that other families read (PAGE, ALTO, TEI, hOCR)."""
+
+PICTURE_SUFFIXES = frozenset(
+    {".jpg", ".jpeg", ".jpe", ".png", ".tif", ".tiff", ".pdf", ".webp", ".jp2", ".j2k", ".bmp", ".gif"}
+)
+
+_SYSTEM_NAMES = frozenset({"thumbs.db", "desktop.ini", "__macosx"})
+
+MAX_LEVELS = 60
+"""How deep folders are followed; deeper ones are refused, so that the project's tree stays within its limit."""
+
+_DIGITS = re.compile(r"(\d+)")
+
+Position = tuple[str, ...]
+"""A file's place: the names of its folders and itself, below the folder imported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One entry of a walk: a file to import, one left for another family, or one refused with its reason."""
+
+    kind: Literal["file", "left", "refused"]
+    position: Position
+    path: Path
+    why: str | None = None
+
+
+def natural_key(name: str) -> tuple[object, ...]:
+    """A sort key that puts 2.jpg before 10.jpg, whatever the case and Unicode form; the name itself breaks ties."""
+    plain = unicodedata.normalize("NFC", name).casefold()
+    parts = _DIGITS.split(plain)
+    # Text and number alternate, so that only like is compared with like.
+    return (*((part, 0) if index % 2 == 0 else ("", int(part)) for index, part in enumerate(parts)), name)
+
+
+def walk_folder(root: Path, *, recursive: bool, after: Position = ()) -> Iterator[Found]:
+    """Everything in *root* in natural order, depth first; with *after*, only what comes behind that position.
+
+    Links are followed only to files inside *root*. Hidden files and what systems leave behind are passed over.
+    """
+    yield from _walk(root.resolve(), root.resolve(), (), recursive, after)
+
+
+def _walk(root: Path, folder: Path, above: Position, recursive: bool, after: Position) -> Iterator[Found]:
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: natural_key(entry.name))
+    except OSError as error:
+        yield Found("refused", above, folder, f"The folder cannot be read: {error.strerror or error}.")
+        return
+    bound = natural_key(after[0]) if after else None
+    for entry in entries:
+        if entry.name.startswith(".") or entry.name.casefold() in _SYSTEM_NAMES:
+            continue
+        position = (*above, entry.name)
+        inner: Position = ()
+        if bound is not None:
+            key = natural_key(entry.name)
+            if key < bound:
+                continue
+            if key == bound:
+                if len(after) == 1:
+                    continue
+                inner = after[1:]
+        path = Path(entry.path)
+        try:
+            is_folder = entry.is_dir(follow_symlinks=False)
+        except OSError:
+            is_folder = False
+        if is_folder:
+            if not recursive:
+                continue
+            if len(position) > MAX_LEVELS:
+                yield Found(
+                    "refused",
+                    position,
+                    path,
+                    f"Folders are followed {MAX_LEVELS} deep; this one lies deeper.",
+                )
+            elif (why := name_fault(entry.name)) is not None:
+                yield Found("refused", position, path, why)
+            else:
+                yield from _walk(root, path, position, recursive, inner)
+        else:
+            yield classify(path, position, root)
+
+
+def named_files(paths: Sequence[str], *, after: int) -> Iterator[tuple[int, Found]]:
+    """The files *paths* in the order given, from number *after* on, each with its number."""
+    for number, given in enumerate(paths):
+        if number >= after:
+            path = Path(given)
+            yield number, classify(path, (path.name,), None)
+
+
+def classify(path: Path, position: Position, root: Path | None) -> Found:
+    """What is to be done with the file at *path*, by its name and kind alone; *root* bounds where links may point."""
+    why = name_fault(path.name)
+    if why is None:
+        why = _place_fault(path, root)
+    if why is not None:
+        return Found("refused", position, path, why)
+    suffix = path.suffix.casefold()
+    if suffix in LAYOUT_SUFFIXES:
+        return Found("left", position, path)
+    if suffix not in PICTURE_SUFFIXES:
+        words = f"Files that end in {path.suffix}" if path.suffix else "Files without an ending"
+        return Found(
+            "refused", position, path, f"{words} are not imported: a JPEG, PNG, TIFF or PDF was expected."
+        )
+    return Found("file", position, path)
+
+
+def name_fault(name: str) -> str | None:
+    """Why a file or folder of this name is not imported, or None."""
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return "Its name is not UTF-8; rename it."
+    if not name.strip():
+        return "Its name is blank; rename it."
+    for character in name:
+        if unicodedata.category(character) == "Cc" or character in "\u2028\u2029":
+            return f"Its name holds the control character U+{ord(character):04X}; rename it."
+    return None
+
+
+def _place_fault(path: Path, root: Path | None) -> str | None:
+    try:
+        status = path.lstat()
+        if stat.S_ISLNK(status.st_mode):
+            real = path.resolve(strict=True)
+            if root is not None and not real.is_relative_to(root):
+                return "It is a link to a place outside the folder; copy the file itself into the folder."
+            status = real.stat()
+            if stat.S_ISDIR(status.st_mode):
+                return "It is a link to a folder; links to folders are not followed."
+    except FileNotFoundError:
+        return "It is not there any more, or is a link to nothing."
+    except (OSError, RuntimeError) as error:
+        return f"It cannot be read: {getattr(error, 'strerror', None) or error}."
+    if not stat.S_ISREG(status.st_mode):
+        return "It is not an ordinary file."
+    if status.st_size == 0:
+        return "It is empty (0 bytes); a picture was expected. Copy it again from the original."
+    return None

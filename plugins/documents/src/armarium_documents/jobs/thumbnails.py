@@ -1,0 +1,83 @@
+"""The job `thumbnails`: see that each document of a batch has a thumbnail in the `derived` folder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import JobContext, JobKind, ServiceError, now, open_image, raw_of
+from armarium_documents.jobs.pictures import write_thumbnail
+from armarium_documents.queries.files import THUMBNAIL_SIDE, primary_row, thumbnail_path
+from armarium_documents.schemas.files import ThumbnailJobArgs
+
+BATCH = 32
+"""Thumbnails noted in one transaction."""
+
+
+def run_thumbnails(ctx: JobContext) -> dict[str, Any]:
+    """Draw what is missing; running it again draws nothing twice. A document that is gone is passed over."""
+    ids: list[str] = ctx.args.document_ids
+    start = int(ctx.checkpoint.get("done", 0))
+    failed: list[dict[str, str]] = list(ctx.checkpoint.get("failed", []))
+    rows: list[tuple[object, ...]] = []
+    for number, document_id in enumerate(ids[start:], start=start + 1):
+        try:
+            row = _row(ctx, document_id)
+            if row is not None:
+                rows.append(row)
+        except ServiceError as refusal:
+            failed.append({"document_id": document_id, "why": refusal.detail})
+        if len(rows) >= BATCH or number == len(ids):
+            _note(ctx, rows)
+            rows = []
+            ctx.save({"done": number, "failed": failed}, done=number, total=len(ids))
+            ctx.check()
+    return {"made": len(ids) - len(failed), "failed": failed}
+
+
+def _row(ctx: JobContext, document_id: str) -> tuple[object, ...] | None:
+    library = ctx.library
+    with library.db.read() as conn:
+        known = raw_of(conn).execute("SELECT 1 FROM document WHERE id = ?", (document_id,)).fetchone()
+        if known is None:
+            return None
+        picture = primary_row(conn, document_id)
+    path = thumbnail_path(library, picture.checksum)
+    if path.is_file():
+        from PIL import Image
+
+        with Image.open(path) as drawn:
+            width, height = drawn.size
+        size = path.stat().st_size
+    else:
+        library.objects.size(picture.checksum)
+        side = 2 * THUMBNAIL_SIDE
+        image = open_image(
+            library.objects.path(picture.checksum),
+            shrink_to=(side, side),
+            max_pixels=ctx.engine.settings.max_image_pixels,
+            name=document_id,
+        )
+        width, height, size = write_thumbnail(library, picture.checksum, image)
+    return (document_id, picture.checksum, width, height, size, now())
+
+
+def _note(ctx: JobContext, rows: list[tuple[object, ...]]) -> None:
+    with ctx.library.db.write() as conn:
+        raw_of(conn).executemany(
+            "INSERT INTO thumbnail (document_id, checksum, width, height, size_bytes, made_at)"
+            " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (document_id) DO UPDATE SET checksum = excluded.checksum,"
+            " width = excluded.width, height = excluded.height, size_bytes = excluded.size_bytes,"
+            " made_at = excluded.made_at",
+            rows,
+        )
+
+
+thumbnails = JobKind(
+    name="thumbnails",
+    lane="images",
+    summary="Draw thumbnails of pictures",
+    run=run_thumbnails,
+    args=ThumbnailJobArgs,
+    first=True,
+    stage="thumbnails",
+)

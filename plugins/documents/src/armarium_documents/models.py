@@ -1,0 +1,246 @@
+"""The tables of documents: nodes, renditions, artifacts, representations and their revisions, thumbnails (A 2.1)."""
+
+from __future__ import annotations
+
+from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, MetaData, Table, Text, text
+
+from armarium.api import Json, derived, foreign_table, tracked
+
+metadata = MetaData()
+
+segment_stub = foreign_table(metadata, "segment")
+"""The segment table of a later family: a reading is a representation that names its segment."""
+
+documents = Table(
+    "document",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("node_kind", Text, nullable=False),
+    Column("doc_type", Text, nullable=False),
+    Column("file_type", Text),
+    Column("name", Text, nullable=False),
+    Column("path", Text),
+    Column("parent_id", Text, ForeignKey("document.id", deferrable=True, initially="DEFERRED")),
+    Column("prototype_key", Text),
+    # No foreign key: an alias may dangle, and then says so (A 4.5).
+    Column("alias_target_id", Text),
+    # "sources" on the folder that every project has; it is neither renamed away, moved nor deleted.
+    Column("system_key", Text),
+    Column("sequence", Integer),
+    Column("page_label", Text),
+    Column("sort_order", Integer, nullable=False),
+    Column("region", Json),
+    Column("page_content", Text),
+    Column("attributes", Json, nullable=False),
+    Column("metadata", Json, nullable=False),
+    Column("source_metadata", Json, nullable=False),
+    Column("source_authority", Text, nullable=False),
+    Column("language", Text),
+    Column("script", Text),
+    Column("direction", Text),
+    Column("date_original", Text),
+    Column("date_iso", Text),
+    Column("case_id", Text),
+    Column("provenance_chain", Json, nullable=False),
+    Column("image_provenance", Json),
+    Column("status", Text, nullable=False),
+    Column("is_read", Boolean, nullable=False),
+    Column("is_starred", Boolean, nullable=False),
+    Column("is_flagged", Boolean, nullable=False),
+    Column("is_locked", Boolean, nullable=False),
+    Column("exclude_from_processing", Boolean, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("updated_at", Text, nullable=False),
+    Column("deleted_at", Text),
+    Column("deleted_by", Text),
+    # The node whose deletion took this one along (its own id on that node), so that Trash lists things, not rows.
+    Column("trash_root_id", Text),
+    # On the root of a deletion: reason, from_folder_path and, for a move, where it went (A 2.2 Trash entry).
+    Column("trash_info", Json),
+    Index(
+        "ix_document_children",
+        "parent_id",
+        "sort_order",
+        "name",
+        "id",
+        sqlite_where=text("deleted_at IS NULL"),
+    ),
+    Index("ix_document_parent", "parent_id"),
+    Index("ix_document_trash_root", "trash_root_id", sqlite_where=text("trash_root_id IS NOT NULL")),
+    Index("ix_document_deleted", "deleted_at", sqlite_where=text("deleted_at IS NOT NULL")),
+    Index("ix_document_prototype", "prototype_key", sqlite_where=text("prototype_key IS NOT NULL")),
+    Index("ix_document_alias", "alias_target_id", sqlite_where=text("alias_target_id IS NOT NULL")),
+    Index("ix_document_system_key", "system_key", unique=True, sqlite_where=text("system_key IS NOT NULL")),
+    Index("ix_document_locked", "id", sqlite_where=text("is_locked")),
+    info=tracked(
+        label="document",
+        monotonic=("updated_at",),
+        large=("page_content", "attributes", "metadata", "source_metadata", "provenance_chain"),
+        document="id",
+    ),
+)
+"""Every node: folder, group, file, page, chunk, note, alias. Unique names are not asked for."""
+
+renditions = Table(
+    "rendition",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column(
+        "document_id",
+        Text,
+        ForeignKey("document.id", deferrable=True, initially="DEFERRED"),
+        nullable=False,
+        index=True,
+    ),
+    Column("role", Text, nullable=False),
+    Column("is_primary", Boolean, nullable=False),
+    Column("materialized", Boolean, nullable=False),
+    Column("mime_type", Text, nullable=False),
+    # Width and height as a person sees the picture: after the EXIF orientation that params.exif_orientation names.
+    Column("pixel_width", Integer),
+    Column("pixel_height", Integer),
+    Column("size_bytes", Integer),
+    # sha256 of the bytes and their name in the object store; Empty Trash finds the files to remove by `object`.
+    Column("checksum", Text, index=True, info={"object": True}),
+    Column("transform", Json),
+    Column("made_by", Text),
+    Column("params", Json, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Index("ix_rendition_primary", "document_id", sqlite_where=text("is_primary")),
+    info=tracked(label="rendition", document="document_id"),
+)
+"""One picture of a document in one pixel frame; exactly one of a document's renditions is primary."""
+
+artifacts = Table(
+    "artifact",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column(
+        "document_id",
+        Text,
+        ForeignKey("document.id", deferrable=True, initially="DEFERRED"),
+        nullable=False,
+    ),
+    Column("artifact_type", Text, nullable=False),
+    Column("content", Text),
+    Column("data", Json, nullable=False),
+    Column("ocr_geometry", Json),
+    Column("source_artifact_id", Text, index=True),
+    Column("version", Integer, nullable=False),
+    Column("sequence", Integer, nullable=False),
+    Column("confidence", Float),
+    Column("reviewed", Boolean, nullable=False),
+    Column("run_id", Text, index=True),
+    Column("workflow_id", Text),
+    Column("step_name", Text),
+    Column("provider", Text),
+    Column("model", Text),
+    Column("geometry_superseded_by_pass_id", Text),
+    Column("created_at", Text, nullable=False),
+    Index("ix_artifact_document", "document_id", "artifact_type", "sequence"),
+    info=tracked(
+        label="artifact",
+        monotonic=("version",),
+        large=("content", "data", "ocr_geometry"),
+        document="document_id",
+    ),
+)
+"""What a step made of a document: a transcription with its boxes, a segmentation, keywords, a score."""
+
+representations = Table(
+    "content_representation",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column(
+        "document_id",
+        Text,
+        ForeignKey("document.id", deferrable=True, initially="DEFERRED"),
+        nullable=False,
+    ),
+    Column("kind", Text, nullable=False),
+    Column("content", Text, nullable=False),
+    Column("language", Text),
+    Column("script", Text),
+    Column("source_anchor", Json),
+    Column("segment_id", Text, ForeignKey("segment.id", deferrable=True, initially="DEFERRED")),
+    Column("level", Text),
+    Column(
+        "parent_representation_id",
+        Text,
+        ForeignKey("content_representation.id", deferrable=True, initially="DEFERRED"),
+    ),
+    Column(
+        "derived_from_representation_id",
+        Text,
+        ForeignKey("content_representation.id", deferrable=True, initially="DEFERRED"),
+    ),
+    Column(
+        "corrects_representation_id",
+        Text,
+        ForeignKey("content_representation.id", deferrable=True, initially="DEFERRED"),
+    ),
+    Column("retracted", Boolean, nullable=False),
+    Column("producer_run_id", Text),
+    Column("producer_tool", Text),
+    Column("producer_model", Text),
+    Column("review_state", Text, nullable=False),
+    # How sure the machine that read it was, 0 to 1; a person's reading has none.
+    Column("confidence", Float),
+    Column("provenance_kind", Text, nullable=False),
+    Column("created_by", Text),
+    Column("run_id", Text),
+    Column("created_at", Text, nullable=False),
+    Index("ix_representation_document", "document_id", "kind"),
+    Index("ix_representation_segment", "segment_id", "kind", sqlite_where=text("segment_id IS NOT NULL")),
+    Index(
+        "ix_representation_parent",
+        "parent_representation_id",
+        sqlite_where=text("parent_representation_id IS NOT NULL"),
+    ),
+    Index(
+        "ix_representation_derived_from",
+        "derived_from_representation_id",
+        sqlite_where=text("derived_from_representation_id IS NOT NULL"),
+    ),
+    Index(
+        "ix_representation_corrects",
+        "corrects_representation_id",
+        sqlite_where=text("corrects_representation_id IS NOT NULL"),
+    ),
+    info=tracked(label="representation", large=("content",), document="document_id"),
+)
+"""A typed text of a document or of one of its segments: with a segment it is a reading (B 2.2)."""
+
+revisions = Table(
+    "content_representation_revision",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column(
+        "representation_id",
+        Text,
+        ForeignKey("content_representation.id", deferrable=True, initially="DEFERRED"),
+        nullable=False,
+    ),
+    Column("sequence", Integer, nullable=False),
+    Column("content", Text, nullable=False),
+    Column("decision", Text),
+    Column("reviewer", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Index("ix_revision_representation", "representation_id", "sequence"),
+    info=tracked(label="revision"),
+)
+"""What a reviewer would have a representation say; no action changes a row once it stands."""
+
+thumbnails = Table(
+    "thumbnail",
+    metadata,
+    Column("document_id", Text, primary_key=True),
+    # The rendition's bytes the picture was drawn from, so that a new primary makes it stale.
+    Column("checksum", Text, nullable=False),
+    Column("width", Integer, nullable=False),
+    Column("height", Integer, nullable=False),
+    Column("size_bytes", Integer, nullable=False),
+    Column("made_at", Text, nullable=False),
+    info=derived(document="document_id"),
+)
+"""Which documents have a thumbnail; the pictures themselves lie in the package's `derived` folder."""

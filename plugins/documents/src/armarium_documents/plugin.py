@@ -1,0 +1,58 @@
+"""What documents bring to the engine: the only file with a hook."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from armarium.api import Plugin, hookimpl
+from armarium_documents.actions import documents, files, imports, places, purge, trash
+from armarium_documents.jobs.imports import import_files
+from armarium_documents.jobs.thumbnails import thumbnails
+from armarium_documents.models import metadata
+from armarium_documents.routes import routers
+
+
+@hookimpl
+def armarium_plugin() -> Plugin:
+    """Nodes, renditions, artifacts, representations; import, thumbnails, Trash."""
+    return Plugin(
+        name="documents",
+        summary="Folders, files and pages with their pictures; import, thumbnails and the Trash",
+        prefixes=(
+            "document",
+            "rendition",
+            "artifact",
+            "content_representation",
+            "representation.revise",
+            "thumbnail",
+            "thumbnails",
+            "import-files",
+        ),
+        metadata=metadata,
+        actions=(
+            documents.create,
+            documents.update,
+            documents.lock,
+            places.move,
+            trash.delete,
+            trash.restore,
+            purge.empty_trash,
+            imports.start_import,
+            imports.add_files,
+            files.set_primary,
+            files.revise,
+        ),
+        jobs=(import_files, thumbnails),
+        routers=routers,
+        on_create=(documents.seed_sources,),
+        stats=_stats,
+    )
+
+
+def _stats(conn: Connection) -> dict[str, int]:
+    """Live documents and pages."""
+    row = conn.exec_driver_sql(
+        "SELECT count(*), count(*) FILTER (WHERE doc_type = 'page' OR (doc_type = 'file' AND file_type = 'image'))"
+        " FROM document WHERE deleted_at IS NULL"
+    ).one()
+    return {"documents": int(row[0]), "pages": int(row[1])}

@@ -1,0 +1,1 @@
+"""Reads of documents, one file a noun: SQL that selects columns, never objects."""

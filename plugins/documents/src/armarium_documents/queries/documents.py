@@ -1,0 +1,229 @@
+"""Documents as JSON: one, a page of a folder, a view; the statements select columns and answer ready bytes."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import orjson
+from sqlalchemy import Boolean, Connection
+
+from armarium.api import Json, raw_of
+from armarium_documents.errors import unknown_document
+from armarium_documents.models import documents
+from armarium_documents.schemas.documents import CONTAINERS
+
+_HIDDEN = ("system_key", "trash_root_id", "trash_info")
+_STORED = [column for column in documents.columns if column.name not in _HIDDEN]
+_NAMES = (*(column.name for column in _STORED), "child_count", "has_thumbnail")
+_JSON = tuple(column.name for column in _STORED if isinstance(column.type, Json))
+_FLAGS = (*(column.name for column in _STORED if isinstance(column.type, Boolean)), "has_thumbnail")
+
+_SELECT = (
+    "SELECT "
+    + ", ".join(f'd."{column.name}"' for column in _STORED)
+    + ", (SELECT count(*) FROM document c WHERE c.parent_id = d.id AND c.deleted_at IS NULL)"
+    + ", EXISTS (SELECT 1 FROM thumbnail t WHERE t.document_id = d.id)"
+)
+_ONE = f"{_SELECT} FROM document d WHERE d.id = ?"
+
+ORDER = "d.sort_order, d.name, d.id"
+"""The order of siblings: placed by hand or import, ties by name (A 2.1)."""
+
+_SORTS = {
+    "sort_order": ("d.sort_order {0}, d.name {0}, d.id {0}"),
+    "document_date": ("d.date_iso IS NULL, d.date_iso {0}, d.sort_order, d.name, d.id"),
+    "name": ("d.name {0}, d.id {0}"),
+    "created_at": ("d.created_at {0}, d.id {0}"),
+}
+SortKey = Literal["sort_order", "document_date", "name", "created_at"]
+SortDirection = Literal["asc", "desc"]
+
+
+def value_of(row: Sequence[Any]) -> dict[str, Any]:
+    """A selected row as what orjson writes: stored JSON goes through untouched."""
+    value = dict(zip(_NAMES, row, strict=True))
+    for name in _FLAGS:
+        value[name] = value[name] == 1
+    for name in _JSON:
+        if value[name] is not None:
+            value[name] = orjson.Fragment(value[name])
+    return value
+
+
+def plain_value_of(row: Sequence[Any]) -> dict[str, Any]:
+    """A selected row as Python values, for the answer of an action."""
+    value = dict(zip(_NAMES, row, strict=True))
+    for name in _FLAGS:
+        value[name] = value[name] == 1
+    for name in _JSON:
+        if value[name] is not None:
+            value[name] = orjson.loads(value[name])
+    return value
+
+
+def document_bytes(raw: sqlite3.Connection, document_id: str) -> bytes | None:
+    """The document as JSON bytes, or None where there is none: the hot path, one statement."""
+    row = raw.execute(_ONE, (document_id,)).fetchone()
+    return None if row is None else orjson.dumps(value_of(row))
+
+
+def document(conn: Connection, document_id: str) -> dict[str, Any]:
+    """The document as Python values; NotFound where there is none."""
+    row = raw_of(conn).execute(_ONE, (document_id,)).fetchone()
+    if row is None:
+        raise unknown_document(document_id)
+    return plain_value_of(row)
+
+
+def children_page(
+    raw: sqlite3.Connection,
+    parent_id: str | None,
+    *,
+    prototype_key: str | None = None,
+    doc_type: str | None = None,
+    node_kind: str | None = None,
+    sort_by: SortKey = "sort_order",
+    sort_direction: SortDirection = "asc",
+    limit: int,
+    offset: int,
+) -> tuple[list[dict[str, Any]], int]:
+    """One page of the live children of *parent_id* (None: the top) and how many there are."""
+    # `IS` would not use the index for a null given as a parameter.
+    where = "d.parent_id = :parent" if parent_id is not None else "d.parent_id IS NULL"
+    where += " AND d.deleted_at IS NULL"
+    for name, wanted in (("prototype_key", prototype_key), ("doc_type", doc_type), ("node_kind", node_kind)):
+        if wanted is not None:
+            where += f" AND d.{name} = :{name}"
+    given = {
+        "parent": parent_id,
+        "prototype_key": prototype_key,
+        "doc_type": doc_type,
+        "node_kind": node_kind,
+        "limit": limit,
+        "offset": offset,
+    }
+    (total,) = raw.execute(f"SELECT count(*) FROM document d WHERE {where}", given).fetchone()
+    order = _SORTS[sort_by].format(sort_direction.upper())
+    # The page's ids first, so that a far page walks the index and not the rows.
+    rows = raw.execute(
+        f"WITH page AS MATERIALIZED (SELECT d.id FROM document d WHERE {where} ORDER BY {order}"
+        f" LIMIT :limit OFFSET :offset)"
+        f" {_SELECT} FROM page JOIN document d ON d.id = page.id ORDER BY {order}",
+        given,
+    )
+    return [value_of(row) for row in rows], total
+
+
+def content_page(
+    raw: sqlite3.Connection,
+    anchor_id: str,
+    *,
+    sort_by: SortKey,
+    sort_direction: SortDirection,
+    limit: int,
+    offset: int,
+) -> tuple[list[dict[str, Any]], int]:
+    """What lies under *anchor_id* when folders and groups are looked through: the nearest live nodes that are neither."""
+    kinds = ", ".join(f"'{kind}'" for kind in CONTAINERS)
+    through = (
+        "WITH RECURSIVE opened(id) AS (VALUES (:anchor) UNION ALL"
+        " SELECT c.id FROM opened o JOIN document c ON c.parent_id = o.id"
+        f" WHERE c.deleted_at IS NULL AND c.doc_type IN ({kinds}))"
+    )
+    inside = (
+        " FROM opened o JOIN document d ON d.parent_id = o.id"
+        f" WHERE d.deleted_at IS NULL AND d.doc_type NOT IN ({kinds})"
+    )
+    given = {"anchor": anchor_id, "limit": limit, "offset": offset}
+    (total,) = raw.execute(f"{through} SELECT count(*){inside}", given).fetchone()
+    order = _SORTS[sort_by].format(sort_direction.upper())
+    rows = raw.execute(f"{through} {_SELECT}{inside} ORDER BY {order} LIMIT :limit OFFSET :offset", given)
+    return [value_of(row) for row in rows], total
+
+
+def ancestors(raw: sqlite3.Connection, document_id: str) -> list[dict[str, Any]]:
+    """The ancestors of a document, the root first, itself left out."""
+    rows = raw.execute(
+        "WITH RECURSIVE up(id, parent_id, steps) AS ("
+        " SELECT id, parent_id, 0 FROM document WHERE id = ?"
+        " UNION ALL SELECT p.id, p.parent_id, up.steps + 1 FROM up JOIN document p ON p.id = up.parent_id"
+        f" WHERE up.steps < 1000) {_SELECT} FROM up JOIN document d ON d.id = up.id"
+        " WHERE up.steps > 0 ORDER BY up.steps DESC",
+        (document_id,),
+    )
+    return [value_of(row) for row in rows]
+
+
+def view(
+    raw: sqlite3.Connection,
+    document_id: str,
+    *,
+    level: Literal["stored", "content"],
+    children: bool,
+    attachments: bool,
+    sort_by: SortKey,
+    sort_direction: SortDirection,
+    limit: int,
+    offset: int,
+) -> dict[str, Any]:
+    """A document with its ancestors, children and attachments (A 4.2); as many statements whatever the size."""
+    from armarium_documents.queries.files import artifact_summaries, rendition_values
+
+    row = raw.execute(_ONE, (document_id,)).fetchone()
+    if row is None:
+        raise unknown_document(document_id)
+    found: list[dict[str, Any]] | None = None
+    total: int | None = None
+    if children and level == "content":
+        found, total = content_page(
+            raw, document_id, sort_by=sort_by, sort_direction=sort_direction, limit=limit, offset=offset
+        )
+    elif children:
+        found, total = children_page(
+            raw, document_id, sort_by=sort_by, sort_direction=sort_direction, limit=limit, offset=offset
+        )
+    hanging: dict[str, Any] | None = None
+    if attachments:
+        hanging = {
+            "renditions": rendition_values(raw, document_id),
+            "artifacts": artifact_summaries(raw, document_id),
+            **_counts(raw, document_id),
+        }
+    return {
+        "ancestors": ancestors(raw, document_id),
+        "document": value_of(row),
+        "children": found,
+        "children_total": total,
+        "attachments": hanging,
+    }
+
+
+def _counts(raw: sqlite3.Connection, document_id: str) -> dict[str, int]:
+    """Annotations and entities on a document; 0 while no loaded family keeps any."""
+    present = {
+        name
+        for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE name IN ('annotation', 'mention')")
+    }
+    counts = {"annotation_count": 0, "entity_count": 0}
+    if "annotation" in present:
+        counts["annotation_count"] = raw.execute(
+            "SELECT count(*) FROM annotation WHERE document_id = ?", (document_id,)
+        ).fetchone()[0]
+    if "mention" in present:
+        counts["entity_count"] = raw.execute(
+            "SELECT count(DISTINCT entity_id) FROM mention WHERE document_id = ?", (document_id,)
+        ).fetchone()[0]
+    return counts
+
+
+def documents_named(conn: Connection, ids: Iterable[str]) -> list[dict[str, Any]]:
+    """Documents by id, in the order asked, as Python values; an id that names nothing is left out."""
+    raw = raw_of(conn)
+    wanted = list(ids)
+    rows = raw.execute(
+        f"{_SELECT} FROM json_each(?) j JOIN document d ON d.id = j.value ORDER BY j.key",
+        (orjson.dumps(wanted).decode(),),
+    )
+    return [plain_value_of(row) for row in rows]

@@ -1,0 +1,117 @@
+"""What is in the Trash, and what emptying it would remove (A 2.2, 4.4)."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+import orjson
+
+from armarium_documents.models import renditions
+
+
+def entries(raw: sqlite3.Connection, *, limit: int, offset: int) -> dict[str, Any]:
+    """One page of the Trash: one entry for each thing deleted once, newest first, with what went along."""
+    (total,) = raw.execute(
+        "SELECT count(*) FROM document WHERE trash_root_id IS NOT NULL AND trash_root_id = id"
+    ).fetchone()
+    rows = raw.execute(
+        "SELECT d.id, d.name, d.doc_type, d.prototype_key, d.deleted_at, d.deleted_by, d.trash_info, f.name,"
+        " f.deleted_at, f.id IS NOT NULL,"
+        " (SELECT count(*) FROM document c WHERE c.trash_root_id = d.id) - 1"
+        " FROM document d LEFT JOIN document f ON f.id = json_extract(d.trash_info, '$.from_folder_id')"
+        " WHERE d.trash_root_id IS NOT NULL AND d.trash_root_id = d.id"
+        " ORDER BY d.deleted_at DESC, d.id DESC LIMIT ? OFFSET ?",
+        (limit, offset),
+    )
+    items = [_entry(row) for row in rows]
+    return {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}
+
+
+def _entry(row: tuple[Any, ...]) -> dict[str, Any]:
+    identity, name, doc_type, prototype, at, by, stored, folder_name, folder_deleted, folder_there, inside = (
+        row
+    )
+    info = orjson.loads(stored) if stored else {}
+    folder_id, path = info.get("from_folder_id"), info.get("from_folder_path")
+    if folder_id is None:
+        state, where = "top", "from the top of the project"
+    elif not folder_there:
+        state, where = "gone", f"from {path}, a folder that is gone"
+    elif folder_deleted is not None:
+        state, where = "in-trash", f"from “{folder_name}”, which is in the Trash too"
+    else:
+        state, where = "live", f"from “{folder_name}” ({path})"
+    reason = info.get("reason", "deleted")
+    if reason == "moved":
+        why = f"Moved to the project {info.get('moved_to_project')}; the copy there was checked first."
+    else:
+        why = f"Deleted by {by}."
+    return {
+        "id": identity,
+        "document_id": identity,
+        "name": name,
+        "doc_type": doc_type,
+        "prototype_key": prototype,
+        "item_count": inside,
+        "deleted_at": at,
+        "deleted_by": by,
+        "from_folder_id": folder_id,
+        "from_folder_path": path,
+        "from_folder_state": state,
+        "from_where": where,
+        "reason": reason,
+        "moved_to_project": info.get("moved_to_project"),
+        "moved_on": info.get("moved_on"),
+        "transfer_id": info.get("transfer_id"),
+        "why": why,
+    }
+
+
+def moves(raw: sqlite3.Connection) -> list[dict[str, Any]]:
+    """The moves that emptying the Trash makes permanent, one line for each project they went to."""
+    rows = raw.execute(
+        "SELECT json_extract(trash_info, '$.moved_to_project'),"
+        " max(COALESCE(json_extract(trash_info, '$.moved_to_name'), json_extract(trash_info, '$.moved_to_project'))),"
+        " count(*) FROM document WHERE trash_root_id IS NOT NULL AND trash_root_id = id"
+        " AND json_extract(trash_info, '$.reason') = 'moved' GROUP BY 1 ORDER BY 1"
+    )
+    return [
+        {
+            "target_path": path,
+            "target_name": name,
+            "count": count,
+            "sentence": f"{count} {'thing' if count == 1 else 'things'} moved to {name} can then not be moved back.",
+        }
+        for path, name, count in rows
+    ]
+
+
+def plan(raw: sqlite3.Connection) -> dict[str, Any]:
+    """What Empty Trash would remove, and the question to ask (A 4.4). Bytes are those of files nothing else needs."""
+    items, nodes = raw.execute(
+        "SELECT count(*) FILTER (WHERE trash_root_id = id), count(*) FROM document WHERE deleted_at IS NOT NULL"
+    ).fetchone()
+    (size,) = raw.execute(
+        f"SELECT COALESCE(sum(size_bytes), 0) FROM (SELECT r.checksum, max(r.size_bytes) AS size_bytes"
+        f" FROM {renditions.name} r JOIN document d ON d.id = r.document_id"
+        f" WHERE d.deleted_at IS NOT NULL AND r.checksum IS NOT NULL GROUP BY r.checksum) gone"
+        f" WHERE NOT EXISTS (SELECT 1 FROM {renditions.name} k JOIN document l ON l.id = k.document_id"
+        " WHERE k.checksum = gone.checksum AND l.deleted_at IS NULL)"
+    ).fetchone()
+    if nodes == 0:
+        question = "The Trash is empty; there is nothing to remove."
+    else:
+        question = (
+            f"Remove {items} {'thing' if items == 1 else 'things'} from the Trash for good, {nodes} "
+            f"{'document' if nodes == 1 else 'documents'} in all? A snapshot is taken first; this cannot be undone."
+        )
+    return {
+        "items": items,
+        "documents": nodes,
+        "statements": 0,
+        "entities": 0,
+        "bytes": size,
+        "moved": moves(raw),
+        "question": question,
+    }

@@ -1,0 +1,269 @@
+"""The shape of the tree: who is whose parent, what lies beneath, what is live, locked, in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+from sqlalchemy import Connection
+
+from armarium.api import Conflict, raw_of
+from armarium_documents.errors import in_trash, node_locked, not_a_container, too_deep, unknown_document
+
+MAX_LEVELS = 100
+"""How deep the tree may become; beyond it a path cannot be read anyway."""
+
+
+class Node(NamedTuple):
+    """What the rules of the tree ask about a node."""
+
+    id: str
+    name: str
+    parent_id: str | None
+    doc_type: str
+    node_kind: str
+    prototype_key: str | None
+    is_locked: bool
+    deleted_at: str | None
+    trash_root_id: str | None
+    system_key: str | None
+
+
+_NODE = (
+    "d.id, d.name, d.parent_id, d.doc_type, d.node_kind, d.prototype_key, d.is_locked, d.deleted_at,"
+    " d.trash_root_id, d.system_key"
+)
+
+
+def _node(row: Sequence[Any]) -> Node:
+    return Node(*row[:6], row[6] == 1, *row[7:])
+
+
+def id_list(ids: Iterable[str]) -> str:
+    """*ids* as the JSON text that `json_each` opens: one parameter for any number of ids."""
+    return orjson.dumps(list(ids)).decode()
+
+
+def find_node(conn: Connection, document_id: str) -> Node | None:
+    """The node, or None."""
+    row = raw_of(conn).execute(f"SELECT {_NODE} FROM document d WHERE d.id = ?", (document_id,)).fetchone()
+    return None if row is None else _node(row)
+
+
+def require_document(conn: Connection, document_id: str) -> Node:
+    """The node, live or in the Trash; NotFound where there is none."""
+    node = find_node(conn, document_id)
+    if node is None:
+        raise unknown_document(document_id)
+    return node
+
+
+def require_live(conn: Connection, document_id: str) -> Node:
+    """The node; NotFound where there is none, Conflict when it is in the Trash."""
+    node = require_document(conn, document_id)
+    if node.deleted_at is not None:
+        raise in_trash(node.id, node.name)
+    return node
+
+
+def nodes_of(conn: Connection, ids: Sequence[str]) -> list[Node]:
+    """The nodes *ids* in the order given; NotFound naming the first id that names nothing."""
+    rows = raw_of(conn).execute(
+        f"SELECT {_NODE} FROM json_each(?) j JOIN document d ON d.id = j.value", (id_list(ids),)
+    )
+    found = {row[0]: _node(row) for row in rows}
+    for document_id in ids:
+        if document_id not in found:
+            raise unknown_document(document_id)
+    return [found[document_id] for document_id in ids]
+
+
+def require_parent(
+    conn: Connection, parent_id: str | None, doc_type: str, node_kind: str = "document"
+) -> Node | None:
+    """The live node that is to hold a *doc_type*; Invalid in words when it cannot. None is the top.
+
+    A folder lies at the top or in a folder; a group there or in a group; anything else under any node that is
+    not an alias, a saved search or a note.
+    """
+    if parent_id is None:
+        return None
+    parent = require_live(conn, parent_id)
+    if parent.node_kind in ("alias", "saved_search", "note"):
+        raise not_a_container(parent.id, parent.name, parent.node_kind.replace("_", " "))
+    if doc_type == "folder" and node_kind == "document" and parent.doc_type != "folder":
+        raise not_a_container(parent.id, parent.name, parent.doc_type)
+    if doc_type == "group" and parent.doc_type not in ("folder", "group"):
+        raise not_a_container(parent.id, parent.name, parent.doc_type)
+    return parent
+
+
+def ancestor_ids(conn: Connection, document_id: str) -> list[str]:
+    """The document's id and its ancestors', nearest first."""
+    rows = raw_of(conn).execute(
+        "WITH RECURSIVE up(id, parent_id, steps) AS (SELECT id, parent_id, 0 FROM document WHERE id = ?"
+        " UNION ALL SELECT p.id, p.parent_id, up.steps + 1 FROM up JOIN document p ON p.id = up.parent_id"
+        " WHERE up.steps < 1000) SELECT id FROM up ORDER BY steps",
+        (document_id,),
+    )
+    return [row[0] for row in rows]
+
+
+def locked_above(conn: Connection, document_id: str) -> tuple[str, str] | None:
+    """Id and name of the nearest locked node among the document and its ancestors, or None."""
+    row = (
+        raw_of(conn)
+        .execute(
+            "WITH RECURSIVE up(id, parent_id, name, is_locked, steps) AS ("
+            " SELECT id, parent_id, name, is_locked, 0 FROM document WHERE id = ?"
+            " UNION ALL SELECT p.id, p.parent_id, p.name, p.is_locked, up.steps + 1"
+            " FROM up JOIN document p ON p.id = up.parent_id WHERE up.steps < 1000)"
+            " SELECT id, name FROM up WHERE is_locked ORDER BY steps LIMIT 1",
+            (document_id,),
+        )
+        .fetchone()
+    )
+    return None if row is None else (row[0], row[1])
+
+
+def require_unlocked_for(conn: Connection, role: str, document_id: str | None) -> None:
+    """Refuse (403 node_locked) a write by anyone but an owner at or beneath a locked node; None is the top."""
+    if role == "owner" or document_id is None:
+        return
+    locked = locked_above(conn, document_id)
+    if locked is not None:
+        raise node_locked(*locked)
+
+
+def locked_within(conn: Connection, ids: Sequence[str]) -> tuple[str, str] | None:
+    """Id and name of a live locked node in the subtrees of *ids*, or None."""
+    raw = raw_of(conn)
+    if raw.execute("SELECT 1 FROM document WHERE is_locked LIMIT 1").fetchone() is None:
+        return None
+    row = raw.execute(
+        "WITH RECURSIVE down(id) AS (SELECT value FROM json_each(?)"
+        " UNION SELECT c.id FROM down JOIN document c ON c.parent_id = down.id WHERE c.deleted_at IS NULL)"
+        " SELECT d.id, d.name FROM down JOIN document d ON d.id = down.id WHERE d.is_locked LIMIT 1",
+        (id_list(ids),),
+    ).fetchone()
+    return None if row is None else (row[0], row[1])
+
+
+def subtree_ids(conn: Connection, ids: Sequence[str], *, live: bool = True) -> list[str]:
+    """*ids* and everything beneath them (only live nodes unless said otherwise), each once."""
+    alive = " WHERE c.deleted_at IS NULL" if live else ""
+    rows = raw_of(conn).execute(
+        "WITH RECURSIVE down(id) AS (SELECT value FROM json_each(?)"
+        f" UNION SELECT c.id FROM down JOIN document c ON c.parent_id = down.id{alive}) SELECT id FROM down",
+        (id_list(ids),),
+    )
+    return [row[0] for row in rows]
+
+
+def height_of(conn: Connection, document_id: str) -> int:
+    """How many levels lie beneath a node (0: nothing)."""
+    (height,) = (
+        raw_of(conn)
+        .execute(
+            "WITH RECURSIVE down(id, level) AS (SELECT ?, 0"
+            " UNION ALL SELECT c.id, down.level + 1 FROM down JOIN document c ON c.parent_id = down.id"
+            " WHERE down.level < 1000) SELECT max(level) FROM down",
+            (document_id,),
+        )
+        .fetchone()
+    )
+    return int(height)
+
+
+def require_depth(conn: Connection, parent_id: str | None, height: int = 0) -> None:
+    """Refuse a place where a node with *height* levels beneath it would make the tree too deep."""
+    levels = 0 if parent_id is None else len(ancestor_ids(conn, parent_id))
+    if levels + 1 + height > MAX_LEVELS:
+        raise too_deep(MAX_LEVELS)
+
+
+def topmost(conn: Connection, ids: Sequence[str]) -> list[str]:
+    """*ids* without those that lie beneath another of them, in the order given."""
+    if len(ids) == 1:
+        return list(ids)
+    rows = raw_of(conn).execute(
+        "WITH RECURSIVE chosen(id) AS MATERIALIZED (SELECT value FROM json_each(?)),"
+        " up(start, id) AS (SELECT d.id, d.parent_id FROM chosen JOIN document d ON d.id = chosen.id"
+        " UNION SELECT up.start, p.parent_id FROM up JOIN document p ON p.id = up.id)"
+        " SELECT DISTINCT start FROM up WHERE id IN (SELECT id FROM chosen)",
+        (id_list(ids),),
+    )
+    beneath = {row[0] for row in rows}
+    return [document_id for document_id in ids if document_id not in beneath]
+
+
+def folder_path(conn: Connection, document_id: str | None) -> str:
+    """The names from the top down to a node, each after a slash; "/" for the top."""
+    if document_id is None:
+        return "/"
+    rows = raw_of(conn).execute(
+        "WITH RECURSIVE up(id, parent_id, name, steps) AS ("
+        " SELECT id, parent_id, name, 0 FROM document WHERE id = ?"
+        " UNION ALL SELECT p.id, p.parent_id, p.name, up.steps + 1"
+        " FROM up JOIN document p ON p.id = up.parent_id WHERE up.steps < 1000)"
+        " SELECT name FROM up ORDER BY steps DESC",
+        (document_id,),
+    )
+    return "".join(f"/{row[0]}" for row in rows)
+
+
+def sources_folder(conn: Connection) -> Node:
+    """The folder Sources; Conflict in words for a project that has none."""
+    row = (
+        raw_of(conn)
+        .execute(f"SELECT {_NODE} FROM document d WHERE d.system_key = 'sources' AND d.deleted_at IS NULL")
+        .fetchone()
+    )
+    if row is None:
+        raise Conflict(
+            "This project has no folder Sources. Name the folder to use as parent_id.",
+            code="no_sources_folder",
+        )
+    return _node(row)
+
+
+def pages_under(conn: Connection, ids: Sequence[str], *, for_processing: bool = False) -> list[str]:
+    """The live pages and images at and beneath *ids*, in reading order, each once.
+
+    An image file counts itself unless it has pages of its own (a TIFF of several pages); a PDF counts its pages.
+    With *for_processing*, nodes marked exclude_from_processing are left out with what lies beneath them.
+    NotFound names an id that is not there.
+    """
+    nodes_of(conn, ids)
+    skip = " AND NOT c.exclude_from_processing" if for_processing else ""
+    # A recursive select that takes the deepest row first walks the tree depth first, siblings in their order.
+    rows = raw_of(conn).execute(
+        "WITH RECURSIVE down(id, doc_type, file_type, level, sort_order, name) AS ("
+        " SELECT d.id, d.doc_type, d.file_type, 0, j.key, d.name FROM json_each(:ids) j"
+        " JOIN document d ON d.id = j.value WHERE d.deleted_at IS NULL"
+        " UNION ALL SELECT c.id, c.doc_type, c.file_type, down.level + 1, c.sort_order, c.name"
+        f" FROM down JOIN document c ON c.parent_id = down.id WHERE c.deleted_at IS NULL{skip}"
+        " AND down.level < 1000 ORDER BY 4 DESC, 5, 6, 1)"
+        " SELECT id FROM down WHERE doc_type = 'page' OR (doc_type = 'file' AND file_type = 'image'"
+        " AND NOT EXISTS (SELECT 1 FROM document p WHERE p.parent_id = down.id AND p.doc_type = 'page'"
+        " AND p.deleted_at IS NULL))",
+        {"ids": id_list(ids)},
+    )
+    return list(dict.fromkeys(row[0] for row in rows))
+
+
+def next_sort_order(conn: Connection, parent_id: str | None) -> int:
+    """A sort_order after every live child of *parent_id*."""
+    where = "parent_id = ?" if parent_id is not None else "parent_id IS NULL"
+    given = (parent_id,) if parent_id is not None else ()
+    (last,) = (
+        raw_of(conn)
+        .execute(f"SELECT max(sort_order) FROM document WHERE {where} AND deleted_at IS NULL", given)
+        .fetchone()
+    )
+    return 0 if last is None else int(last) + STEP
+
+
+STEP = 1024
+"""The gap between neighbours placed in an order, so that a later one fits between without renumbering."""

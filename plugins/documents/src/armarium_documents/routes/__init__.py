@@ -1,0 +1,10 @@
+"""The HTTP of documents, one file a subject: a request in, an action or a query out."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from armarium_documents.routes import documents, files, imports, trash
+
+# Fixed paths (trash, import) are matched before those with an id in their place.
+routers: tuple[APIRouter, ...] = (trash.router, imports.router, documents.router, files.router)

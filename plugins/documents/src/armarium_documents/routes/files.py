@@ -1,0 +1,159 @@
+"""Renditions, thumbnails, artifacts and representations over HTTP (A 4.2, 4.6)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from starlette.responses import FileResponse
+
+from armarium.api import REFUSALS, CurrentLibrary, act, json_response
+from armarium_documents.queries import files as queries
+from armarium_documents.schemas.files import (
+    Artifact,
+    ArtifactPage,
+    RenditionList,
+    RenditionWritten,
+    Representation,
+    Revision,
+    RevisionBody,
+    RevisionWritten,
+)
+
+router = APIRouter(tags=["documents"])
+
+
+def _file(request: Request, path: Path, mime_type: str, checksum: str, name: str | None = None) -> Response:
+    """A file that never changes under its checksum: ETag, 304 and byte ranges."""
+    etag = f'"{checksum}"'
+    headers = {"ETag": etag, "Cache-Control": "private, max-age=31536000, immutable"}
+    asked = request.headers.get("if-none-match")
+    if asked is not None and (
+        asked.strip() == "*" or etag in [one.strip().removeprefix("W/") for one in asked.split(",")]
+    ):
+        return Response(status_code=304, headers=headers)
+    return FileResponse(
+        path, media_type=mime_type, headers=headers, filename=name, content_disposition_type="inline"
+    )
+
+
+@router.get(
+    "/api/documents/{document_id}/renditions",
+    summary="A document's renditions, the primary first",
+    response_model=RenditionList,
+    responses=REFUSALS(400, 401, 403, 404, 409),
+)
+def list_renditions(library: CurrentLibrary, document_id: str) -> Response:
+    with library.db.read_raw() as raw:
+        return json_response(queries.rendition_list(raw, document_id))
+
+
+@router.get(
+    "/api/documents/{document_id}/renditions/{rendition_id}/content",
+    summary="The bytes of a rendition",
+    response_class=FileResponse,
+    responses={
+        200: {"content": {"image/*": {}, "application/pdf": {}}, "description": "The bytes"},
+        206: {"description": "The bytes asked for by Range"},
+        304: {"description": "Unchanged since the ETag sent"},
+        416: {"description": "The range asked for lies outside the file"},
+        **REFUSALS(400, 401, 403, 404, 409),
+    },
+)
+def rendition_content(
+    request: Request, library: CurrentLibrary, document_id: str, rendition_id: str
+) -> Response:
+    found = queries.rendition_file(library, document_id, rendition_id)
+    return _file(request, found.path, found.mime_type, found.checksum, found.name)
+
+
+@router.post(
+    "/api/documents/{document_id}/renditions/{rendition_id}/primary",
+    summary="Choose the primary rendition",
+    response_model=RenditionWritten,
+    responses=REFUSALS(400, 401, 403, 404, 409),
+)
+def choose_primary(
+    request: Request, library: CurrentLibrary, document_id: str, rendition_id: str
+) -> Response:
+    return act(request, "rendition.set_primary", {"document_id": document_id, "rendition_id": rendition_id})
+
+
+@router.get(
+    "/api/documents/{doc_id}/thumbnail",
+    summary="A document's thumbnail, a JPEG of at most 512 pixels a side",
+    response_class=FileResponse,
+    responses={
+        200: {"content": {"image/jpeg": {}}, "description": "The thumbnail"},
+        304: {"description": "Unchanged since the ETag sent"},
+        **REFUSALS(400, 401, 403, 404, 409),
+    },
+)
+def thumbnail(request: Request, library: CurrentLibrary, doc_id: str) -> Response:
+    path, checksum = queries.thumbnail_file(library, doc_id)
+    return _file(request, path, "image/jpeg", f"{checksum}-{queries.THUMBNAIL_SIDE}")
+
+
+@router.get(
+    "/api/documents/{doc_id}/artifacts",
+    summary="What steps have made of a document, by type",
+    response_model=ArtifactPage,
+    responses=REFUSALS(400, 401, 403, 404, 409, 422),
+)
+def list_artifacts(
+    library: CurrentLibrary,
+    doc_id: str,
+    artifact_type: Annotated[str | None, Query(max_length=100)] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    offset: Annotated[int, Query(ge=0)] = 0,
+) -> Response:
+    with library.db.read_raw() as raw:
+        return json_response(queries.artifact_page(raw, doc_id, artifact_type, limit=limit, offset=offset))
+
+
+@router.get(
+    "/api/artifacts/{artifact_id}",
+    summary="One artifact with its geometry",
+    response_model=Artifact,
+    responses=REFUSALS(400, 401, 403, 404, 409),
+)
+def read_artifact(library: CurrentLibrary, artifact_id: str) -> Response:
+    with library.db.read_raw() as raw:
+        return json_response(queries.artifact(raw, artifact_id))
+
+
+@router.get(
+    "/api/content-representations/document/{document_id}",
+    summary="A document's representations, oldest first",
+    response_model=list[Representation],
+    responses=REFUSALS(400, 401, 403, 404, 409),
+)
+def list_representations(library: CurrentLibrary, document_id: str) -> Response:
+    with library.db.read_raw() as raw:
+        return json_response(queries.representation_values(raw, document_id))
+
+
+@router.get(
+    "/api/content-representations/{representation_id}/revisions",
+    summary="A representation's revisions, in order",
+    response_model=list[Revision],
+    responses=REFUSALS(400, 401, 403, 404, 409),
+)
+def list_revisions(library: CurrentLibrary, representation_id: str) -> Response:
+    with library.db.read_raw() as raw:
+        return json_response(queries.revision_values(raw, representation_id))
+
+
+@router.post(
+    "/api/content-representations/{representation_id}/revisions",
+    summary="Add a revision to a representation, which itself stays as it is",
+    response_model=RevisionWritten,
+    responses=REFUSALS(400, 401, 403, 404, 409, 422),
+)
+def add_revision(
+    request: Request, library: CurrentLibrary, representation_id: str, body: RevisionBody
+) -> Response:
+    return act(
+        request, "representation.revise", {"representation_id": representation_id, **body.model_dump()}
+    )

@@ -1,0 +1,59 @@
+"""The Trash over HTTP: what is in it, back from it, out of it for good (A 4.4)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from armarium.api import REFUSALS, CurrentLibrary, act, json_response
+from armarium_documents.queries import trash as queries
+from armarium_documents.schemas.trash import EmptyPlan, EmptyWritten, RestoreWritten, TrashList
+
+router = APIRouter(tags=["documents"])
+
+
+@router.get(
+    "/api/documents/trash",
+    summary="What is in the Trash, newest first",
+    response_model=TrashList,
+    responses=REFUSALS(400, 401, 403, 404, 409, 422),
+)
+def list_trash(
+    library: CurrentLibrary,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    offset: Annotated[int, Query(ge=0)] = 0,
+) -> Response:
+    with library.db.read_raw() as raw:
+        return json_response(queries.entries(raw, limit=limit, offset=offset))
+
+
+@router.get(
+    "/api/documents/trash/empty",
+    summary="What Empty Trash would remove, and the question to ask",
+    response_model=EmptyPlan,
+    responses=REFUSALS(400, 401, 403, 404, 409),
+)
+def plan_empty_trash(library: CurrentLibrary) -> Response:
+    with library.db.read_raw() as raw:
+        return json_response(queries.plan(raw))
+
+
+@router.post(
+    "/api/documents/trash/empty",
+    summary="Remove everything in the Trash for good (a person only)",
+    response_model=EmptyWritten,
+    responses=REFUSALS(400, 401, 403, 404, 409, 503),
+)
+def empty_trash(request: Request, library: CurrentLibrary) -> Response:
+    return act(request, "document.empty_trash", {})
+
+
+@router.post(
+    "/api/documents/{doc_id}/restore",
+    summary="Bring something back from the Trash",
+    response_model=RestoreWritten,
+    responses=REFUSALS(400, 401, 403, 404, 409),
+)
+def restore_document(request: Request, library: CurrentLibrary, doc_id: str) -> Response:
+    return act(request, "document.restore", {"document_id": doc_id})

@@ -1,0 +1,1 @@
+"""Request and response models of documents, one file a noun."""

@@ -1,0 +1,241 @@
+"""A document as it is answered, and the requests that make, change, place and delete one (A 2.1, 4.2)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from armarium.api import Params, SourceText
+from armarium_documents.schemas.fields import (
+    Id,
+    Ids,
+    IsoDate,
+    JsonList,
+    JsonObject,
+    Key,
+    Language,
+    Name,
+    ScriptCode,
+    ShortText,
+)
+
+DocType = Literal["folder", "group", "file", "page", "chunk"]
+FileType = Literal[
+    "image", "pdf", "audio", "video", "text", "word", "docx", "epub", "spreadsheet", "presentation", "other"
+]
+SourceAuthority = Literal["primary", "secondary", "tertiary", "unknown"]
+Status = Literal["pending", "processing", "active", "completed", "failed"]
+Direction = Literal["ltr", "rtl", "ttb", "btt", "alternating", "follows-baseline"]
+
+CONTAINERS = ("folder", "group")
+"""Kinds of node that hold others without being a source themselves."""
+
+
+class Document(BaseModel):
+    """One node of the project's tree."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str
+    parent_id: str | None
+    node_kind: str
+    doc_type: DocType
+    file_type: str | None
+    name: str
+    path: str | None
+    prototype_key: str | None
+    alias_target_id: str | None
+    sequence: int | None
+    page_label: str | None
+    sort_order: int
+    region: dict[str, Any] | None
+    page_content: str | None
+    child_count: int
+    has_thumbnail: bool
+    attributes: dict[str, Any]
+    metadata: dict[str, Any]
+    source_metadata: dict[str, Any]
+    source_authority: SourceAuthority
+    language: str | None
+    script: str | None
+    direction: str | None
+    date_original: str | None
+    date_iso: str | None
+    case_id: str | None
+    provenance_chain: list[dict[str, Any]]
+    image_provenance: dict[str, Any] | None
+    status: Status
+    is_read: bool
+    is_starred: bool
+    is_flagged: bool
+    is_locked: bool
+    exclude_from_processing: bool
+    created_at: str
+    updated_at: str
+    deleted_at: str | None
+    deleted_by: str | None
+
+
+class DocumentWritten(Document):
+    """A document after a write, with the step that made it so."""
+
+    audit_id: str
+
+
+class DocumentPage(BaseModel):
+    """One page of a list of documents."""
+
+    items: list[Document]
+    count: int
+    total: int
+    limit: int
+    offset: int
+
+
+class Attachments(BaseModel):
+    """What hangs on the anchor of a view."""
+
+    renditions: list[dict[str, Any]]
+    artifacts: list[dict[str, Any]]
+    annotation_count: int
+    entity_count: int
+
+
+class DocumentView(BaseModel):
+    """A document among its ancestors (root first) and children, with what hangs on it; a skipped half is null."""
+
+    ancestors: list[Document]
+    document: Document
+    children: list[Document] | None
+    children_total: int | None
+    attachments: Attachments | None
+
+
+class DescriptionFields(Params):
+    """What says what a document is: the fields a person fills in."""
+
+    prototype_key: Key | None = None
+    attributes: JsonObject = Field(default_factory=dict)
+    source_metadata: JsonObject = Field(default_factory=dict)
+    source_authority: SourceAuthority = "unknown"
+    page_label: ShortText | None = None
+    language: Language | None = None
+    script: ScriptCode | None = None
+    direction: Direction | None = None
+    date_original: ShortText | None = None
+    date_iso: IsoDate | None = None
+    case_id: ShortText | None = None
+    provenance_chain: JsonList = Field(default_factory=list)
+    image_provenance: JsonObject | None = None
+    is_read: bool = False
+    is_starred: bool = False
+    is_flagged: bool = False
+    exclude_from_processing: bool = False
+
+
+class CreateParams(DescriptionFields):
+    """A new node: a folder unless said otherwise; a note carries its text in `page_content`."""
+
+    name: Name
+    parent_id: Id | None = None
+    node_kind: Literal["document", "note", "workspace"] = "document"
+    doc_type: DocType | None = None
+    page_content: SourceText | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> CreateParams:
+        if self.doc_type is None:
+            self.doc_type = "folder" if self.node_kind == "document" else "file"
+        if self.node_kind == "note" and self.doc_type != "file":
+            raise ValueError("a note is of doc_type file")
+        if self.page_content is not None and self.doc_type in CONTAINERS:
+            raise ValueError(f"a {self.doc_type} has no page_content: put the text in a note inside it")
+        return self
+
+
+class UpdateBody(Params):
+    """Changes to a node: a field left out stays, null clears it, attributes are replaced as a whole."""
+
+    name: Name | None = None
+    prototype_key: Key | None = None
+    attributes: JsonObject | None = None
+    source_metadata: JsonObject | None = None
+    source_authority: SourceAuthority | None = None
+    page_label: ShortText | None = None
+    language: Language | None = None
+    script: ScriptCode | None = None
+    direction: Direction | None = None
+    date_original: ShortText | None = None
+    date_iso: IsoDate | None = None
+    case_id: ShortText | None = None
+    provenance_chain: JsonList | None = None
+    image_provenance: JsonObject | None = None
+    page_content: SourceText | None = None
+    is_read: bool | None = None
+    is_starred: bool | None = None
+    is_flagged: bool | None = None
+    exclude_from_processing: bool | None = None
+
+
+class UpdateParams(UpdateBody):
+    document_id: Id
+
+
+CLEARED: dict[str, Any] = {
+    "attributes": {},
+    "source_metadata": {},
+    "source_authority": "unknown",
+    "provenance_chain": [],
+    "is_read": False,
+    "is_starred": False,
+    "is_flagged": False,
+    "exclude_from_processing": False,
+}
+"""What null means for a field that always has a value; a name cannot be cleared."""
+
+
+class MoveParams(Params):
+    """Where to put nodes: under a parent (null: the top), after a sibling (null: first; left out: last)."""
+
+    ids: Ids
+    parent_id: Id | None = None
+    after_id: Id | None = None
+
+
+class MoveResult(BaseModel):
+    ids: list[str]
+    parent_id: str | None
+
+
+class MoveWritten(MoveResult):
+    """What was moved, with the step that did it."""
+
+    audit_id: str
+
+
+class DeleteParams(Params):
+    """Nodes to send to the Trash; what lies under them goes with them."""
+
+    ids: Ids
+
+
+class DeleteResult(BaseModel):
+    status: Literal["deleted"] = "deleted"
+    id: str | None = None
+    ids: list[str]
+    item_count: Annotated[int, Field(description="Nodes that went, with everything under them")]
+
+
+class DeleteWritten(DeleteResult):
+    """What went to the Trash, with the step that sent it."""
+
+    audit_id: str
+
+
+class LockBody(Params):
+    locked: bool
+
+
+class LockParams(LockBody):
+    document_id: Id

@@ -1,0 +1,84 @@
+"""Checked kinds of values that several request models of documents share: names, JSON objects, codes, ids."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Annotated, Any
+
+import orjson
+from pydantic import AfterValidator, Field
+
+MAX_NAME = 1000
+"""Characters of a name; longer than any shelf mark, short enough for a file name cut from it."""
+
+MAX_DEPTH = 32
+"""Levels of lists and objects inside attributes and the other free JSON fields."""
+
+MAX_JSON_BYTES = 1024 * 1024
+"""Size of one free JSON field."""
+
+MAX_KEY = 200
+"""Characters of an attribute's name."""
+
+MAX_IDS = 10_000
+"""Ids in one request (A 8)."""
+
+
+def clean_name(value: str) -> str:
+    """*value* in NFC without outer blanks; ValueError for control characters, nothing at all, or too much."""
+    name = unicodedata.normalize("NFC", value).strip()
+    if not name:
+        raise ValueError("a name needs at least one character that is not a blank")
+    if len(name) > MAX_NAME:
+        raise ValueError(f"a name has at most {MAX_NAME} characters, this one has {len(name)}")
+    for character in name:
+        if unicodedata.category(character) in ("Cc", "Cs") or character in "\u2028\u2029":
+            raise ValueError(f"a name holds no control characters, this one has U+{ord(character):04X}")
+    return name
+
+
+def check_json(value: Any) -> Any:
+    """*value* itself when it is JSON of bounded depth and size; ValueError in words otherwise."""
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH + 1):
+        deeper: list[Any] = []
+        for item in level:
+            if isinstance(item, dict):
+                for key in item:
+                    if not isinstance(key, str) or len(key) > MAX_KEY:
+                        raise ValueError(f"an attribute's name is text of at most {MAX_KEY} characters")
+                deeper.extend(item.values())
+            elif isinstance(item, list):
+                deeper.extend(item)
+        if not deeper:
+            break
+        level = deeper
+    else:
+        raise ValueError(f"lists and objects may be nested {MAX_DEPTH} deep, these go deeper")
+    try:
+        size = len(orjson.dumps(value))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"this cannot be written as JSON: {error}") from error
+    if size > MAX_JSON_BYTES:
+        raise ValueError(f"at most {MAX_JSON_BYTES} bytes of JSON, this has {size}")
+    return value
+
+
+def _unique(ids: list[str]) -> list[str]:
+    return list(dict.fromkeys(ids))
+
+
+Id = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[0-9A-Za-z_-]+$")]
+Ids = Annotated[list[Id], Field(min_length=1, max_length=MAX_IDS), AfterValidator(_unique)]
+"""Ids without repeats, in the order given."""
+
+Name = Annotated[str, AfterValidator(clean_name)]
+JsonObject = Annotated[dict[str, Any], AfterValidator(check_json)]
+JsonList = Annotated[list[dict[str, Any]], Field(max_length=1000), AfterValidator(check_json)]
+Key = Annotated[str, Field(min_length=1, max_length=MAX_KEY, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Language = Annotated[str, Field(max_length=64, pattern=r"^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$")]
+"""A BCP 47 tag by form; whether the subtags exist is asked where the language is used."""
+ScriptCode = Annotated[str, Field(pattern=r"^[A-Z][a-z]{3}$")]
+"""An ISO 15924 code by form."""
+ShortText = Annotated[str, Field(max_length=2000)]
+IsoDate = Annotated[str, Field(max_length=100)]

@@ -1,0 +1,216 @@
+"""Renditions, artifacts, representations as they are answered, and the requests of an import (A 2.1, 4.2, 4.6)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, model_validator
+
+from armarium.api import Params, SourceText
+from armarium_documents.schemas.fields import Id, JsonObject, Name
+
+
+class Rendition(BaseModel):
+    """One picture of a document in one pixel frame."""
+
+    id: str
+    document_id: str
+    role: str
+    is_primary: bool
+    materialized: bool
+    mime_type: str
+    pixel_width: int | None
+    pixel_height: int | None
+    size_bytes: int | None
+    checksum: str | None
+    transform: list[float] | None
+    made_by: str | None
+    params: dict[str, Any]
+    created_at: str
+
+
+class RenditionList(BaseModel):
+    """Renditions in canonical order: the primary, then by role, then by age."""
+
+    items: list[Rendition]
+    count: int
+
+
+class RenditionWritten(Rendition):
+    """A rendition after a write, with the step that made it so."""
+
+    audit_id: str
+
+
+class PrimaryParams(Params):
+    document_id: Id
+    rendition_id: Id
+
+
+class Artifact(BaseModel):
+    """What a step made of a document."""
+
+    id: str
+    document_id: str
+    artifact_type: str
+    content: str | None
+    data: dict[str, Any]
+    ocr_geometry: dict[str, Any] | None
+    source_artifact_id: str | None
+    version: int
+    sequence: int
+    confidence: float | None
+    reviewed: bool
+    run_id: str | None
+    workflow_id: str | None
+    step_name: str | None
+    provider: str | None
+    model: str | None
+    geometry_superseded_by_pass_id: str | None
+    created_at: str
+
+
+class ArtifactPage(BaseModel):
+    items: list[Artifact]
+    count: int
+    total: int
+    limit: int
+    offset: int
+
+
+class Representation(BaseModel):
+    """A typed text of a document; with a segment it is a reading."""
+
+    id: str
+    document_id: str
+    kind: str
+    content: str
+    language: str | None
+    script: str | None
+    source_anchor: dict[str, Any] | None
+    segment_id: str | None
+    level: str | None
+    parent_representation_id: str | None
+    derived_from_representation_id: str | None
+    corrects_representation_id: str | None
+    retracted: bool
+    producer_run_id: str | None
+    producer_tool: str | None
+    producer_model: str | None
+    review_state: Literal["source", "draft", "reviewed"]
+    provenance_kind: str
+    created_by: str | None
+    run_id: str | None
+    created_at: str
+
+
+class Revision(BaseModel):
+    id: str
+    representation_id: str
+    sequence: int
+    content: str
+    decision: str | None
+    reviewer: str
+    created_at: str
+
+
+class RevisionWritten(Revision):
+    """A new revision, with the step that added it."""
+
+    audit_id: str
+
+
+class RevisionBody(Params):
+    """RepresentationRevisionParams: what a reviewer would have the text say."""
+
+    content: Annotated[SourceText, Field(max_length=4_000_000)]
+    decision: Annotated[str, Field(max_length=200)] | None = None
+
+
+class RevisionParams(RevisionBody):
+    representation_id: Id
+
+
+class ImportParams(Params):
+    """Files or one folder on the engine's own machine to copy into the project."""
+
+    paths: Annotated[list[Annotated[str, Field(min_length=1, max_length=4096)]], Field(max_length=10_000)] = (
+        Field(default_factory=list)
+    )
+    folder: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
+    parent_id: Id | None = None
+    recursive: bool = True
+
+    @model_validator(mode="after")
+    def _something(self) -> ImportParams:
+        if not self.paths and self.folder is None:
+            raise ValueError("say what to import: `folder`, or `paths` with at least one file")
+        if self.paths and self.folder is not None:
+            raise ValueError("either `folder` or `paths`, not both")
+        return self
+
+
+class ImportStarted(BaseModel):
+    """The job that imports; its steps share `set_id`, so the whole import is one undo."""
+
+    job_id: str
+    state: str
+    set_id: str
+
+
+class ImportWritten(ImportStarted):
+    """A started import, with the step that started it."""
+
+    audit_id: str
+
+
+class ImportJobArgs(BaseModel):
+    """What an import job is given: places on this machine and a folder of the project."""
+
+    paths: list[str]
+    folder: str | None = None
+    parent_id: str
+    recursive: bool = True
+
+
+class ThumbnailJobArgs(BaseModel):
+    document_ids: list[str]
+
+
+class NewPicture(BaseModel):
+    """The picture of a new node: bytes that are already in the object store."""
+
+    checksum: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    mime_type: Annotated[str, Field(pattern=r"^[a-z]+/[a-z0-9.+-]+$", max_length=100)]
+    size_bytes: Annotated[int, Field(ge=0)]
+    pixel_width: Annotated[int, Field(gt=0)] | None = None
+    pixel_height: Annotated[int, Field(gt=0)] | None = None
+    role: Annotated[str, Field(min_length=1, max_length=64)] = "archival-original"
+    made_by: Annotated[str, Field(max_length=200)] | None = None
+    params: JsonObject = Field(default_factory=dict)
+
+
+class NewNode(BaseModel):
+    """One node of an import batch: `id` is made by the job, so that running a batch again doubles nothing."""
+
+    id: Id
+    parent_id: Id
+    doc_type: Literal["folder", "file", "page"]
+    name: Name
+    file_type: Literal["image", "pdf"] | None = None
+    path: Annotated[str, Field(max_length=4096)] | None = None
+    sequence: Annotated[int, Field(ge=1)] | None = None
+    page_label: Annotated[str, Field(max_length=2000)] | None = None
+    metadata: JsonObject = Field(default_factory=dict)
+    picture: NewPicture | None = None
+
+
+class AddParams(Params):
+    """A bounded batch of new nodes with their pictures, parents before children."""
+
+    nodes: Annotated[list[NewNode], Field(min_length=1, max_length=500)]
+
+
+class AddResult(BaseModel):
+    ids: list[str]
+    count: int

@@ -1,0 +1,105 @@
+"""The Trash: what is in it, what restoring answers, what emptying removes (A 2.2, 4.4)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel
+
+from armarium.api import Params
+from armarium_documents.schemas.fields import Id
+
+
+class TrashEntry(BaseModel):
+    """One thing deleted once, with what went along."""
+
+    id: str
+    document_id: str
+    name: str
+    doc_type: str
+    prototype_key: str | None
+    item_count: int
+    deleted_at: str
+    deleted_by: str | None
+    from_folder_id: str | None
+    from_folder_path: str | None
+    from_folder_state: Literal["top", "live", "in-trash", "gone"]
+    from_where: str
+    reason: Literal["deleted", "moved"]
+    moved_to_project: str | None
+    moved_on: str | None
+    transfer_id: str | None
+    why: str
+
+
+class TrashList(BaseModel):
+    """The entries, newest first; `total` counts every entry the caller may see."""
+
+    items: list[TrashEntry]
+    count: int
+    total: int
+    limit: int
+    offset: int
+
+
+class RestoreParams(Params):
+    document_id: Id
+
+
+class RestoreResult(BaseModel):
+    document_id: str
+    folder_id: str | None
+    folder_name: str | None
+    into_sources: bool
+    folder_in_trash_id: str | None
+    message: str
+
+
+class RestoreWritten(RestoreResult):
+    """Where it came back to, with the step that brought it."""
+
+    audit_id: str
+
+
+class MovedAway(BaseModel):
+    target_path: str
+    target_name: str
+    count: int
+    sentence: str
+
+
+class EmptyPlan(BaseModel):
+    """What Empty Trash would remove; asking changes nothing."""
+
+    items: int
+    documents: int
+    statements: int
+    entities: int
+    bytes: int
+    moved: list[MovedAway]
+    question: str
+
+
+class EmptyParams(Params):
+    """Empty Trash takes no parameters: it removes everything in the Trash."""
+
+
+class Removed(BaseModel):
+    items: int
+    documents: int
+    statements: int
+    entities: int
+    files: int
+
+
+class EmptyResult(BaseModel):
+    removed: Removed
+    bytes_freed: int
+    snapshot_id: str | None
+    made_permanent: list[MovedAway]
+
+
+class EmptyWritten(EmptyResult):
+    """What was removed, with the step that removed it."""
+
+    audit_id: str
