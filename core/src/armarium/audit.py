@@ -118,7 +118,9 @@ def append_targets(raw: sqlite3.Connection, seq: int, target_ids: list[str]) -> 
 
 
 def _hash(previous: str, values: tuple[Any, ...]) -> str:
-    plain = [bool(value) if name == "undoable" else value for name, value in zip(_HASHED, values, strict=True)]
+    plain = [
+        bool(value) if name == "undoable" else value for name, value in zip(_HASHED, values, strict=True)
+    ]
     return hashlib.sha256(previous.encode() + orjson.dumps(plain)).hexdigest()
 
 

@@ -136,7 +136,9 @@ class Database:
             if self.refusal is not None:
                 raise Conflict(self.refusal, code="writes_refused")
             if self._closed:
-                raise Unavailable("The project is being closed; ask again and it is opened anew.", code="closed")
+                raise Unavailable(
+                    "The project is being closed; ask again and it is opened anew.", code="closed"
+                )
             conn = self._writer or self._open_writer()
             try:
                 transaction = conn.begin()
@@ -211,7 +213,9 @@ def raw_of(conn: Connection) -> sqlite3.Connection:
     return raw
 
 
-def bulk_insert(conn: Connection, table: Table, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
+def bulk_insert(
+    conn: Connection, table: Table, columns: Sequence[str], rows: Iterable[Sequence[object]]
+) -> int:
     """Insert *rows* (tuples in the order of *columns*) with one executemany; returns how many were written.
 
     The fast road for many rows: values go to SQLite as they are, so a `Json` column is given as text

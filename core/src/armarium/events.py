@@ -74,7 +74,9 @@ class ChangeStream:
                 return None
             return [event for event in self._kept if event.seq > after]
 
-    async def subscribe(self, after: int | None = None, *, quiet: float = 10.0) -> AsyncIterator[Event | None]:
+    async def subscribe(
+        self, after: int | None = None, *, quiet: float = 10.0
+    ) -> AsyncIterator[Event | None]:
         """Events as they come, from just after number *after* (None: from now).
 
         Gives None when nothing happened for *quiet* seconds, so that the caller can show it is alive; a first

@@ -10,9 +10,10 @@ import pluggy
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from armarium.actions import Principal, Step
+    from armarium.actions import Step
     from armarium.engine import Engine
     from armarium.plugins import Plugin
+    from armarium.principals import Principal
 
 hookspec = pluggy.HookspecMarker("armarium")
 hookimpl = pluggy.HookimplMarker("armarium")

@@ -141,7 +141,9 @@ class Libraries:
         place = Path(text)
         if not place.is_absolute() or ".." in place.parts:
             raise Forbidden(
-                "A project is named by its full path, without '..'.", code="library_access_denied", library_path=text
+                "A project is named by its full path, without '..'.",
+                code="library_access_denied",
+                library_path=text,
             )
         place = Path(os.path.normpath(place))
         if place.suffix != SUFFIX:
@@ -163,10 +165,14 @@ class Libraries:
         place = self.checked(path)
         if place.exists():
             raise Conflict(
-                f"{place.name} is there already; open it, or choose another name.", code="already_exists", path=str(place)
+                f"{place.name} is there already; open it, or choose another name.",
+                code="already_exists",
+                path=str(place),
             )
         if not place.parent.is_dir():
-            raise NotFound(f"The folder {place.parent} does not exist; make it first.", code="folder_not_found")
+            raise NotFound(
+                f"The folder {place.parent} does not exist; make it first.", code="folder_not_found"
+            )
         temporary = place.with_name(f".{place.stem}.{new_id()[-12:]}.new")
         try:
             _lay_out(temporary)
@@ -190,7 +196,9 @@ class Libraries:
     def _seed(self, folder: Path, db: Database, name: str | None, principal: Principal) -> None:
         """The first step of a library: its settings and what each plugin starts it with."""
         bus = self._engine.bus
-        library = Library(folder, _card(folder)["library_uuid"], db, ObjectStore(folder / "objects"), _no_lock())
+        library = Library(
+            folder, _card(folder)["library_uuid"], db, ObjectStore(folder / "objects"), _no_lock()
+        )
         with db.write() as conn:
             ctx, before, raw = bus.open_step(conn, "library.create", library, principal, None)
             if name is not None:
@@ -222,10 +230,12 @@ class Libraries:
             db = _open_database(place, card)
             objects = ObjectStore(place / "objects")
             objects.clear_temporary()
-            reopened = db
-            self._engine.library_schema.ensure(
-                db, before_change=lambda: snapshots.take(place, reopened, objects, "before a migration")
-            )
+            migrating = db
+
+            def keep() -> None:
+                snapshots.take(place, migrating, objects, "before a migration")
+
+            self._engine.library_schema.ensure(db, before_change=keep)
         except BaseException:
             if db is not None:
                 db.close()
@@ -286,7 +296,8 @@ class Libraries:
         if found:
             paths = [entry["path"] for entry in found]
             raise Conflict(
-                f"{len(found)} projects are called {wanted}: {', '.join(paths)}. Name one by its path.", paths=paths
+                f"{len(found)} projects are called {wanted}: {', '.join(paths)}. Name one by its path.",
+                paths=paths,
             )
         listed = [{"name": shown_name(entry), "path": entry["path"]} for entry in known]
         words = ", ".join(entry["name"] for entry in listed) or "none yet"
@@ -412,5 +423,3 @@ def allowed_roots(extra: Iterable[Path]) -> list[Path]:
 
     roots = [Path.home(), Path(tempfile.gettempdir()), Path("/Volumes"), Path("/media"), Path("/mnt"), *extra]
     return list(dict.fromkeys(path for root in roots for path in (root, root.resolve())))
-
-

@@ -168,12 +168,15 @@ def release_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     libraries = ctx.engine.libraries
     place = libraries.checked(p.path)
     registered = (
-        ctx.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).first() is not None
+        ctx.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).first()
+        is not None
     )
     library = libraries.held(str(place))
     if library is None:
         if not registered and not place.is_dir():
-            raise NotFound(f"There is no project at {place}.", code="library_not_found", library_path=str(place))
+            raise NotFound(
+                f"There is no project at {place}.", code="library_not_found", library_path=str(place)
+            )
         return {
             "status": "not_open",
             "path": str(place),
@@ -183,7 +186,9 @@ def release_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
             "conversion_stopped": False,
         }
     if ctx.engine.is_global(library):
-        raise Conflict("The engine's global library is always open and cannot be released.", code="global_library")
+        raise Conflict(
+            "The engine's global library is always open and cannot be released.", code="global_library"
+        )
     busy = ctx.engine.jobs.holding(library)
     if busy:
         raise Conflict(
@@ -218,7 +223,9 @@ def unregister_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     place = ctx.engine.libraries.checked(p.path)
     known = ctx.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).first()
     if known is None:
-        raise NotFound(f"No project at {place} is registered.", code="library_not_found", library_path=str(place))
+        raise NotFound(
+            f"No project at {place} is registered.", code="library_not_found", library_path=str(place)
+        )
     ctx.run("library.release", {"path": str(place)})
     ctx.conn.execute(delete(library_known).where(library_known.c.id == known.id))
     ctx.target(known.id)
@@ -281,7 +288,9 @@ def set_library(ctx: ActionContext, p: LibrarySettings) -> dict[str, Any]:
                 row,
             )
         ctx.target(key)
-    stored = {r.key: r.value for r in ctx.conn.execute(select(library_setting.c.key, library_setting.c.value))}
+    stored = {
+        r.key: r.value for r in ctx.conn.execute(select(library_setting.c.key, library_setting.c.value))
+    }
     return {**SETTING_DEFAULTS, **{k: v for k, v in stored.items() if k in SETTING_DEFAULTS}}
 
 

@@ -83,7 +83,9 @@ class ObjectStore:
         try:
             return self.path(digest).stat().st_size
         except FileNotFoundError as error:
-            raise NotFound(f"The file {digest[:12]}… is missing from the project.", code="object_missing") from error
+            raise NotFound(
+                f"The file {digest[:12]}… is missing from the project.", code="object_missing"
+            ) from error
 
     def digests(self) -> Iterator[str]:
         """Every file's digest, in no order."""
@@ -143,7 +145,11 @@ class ObjectStore:
                 code="disk_full",
             )
         if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-            return Unavailable("The project's folder cannot be written; the file was not kept.", code="read_only")
+            return Unavailable(
+                "The project's folder cannot be written; the file was not kept.", code="read_only"
+            )
         if error.errno == errno.EIO:
-            return Unavailable("The project's disk answered with an error; the file was not kept.", code="disk_error")
+            return Unavailable(
+                "The project's disk answered with an error; the file was not kept.", code="disk_error"
+            )
         return error

@@ -59,7 +59,7 @@ class Plugin:
     version: int = 1
     """The version of its tables; the last migration's."""
     migrations: tuple[Migration, ...] = ()
-    actions: tuple[Action[Any, Any], ...] = ()
+    actions: tuple[Action[Any], ...] = ()
     jobs: tuple[JobKind, ...] = ()
     routers: tuple[APIRouter, ...] = ()
     driver_groups: tuple[str, ...] = ()
@@ -198,9 +198,11 @@ class PluginRegistry:
             if not plugin.owns(name):
                 words = ", ".join(plugin.owned)
                 return f"Its {kind} {name} does not begin with one of its prefixes ({words})."
-        return _first_clash("action", [a.name for a in plugin.actions], self._names("actions")) or _first_clash(
-            "job kind", [k.name for k in plugin.jobs], self._names("jobs")
-        ) or _first_clash("table", _own_tables(plugin), {t for p in self.loaded for t in _own_tables(p)})
+        return (
+            _first_clash("action", [a.name for a in plugin.actions], self._names("actions"))
+            or _first_clash("job kind", [k.name for k in plugin.jobs], self._names("jobs"))
+            or _first_clash("table", _own_tables(plugin), {t for p in self.loaded for t in _own_tables(p)})
+        )
 
     def _names(self, what: str) -> set[str]:
         return {item.name for plugin in self.loaded for item in getattr(plugin, what)}

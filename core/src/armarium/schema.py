@@ -197,4 +197,3 @@ def alter_tracked(operations: object, table: str, alter: Callable[[str], None]) 
 
 def _names(conn: Connection) -> set[str]:
     return {row[0] for row in raw_of(conn).execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-

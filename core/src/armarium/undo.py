@@ -15,7 +15,6 @@ import orjson
 from sqlalchemy import Connection, Table
 from sqlalchemy.exc import IntegrityError
 
-from armarium import audit
 from armarium.actions import ActionContext, Bus, authorise
 from armarium.db import Database, raw_of
 from armarium.errors import Conflict, Invalid, NotFound, ServiceError
@@ -67,14 +66,18 @@ def undo(bus: Bus, library: Library | None, audit_ids: Sequence[str], principal:
     if not audit_ids:
         raise Invalid("audit_ids is empty: name at least one step to take back.", code="invalid_request")
     if len(audit_ids) > MAX_SET:
-        raise Invalid(f"One call takes back at most {MAX_SET} steps; {len(audit_ids)} were named.", code="too_many")
+        raise Invalid(
+            f"One call takes back at most {MAX_SET} steps; {len(audit_ids)} were named.", code="too_many"
+        )
     db, schema = _where(bus, library, audit_ids[0])
     home = library if library is not None and db is library.db else None
     told: list[tuple[ActionContext, str]] = []
     try:
         with db.write() as conn:
             raw = raw_of(conn)
-            rows = sorted((_row(raw, audit_id) for audit_id in dict.fromkeys(audit_ids)), key=lambda r: -r.seq)
+            rows = sorted(
+                (_row(raw, audit_id) for audit_id in dict.fromkeys(audit_ids)), key=lambda r: -r.seq
+            )
             set_id = new_id() if len(rows) > 1 else None
             for row in rows:
                 told.append((_take_back(bus, conn, schema, home, row, principal, set_id), row.id))
@@ -125,8 +128,19 @@ def _row(raw: sqlite3.Connection, audit_id: str) -> _Row:
     ).fetchone()
     if row is None:
         raise _unknown(audit_id)
-    *plain, params, targets, changed = row
-    return _Row(*plain, orjson.loads(params), orjson.loads(targets), orjson.loads(changed))
+    seq, identity, name, inverse_of, undoable, undone, gone, params, targets, changed = row
+    return _Row(
+        seq=seq,
+        id=identity,
+        action_name=name,
+        inverse_of=inverse_of,
+        undoable=bool(undoable),
+        undone=bool(undone),
+        gone=bool(gone),
+        params=orjson.loads(params),
+        target_ids=orjson.loads(targets),
+        changed=orjson.loads(changed),
+    )
 
 
 def _take_back(
@@ -165,7 +179,9 @@ def _take_back(
     for table, where in spans.items():
         _check_references(raw, schema, table, row, where)
     if action is not None and action.after_undo is not None:
-        action.after_undo(UndoContext(ctx, row.id, row.params, row.target_ids, redo=row.inverse_of is not None))
+        action.after_undo(
+            UndoContext(ctx, row.id, row.params, row.target_ids, redo=row.inverse_of is not None)
+        )
     bus.close_step(ctx, before, raw, {"audit_id": row.id}, undoable=True, inverse_of=row.id)
     _mark(raw, row)
     return ctx
@@ -175,7 +191,9 @@ def _named_by_undo(bus: Bus, raw: sqlite3.Connection, row: _Row) -> Any:
     """The action behind an undo row that carries a name of its own (`document.untransfer`)."""
     inverse_of = row.inverse_of
     while inverse_of is not None:
-        first = raw.execute("SELECT action_name, inverse_of FROM audit WHERE id = ?", (inverse_of,)).fetchone()
+        first = raw.execute(
+            "SELECT action_name, inverse_of FROM audit WHERE id = ?", (inverse_of,)
+        ).fetchone()
         if first is None:
             return None
         found = bus.engine.actions.find(first[0])
@@ -306,7 +324,9 @@ def _is_first(table: Table) -> str:
 def _write_back(raw: sqlite3.Connection, table: Table, where: tuple[int, int], now: str) -> None:
     """Put the rows that the step changed or deleted back to what they were before its first touch."""
     history, live = quoted(history_name(table)), quoted(table.name)
-    ops = {row[0] for row in raw.execute(f"SELECT DISTINCT op FROM {history} WHERE seq BETWEEN ? AND ?", where)}
+    ops = {
+        row[0] for row in raw.execute(f"SELECT DISTINCT op FROM {history} WHERE seq BETWEEN ? AND ?", where)
+    }
     chosen = f"e.seq BETWEEN ? AND ? AND e.op <> 'I' AND {_is_first(table)}"
     keys = key_columns(table)
     monotonic = rules_of(table).monotonic
