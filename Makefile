@@ -47,7 +47,7 @@ soak: dev
 	$(BIN)/pytest -n $(WORKERS) -m soak
 
 bench: dev
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python -m benchmarks
 
 openapi: dev
 	$(BIN)/python tools/openapi.py
