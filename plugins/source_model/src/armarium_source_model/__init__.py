@@ -1,0 +1,1 @@
+"""The source model: passes, segments, readings, the counting reading and page text."""

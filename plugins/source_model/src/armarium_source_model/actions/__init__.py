@@ -1,0 +1,1 @@
+"""The only writes of the source model, one file a noun."""

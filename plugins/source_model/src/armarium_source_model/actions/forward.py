@@ -1,0 +1,54 @@
+"""What an undo leaves behind in the append-only notes, so that a citation still resolves after it (B 2.1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from armarium_source_model.queries.forwarding import notes_of_step
+from armarium_source_model.writes import add_note
+
+if TYPE_CHECKING:
+    from armarium.api import ActionContext
+    from armarium.undo import UndoContext
+
+
+def forward_undo(undo: UndoContext) -> None:
+    """After an undo or redo of a step that wrote forwarding notes: the notes that say what holds now."""
+    ctx = undo.step
+    first = _first_step(ctx, undo.audit_id)
+    for note in notes_of_step(ctx.conn, first):
+        if undo.redo:
+            _again(ctx, note)
+        else:
+            _back(ctx, note)
+
+
+def _first_step(ctx: ActionContext, audit_id: str) -> str:
+    """The step at the beginning of a chain of undos: the one that wrote the notes."""
+    while True:
+        row = ctx.conn.exec_driver_sql("SELECT inverse_of FROM audit WHERE id = ?", (audit_id,)).one_or_none()
+        if row is None or row[0] is None:
+            return audit_id
+        audit_id = row[0]
+
+
+def _back(ctx: ActionContext, note: dict[str, Any]) -> None:
+    document_id, old = note["document_id"], note["old_segment_id"]
+    if note["kind"] == "restored":
+        add_note(ctx, document_id, old, "deleted")
+        return
+    add_note(ctx, document_id, old, "restored", [old])
+    if note["kind"] == "split":
+        for part in note["new_segment_ids"]:
+            if part != old:
+                # The part is no row any more; whoever cited it is led to the whole it was taken from.
+                add_note(ctx, document_id, part, "merged", [old])
+
+
+def _again(ctx: ActionContext, note: dict[str, Any]) -> None:
+    document_id, old = note["document_id"], note["old_segment_id"]
+    add_note(ctx, document_id, old, note["kind"], note["new_segment_ids"], note["reason"])
+    if note["kind"] == "split":
+        for part in note["new_segment_ids"]:
+            if part != old:
+                add_note(ctx, document_id, part, "restored", [part])

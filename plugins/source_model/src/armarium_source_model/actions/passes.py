@@ -1,0 +1,154 @@
+"""Make, withdraw, restore, choose and mark passes (B 4.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, action
+from armarium_documents.api import require_live, require_unlocked
+from armarium_source_model.actions.samples import sample_document, sample_page
+from armarium_source_model.api import passes
+from armarium_source_model.errors import refuse_provisional
+from armarium_source_model.models import pass_choices
+from armarium_source_model.queries.passes import chosen_pass, get_pass, get_pass_answer, reading_rule
+from armarium_source_model.schemas.segments import GroundTruth, PassChoose, PassCreate, PassId, WrittenPass
+from armarium_source_model.writes import create_pass, writable_pass
+
+
+def _create_example(ex: Example) -> dict[str, Any]:
+    return {"document_id": sample_document(ex), "name": "Lines drawn by hand"}
+
+
+@action(
+    "segment.pass_create",
+    params=PassCreate,
+    result=WrittenPass,
+    summary="Begin a new pass over a page.",
+    example=_create_example,
+)
+def create(ctx: ActionContext, p: PassCreate) -> dict[str, Any]:
+    """Raises NotFound for an unknown page or artifact, Invalid for an artifact of another page or a provisional id."""
+    refuse_provisional(p.source_artifact_id)
+    pass_id = create_pass(ctx, p.document_id, p.name, run_id=p.run_id)
+    if p.source_artifact_id is not None:
+        row = ctx.conn.exec_driver_sql(
+            "SELECT document_id, artifact_type FROM artifact WHERE id = ?", (p.source_artifact_id,)
+        ).one_or_none()
+        if row is None:
+            raise NotFound(f"There is no artifact {p.source_artifact_id} in this project.")
+        if row[0] != p.document_id:
+            raise Invalid(
+                f"Artifact {p.source_artifact_id} belongs to document {row[0]}, not to {p.document_id}; "
+                "a pass comes from an artifact of its own page.",
+                code="foreign_artifact",
+            )
+        ctx.conn.execute(
+            passes.update()
+            .where(passes.c.id == pass_id)
+            .values(source_artifact_id=p.source_artifact_id, artifact_type=row[1])
+        )
+    return get_pass_answer(ctx.conn, pass_id, reading_rule(ctx.project))
+
+
+def _pass_example(ex: Example) -> dict[str, Any]:
+    return {"pass_id": sample_page(ex).pass_id}
+
+
+@action(
+    "segment.pass_delete",
+    params=PassId,
+    result=WrittenPass,
+    summary="Withdraw a pass: its segments stop appearing, and it can be restored.",
+    example=_pass_example,
+)
+def delete(ctx: ActionContext, p: PassId) -> dict[str, Any]:
+    """Raises NotFound, Conflict when it is withdrawn already, Invalid for a provisional id."""
+    row = writable_pass(ctx, p.pass_id)
+    ctx.conn.execute(passes.update().where(passes.c.id == row.id).values(deleted_at=ctx.now))
+    return _touched(ctx, row.id, row.document_id)
+
+
+def _restore_example(ex: Example) -> dict[str, Any]:
+    params = _pass_example(ex)
+    ex.run("segment.pass_delete", params)
+    return params
+
+
+@action(
+    "segment.pass_restore",
+    params=PassId,
+    result=WrittenPass,
+    summary="Bring a withdrawn pass back.",
+    example=_restore_example,
+)
+def restore(ctx: ActionContext, p: PassId) -> dict[str, Any]:
+    """Raises NotFound, Conflict when it was not withdrawn, Invalid for a provisional id."""
+    refuse_provisional(p.pass_id)
+    row = get_pass(ctx.conn, p.pass_id)
+    if row.deleted_at is None:
+        raise Conflict(f"Pass {p.pass_id} is not withdrawn, so there is nothing to restore.", code="not_deleted")
+    require_live(ctx.conn, row.document_id)
+    require_unlocked(ctx, row.document_id)
+    ctx.conn.execute(passes.update().where(passes.c.id == row.id).values(deleted_at=None))
+    return _touched(ctx, row.id, row.document_id)
+
+
+def _choose_example(ex: Example) -> dict[str, Any]:
+    return {**_pass_example(ex), "working": True}
+
+
+@action(
+    "segment.pass_choose",
+    params=PassChoose,
+    result=WrittenPass,
+    summary="Choose the pass a page is worked on, or release the choice so that the ladder decides.",
+    person_only=True,
+    example=_choose_example,
+)
+def choose(ctx: ActionContext, p: PassChoose) -> dict[str, Any]:
+    """Raises NotFound, Conflict for a withdrawn pass or for releasing one that is not chosen."""
+    row = writable_pass(ctx, p.pass_id)
+    chosen = chosen_pass(ctx.conn, row.document_id)
+    table = pass_choices
+    if not p.working:
+        if chosen != row.id:
+            raise Conflict(f"Pass {row.id} is not the chosen one, so there is no choice to release.", code="not_chosen")
+        ctx.conn.execute(table.delete().where(table.c.document_id == row.document_id))
+    elif chosen is None:
+        ctx.conn.execute(table.insert().values(document_id=row.document_id, pass_id=row.id, **ctx.provenance()))
+    elif chosen != row.id:
+        ctx.conn.execute(
+            table.update()
+            .where(table.c.document_id == row.document_id)
+            .values(pass_id=row.id, **ctx.provenance())
+        )
+    return _touched(ctx, row.id, row.document_id)
+
+
+def _ground_truth_example(ex: Example) -> dict[str, Any]:
+    return {**_pass_example(ex), "ground_truth": True}
+
+
+@action(
+    "segment.pass_ground_truth",
+    params=GroundTruth,
+    result=WrittenPass,
+    summary="Mark a pass as ground truth, or take the mark back; only a person sets it.",
+    example=_ground_truth_example,
+)
+def ground_truth(ctx: ActionContext, p: GroundTruth) -> dict[str, Any]:
+    """Raises Invalid when a machine would set the mark, NotFound, Conflict for a withdrawn pass."""
+    if p.ground_truth and ctx.principal.kind != "person":
+        raise Invalid(
+            "Only a person may say that a pass is ground truth; a machine's word for it would prove nothing.",
+            code="ground_truth_needs_a_person",
+        )
+    row = writable_pass(ctx, p.pass_id)
+    ctx.conn.execute(passes.update().where(passes.c.id == row.id).values(ground_truth=p.ground_truth))
+    return _touched(ctx, row.id, row.document_id)
+
+
+def _touched(ctx: ActionContext, pass_id: str, document_id: str) -> dict[str, Any]:
+    ctx.target(pass_id)
+    ctx.changed(pass_ids=[pass_id], document_ids=[document_id])
+    return get_pass_answer(ctx.conn, pass_id, reading_rule(ctx.project))

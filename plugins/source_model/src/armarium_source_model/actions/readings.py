@@ -1,0 +1,288 @@
+"""Correct a line, choose the reading that counts, retract one, and the kinds of readings (B 4.2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Row
+
+from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, action, new_id
+from armarium_documents.api import require_live, require_unlocked
+from armarium_source_model.actions.samples import sample_page, sample_reading
+from armarium_source_model.actions.segments import editable
+from armarium_source_model.api import readings_of, representations
+from armarium_source_model.counting import HUMAN
+from armarium_source_model.errors import (
+    NoSuchReading,
+    OtherReadingCounts,
+    PersonOnly,
+    UnknownKind,
+    refuse_provisional,
+)
+from armarium_source_model.models import reading_choices, reading_kinds
+from armarium_source_model.queries.passes import reading_rule
+from armarium_source_model.queries.readings import (
+    counting_of_segment,
+    get_reading,
+    reading_kind_keys,
+    standing_choices,
+)
+from armarium_source_model.schemas.readings import (
+    ChoiceOut,
+    Choose,
+    Correct,
+    KindCreate,
+    KindOut,
+    ReadingOut,
+    Retract,
+    WrittenReading,
+)
+
+SEEDED_KINDS = {
+    "transcription": "Transcription",
+    "normalized_text": "Normalised text",
+    "translation": "Translation",
+    "transliteration": "Transliteration",
+    "markdown": "Markdown",
+    "html": "HTML",
+    "svg": "SVG",
+    "as_read_aloud": "As read aloud",
+    "description": "Description",
+    "coordinate": "Coordinate",
+    "world-point": "World point",
+    "music": "Music",
+    "drawing": "Drawing",
+}
+
+
+def seed_kinds(ctx: ActionContext) -> None:
+    """Give a new project the kinds of readings every project has."""
+    ctx.conn.execute(
+        reading_kinds.insert(),
+        [
+            {"key": key, "label": label, "builtin": True, "created_at": ctx.now}
+            for key, label in SEEDED_KINDS.items()
+        ],
+    )
+
+
+def require_kind(ctx: ActionContext, kind: str) -> None:
+    """UnknownKind, naming the kinds this project has, when *kind* is none of them."""
+    known = reading_kind_keys(ctx.conn)
+    if kind not in known:
+        raise UnknownKind(kind, known)
+
+
+def _correct_example(ex: Example) -> dict[str, Any]:
+    page = sample_page(ex)
+    counting = sample_reading(ex, page, "Deer Sir")
+    return {"segment_id": page.segment_ids[0], "text": "Dear Sir", "expected_counting_id": counting}
+
+
+@action(
+    "representation.create",
+    params=Correct,
+    result=WrittenReading,
+    summary="Write a reading of a segment that corrects the one that counts.",
+    example=_correct_example,
+)
+def correct(ctx: ActionContext, p: Correct) -> dict[str, Any]:
+    """Raises OtherReadingCounts when another reading counts than the caller saw, UnknownKind, SegmentDeleted.
+
+    A person's correction retires what it corrects, a standing choice of it included. A machine's stands beside it.
+    """
+    row = editable(ctx, p.segment_id, None)
+    require_kind(ctx, p.kind)
+    rule = reading_rule(ctx.project)
+    counting = counting_of_segment(ctx.conn, row.id, p.kind, rule)
+    if p.expected_counting_id is not None and p.expected_counting_id != counting.representation_id:
+        text = None
+        if counting.representation_id is not None:
+            now_counts = get_reading(ctx.conn, counting.representation_id)
+            text = now_counts["content"] if now_counts else None
+        raise OtherReadingCounts(p.expected_counting_id, counting.representation_id, text)
+    if counting.basis == "chosen" and ctx.principal.kind == "person":
+        _withdraw_choice(ctx, row.id, p.kind)
+    representation_id = write_reading(
+        ctx,
+        row,
+        p.text,
+        kind=p.kind,
+        level=p.level,
+        language=p.language,
+        script=p.script,
+        corrects=counting.representation_id,
+    )
+    return {**_one_reading(ctx, row.id, representation_id), "unplaced": []}
+
+
+def write_reading(
+    ctx: ActionContext,
+    segment: Row[Any],
+    text: str,
+    *,
+    kind: str = "transcription",
+    level: str | None = None,
+    language: str | None = None,
+    script: str | None = None,
+    corrects: str | None = None,
+) -> str:
+    """Insert one reading of the caller's own; its id."""
+    representation_id = new_id()
+    ctx.conn.execute(
+        representations.insert().values(
+            id=representation_id,
+            document_id=segment.document_id,
+            kind=kind,
+            content=text,
+            language=language,
+            script=script,
+            segment_id=segment.id,
+            level=level,
+            corrects_representation_id=corrects,
+            retracted=False,
+            review_state="source",
+            **ctx.provenance(),
+        )
+    )
+    _touch(ctx, segment.id, segment.document_id, segment.pass_id, representation_id)
+    return representation_id
+
+
+def _touch(ctx: ActionContext, segment_id: str, document_id: str, pass_id: str, *representation_ids: str) -> None:
+    ctx.target(segment_id, *representation_ids)
+    ctx.changed(
+        segment_ids=[segment_id],
+        document_ids=[document_id],
+        pass_ids=[pass_id],
+        representation_ids=representation_ids,
+    )
+
+
+def _one_reading(ctx: ActionContext, segment_id: str, representation_id: str) -> dict[str, Any]:
+    items: list[dict[str, Any]] = readings_of(ctx.conn, segment_id, rule=reading_rule(ctx.project))["items"]
+    return next(one for one in items if one["id"] == representation_id)
+
+
+def _withdraw_choice(ctx: ActionContext, segment_id: str, kind: str) -> None:
+    table = reading_choices
+    ctx.conn.execute(
+        table.update()
+        .where(table.c.segment_id == segment_id, table.c.kind == kind, table.c.superseded_at.is_(None))
+        .values(superseded_at=ctx.now)
+    )
+
+
+def _choose_example(ex: Example) -> dict[str, Any]:
+    page = sample_page(ex)
+    first = sample_reading(ex, page, "Deer Sir")
+    sample_reading(ex, page, "Dear Sir")
+    return {"segment_id": page.segment_ids[0], "kind": "transcription", "representation_id": first}
+
+
+@action(
+    "reading.choose",
+    params=Choose,
+    result=ChoiceOut,
+    summary="Say which reading of a segment counts, or withdraw that choice.",
+    person_only=True,
+    example=_choose_example,
+)
+def choose(ctx: ActionContext, p: Choose) -> dict[str, Any]:
+    """Raises NotFound, UnknownKind, Invalid for a reading of another segment or kind, or a retracted one."""
+    row = editable(ctx, p.segment_id, None)
+    require_kind(ctx, p.kind)
+    standing = standing_choices(ctx.conn, row.id).get(p.kind)
+    if p.representation_id is not None:
+        reading = get_reading(ctx.conn, p.representation_id)
+        if reading is None:
+            raise NoSuchReading(p.representation_id)
+        if reading["segment_id"] != row.id:
+            raise Invalid(
+                f"Reading {p.representation_id} is not of segment {row.id}; choose one of its own readings.",
+                code="other_segment",
+            )
+        if reading["kind"] != p.kind:
+            raise Invalid(
+                f"Reading {p.representation_id} is a {reading['kind']}, not a {p.kind}; name its own kind.",
+                code="other_kind",
+            )
+        if reading["retracted"]:
+            raise Invalid(f"Reading {p.representation_id} was retracted and cannot count.", code="retracted")
+    if p.representation_id != standing:
+        if standing is not None:
+            _withdraw_choice(ctx, row.id, p.kind)
+        if p.representation_id is not None:
+            ctx.conn.execute(
+                reading_choices.insert().values(
+                    id=new_id(),
+                    document_id=row.document_id,
+                    segment_id=row.id,
+                    kind=p.kind,
+                    representation_id=p.representation_id,
+                    superseded_at=None,
+                    **ctx.provenance(),
+                )
+            )
+    ids = [one for one in (p.representation_id,) if one is not None]
+    _touch(ctx, row.id, row.document_id, row.pass_id, *ids)
+    counting = counting_of_segment(ctx.conn, row.id, p.kind, reading_rule(ctx.project))
+    return {
+        "segment_id": row.id,
+        "kind": p.kind,
+        "representation_id": p.representation_id,
+        "counting": counting._asdict(),
+    }
+
+
+def _retract_example(ex: Example) -> dict[str, Any]:
+    return {"representation_id": sample_reading(ex, sample_page(ex))}
+
+
+@action(
+    "reading.retract",
+    params=Retract,
+    result=ReadingOut,
+    summary="Take a reading out of the count; it stays readable.",
+    example=_retract_example,
+)
+def retract(ctx: ActionContext, p: Retract) -> dict[str, Any]:
+    """Raises NotFound, Conflict when it is retracted already, PersonOnly when a machine would retract a person's."""
+    refuse_provisional(p.representation_id)
+    reading = get_reading(ctx.conn, p.representation_id)
+    if reading is None:
+        raise NoSuchReading(p.representation_id)
+    if reading["segment_id"] is None:
+        raise NotFound(f"{p.representation_id} is a text of a whole document, not a reading of a segment.")
+    if reading["retracted"]:
+        raise Conflict(f"Reading {p.representation_id} is retracted already.", code="already_retracted")
+    if reading["provenance_kind"] == HUMAN and ctx.principal.kind != "person":
+        raise PersonOnly("retract a person's reading")
+    require_live(ctx.conn, reading["document_id"])
+    require_unlocked(ctx, reading["document_id"])
+    pass_id = ctx.conn.exec_driver_sql(
+        "SELECT pass_id FROM segment WHERE id = ?", (reading["segment_id"],)
+    ).scalar_one()
+    ctx.conn.execute(
+        representations.update().where(representations.c.id == p.representation_id).values(retracted=True)
+    )
+    _touch(ctx, reading["segment_id"], reading["document_id"], pass_id, p.representation_id)
+    return _one_reading(ctx, reading["segment_id"], p.representation_id)
+
+
+@action(
+    "reading_kind.create",
+    params=KindCreate,
+    result=KindOut,
+    summary="Add a kind of reading this project uses; kinds are never removed.",
+    example=lambda ex: {"key": "paraphrase", "label": "Paraphrase"},
+)
+def add_kind(ctx: ActionContext, p: KindCreate) -> dict[str, Any]:
+    """Raises Conflict when the project has it already."""
+    if p.key in reading_kind_keys(ctx.conn):
+        raise Conflict(f"This project has the reading kind {p.key} already.", code="already_exists", id=p.key)
+    ctx.conn.execute(
+        reading_kinds.insert().values(key=p.key, label=p.label, builtin=False, created_at=ctx.now)
+    )
+    ctx.target(p.key)
+    return {"key": p.key, "label": p.label, "builtin": False}

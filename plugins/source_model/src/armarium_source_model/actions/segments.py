@@ -1,0 +1,438 @@
+"""Make, change, withdraw and bring back segments (B 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+from sqlalchemy import Row, select
+
+from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, action, json_text, new_id
+from armarium_documents.api import require_document, require_live, require_unlocked
+from armarium_source_model.actions.forward import forward_undo
+from armarium_source_model.actions.samples import sample_anchor, sample_document, sample_page
+from armarium_source_model.api import segments
+from armarium_source_model.errors import (
+    NoSuchSegment,
+    OtherPage,
+    PassDeleted,
+    SegmentDeleted,
+    StaleSegment,
+    refuse_provisional,
+)
+from armarium_source_model.geometry import (
+    BadGeometry,
+    tile_of,
+    validate_baseline,
+    validate_points,
+    validate_polygon,
+    validate_rect,
+)
+from armarium_source_model.queries.passes import get_pass, reading_rule
+from armarium_source_model.queries.segments import (
+    EDITABLE,
+    get_segment,
+    moved_fields,
+    parsed_answers,
+    segment_versions,
+)
+from armarium_source_model.schemas.fields import SourceAnchor
+from armarium_source_model.schemas.segments import (
+    RestoreVersion,
+    SegmentCreate,
+    SegmentCreateMany,
+    SegmentDelete,
+    SegmentUndelete,
+    SegmentUpdate,
+    TouchedSegments,
+    WrittenSegment,
+    WrittenSegments,
+)
+from armarium_source_model.writes import add_note, live_after, primary_rendition, writable_pass
+
+NEVER_NULL = ("anchor", "kind", "is_furniture")
+
+
+def _create_example(ex: Example) -> dict[str, Any]:
+    page = sample_page(ex)
+    return {
+        "document_id": page.document_id,
+        "pass_id": page.pass_id,
+        "kind": "line",
+        "anchor": {"rect": [0.1, 0.7, 0.8, 0.05], "polygon": [[0.1, 0.7], [0.9, 0.7], [0.9, 0.75], [0.1, 0.75]]},
+        "baseline": [[0.1, 0.74], [0.9, 0.74]],
+        "language": "fr",
+    }
+
+
+@action(
+    "segment.create",
+    params=SegmentCreate,
+    result=WrittenSegment,
+    summary="Draw one region, line or word.",
+    example=_create_example,
+)
+def create(ctx: ActionContext, p: SegmentCreate) -> dict[str, Any]:
+    """Raises NotFound, Conflict for a pass or parent of another page, Invalid for a shape that cannot be held."""
+    ids = insert_segments(ctx, [p])
+    return parsed_answers(ctx.conn, ids, reading_rule(ctx.project))[0]
+
+
+def _create_many_example(ex: Example) -> dict[str, Any]:
+    document_id = sample_document(ex)
+    pass_id = ex.run("segment.pass_create", {"document_id": document_id, "name": "By hand"})["id"]
+    return {
+        "segments": [
+            {"document_id": document_id, "pass_id": pass_id, "kind": "line", "anchor": sample_anchor(n)}
+            for n in range(3)
+        ]
+    }
+
+
+@action(
+    "segment.create_many",
+    params=SegmentCreateMany,
+    result=WrittenSegments,
+    summary="Draw several segments in one step.",
+    example=_create_many_example,
+)
+def create_many(ctx: ActionContext, p: SegmentCreateMany) -> dict[str, Any]:
+    """As segment.create for each; a refusal names the index, and nothing is written."""
+    ids = insert_segments(ctx, p.segments, numbered=True)
+    items = parsed_answers(ctx.conn, ids, reading_rule(ctx.project))
+    return {"items": items, "count": len(items)}
+
+
+def insert_segments(ctx: ActionContext, new: Sequence[SegmentCreate], *, numbered: bool = False) -> list[str]:
+    """Check and insert segments drawn by the caller; their ids. *numbered*: refusals begin with the index."""
+    passes_met: dict[tuple[str, str], Row[Any]] = {}
+    renditions: dict[str, str | None] = {}
+    parents = _parents(ctx, {one.parent_segment_id for one in new if one.parent_segment_id is not None})
+    provenance = ctx.provenance()
+    by_hand = ctx.principal.kind == "person"
+    rows: list[tuple[object, ...]] = []
+    for index, one in enumerate(new):
+        try:
+            refuse_provisional(one.pass_id, one.parent_segment_id, one.document_id)
+            key = (one.pass_id, one.document_id)
+            if key not in passes_met:
+                require_document(ctx.conn, one.document_id)
+                passes_met[key] = writable_pass(ctx, one.pass_id, one.document_id)
+            if one.parent_segment_id is not None:
+                _check_parent(parents, one.parent_segment_id, one.pass_id)
+            if one.document_id not in renditions:
+                renditions[one.document_id] = primary_rendition(ctx, one.document_id)
+            anchor, (x, y, w, h) = anchor_value(ctx, one.anchor, one.document_id, renditions[one.document_id])
+            if one.baseline is not None:
+                validate_baseline(one.baseline)
+        except (Invalid, Conflict, NotFound) as refusal:
+            if numbered:
+                refusal.detail = f"segments[{index}]: {refusal.detail}"
+                refusal.fields["index"] = index
+            raise
+        rows.append(
+            (
+                new_id(), one.document_id, one.pass_id, one.kind, one.kind_raw, json_text(anchor),
+                None if one.baseline is None else orjson.dumps(one.baseline).decode(), one.parent_segment_id,
+                int(one.is_furniture), one.language, one.script, one.direction,
+                None if one.cell is None else json_text(one.cell.model_dump()), one.anchor.page_index, "{}",
+                x, y, w, h, tile_of(x, y, w, h), int(by_hand), 1, *provenance.values(), ctx.now,
+            )
+        )  # fmt: skip
+    ctx.bulk_insert(
+        segments,
+        (
+            "id", "document_id", "pass_id", "kind", "kind_raw", "anchor", "baseline", "parent_segment_id",
+            "is_furniture", "language", "script", "direction", "cell", "page_index", "metadata", "bbox_x", "bbox_y",
+            "bbox_w", "bbox_h", "tile", "by_hand", "version", *provenance, "updated_at",
+        ),
+        rows,
+    )  # fmt: skip
+    ids = [str(row[0]) for row in rows]
+    ctx.target(*ids)
+    ctx.changed(
+        segment_ids=ids,
+        pass_ids=dict.fromkeys(one.pass_id for one in new),
+        document_ids=dict.fromkeys(one.document_id for one in new),
+    )
+    return ids
+
+
+def anchor_value(
+    ctx: ActionContext, anchor: SourceAnchor, document_id: str, primary: str | None
+) -> tuple[dict[str, Any], tuple[float, float, float, float]]:
+    """A checked anchor as it is stored, with its rect. The frame is fixed now where the caller names none."""
+    if anchor.document_id not in (None, document_id):
+        raise Invalid(
+            f"The anchor names document {anchor.document_id}, the segment {document_id}; they must agree.",
+            code="other_document",
+        )
+    rect = validate_rect(anchor.rect)
+    if anchor.polygon is not None:
+        validate_polygon(anchor.polygon, rect)
+    if anchor.refines is not None:
+        if anchor.refines.rect is not None:
+            validate_rect(anchor.refines.rect, what="The refining rect")
+        if anchor.refines.polygon is not None:
+            validate_points(anchor.refines.polygon, least=3, what="The refining polygon")
+    if (anchor.char_start is None) != (anchor.char_end is None) or (
+        anchor.char_start is not None and anchor.char_end is not None and anchor.char_end < anchor.char_start
+    ):
+        raise Invalid("char_start and char_end go together, and the end is not before the start.")
+    rendition_id = anchor.rendition_id
+    if rendition_id is None:
+        rendition_id = primary
+    elif (
+        rendition_id != primary
+        and ctx.conn.exec_driver_sql(
+            "SELECT 1 FROM rendition WHERE id = ? AND document_id = ?", (rendition_id, document_id)
+        ).one_or_none()
+        is None
+    ):
+        raise NotFound(f"Document {document_id} has no rendition {rendition_id} to measure on.", id=rendition_id)
+    value = anchor.model_dump(mode="json", exclude_none=True)
+    value |= {"document_id": document_id, "rendition_id": rendition_id}
+    return value, rect
+
+
+def _parents(ctx: ActionContext, ids: set[str]) -> dict[str, Row[Any]]:
+    if not ids:
+        return {}
+    found: dict[str, Row[Any]] = {}
+    wanted = list(ids)
+    for start in range(0, len(wanted), 900):
+        query = select(segments).where(segments.c.id.in_(wanted[start : start + 900]))
+        found |= {row.id: row for row in ctx.conn.execute(query)}
+    return found
+
+
+def _check_parent(parents: dict[str, Row[Any]], parent_id: str, pass_id: str) -> Row[Any]:
+    row = parents.get(parent_id)
+    if row is None:
+        raise NoSuchSegment(parent_id)
+    if row.pass_id != pass_id:
+        raise OtherPage(
+            f"Segment {parent_id} belongs to pass {row.pass_id}; a parent is of the same pass ({pass_id}) and page.",
+            code="other_pass",
+        )
+    if row.deleted_at is not None:
+        raise SegmentDeleted(parent_id)
+    return row
+
+
+def editable(
+    ctx: ActionContext, segment_id: str, expected_version: int | None, checked: set[str] | None = None
+) -> Row[Any]:
+    """The row of a live segment at the version the caller read; the refusals of B 4.1 otherwise.
+
+    checked: passes whose page was looked at in this step already; it grows.
+    """
+    refuse_provisional(segment_id)
+    row = get_segment(ctx.conn, segment_id)
+    if row.deleted_at is not None:
+        raise SegmentDeleted(segment_id, live_after(ctx, segment_id))
+    if checked is None or row.pass_id not in checked:
+        _check_page(ctx, row)
+    if checked is not None:
+        checked.add(row.pass_id)
+    if expected_version is not None and row.version != expected_version:
+        raise StaleSegment(segment_id, expected_version, row.version, moved_fields(ctx.conn, row, expected_version))
+    return row
+
+
+def _check_page(ctx: ActionContext, row: Row[Any]) -> None:
+    if get_pass(ctx.conn, row.pass_id).deleted_at is not None:
+        raise PassDeleted(row.pass_id)
+    require_live(ctx.conn, row.document_id)
+    require_unlocked(ctx, row.document_id)
+
+
+def _update_example(ex: Example) -> dict[str, Any]:
+    page = sample_page(ex)
+    return {
+        "segment_id": page.segment_ids[0],
+        "expected_version": 1,
+        "anchor": {"rect": [0.12, 0.1, 0.76, 0.05]},
+        "direction": "ltr",
+    }
+
+
+@action(
+    "segment.update",
+    params=SegmentUpdate,
+    result=WrittenSegment,
+    summary="Change a segment's shape or what is stated on it; it is refused when somebody changed it since.",
+    example=_update_example,
+)
+def update(ctx: ActionContext, p: SegmentUpdate) -> dict[str, Any]:
+    """Raises StaleSegment naming the fields that moved, SegmentDeleted, NotFound, Invalid for a bad shape."""
+    row = editable(ctx, p.segment_id, p.expected_version)
+    sent = p.model_fields_set - {"segment_id", "expected_version"}
+    empty = next((name for name in NEVER_NULL if name in sent and getattr(p, name) is None), None)
+    if empty is not None:
+        raise Invalid(f"{empty} cannot be cleared; leave it out to keep it.", code="invalid_request")
+    changes: dict[str, Any] = {}
+    if p.anchor is not None:
+        frame = row.anchor.get("rendition_id")
+        changes["anchor"], rect = anchor_value(ctx, p.anchor, row.document_id, frame)
+        changes |= dict(zip(("bbox_x", "bbox_y", "bbox_w", "bbox_h"), rect, strict=True))
+        changes["tile"] = tile_of(*rect)
+    if "baseline" in sent:
+        if p.baseline is not None:
+            validate_baseline(p.baseline)
+        changes["baseline"] = None if p.baseline is None else [list(point) for point in p.baseline]
+    if "parent_segment_id" in sent:
+        _check_new_parent(ctx, row, p.parent_segment_id)
+        changes["parent_segment_id"] = p.parent_segment_id
+    if "cell" in sent:
+        changes["cell"] = None if p.cell is None else p.cell.model_dump()
+    for name in sent & {"kind", "kind_raw", "is_furniture", "language", "script", "direction"}:
+        changes[name] = getattr(p, name)
+    write_version(ctx, row, changes)
+    return parsed_answers(ctx.conn, [row.id], reading_rule(ctx.project))[0]
+
+
+def _check_new_parent(ctx: ActionContext, row: Row[Any], parent_id: str | None) -> None:
+    """A parent of the same pass that does not stand inside the segment itself."""
+    refuse_provisional(parent_id)
+    above = parent_id
+    while above is not None:
+        if above == row.id:
+            raise Conflict(
+                f"Segment {row.id} cannot stand inside itself or inside something in it.", code="parent_ring"
+            )
+        above = _check_parent(_parents(ctx, {above}), above, row.pass_id).parent_segment_id
+
+
+def write_version(ctx: ActionContext, row: Row[Any], changes: dict[str, Any]) -> None:
+    """Write *changes* as the segment's next version; nothing at all when every field has that value already."""
+    ctx.target(row.id)
+    if all(getattr(row, name) == value for name, value in changes.items()):
+        return
+    if ctx.principal.kind == "person":
+        changes = {**changes, "by_hand": True}
+    ctx.conn.execute(
+        segments.update()
+        .where(segments.c.id == row.id)
+        .values(**changes, version=row.version + 1, updated_at=ctx.now)
+    )
+    ctx.changed(segment_ids=[row.id], pass_ids=[row.pass_id], document_ids=[row.document_id])
+
+
+def _delete_example(ex: Example) -> dict[str, Any]:
+    page = sample_page(ex)
+    return {"segment_ids": page.segment_ids[:2], "expected_versions": [1, 1], "reason": "Bleed-through, no line"}
+
+
+@action(
+    "segment.delete",
+    params=SegmentDelete,
+    result=TouchedSegments,
+    summary="Withdraw segments of one pass; they can be undeleted and their citations say what became of them.",
+    example=_delete_example,
+    after_undo=forward_undo,
+)
+def delete(ctx: ActionContext, p: SegmentDelete) -> dict[str, Any]:
+    """Raises Invalid for uneven lists or an id named twice, Conflict for other passes, stale or deleted ones."""
+    if len(p.segment_ids) != len(p.expected_versions):
+        raise Invalid(
+            f"{len(p.segment_ids)} segment_ids and {len(p.expected_versions)} expected_versions; "
+            "send one version for each id.",
+            code="uneven_lists",
+        )
+    checked: set[str] = set()
+    rows = [
+        editable(ctx, one, at, checked) for one, at in zip(_once(p.segment_ids), p.expected_versions, strict=True)
+    ]
+    _one_pass(rows)
+    for row in rows:
+        write_version(ctx, row, {"deleted_at": ctx.now})
+        add_note(ctx, row.document_id, row.id, "deleted", reason=p.reason)
+    return {"segment_ids": [row.id for row in rows]}
+
+
+def _once(ids: list[str]) -> list[str]:
+    twice = next((one for n, one in enumerate(ids) if one in ids[:n]), None) if len(set(ids)) < len(ids) else None
+    if twice is not None:
+        raise Invalid(f"{twice} is named twice; name each segment once.", code="named_twice")
+    return ids
+
+
+def _one_pass(rows: Sequence[Row[Any]]) -> None:
+    other = next((row for row in rows if row.pass_id != rows[0].pass_id), None)
+    if other is not None:
+        raise OtherPage(
+            f"Segment {other.id} belongs to pass {other.pass_id}, segment {rows[0].id} to {rows[0].pass_id}; "
+            "one call works on one pass.",
+            code="other_pass",
+        )
+
+
+def _undelete_example(ex: Example) -> dict[str, Any]:
+    params = _delete_example(ex)
+    ex.run("segment.delete", params)
+    return {"segment_ids": params["segment_ids"]}
+
+
+@action(
+    "segment.undelete",
+    params=SegmentUndelete,
+    result=TouchedSegments,
+    summary="Bring withdrawn segments back.",
+    example=_undelete_example,
+    after_undo=forward_undo,
+)
+def undelete(ctx: ActionContext, p: SegmentUndelete) -> dict[str, Any]:
+    """Raises NotFound, Conflict for a segment that is not deleted, Invalid for a provisional id."""
+    rows = []
+    checked: set[str] = set()
+    for segment_id in _once(p.segment_ids):
+        refuse_provisional(segment_id)
+        row = get_segment(ctx.conn, segment_id)
+        if row.deleted_at is None:
+            raise Conflict(f"Segment {segment_id} is not deleted, so there is nothing to bring back.", code="not_deleted")
+        if row.pass_id not in checked:
+            _check_page(ctx, row)
+            checked.add(row.pass_id)
+        rows.append(row)
+    for row in rows:
+        write_version(ctx, row, {"deleted_at": None})
+        add_note(ctx, row.document_id, row.id, "restored", [row.id])
+    return {"segment_ids": [row.id for row in rows]}
+
+
+def _restore_version_example(ex: Example) -> dict[str, Any]:
+    params = _update_example(ex)
+    ex.run("segment.update", params)
+    return {"segment_id": params["segment_id"], "version": 1, "expected_version": 2}
+
+
+@action(
+    "segment.restore_version",
+    params=RestoreVersion,
+    result=WrittenSegment,
+    summary="Write an earlier version of a segment back as its newest one.",
+    example=_restore_version_example,
+)
+def restore_version(ctx: ActionContext, p: RestoreVersion) -> dict[str, Any]:
+    """Raises NotFound for a version never recorded, StaleSegment, SegmentDeleted."""
+    row = editable(ctx, p.segment_id, p.expected_version)
+    recorded = {one["version"]: one for one in segment_versions(ctx.conn, row.id)}
+    if p.version not in recorded:
+        known = ", ".join(map(str, recorded)) or "none, it never changed"
+        raise NotFound(
+            f"Segment {row.id} has no version {p.version}; recorded: {known}.", code="unknown_version"
+        )
+    old = recorded[p.version]
+    changes = {name: old[name] for name in EDITABLE}
+    if changes["parent_segment_id"] != row.parent_segment_id:
+        _check_new_parent(ctx, row, changes["parent_segment_id"])
+    try:
+        rect = validate_rect(changes["anchor"]["rect"])
+    except BadGeometry as refusal:
+        raise Conflict(f"Version {p.version} has a shape that is not accepted any more: {refusal.detail}") from None
+    changes |= dict(zip(("bbox_x", "bbox_y", "bbox_w", "bbox_h"), rect, strict=True))
+    changes["tile"] = tile_of(*rect)
+    write_version(ctx, row, changes)
+    return parsed_answers(ctx.conn, [row.id], reading_rule(ctx.project))[0]

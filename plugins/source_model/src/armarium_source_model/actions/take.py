@@ -1,0 +1,180 @@
+"""What a reader found, taken as one step: the lines of a page as a new pass, or the readings of its lines."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import orjson
+
+from armarium.api import ActionContext, Example, Invalid, action
+from armarium_source_model.actions.readings import require_kind
+from armarium_source_model.actions.samples import sample_anchor, sample_document, sample_page
+from armarium_source_model.api import NewReading, NewSegment, add_readings, add_segments, create_pass
+from armarium_source_model.errors import NoSuchSegment, OtherPage, SegmentDeleted, refuse_provisional
+from armarium_source_model.geometry import BadGeometry, Points, clip_points, rect_around, sound_geometry
+from armarium_source_model.schemas.readings import TakenReadings, TakeReadings
+from armarium_source_model.schemas.segments import FoundLineIn, TakeLines, TakenLines
+from armarium_source_model.writes import USER, writable_pass
+
+
+def _lines_example(ex: Example) -> dict[str, Any]:
+    return {
+        "document_id": sample_document(ex),
+        "name": "Lines found",
+        "provider": "sample-reader",
+        "model": "sample",
+        "lines": [
+            {"key": "r", "kind": "region", "rect": [0.05, 0.05, 0.9, 0.4]},
+            {"key": "l1", "rect": sample_anchor(0)["rect"], "parent_key": "r", "confidence": 0.9},
+            {"key": "l2", "rect": sample_anchor(1)["rect"], "parent_key": "r", "text": "Dear Sir"},
+        ],
+    }
+
+
+@action(
+    "segment.take_lines",
+    params=TakeLines,
+    result=TakenLines,
+    summary="Take the lines a reader found on a page as a new pass, in one step.",
+    example=_lines_example,
+)
+def take_lines(ctx: ActionContext, p: TakeLines) -> dict[str, Any]:
+    """Raises NotFound, Conflict, and BadGeometry for a line of which no rect at all can be held.
+
+    Shapes that reach a little over the image's edge are brought back into it; what else cannot be held is left
+    out and its reason kept in the segment's metadata. Texts that come with lines become readings.
+    """
+    if p.provider == USER:
+        raise Invalid("A reader's lines cannot be a person's: name the reader as provider.", code="not_a_person")
+    rendition_id = _rendition(ctx, p.document_id, p.rendition_id)
+    pass_id = create_pass(
+        ctx, p.document_id, p.name, provider=p.provider, model=p.model, run_id=p.run_id or ctx.run_id
+    )
+    ids = add_segments(ctx, pass_id, p.document_id, rendition_id, [_found(line) for line in p.lines])
+    read = [
+        NewReading(
+            segment_id,
+            line.text,
+            confidence=line.confidence,
+            producer_tool=p.provider,
+            producer_model=p.model,
+            producer_run_id=p.run_id or ctx.run_id,
+        )
+        for segment_id, line in zip(ids, p.lines, strict=True)
+        if line.text is not None
+    ]
+    add_readings(ctx, read)
+    return {"pass_id": pass_id, "segment_ids": ids}
+
+
+def _rendition(ctx: ActionContext, document_id: str, rendition_id: str | None) -> str | None:
+    if rendition_id is None:
+        return None
+    row = ctx.conn.exec_driver_sql("SELECT document_id FROM rendition WHERE id = ?", (rendition_id,)).one_or_none()
+    if row is None or row[0] != document_id:
+        raise OtherPage(
+            f"Rendition {rendition_id} is not a picture of document {document_id}; lines are measured on one of its own.",
+            code="other_document",
+        )
+    return rendition_id
+
+
+def _found(line: FoundLineIn) -> NewSegment:
+    polygon = None if line.polygon is None else _within(line.polygon)
+    baseline = None if line.baseline is None else _within(line.baseline)
+    sound = sound_geometry(polygon, baseline, _rect_within(line.rect))
+    if sound.rect is None:
+        raise BadGeometry(f"Line {line.key}: {sound.problem}", code="bad_geometry", key=line.key)
+    return NewSegment(
+        key=line.key,
+        kind=line.kind,
+        rect=sound.rect,
+        polygon=sound.polygon,
+        baseline=sound.baseline,
+        parent_key=line.parent_key,
+        kind_raw=line.kind_raw,
+        is_furniture=line.is_furniture,
+        direction=line.direction,
+        confidence=line.confidence,
+        metadata={"geometry_problem": sound.problem} if sound.problem else {},
+    )
+
+
+def _within(points: Points) -> Points:
+    """Points brought into the image when all are numbers; others are left for the check to refuse in words."""
+    return clip_points(points) if all(math.isfinite(x) and math.isfinite(y) for x, y in points) else points
+
+
+def _rect_within(rect: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
+    x, y, w, h = rect
+    if not all(map(math.isfinite, rect)) or w <= 0 or h <= 0 or x >= 1 or y >= 1 or x + w <= 0 or y + h <= 0:
+        return rect
+    return rect_around(clip_points([(x, y), (x + w, y + h)]))
+
+
+def _readings_example(ex: Example) -> dict[str, Any]:
+    page = sample_page(ex)
+    return {
+        "document_id": page.document_id,
+        "pass_id": page.pass_id,
+        "provider": "sample-reader",
+        "model": "sample",
+        "readings": [
+            {"segment_id": page.segment_ids[0], "text": "Dear Sir", "confidence": 0.8},
+            {"segment_id": page.segment_ids[1], "text": "your letter of the third"},
+        ],
+    }
+
+
+@action(
+    "reading.take",
+    params=TakeReadings,
+    result=TakenReadings,
+    summary="Take a reader's readings of the lines of a page, in one step.",
+    example=_readings_example,
+)
+def take_readings(ctx: ActionContext, p: TakeReadings) -> dict[str, Any]:
+    """Raises NotFound, SegmentDeleted, and Conflict for a segment of another pass than the one named."""
+    if p.provider == USER:
+        raise Invalid("A reader's readings cannot be a person's: name the reader as provider.", code="not_a_person")
+    writable_pass(ctx, p.pass_id, p.document_id)
+    require_kind(ctx, p.kind)
+    wanted = [one.segment_id for one in p.readings]
+    refuse_provisional(*wanted)
+    there = {
+        row[0]: row
+        for row in ctx.conn.exec_driver_sql(
+            "SELECT s.id, s.pass_id, s.deleted_at FROM json_each(?) j JOIN segment s ON s.id = j.value",
+            (orjson.dumps(wanted).decode(),),
+        )
+    }
+    for segment_id in wanted:
+        row = there.get(segment_id)
+        if row is None:
+            raise NoSuchSegment(segment_id)
+        if row[1] != p.pass_id:
+            raise OtherPage(
+                f"Segment {segment_id} belongs to pass {row[1]}, not to {p.pass_id}; readings of one call are of one pass.",
+                code="other_pass",
+            )
+        if row[2] is not None:
+            raise SegmentDeleted(segment_id)
+    ids = add_readings(
+        ctx,
+        [
+            NewReading(
+                one.segment_id,
+                one.text,
+                kind=p.kind,
+                level=p.level,
+                confidence=one.confidence,
+                producer_tool=p.provider,
+                producer_model=p.model,
+                producer_run_id=p.run_id or ctx.run_id,
+            )
+            for one in p.readings
+        ],
+    )
+    ctx.target(p.pass_id)
+    return {"representation_ids": ids}

@@ -1,0 +1,71 @@
+"""What other families may use of the source model: its tables, the order of a page, its text, bulk writes."""
+
+from __future__ import annotations
+
+from armarium_documents.api import representations
+from armarium_source_model.counting import Counting, PassBasis, ReadingRule
+from armarium_source_model.geometry import (
+    BadGeometry,
+    SoundGeometry,
+    clip_points,
+    rect_around,
+    sound_geometry,
+    validate_baseline,
+    validate_points,
+    validate_polygon,
+    validate_rect,
+)
+from armarium_source_model.models import forwardings, passes, reading_choices, segments
+from armarium_source_model.order import Shape, page_slope, reading_sequence
+from armarium_source_model.queries.passes import get_pass, list_passes, working_pass
+from armarium_source_model.queries.readings import (
+    CountingText,
+    counting_of_document,
+    counting_of_segment,
+    readings_of,
+)
+from armarium_source_model.queries.readings import counting_of_pass as counting_readings
+from armarium_source_model.queries.segments import get_segment, segments_of
+from armarium_source_model.queries.text import PageTextResult, page_text, pass_sequence
+from armarium_source_model.writes import NewReading, NewSegment, add_readings, add_segments, create_pass
+
+__all__ = [
+    "BadGeometry",
+    "Counting",
+    "CountingText",
+    "NewReading",
+    "NewSegment",
+    "PageTextResult",
+    "PassBasis",
+    "ReadingRule",
+    "Shape",
+    "SoundGeometry",
+    "add_readings",
+    "add_segments",
+    "clip_points",
+    "counting_of_document",
+    "counting_of_segment",
+    "counting_readings",
+    "create_pass",
+    "forwardings",
+    "get_pass",
+    "get_segment",
+    "list_passes",
+    "page_slope",
+    "page_text",
+    "pass_sequence",
+    "passes",
+    "reading_choices",
+    "reading_sequence",
+    "readings_of",
+    "rect_around",
+    "representations",
+    "segments",
+    "segments_of",
+    "sound_geometry",
+    "validate_baseline",
+    "validate_points",
+    "validate_polygon",
+    "validate_rect",
+    "working_pass",
+]

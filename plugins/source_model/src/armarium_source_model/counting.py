@@ -1,0 +1,139 @@
+"""Which reading of a line counts and which pass of a page works: the two rules, free of any database (B 2.2, 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+ReadingRule: TypeAlias = Literal["strict", "relaxed"]
+CountingBasis: TypeAlias = Literal["chosen", "correction", "newest-human", "newest-machine-unchosen", "none"]
+PassBasis: TypeAlias = Literal[
+    "chosen", "human-touched", "text-layer", "newest-machine-unchosen", "newest", "imported-only", "none"
+]
+
+HUMAN = "human"
+IMPORTED = "external_import"
+TEXT_LAYER = "text-layer"
+"""The provider of a pass that was read from the file's own text."""
+
+
+class ReadingFacts(NamedTuple):
+    """What the counting rule asks of one live reading (not retracted)."""
+
+    id: str
+    provenance_kind: str
+    created_at: str
+    corrects_id: str | None = None
+
+
+class Counting(NamedTuple):
+    """The reading that counts, and why. `labelled_machine`: show it as a machine's."""
+
+    representation_id: str | None
+    basis: CountingBasis
+    labelled_machine: bool = False
+
+
+NOTHING_COUNTS = Counting(None, "none")
+
+
+def counting_reading(
+    readings: Sequence[ReadingFacts], *, chosen_id: str | None = None, rule: ReadingRule = "strict"
+) -> Counting:
+    """The reading of one kind that counts on one segment, over its live *readings*; the first rule that applies."""
+    if not readings:
+        return NOTHING_COUNTS
+    if chosen_id is not None and any(reading.id == chosen_id for reading in readings):
+        return Counting(chosen_id, "chosen")
+    if len(readings) == 1:
+        only = readings[0]
+        if only.provenance_kind == HUMAN:
+            return Counting(only.id, "correction" if only.corrects_id else "newest-human")
+        return Counting(only.id, "newest-machine-unchosen", only.provenance_kind != IMPORTED)
+    retired = retired_ids(readings)
+    human = [r for r in readings if r.provenance_kind == HUMAN and r.id not in retired]
+    corrections = [r for r in human if r.corrects_id]
+    for candidates, basis in ((corrections, "correction"), (human, "newest-human")):
+        if len(candidates) == 1 or (candidates and rule == "relaxed"):
+            return Counting(_newest(candidates).id, "correction" if basis == "correction" else "newest-human")
+        if candidates:
+            # Rival readings by persons: no rule may prefer one scholar to another, so a person has to choose.
+            return NOTHING_COUNTS
+    machine = [r for r in readings if r.provenance_kind != HUMAN and r.id not in retired]
+    if any(r.provenance_kind == HUMAN for r in readings) or not machine:
+        return NOTHING_COUNTS
+    newest = _newest(machine)
+    return Counting(newest.id, "newest-machine-unchosen", newest.provenance_kind != IMPORTED)
+
+
+def retired_ids(readings: Iterable[ReadingFacts]) -> set[str]:
+    """Readings that a person's live correction has retired. What a machine corrects it only claims to correct."""
+    return {r.corrects_id for r in readings if r.corrects_id and r.provenance_kind == HUMAN}
+
+
+def _newest(readings: Sequence[ReadingFacts]) -> ReadingFacts:
+    return max(readings, key=lambda reading: (reading.created_at, reading.id))
+
+
+class PassFacts(NamedTuple):
+    """What the ladder asks of one live pass of a page."""
+
+    id: str
+    provenance_kind: str
+    created_at: str
+    provider: str | None = None
+    imported: bool = False
+
+
+class Working(NamedTuple):
+    """The pass to read a page by, and why. An imported pass is read by but never is the working pass by itself."""
+
+    pass_id: str | None
+    basis: PassBasis
+
+    @property
+    def is_working(self) -> bool:
+        return self.pass_id is not None and self.basis != "imported-only"
+
+
+def working_pass(
+    passes: Sequence[PassFacts],
+    *,
+    chosen_id: str | None = None,
+    touched: Iterable[str] = (),
+    rule: ReadingRule = "strict",
+) -> Working:
+    """The pass of a page to work on, over its live *passes*; the first rung that holds (B 4.2).
+
+    touched: ids of passes in which a person has made or edited a segment or given a reading.
+    """
+    if not passes:
+        return Working(None, "none")
+    if chosen_id is not None and any(one.id == chosen_id for one in passes):
+        return Working(chosen_id, "chosen")
+    by_hand = set(touched)
+    ladder: tuple[tuple[PassBasis, list[PassFacts]], ...] = (
+        ("human-touched", [p for p in passes if p.id in by_hand or (p.provenance_kind == HUMAN and not p.imported)]),
+        ("text-layer", [p for p in passes if p.provider == TEXT_LAYER]),
+        (
+            "newest" if rule == "relaxed" else "newest-machine-unchosen",
+            [p for p in passes if not p.imported and p.provenance_kind != IMPORTED],
+        ),
+        ("imported-only", list(passes)),
+    )
+    for basis, candidates in ladder:
+        if candidates:
+            return Working(max(candidates, key=lambda one: (one.created_at, one.id)).id, basis)
+    raise AssertionError("unreachable: the last rung holds every pass")
+
+
+def count_all(
+    readings: Mapping[str, Sequence[ReadingFacts]],
+    chosen: Mapping[str, str],
+    rule: ReadingRule,
+) -> dict[str, Counting]:
+    """The counting reading of many segments at once: segment id -> Counting."""
+    return {
+        segment_id: counting_reading(own, chosen_id=chosen.get(segment_id), rule=rule)
+        for segment_id, own in readings.items()
+    }

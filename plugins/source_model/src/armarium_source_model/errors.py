@@ -1,0 +1,112 @@
+"""The refusals of the source model that carry more than a sentence (B 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from armarium.api import Conflict, Forbidden, Invalid, NotFound
+
+PROVISIONAL = "legacy:"
+"""Ids of this form are worked out from an older geometry blob; nothing can be written to them."""
+
+
+class NoSuchSegment(NotFound):
+    def __init__(self, segment_id: str) -> None:
+        super().__init__(f"There is no segment {segment_id} in this project.", id=segment_id)
+
+
+class NoSuchPass(NotFound):
+    def __init__(self, pass_id: str) -> None:
+        super().__init__(f"There is no pass {pass_id} in this project.", id=pass_id)
+
+
+class NoSuchReading(NotFound):
+    def __init__(self, representation_id: str) -> None:
+        super().__init__(f"There is no reading {representation_id} in this project.", id=representation_id)
+
+
+class ProvisionalId(Invalid):
+    """A write named an id that only stands for a box of an older geometry blob."""
+
+    def __init__(self, given: str) -> None:
+        super().__init__(
+            f"{given} is provisional: it is read from an older geometry blob and cannot be written to. "
+            "Convert the page to segments first, then use the ids that gives.",
+            code="provisional_id",
+            id=given,
+        )
+
+
+class SegmentDeleted(Conflict):
+    def __init__(self, segment_id: str, live: Sequence[str] = ()) -> None:
+        where = f" What it was is now {', '.join(live)}." if live else " Undelete it first."
+        super().__init__(
+            f"Segment {segment_id} is deleted or merged away and cannot be edited.{where}",
+            code="segment_deleted",
+            segment_id=segment_id,
+            live_segment_ids=list(live),
+        )
+
+
+class PassDeleted(Conflict):
+    def __init__(self, pass_id: str) -> None:
+        super().__init__(
+            f"Pass {pass_id} was withdrawn; restore it before you write to it.", code="pass_deleted", id=pass_id
+        )
+
+
+class StaleSegment(Conflict):
+    """Somebody else changed the segment since the caller read it; `changed` names exactly the fields that moved."""
+
+    def __init__(self, segment_id: str, expected: int, current: int, changed: Sequence[str]) -> None:
+        moved = ", ".join(changed) if changed else "nothing but the version"
+        sentence = (
+            f"Segment {segment_id} is at version {current}, not {expected}; what moved since: {moved}. "
+            "Read it again and repeat the edit on what is there now."
+        )
+        super().__init__(
+            sentence,
+            code="stale_version",
+            message=sentence,
+            segment_id=segment_id,
+            expected_version=expected,
+            current_version=current,
+            changed=list(changed),
+        )
+
+
+class OtherPage(Conflict):
+    """A pass, parent or brother belongs to another pass or document than the one named with it."""
+
+
+class OtherReadingCounts(Conflict):
+    def __init__(self, expected: str, counting_id: str | None, counting_text: str | None) -> None:
+        what = f"the reading {counting_id} counts" if counting_id else "no reading counts"
+        super().__init__(
+            f"You expected {expected} to be the counting reading, but now {what}; nothing was written. "
+            "Look at it and correct that one.",
+            code="other_reading_counts",
+            counting_id=counting_id,
+            counting_text=counting_text,
+        )
+
+
+class PersonOnly(Forbidden):
+    """Something only a person may do was asked by a machine or in a run's context."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"Only a person may {what}; a machine or a run may not.", code="person_only")
+
+
+class UnknownKind(Invalid):
+    def __init__(self, kind: str, known: Sequence[str]) -> None:
+        super().__init__(
+            f"This project has no reading kind {kind!r}; it has {', '.join(known)}.", code="unknown_kind"
+        )
+
+
+def refuse_provisional(*ids: str | None) -> None:
+    """ProvisionalId when one of *ids* only stands for a box of an older geometry blob."""
+    for given in ids:
+        if given is not None and given.startswith(PROVISIONAL):
+            raise ProvisionalId(given)

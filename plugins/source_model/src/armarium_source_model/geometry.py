@@ -1,0 +1,193 @@
+"""Geometry of a segment: the one validator of rectangles, polygons and baselines (fractions, origin top left)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from armarium.api import Invalid
+
+Point: TypeAlias = Sequence[float]
+Rect: TypeAlias = Sequence[float]
+Points: TypeAlias = Sequence[Point]
+
+TOLERANCE = 1e-6
+"""How far an edge may stand outside the frame, or a polygon outside its rectangle, before it is refused."""
+MAX_POINTS = 10_000
+"""More points than this describe noise, not a shape; a longer outline is refused in words."""
+GRID = 16
+"""Tiles to a side: `tile` = row x 16 + column of the box's centre, an index and no promise (B 2.1)."""
+
+
+class BadGeometry(Invalid):
+    """A shape that cannot be held: the sentence says which, and what a good one looks like."""
+
+
+def validate_rect(rect: Rect, *, what: str = "The rect") -> tuple[float, float, float, float]:
+    """*rect* as `(x, y, w, h)`, or BadGeometry: four finite fractions, w and h above 0, inside the frame."""
+    if len(rect) != 4:
+        raise BadGeometry(f"{what} has {len(rect)} numbers; a rect is [x, y, w, h] in fractions of the image.")
+    x, y, w, h = rect
+    try:
+        finite = math.isfinite(x) and math.isfinite(y) and math.isfinite(w) and math.isfinite(h)
+    except (TypeError, OverflowError):
+        finite = False
+    if not finite:
+        raise BadGeometry(f"{what} holds something that is not a finite number; send four finite fractions.")
+    if w <= 0 or h <= 0:
+        raise BadGeometry(f"{what} has no area (width {w:g}, height {h:g}); both must be above 0.")
+    if x < -TOLERANCE or y < -TOLERANCE or x + w > 1 + TOLERANCE or y + h > 1 + TOLERANCE:
+        raise BadGeometry(
+            f"{what} [{x:g}, {y:g}, {w:g}, {h:g}] reaches outside the image; "
+            "x, y, x + w and y + h are fractions between 0 and 1."
+        )
+    return float(x), float(y), float(w), float(h)
+
+
+def bounds(points: Points) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of *points*."""
+    xs = [point[0] for point in points]
+    ys = [point[1] for point in points]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def validate_points(
+    points: Points, *, least: int, what: str, rect: Rect | None = None
+) -> tuple[float, float, float, float]:
+    """Check the points of a polygon (least 3) or a baseline (least 2) and answer their bounds.
+
+    Each point is two finite fractions inside the frame and, where *rect* is given, inside that rect.
+    """
+    count = len(points)
+    if count < least:
+        raise BadGeometry(f"{what} has {count} point{'s' * (count != 1)}; it needs at least {least}.")
+    if count > MAX_POINTS:
+        raise BadGeometry(f"{what} has {count:,} points; simplify it to at most {MAX_POINTS:,}.")
+    try:
+        xs = [point[0] for point in points]
+        ys = [point[1] for point in points]
+        sound = math.isfinite(sum(xs)) and math.isfinite(sum(ys)) and all(len(point) == 2 for point in points)
+    except (TypeError, IndexError, OverflowError):
+        sound = False
+    if not sound:
+        raise BadGeometry(f"{what} holds a point that is not two finite numbers; send [[x, y], …] as fractions.")
+    left, top, right, bottom = min(xs), min(ys), max(xs), max(ys)
+    if left < -TOLERANCE or top < -TOLERANCE or right > 1 + TOLERANCE or bottom > 1 + TOLERANCE:
+        raise BadGeometry(f"{what} reaches outside the image; every coordinate is a fraction between 0 and 1.")
+    if rect is not None:
+        x, y, w, h = rect
+        if (
+            left < x - TOLERANCE
+            or top < y - TOLERANCE
+            or right > x + w + TOLERANCE
+            or bottom > y + h + TOLERANCE
+        ):
+            raise BadGeometry(
+                f"{what} reaches outside its rect [{x:g}, {y:g}, {w:g}, {h:g}]; "
+                "send a rect that encloses every point."
+            )
+    return left, top, right, bottom
+
+
+def validate_polygon(polygon: Points, rect: Rect | None = None, *, what: str = "The polygon") -> None:
+    """Three or more points that are not all on one line, inside *rect*. A polygon may cross itself: real files do."""
+    validate_points(polygon, least=3, what=what, rect=rect)
+    ax, ay = polygon[0]
+    far = max(polygon, key=lambda point: abs(point[0] - ax) + abs(point[1] - ay))
+    dx, dy = far[0] - ax, far[1] - ay
+    if all(abs(dx * (point[1] - ay) - dy * (point[0] - ax)) <= 1e-14 for point in polygon):
+        raise BadGeometry(f"{what} encloses no area: its points lie on one line; send an outline.")
+
+
+def validate_baseline(baseline: Points, *, what: str = "The baseline") -> None:
+    """Two or more points in writing direction, of some length. It may leave the rect: descenders and noise do."""
+    left, top, right, bottom = validate_points(baseline, least=2, what=what)
+    if right - left <= 0 and bottom - top <= 0:
+        raise BadGeometry(f"{what} has no length: its points are one point; send its two ends at least.")
+
+
+def rect_around(points: Points) -> tuple[float, float, float, float]:
+    """The smallest rect that encloses *points*; a shape without width or height is given the tolerance as one."""
+    left, top, right, bottom = bounds(points)
+    width, height = max(right - left, TOLERANCE), max(bottom - top, TOLERANCE)
+    return min(left, 1 - width), min(top, 1 - height), width, height
+
+
+def clip_points(points: Points) -> list[list[float]]:
+    """*points* with every coordinate brought into the frame, for line finders that draw over the image's edge."""
+    return [[min(1.0, max(0.0, point[0])), min(1.0, max(0.0, point[1]))] for point in points]
+
+
+def tile_of(x: float, y: float, w: float, h: float) -> int:
+    """The tile of the centre of a box."""
+    column = min(GRID - 1, max(0, int((x + w / 2) * GRID)))
+    row = min(GRID - 1, max(0, int((y + h / 2) * GRID)))
+    return row * GRID + column
+
+
+@dataclass(frozen=True)
+class SoundGeometry:
+    """What can be held of a shape somebody else wrote, and in words why the rest cannot."""
+
+    rect: tuple[float, float, float, float] | None
+    polygon: list[list[float]] | None
+    baseline: list[list[float]] | None
+    problem: str | None
+
+
+def sound_geometry(polygon: Points | None, baseline: Points | None, rect: Rect | None = None) -> SoundGeometry:
+    """Keep what is sound of a foreign shape; the caller keeps the raw pixels apart with `problem` (B 2.1 metadata).
+
+    The rect is the one given, else the one around the polygon, else the one around the baseline; it is None
+    only when nothing at all can be held.
+    """
+    problems: list[str] = []
+    held_polygon: list[list[float]] | None = None
+    held_baseline: list[list[float]] | None = None
+    held_rect: tuple[float, float, float, float] | None = None
+    if polygon is not None:
+        try:
+            validate_polygon(polygon)
+            held_polygon = [[float(x), float(y)] for x, y in polygon]
+        except BadGeometry as refusal:
+            problems.append(refusal.detail)
+    if baseline is not None:
+        try:
+            validate_baseline(baseline)
+            held_baseline = [[float(x), float(y)] for x, y in baseline]
+        except BadGeometry as refusal:
+            problems.append(refusal.detail)
+    if rect is not None:
+        try:
+            held_rect = validate_rect(rect)
+            if held_polygon is not None:
+                validate_points(held_polygon, least=3, what="The polygon", rect=held_rect)
+        except BadGeometry as refusal:
+            problems.append(refusal.detail)
+            held_rect = None
+    if held_rect is None and held_polygon is not None:
+        held_rect = rect_around(held_polygon)
+    if held_rect is None and held_baseline is not None:
+        held_rect = rect_around(held_baseline)
+    if held_rect is None:
+        held_rect = _clipped_rect(polygon) or _clipped_rect(baseline)
+    return SoundGeometry(held_rect, held_polygon, held_baseline, " ".join(problems) or None)
+
+
+def _clipped_rect(points: Points | None) -> tuple[float, float, float, float] | None:
+    """The rect of the finite part of *points* that lies in the frame, or None when none of it does."""
+    if not points:
+        return None
+    finite: list[Any] = [
+        point
+        for point in points
+        if len(point) == 2 and all(isinstance(c, int | float) and math.isfinite(c) for c in point)
+    ]
+    if not finite:
+        return None
+    left, top, right, bottom = bounds(finite)
+    if right < 0 or bottom < 0 or left > 1 or top > 1:
+        return None
+    return rect_around(clip_points(finite))

@@ -1,0 +1,193 @@
+"""The tables of the source model: passes and segments, and which reading or pass a person chose (B 2.1, 2.2)."""
+
+from __future__ import annotations
+
+from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, MetaData, Table, Text, text
+
+from armarium.api import Json, append_only, tracked
+from armarium_documents.api import documents, representations
+
+metadata = MetaData()
+
+
+def _provenance() -> tuple[Column[str], Column[str], Column[str], Column[str]]:
+    """Who made the row: set by the server from the principal, never from a body (invariant 8)."""
+    return (
+        Column("provenance_kind", Text, nullable=False),
+        Column("created_by", Text),
+        Column("run_id", Text),
+        Column("created_at", Text, nullable=False),
+    )
+
+
+passes = Table(
+    "segment_pass",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column(
+        "document_id",
+        Text,
+        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
+        nullable=False,
+        index=True,
+    ),
+    Column("name", Text, nullable=False),
+    Column("provider", Text),
+    Column("model", Text),
+    Column("source_artifact_id", Text, index=True),
+    Column("artifact_type", Text),
+    Column("import_file", Text),
+    Column("import_checksum", Text, index=True),
+    Column("import_format", Text),
+    Column("has_original", Boolean, nullable=False),
+    Column("ground_truth", Boolean, nullable=False),
+    Column("transformation", Json),
+    *_provenance(),
+    Column("deleted_at", Text),
+    info=tracked(label="pass", document="document_id"),
+)
+"""One laying-out of a page: a model's, an import's or a person's. Rival passes stand side by side."""
+
+pass_choices = Table(
+    "segment_pass_choice",
+    metadata,
+    Column(
+        "document_id",
+        Text,
+        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
+        primary_key=True,
+    ),
+    Column(
+        "pass_id",
+        Text,
+        ForeignKey("segment_pass.id", deferrable=True, initially="DEFERRED"),
+        nullable=False,
+        index=True,
+    ),
+    *_provenance(),
+    info=tracked(label="choice of the working pass", document="document_id"),
+)
+"""The pass a person chose to work on; where there is no row the ladder decides (B 4.2)."""
+
+segments = Table(
+    "segment",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column(
+        "document_id",
+        Text,
+        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
+        nullable=False,
+    ),
+    Column(
+        "pass_id",
+        Text,
+        ForeignKey("segment_pass.id", deferrable=True, initially="DEFERRED"),
+        nullable=False,
+    ),
+    Column("kind", Text, nullable=False),
+    Column("kind_raw", Text),
+    # The whole SourceAnchor as sent and checked; the four box columns and the tile are worked out from its rect.
+    Column("anchor", Json, nullable=False),
+    Column("baseline", Json),
+    Column("parent_segment_id", Text, ForeignKey("segment.id", deferrable=True, initially="DEFERRED")),
+    Column("is_furniture", Boolean, nullable=False),
+    Column("language", Text),
+    Column("script", Text),
+    Column("direction", Text),
+    Column("cell", Json),
+    Column("confidence", Float),
+    Column("source_artifact_id", Text),
+    Column("box_index", Integer),
+    Column("page_index", Integer),
+    Column("metadata", Json, nullable=False),
+    Column("bbox_x", Float, nullable=False),
+    Column("bbox_y", Float, nullable=False),
+    Column("bbox_w", Float, nullable=False),
+    Column("bbox_h", Float, nullable=False),
+    Column("tile", Integer, nullable=False),
+    # A person made or edited it: what lifts its pass to human-touched. Undo takes it back with the edit.
+    Column("by_hand", Boolean, nullable=False),
+    Column("version", Integer, nullable=False),
+    *_provenance(),
+    Column("updated_at", Text, nullable=False),
+    Column("deleted_at", Text),
+    Index("ix_segment_pass", "pass_id", "id"),
+    Index("ix_segment_document", "document_id", "id"),
+    Index("ix_segment_parent", "parent_segment_id", sqlite_where=text("parent_segment_id IS NOT NULL")),
+    Index("ix_segment_by_hand", "document_id", "pass_id", sqlite_where=text("by_hand")),
+    info=tracked(
+        label="segment",
+        monotonic=("version", "updated_at"),
+        large=("anchor", "baseline", "metadata"),
+        document="document_id",
+    ),
+)
+"""A region, line or word on a page; it never moves to another pass or document (that is a merge)."""
+
+reading_choices = Table(
+    "reading_choice",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column(
+        "document_id",
+        Text,
+        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
+        nullable=False,
+    ),
+    Column(
+        "segment_id",
+        Text,
+        ForeignKey("segment.id", deferrable=True, initially="DEFERRED"),
+        nullable=False,
+    ),
+    Column("kind", Text, nullable=False),
+    Column(
+        "representation_id",
+        Text,
+        ForeignKey(representations.c.id, deferrable=True, initially="DEFERRED"),
+        nullable=False,
+        index=True,
+    ),
+    *_provenance(),
+    Column("superseded_at", Text),
+    Index("ix_reading_choice_segment", "segment_id", "kind"),
+    Index("ix_reading_choice_document", "document_id", sqlite_where=text("superseded_at IS NULL")),
+    info=tracked(label="choice of a reading", document="document_id"),
+)
+"""Which reading a person said counts; earlier choices stay with `superseded_at`, at most one stands per kind."""
+
+reading_kinds = Table(
+    "reading_kind",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("label", Text, nullable=False),
+    Column("builtin", Boolean, nullable=False),
+    Column("created_at", Text, nullable=False),
+    info=tracked(label="kind of reading"),
+)
+"""The kinds a reading may have: an open table, seeded, from which nothing is removed (B 2.2)."""
+
+forwardings = Table(
+    "segment_forwarding",
+    metadata,
+    Column("sequence", Integer, primary_key=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column(
+        "document_id",
+        Text,
+        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
+        nullable=False,
+        index=True,
+    ),
+    # No foreign keys to segments: a note outlives the part that an undo takes back, so that its citation still resolves.
+    Column("old_segment_id", Text, nullable=False, index=True),
+    Column("kind", Text, nullable=False),
+    Column("new_segment_ids", Json, nullable=False),
+    Column("actor", Text),
+    Column("audit_id", Text, nullable=False),
+    Column("reason", Text),
+    Column("created_at", Text, nullable=False),
+    info=append_only(document="document_id"),
+)
+"""Where a citation of a segment leads now: notes of kind merged, split, deleted and restored; the newest decides."""

@@ -1,0 +1,410 @@
+"""The order a page is read in, worked out from where its segments stand: columns, directions, margins, furniture.
+
+The tree of regions, lines and words is walked from the top; brothers are ordered by cutting the page along its
+white space. Every direction is turned into the same picture first (lines run along `u`, the page progresses along
+`v`), so that there is one algorithm and no special case: right to left mirrors `u`, vertical script swaps the axes.
+Here is no database and no text; who knows the text may say the direction.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from statistics import median
+from typing import NamedTuple
+
+HORIZONTAL = frozenset({"ltr", "rtl"})
+VERTICAL = frozenset({"ttb", "btt"})
+LEFT_TO_RIGHT_COLUMNS = frozenset({"Mong", "Phag"})
+"""Scripts whose vertical lines follow each other from left to right; all others run from right to left."""
+MARGIN_ROLES = frozenset({"marginalia", "margin", "marginal", "marginnote"})
+FOOT_ROLES = frozenset({"footnote", "footnote-continued", "endnote"})
+
+REGION_INSET = 0.012
+"""Regions are drawn generously: their boxes are shrunk by this (page heights) before white space is sought."""
+SHORT = 3.5
+"""Pieces shorter than this many times their thickness are cells or the halves of a verse, not lines of a column."""
+CELL = 0.05
+"""Regions lower than this (page heights), in full rows, are cells of a table."""
+FEW = 120
+"""Up to so many boxes without any straight white cut between them are ordered pair by pair."""
+
+
+class Shape(NamedTuple):
+    """What the order needs to know of a segment. x, y, w, h are fractions of the image, origin top left."""
+
+    id: str
+    kind: str
+    x: float
+    y: float
+    w: float
+    h: float
+    parent_id: str | None = None
+    is_furniture: bool = False
+    direction: str | None = None
+    """ltr, rtl, ttb or btt when the segment itself states it."""
+    role: str | None = None
+    """What the source calls it (marginalia, footnote, header); case and punctuation do not matter."""
+    row: int | None = None
+    column: int | None = None
+    """Its place in a table, when it is a cell."""
+    script: str | None = None
+
+
+class _Box(NamedTuple):
+    """A shape in the common picture: lines run along u, the page progresses along v."""
+
+    at: int
+    u0: float
+    u1: float
+    v0: float
+    v1: float
+    thick: float
+
+    @property
+    def middle(self) -> float:
+        return (self.v0 + self.v1) / 2
+
+
+def reading_sequence(
+    shapes: Sequence[Shape], *, direction: str | None = None, aspect: float = 1.0, slope: float = 0.0
+) -> list[str]:
+    """Ids of *shapes* in reading order: every parent before its children, every shape exactly once.
+
+    direction: what is known of the page (ltr, rtl, ttb, btt); a segment's own stated direction goes before it.
+    aspect: width of the image divided by its height, so that a vertical line is told from a short wide one.
+    slope: how much the lines fall to the right (page heights per page height), from `page_slope`.
+    """
+    known = {shape.id for shape in shapes}
+    children: dict[str | None, list[Shape]] = {}
+    for shape in shapes:
+        parent = shape.parent_id if shape.parent_id in known and shape.parent_id != shape.id else None
+        children.setdefault(parent, []).append(shape)
+    sequence: list[str] = []
+    seen: set[str] = set()
+
+    page = direction if direction in HORIZONTAL | VERTICAL else None
+    stack = list(reversed(_order_brothers(children.get(None, []), page, aspect, slope)))
+    while stack:
+        shape = stack.pop()
+        if shape.id in seen:
+            continue
+        seen.add(shape.id)
+        sequence.append(shape.id)
+        inside = children.get(shape.id)
+        if inside:
+            own = shape.direction or page
+            stack.extend(reversed(_order_brothers(inside, own, aspect, slope)))
+    for shape in shapes:
+        # A ring of parents cannot come from the database, but a caller's list may hold one: nothing is lost.
+        if shape.id not in seen:
+            sequence.append(shape.id)
+    return sequence
+
+
+def page_slope(baselines: Iterable[Sequence[Sequence[float]]], aspect: float = 1.0) -> float:
+    """The median fall of *baselines* (fractions) to the right; 0 when there are too few level ones to tell."""
+    slopes: list[float] = []
+    for points in baselines:
+        run = (points[-1][0] - points[0][0]) * aspect
+        rise = points[-1][1] - points[0][1]
+        if abs(run) > 0.05 and abs(rise) < 0.3 * abs(run):
+            slopes.append(rise / run)
+    return median(slopes) if len(slopes) >= 3 else 0.0
+
+
+def line_shape_direction(shapes: Iterable[Shape], aspect: float = 1.0) -> str | None:
+    """ttb when most lines are more than twice as tall as wide, else None: the shapes alone do not tell (B 4.3)."""
+    tall = wide = 0
+    for shape in shapes:
+        if shape.kind == "line":
+            if shape.h > 2 * shape.w * aspect:
+                tall += 1
+            else:
+                wide += 1
+    return "ttb" if tall > wide else None
+
+
+def _order_brothers(
+    shapes: list[Shape], direction: str | None, aspect: float, slope: float
+) -> list[Shape]:
+    """Shapes of one parent: head furniture, body, footnotes, margins, foot furniture; each part by its place."""
+    if len(shapes) < 2:
+        return shapes
+    if all(shape.row is not None for shape in shapes):
+        return sorted(shapes, key=lambda s: (s.row or 0, s.column or 0))
+    direction = _direction_of(shapes, direction, aspect)
+    scripts = Counter(shape.script for shape in shapes if shape.script)
+    script = scripts.most_common(1)[0][0] if scripts else None
+    head: list[Shape] = []
+    body: list[Shape] = []
+    notes: list[Shape] = []
+    margin: list[Shape] = []
+    foot: list[Shape] = []
+    for shape in shapes:
+        if shape.is_furniture:
+            (head if shape.y + shape.h / 2 < 0.5 else foot).append(shape)
+        else:
+            part = _part_of(shape.role)
+            (margin if part == "margin" else notes if part == "foot" else body).append(shape)
+    if not body:
+        # A margin region's own lines all say "marginalia": among themselves they are simply the text.
+        body, notes, margin = notes + margin, [], []
+    ordered: list[Shape] = []
+    for group in (head, body, notes, margin, foot):
+        if len(group) > 1:
+            group = _place(group, direction, script, aspect, slope)
+        ordered += group
+    return ordered
+
+
+def _part_of(role: str | None) -> str | None:
+    if not role:
+        return None
+    word = "".join(ch for ch in role.casefold() if ch.isalpha() or ch == "-")
+    if word in MARGIN_ROLES or word.startswith("margin"):
+        return "margin"
+    return "foot" if word in FOOT_ROLES else None
+
+
+def _direction_of(shapes: list[Shape], known: str | None, aspect: float) -> str:
+    """What most brothers state, else what is known from above, else what their shapes tell, else ltr."""
+    stated = Counter(s.direction for s in shapes if s.direction in HORIZONTAL or s.direction in VERTICAL)
+    if stated and 2 * sum(stated.values()) >= len(shapes):
+        return str(stated.most_common(1)[0][0])
+    return known or line_shape_direction(shapes, aspect) or "ltr"
+
+
+def _place(
+    shapes: list[Shape], direction: str, script: str | None, aspect: float, slope: float
+) -> list[Shape]:
+    """Order *shapes* by place alone, in the common picture of their direction."""
+    turn = _turn(direction, script, aspect)
+    boxes: list[_Box] = []
+    lines_only = all(shape.kind != "region" for shape in shapes)
+    for index, shape in enumerate(shapes):
+        x0, x1, y0, y1 = shape.x * aspect, (shape.x + shape.w) * aspect, shape.y, shape.y + shape.h
+        if slope:
+            # Turned level about the middle: the shape keeps its centre's place, and loses the height it had by leaning.
+            cx, cy = (x0 + x1) / 2, (y0 + y1) / 2
+            half_h = max((y1 - y0) - abs(slope) * (x1 - x0), 0.3 * (y1 - y0)) / 2
+            half_w = max((x1 - x0) - abs(slope) * (y1 - y0), 0.3 * (x1 - x0)) / 2
+            tx, ty = cx + slope * cy, cy - slope * cx
+            x0, x1, y0, y1 = tx - half_w, tx + half_w, ty - half_h, ty + half_h
+        u0, u1, v0, v1 = turn(x0, x1, y0, y1)
+        thick = v1 - v0
+        if shape.kind == "region":
+            du, dv = min(0.1 * (u1 - u0), REGION_INSET), min(0.1 * thick, REGION_INSET)
+        else:
+            # Ascenders and descenders reach into the neighbours: only the body of a line says which row it is on.
+            du, dv = min(0.15 * thick, 0.2 * (u1 - u0)), 0.28 * thick
+        boxes.append(_Box(index, u0 + du, u1 - du, v0 + dv, v1 - dv, thick))
+    least = 0.9 * median(box.thick for box in boxes) if lines_only else 0.003
+    ordered: list[_Box] = []
+    _cut(boxes, least, lines_only, ordered)
+    return [shapes[box.at] for box in ordered]
+
+
+_Turn = Callable[[float, float, float, float], tuple[float, float, float, float]]
+
+
+def _turn(direction: str, script: str | None, aspect: float) -> _Turn:
+    """How x0, x1, y0, y1 become u0, u1, v0, v1 for a direction."""
+    if direction == "rtl":
+        return lambda x0, x1, y0, y1: (aspect - x1, aspect - x0, y0, y1)
+    if direction in VERTICAL:
+        up = direction == "btt"
+        rightwards = script in LEFT_TO_RIGHT_COLUMNS
+
+        def turned(x0: float, x1: float, y0: float, y1: float) -> tuple[float, float, float, float]:
+            u0, u1 = (1 - y1, 1 - y0) if up else (y0, y1)
+            v0, v1 = (x0, x1) if rightwards else (aspect - x1, aspect - x0)
+            return u0, u1, v0, v1
+
+        return turned
+    return lambda x0, x1, y0, y1: (x0, x1, y0, y1)
+
+
+def _cut(boxes: list[_Box], least: float, lines: bool, out: list[_Box]) -> None:
+    """Append *boxes* to *out* in order: bands of rows that share a gutter are read column by column."""
+    if len(boxes) < 2:
+        out += boxes
+        return
+    rows = _rows(boxes)
+    if len(rows) == 1:
+        columns = _columns(boxes, 0.0)
+        if len(columns) > 1:
+            for column in columns:
+                _cut(column, least, lines, out)
+        else:
+            out += _untangle(boxes)
+        return
+    if len(rows) == len(boxes) and not _any_gutter(boxes, least):
+        for row in rows:
+            out += row
+        return
+    for band in _bands(rows, least):
+        flat = [box for row in band for box in row]
+        if len(band) == 1:
+            _cut(flat, least, lines, out)
+            continue
+        columns = _columns(flat, least)
+        if lines and min(len(column) for column in columns) < 3:
+            # Two rows that happen to break at the same place are no columns unless the gap is a wide one.
+            columns = _columns(flat, 2.5 * least)
+        if len(columns) > 1 and not _is_table(band, columns, lines):
+            for column in columns:
+                _cut(column, least, lines, out)
+        else:
+            for row in band:
+                _cut(row, least, lines, out)
+
+
+def _rows(boxes: list[_Box]) -> list[list[_Box]]:
+    """Boxes grouped where a straight cut across the page, touching none, parts them."""
+    rows: list[list[_Box]] = []
+    reach = float("-inf")
+    for box in sorted(boxes, key=lambda b: b.v0):
+        if box.v0 >= reach:
+            rows.append([])
+            reach = box.v1
+        rows[-1].append(box)
+        reach = max(reach, box.v1)
+    return rows
+
+
+def _columns(boxes: list[_Box], least: float) -> list[list[_Box]]:
+    """Boxes grouped where a straight cut along the page with a white of at least *least* parts them."""
+    columns: list[list[_Box]] = []
+    reach = float("-inf")
+    for box in sorted(boxes, key=lambda b: b.u0):
+        if not columns or box.u0 - reach >= least:
+            columns.append([])
+            reach = box.u1
+        columns[-1].append(box)
+        reach = max(reach, box.u1)
+    return columns
+
+
+def _any_gutter(boxes: list[_Box], least: float) -> bool:
+    return len(_columns(boxes, least)) > 1
+
+
+def _bands(rows: list[list[_Box]], least: float) -> list[list[list[_Box]]]:
+    """Runs of following rows that leave one gutter free together; rows without any stand alone."""
+    bands: list[list[list[_Box]]] = []
+    taken: list[tuple[float, float]] = []
+    open_ended = False
+    for row in rows:
+        spans = _merge([(box.u0, box.u1) for box in row], least)
+        together = _merge(taken + spans, least) if bands else spans
+        if bands and len(together) > 1 and (open_ended or len(spans) > 1 or len(taken) == 1):
+            bands[-1].append(row)
+            taken = together
+        else:
+            bands.append([row])
+            taken = spans
+        open_ended = len(taken) > 1
+    return bands
+
+
+def _is_table(band: list[list[_Box]], columns: list[list[_Box]], lines: bool) -> bool:
+    """Whether what looks like columns is a table of short cells in level rows, which is read row by row."""
+    if lines:
+        return any(median((b.u1 - b.u0) / b.thick for b in column if b.thick > 0) < SHORT for column in columns)
+    return (
+        len(band) > 2
+        and all(len(row) == len(columns) for row in band)
+        and all(box.thick < CELL for row in band for box in row)
+    )
+
+
+def _merge(spans: list[tuple[float, float]], least: float) -> list[tuple[float, float]]:
+    """Spans joined wherever less than *least* of white lies between them."""
+    merged: list[tuple[float, float]] = []
+    for start, end in sorted(spans):
+        if merged and start - merged[-1][1] < least:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _untangle(boxes: list[_Box]) -> list[_Box]:
+    """Boxes that no straight cut parts: pair by pair when few, else around the ones that span them all."""
+    if len(boxes) <= FEW:
+        return _pairwise(boxes)
+    left, right = min(b.u0 for b in boxes), max(b.u1 for b in boxes)
+    spanning = [b for b in boxes if b.u1 - b.u0 > 0.6 * (right - left)]
+    if spanning and len(spanning) < len(boxes):
+        spanning.sort(key=lambda b: b.middle)
+        rest = sorted((b for b in boxes if b.u1 - b.u0 <= 0.6 * (right - left)), key=lambda b: b.middle)
+        out: list[_Box] = []
+        for span in spanning:
+            before = [b for b in rest if b.middle < span.middle]
+            rest = rest[len(before) :]
+            _cut(before, 0.0, True, out)
+            out.append(span)
+        _cut(rest, 0.0, True, out)
+        return out
+    return _by_rows(boxes)
+
+
+def _by_rows(boxes: list[_Box]) -> list[_Box]:
+    """Line after line: a box whose middle lies in the row begun by the one above belongs to that row."""
+    out: list[_Box] = []
+    row: list[_Box] = []
+    floor = float("-inf")
+    for box in sorted(boxes, key=lambda b: b.middle):
+        if row and box.middle >= floor:
+            out += sorted(row, key=lambda b: b.u0)
+            row = []
+        if not row:
+            floor = max(box.v1, box.middle + 1e-9)
+        row.append(box)
+    return out + sorted(row, key=lambda b: b.u0)
+
+
+def _stacked(a: _Box, b: _Box) -> bool:
+    """Whether two boxes share a column: along the line they overlap, and more so than they do along the page."""
+    along = min(a.u1, b.u1) - max(a.u0, b.u0)
+    if along <= 0:
+        return False
+    down = min(a.v1, b.v1) - max(a.v0, b.v0)
+    if down <= 0:
+        return True
+    shorter = min(a.u1 - a.u0, b.u1 - b.u0) or 1e-9
+    lower = min(a.v1 - a.v0, b.v1 - b.v0) or 1e-9
+    return along / shorter >= down / lower
+
+
+def _pairwise(boxes: list[_Box]) -> list[_Box]:
+    """Order by two rules about pairs, after their transitive closure: above goes first where two boxes share a
+    column; the left one goes first where they do not, unless a box that spans both lies between them."""
+    boxes = sorted(boxes, key=lambda b: (b.middle, b.u0))
+    count = len(boxes)
+    later: list[list[int]] = [[] for _ in range(count)]
+    waits = [0] * count
+    for i in range(count):
+        a = boxes[i]
+        for j in range(i + 1, count):
+            b = boxes[j]
+            if _stacked(a, b):
+                first, second = i, j
+            else:
+                first, second = (i, j) if a.u0 + a.u1 <= b.u0 + b.u1 else (j, i)
+                one, two = boxes[first], boxes[second]
+                if any(_stacked(k, one) and _stacked(k, two) for k in boxes[i + 1 : j]):
+                    first, second = i, j
+            later[first].append(second)
+            waits[second] += 1
+    out: list[_Box] = []
+    left = set(range(count))
+    while left:
+        # Where rules run in a circle the box that waits for the fewest goes first: highest of those.
+        chosen = min(left, key=lambda n: (waits[n], n))
+        left.discard(chosen)
+        out.append(boxes[chosen])
+        for n in later[chosen]:
+            waits[n] -= 1
+    return out

@@ -1,0 +1,62 @@
+"""The source model as a plugin: what it brings to the engine."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from armarium.api import Plugin, hookimpl
+from armarium_source_model.actions import passes, readings, segments, take
+from armarium_source_model.models import metadata
+from armarium_source_model.routes import routers
+
+
+def _stats(conn: Connection) -> dict[str, int]:
+    """Live segments and readings, for `GET /api/library/stats`."""
+    live, read = conn.exec_driver_sql(
+        "SELECT (SELECT count(*) FROM segment WHERE deleted_at IS NULL), "
+        "(SELECT count(*) FROM content_representation WHERE segment_id IS NOT NULL AND NOT retracted)"
+    ).one()
+    return {"segments": live, "readings": read}
+
+
+@hookimpl
+def armarium_plugin() -> Plugin:
+    """Passes, segments and readings of pages, with the text that is worked out from them."""
+    return Plugin(
+        name="source_model",
+        summary="What is on a page: passes, segments, readings, the reading that counts, the page's text.",
+        # The names reading.* and representation.* are shared with other families: those used here are named whole.
+        prefixes=(
+            "source_model",
+            "segment",
+            "reading_choice",
+            "reading_kind",
+            "reading.choose",
+            "reading.retract",
+            "reading.take",
+            "representation.create",
+        ),
+        metadata=metadata,
+        actions=(
+            passes.create,
+            passes.delete,
+            passes.restore,
+            passes.choose,
+            passes.ground_truth,
+            segments.create,
+            segments.create_many,
+            segments.update,
+            segments.delete,
+            segments.undelete,
+            segments.restore_version,
+            take.take_lines,
+            take.take_readings,
+            readings.correct,
+            readings.choose,
+            readings.retract,
+            readings.add_kind,
+        ),
+        routers=routers(),
+        on_create=(readings.seed_kinds,),
+        stats=_stats,
+    )

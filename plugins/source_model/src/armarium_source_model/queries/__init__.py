@@ -1,0 +1,1 @@
+"""The reads of the source model, one file a noun; they write nothing."""

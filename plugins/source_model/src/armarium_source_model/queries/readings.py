@@ -1,0 +1,207 @@
+"""Reads of readings: all of one segment, and those that count on a page."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import orjson
+from sqlalchemy import Connection
+
+from armarium_source_model.counting import (
+    HUMAN,
+    IMPORTED,
+    Counting,
+    CountingBasis,
+    ReadingFacts,
+    ReadingRule,
+    counting_reading,
+    retired_ids,
+)
+
+COLUMNS = (
+    "id, document_id, kind, content, language, script, source_anchor, segment_id, level, parent_representation_id, "
+    "derived_from_representation_id, corrects_representation_id, retracted, producer_run_id, producer_tool, "
+    "producer_model, review_state, confidence, provenance_kind, created_by, run_id, created_at"
+)
+_KEYS = COLUMNS.split(", ")
+
+
+class CountingText(NamedTuple):
+    """A counting reading with its words."""
+
+    representation_id: str
+    text: str
+    basis: CountingBasis
+    labelled_machine: bool = False
+
+
+_OF_PASS = """
+SELECT r.segment_id, r.id, r.provenance_kind, r.created_at, r.corrects_representation_id, r.content
+FROM segment s CROSS JOIN content_representation r ON r.segment_id = s.id
+WHERE s.pass_id = ? AND s.deleted_at IS NULL AND r.kind = ? AND NOT r.retracted
+"""
+
+_OF_DOCUMENT = """
+SELECT segment_id, id, provenance_kind, created_at, corrects_representation_id, content
+FROM content_representation
+WHERE document_id = ? AND kind = ? AND segment_id IS NOT NULL AND NOT retracted
+"""
+
+
+def counting_of_pass(
+    conn: Connection, pass_id: str, kind: str = "transcription", rule: ReadingRule = "strict"
+) -> dict[str, CountingText]:
+    """The counting reading of every live segment of a pass that has one: segment id -> CountingText."""
+    rows = conn.connection.cursor().execute(_OF_PASS, (pass_id, kind)).fetchall()
+    chosen = conn.exec_driver_sql(
+        "SELECT c.segment_id, c.representation_id FROM reading_choice c JOIN segment s ON s.id = c.segment_id "
+        "WHERE c.document_id = (SELECT document_id FROM segment_pass WHERE id = ?) AND c.superseded_at IS NULL "
+        "AND s.pass_id = ? AND c.kind = ?",
+        (pass_id, pass_id, kind),
+    ).all()
+    return _count(rows, {row[0]: row[1] for row in chosen}, rule)
+
+
+def counting_of_document(
+    conn: Connection, document_id: str, kind: str = "transcription", rule: ReadingRule = "strict"
+) -> dict[str, CountingText]:
+    """As `counting_of_pass`, over all passes of a page."""
+    rows = conn.connection.cursor().execute(_OF_DOCUMENT, (document_id, kind)).fetchall()
+    chosen = conn.exec_driver_sql(
+        "SELECT segment_id, representation_id FROM reading_choice "
+        "WHERE document_id = ? AND superseded_at IS NULL AND kind = ?",
+        (document_id, kind),
+    ).all()
+    return _count(rows, {row[0]: row[1] for row in chosen}, rule)
+
+
+def _count(rows: list[Any], chosen: dict[str, str], rule: ReadingRule) -> dict[str, CountingText]:
+    found: dict[str, CountingText] = {}
+    single: dict[str, Any] = {}
+    rivals: dict[str, list[Any]] = {}
+    for row in rows:
+        segment_id = row[0]
+        if segment_id in rivals:
+            rivals[segment_id].append(row)
+        elif segment_id in single:
+            rivals[segment_id] = [single.pop(segment_id), row]
+        else:
+            single[segment_id] = row
+    for segment_id, row in single.items():
+        # One reading and no rival: it counts whatever the rule; only its basis depends on who made it.
+        kind = row[2]
+        basis: CountingBasis = "newest-machine-unchosen"
+        if chosen and chosen.get(segment_id) == row[1]:
+            basis = "chosen"
+        elif kind == HUMAN:
+            basis = "correction" if row[4] else "newest-human"
+        machine = basis == "newest-machine-unchosen" and kind != IMPORTED
+        found[segment_id] = CountingText(row[1], row[5], basis, machine)
+    for segment_id, own in rivals.items():
+        facts = [ReadingFacts(row[1], row[2], row[3], row[4]) for row in own]
+        counting = counting_reading(facts, chosen_id=chosen.get(segment_id), rule=rule)
+        if counting.representation_id is not None:
+            text = next(row[5] for row in own if row[1] == counting.representation_id)
+            found[segment_id] = CountingText(
+                counting.representation_id, text, counting.basis, counting.labelled_machine
+            )
+    return found
+
+
+def standing_choices(conn: Connection, segment_id: str) -> dict[str, str]:
+    """Kind -> the reading a person chose, for one segment."""
+    return {
+        row[0]: row[1]
+        for row in conn.exec_driver_sql(
+            "SELECT kind, representation_id FROM reading_choice WHERE segment_id = ? AND superseded_at IS NULL",
+            (segment_id,),
+        )
+    }
+
+
+def counting_of_segment(conn: Connection, segment_id: str, kind: str, rule: ReadingRule = "strict") -> Counting:
+    """The counting reading of one kind on one segment."""
+    facts = [
+        ReadingFacts(*row)
+        for row in conn.exec_driver_sql(
+            "SELECT id, provenance_kind, created_at, corrects_representation_id FROM content_representation "
+            "WHERE segment_id = ? AND kind = ? AND NOT retracted",
+            (segment_id, kind),
+        )
+    ]
+    return counting_reading(facts, chosen_id=standing_choices(conn, segment_id).get(kind), rule=rule)
+
+
+def readings_of(
+    conn: Connection, segment_id: str, *, kind: str | None = None, rule: ReadingRule = "strict"
+) -> dict[str, Any]:
+    """All readings of a segment, retracted ones too, naming the counting one of each kind (a ReadingList)."""
+    query = f"SELECT {COLUMNS} FROM content_representation WHERE segment_id = ?"
+    values: tuple[str, ...] = (segment_id,)
+    if kind is not None:
+        query += " AND kind = ?"
+        values += (kind,)
+    rows = conn.connection.cursor().execute(query + " ORDER BY created_at, id", values).fetchall()
+    readings = [dict(zip(_KEYS, row, strict=True)) for row in rows]
+    chosen = standing_choices(conn, segment_id)
+    by_kind: dict[str, list[ReadingFacts]] = {}
+    for one in readings:
+        if not one["retracted"]:
+            by_kind.setdefault(one["kind"], []).append(
+                ReadingFacts(
+                    one["id"], one["provenance_kind"], one["created_at"], one["corrects_representation_id"]
+                )
+            )
+    counting = {
+        name: counting_reading(facts, chosen_id=chosen.get(name), rule=rule) for name, facts in by_kind.items()
+    }
+    counting_ids = {one.representation_id for one in counting.values()}
+    corrected_by = {
+        one["corrects_representation_id"]: one["id"]
+        for one in readings
+        if one["corrects_representation_id"] and one["provenance_kind"] == HUMAN and not one["retracted"]
+    }
+    retired = {name for facts in by_kind.values() for name in retired_ids(facts)}
+    not_current = retired | {one["id"] for one in readings if one["retracted"]}
+    items = [
+        reading_answer(one, one["id"] in counting_ids, corrected_by.get(one["id"]), not_current)
+        for one in readings
+    ]
+    return {
+        "segment_id": segment_id,
+        "items": items,
+        "count": len(items),
+        "counting": {name: one._asdict() for name, one in sorted(counting.items())},
+    }
+
+
+def reading_answer(
+    row: dict[str, Any], counting: bool, superseded_by: str | None, not_current: set[str]
+) -> dict[str, Any]:
+    """A row of `content_representation` as a Reading (B 2.2). stale: what it was derived from is not current now."""
+    anchor = row["source_anchor"]
+    return {
+        **row,
+        "source_anchor": orjson.loads(anchor) if isinstance(anchor, str) else anchor,
+        "retracted": bool(row["retracted"]),
+        "counting": counting,
+        "superseded_by": superseded_by,
+        "stale": row["derived_from_representation_id"] in not_current,
+    }
+
+
+def get_reading(conn: Connection, representation_id: str) -> dict[str, Any] | None:
+    """One representation's row as a dict, or None."""
+    row = (
+        conn.connection.cursor()
+        .execute(f"SELECT {COLUMNS} FROM content_representation WHERE id = ?", (representation_id,))
+        .fetchone()
+    )
+    return None if row is None else dict(zip(_KEYS, row, strict=True))
+
+
+def reading_kind_keys(conn: Connection) -> list[str]:
+    """The kinds of reading this project has, seeded ones first."""
+    return [
+        row[0] for row in conn.exec_driver_sql("SELECT key FROM reading_kind ORDER BY builtin DESC, created_at, key")
+    ]

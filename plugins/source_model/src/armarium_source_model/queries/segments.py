@@ -1,0 +1,252 @@
+"""Reads of segments: the list of a page as ready bytes, one segment with what became of it, its versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, Row, select
+
+from armarium.api import versions
+from armarium_source_model.counting import ReadingRule
+from armarium_source_model.errors import NoSuchSegment
+from armarium_source_model.models import segments
+from armarium_source_model.queries.readings import CountingText, counting_of_document
+
+LIST_COLUMNS = (
+    "id, document_id, pass_id, kind, kind_raw, anchor, baseline, parent_segment_id, is_furniture, language, script, "
+    "direction, cell, confidence, source_artifact_id, box_index, page_index, version, metadata, bbox_x, bbox_y, "
+    "bbox_w, bbox_h, tile, provenance_kind, created_by, run_id, created_at, updated_at, deleted_at"
+)
+
+EDITABLE = (
+    "kind",
+    "kind_raw",
+    "anchor",
+    "baseline",
+    "parent_segment_id",
+    "is_furniture",
+    "language",
+    "script",
+    "direction",
+    "cell",
+)
+"""The fields a SegmentVersion keeps and a stale edit names, besides `deleted`."""
+
+Area = tuple[float, float, float, float]
+
+
+def list_segments(
+    conn: Connection,
+    document_id: str,
+    *,
+    pass_id: str | None = None,
+    artifact_id: str | None = None,
+    kind: str | None = None,
+    area: Area | None = None,
+    rule: ReadingRule = "strict",
+) -> list[dict[str, Any]]:
+    """The live segments of a page's live passes as answered, in the order they were made.
+
+    JSON columns are orjson Fragments of what is stored: dump the list with orjson. artifact_id keeps the passes
+    made from that artifact; area [x, y, w, h] keeps what intersects it.
+    """
+    where = ["s.document_id = :document", "s.deleted_at IS NULL", "p.deleted_at IS NULL"]
+    values: dict[str, Any] = {"document": document_id}
+    if pass_id is not None:
+        where.append("s.pass_id = :pass")
+        values["pass"] = pass_id
+    if artifact_id is not None:
+        where.append("p.source_artifact_id = :artifact")
+        values["artifact"] = artifact_id
+    if kind is not None:
+        where.append("s.kind = :kind")
+        values["kind"] = kind
+    if area is not None:
+        x, y, w, h = area
+        where.append(
+            "s.bbox_x <= :right AND s.bbox_x + s.bbox_w >= :left AND s.bbox_y <= :bottom AND s.bbox_y + s.bbox_h >= :top"
+        )
+        values |= {"left": x, "right": x + w, "top": y, "bottom": y + h}
+    listed = ", ".join(f"s.{name}" for name in LIST_COLUMNS.split(", "))
+    rows = (
+        conn.connection.cursor()
+        .execute(
+            f"SELECT {listed} FROM segment s JOIN segment_pass p ON p.id = s.pass_id "
+            f"WHERE {' AND '.join(where)} ORDER BY s.id",
+            values,
+        )
+        .fetchall()
+    )
+    texts = counting_of_document(conn, document_id, rule=rule) if rows else {}
+    return answers(rows, texts)
+
+
+def answers(rows: Iterable[Any], texts: dict[str, CountingText]) -> list[dict[str, Any]]:
+    """Rows of LIST_COLUMNS as segments, stored JSON passed through unparsed."""
+    fragment = orjson.Fragment
+    found = []
+    for (
+        identity, document_id, pass_id, kind, kind_raw, anchor, baseline, parent, furniture, language, script,
+        direction, cell, confidence, artifact, box, page, version, metadata, x, y, w, h, tile, provenance, by, run,
+        created, updated, deleted,
+    ) in rows:  # fmt: skip
+        counting = texts.get(identity)
+        found.append(
+            {
+                "id": identity,
+                "provisional": False,
+                "document_id": document_id,
+                "pass_id": pass_id,
+                "kind": kind,
+                "kind_raw": kind_raw,
+                "anchor": fragment(anchor),
+                "baseline": None if baseline is None else fragment(baseline),
+                "parent_segment_id": parent,
+                "is_furniture": bool(furniture),
+                "language": language,
+                "script": script,
+                "direction": direction,
+                "cell": None if cell is None else fragment(cell),
+                "text": None if counting is None else counting[1],
+                "confidence": confidence,
+                "source_artifact_id": artifact,
+                "box_index": box,
+                "page_index": page,
+                "version": version,
+                "metadata": fragment(metadata),
+                "bbox_x": x,
+                "bbox_y": y,
+                "bbox_w": w,
+                "bbox_h": h,
+                "tile": tile,
+                "provenance_kind": provenance,
+                "created_by": by,
+                "run_id": run,
+                "created_at": created,
+                "updated_at": updated,
+                "deleted_at": deleted,
+            }
+        )
+    return found
+
+
+def parsed_answers(conn: Connection, ids: Iterable[str], rule: ReadingRule = "strict") -> list[dict[str, Any]]:
+    """The segments *ids*, deleted ones too, as answered and with plain JSON values, in the order given."""
+    wanted = list(ids)
+    rows = (
+        conn.connection.cursor()
+        .execute(
+            f"SELECT {LIST_COLUMNS} FROM segment WHERE id IN (SELECT value FROM json_each(?))",
+            (orjson.dumps(wanted).decode(),),
+        )
+        .fetchall()
+    )
+    by_id = {row[0]: row for row in rows}
+    missing = next((one for one in wanted if one not in by_id), None)
+    if missing is not None:
+        raise NoSuchSegment(missing)
+    texts: dict[str, CountingText] = {}
+    for document_id in {row[1] for row in rows}:
+        texts |= counting_of_segments(conn, document_id, [row[0] for row in rows if row[1] == document_id], rule)
+    found: list[dict[str, Any]] = orjson.loads(orjson.dumps(answers([by_id[one] for one in wanted], texts)))
+    return found
+
+
+def counting_of_segments(
+    conn: Connection, document_id: str, ids: list[str], rule: ReadingRule
+) -> dict[str, CountingText]:
+    """The counting transcriptions of some segments of one page: each by itself when few, the page's when many."""
+    if len(ids) > 20:
+        return counting_of_document(conn, document_id, rule=rule)
+    from armarium_source_model.queries.readings import counting_of_segment
+
+    found: dict[str, CountingText] = {}
+    for segment_id in ids:
+        counting = counting_of_segment(conn, segment_id, "transcription", rule)
+        if counting.representation_id is not None:
+            text = conn.exec_driver_sql(
+                "SELECT content FROM content_representation WHERE id = ?", (counting.representation_id,)
+            ).scalar_one()
+            found[segment_id] = CountingText(
+                counting.representation_id, text, counting.basis, counting.labelled_machine
+            )
+    return found
+
+
+def find_segment(conn: Connection, segment_id: str) -> Row[Any] | None:
+    """The typed row of a segment, deleted or not, or None."""
+    return conn.execute(select(segments).where(segments.c.id == segment_id)).one_or_none()
+
+
+def get_segment(conn: Connection, segment_id: str) -> Row[Any]:
+    """The typed row of a segment, deleted or not; NoSuchSegment."""
+    row = find_segment(conn, segment_id)
+    if row is None:
+        raise NoSuchSegment(segment_id)
+    return row
+
+
+def segments_of(conn: Connection, pass_id: str, kind: str | None = None) -> list[Row[Any]]:
+    """The typed rows of a pass's live segments, in the order they were made."""
+    query = select(segments).where(segments.c.pass_id == pass_id, segments.c.deleted_at.is_(None))
+    if kind is not None:
+        query = query.where(segments.c.kind == kind)
+    return list(conn.execute(query.order_by(segments.c.id)))
+
+
+def segment_versions(conn: Connection, segment_id: str) -> list[dict[str, Any]]:
+    """The versions of a segment out of its history, oldest first; empty as long as it never changed (B 2.1)."""
+    states = versions(conn, segments, segment_id)
+    if len(states) < 2:
+        return []
+    actors = {
+        row[0]: row
+        for row in conn.exec_driver_sql(
+            "SELECT id, actor_kind, actor_name, run_id, params, created_at FROM audit "
+            "WHERE seq IN (SELECT value FROM json_each(?))",
+            (orjson.dumps([state["audit_seq"] for state in states]).decode(),),
+        )
+    }
+    found: dict[int, dict[str, Any]] = {}
+    for state in states:
+        if state["deleted"]:
+            # Not a withdrawal but the undo of its making: there was no segment then.
+            continue
+        values = state["values"]
+        audit = actors.get(state["audit_id"])
+        kind = "unknown"
+        if audit is not None:
+            kind = "human" if audit[1] == "person" else "workflow" if audit[3] else "agent"
+        reason = orjson.loads(audit[4]).get("reason") if audit is not None else None
+        # The first state is as the segment was made: by whom its own row says (an import, say).
+        first = values["version"] == 1
+        found[values["version"]] = {
+            "segment_id": segment_id,
+            "version": values["version"],
+            **{
+                name: orjson.loads(values[name])
+                if name in ("anchor", "baseline", "cell") and values[name] is not None
+                else values[name]
+                for name in EDITABLE
+            },
+            "is_furniture": bool(values["is_furniture"]),
+            "deleted": values["deleted_at"] is not None,
+            "actor": audit[2] if audit is not None else values["created_by"],
+            "provenance_kind": values["provenance_kind"] if first else kind,
+            "audit_id": state["audit_id"],
+            "reason": reason if isinstance(reason, str) else None,
+            "created_at": audit[5] if audit is not None else values["created_at"],
+        }
+    return [found[number] for number in sorted(found)]
+
+
+def moved_fields(conn: Connection, row: Row[Any], since: int) -> list[str]:
+    """The fields in which a segment differs now from its version *since* (all when that was never recorded)."""
+    recorded = {one["version"]: one for one in segment_versions(conn, row.id)}
+    then, now = recorded.get(since), recorded.get(row.version)
+    if then is None or now is None:
+        return [] if since > row.version else list(EDITABLE)
+    moved = [name for name in EDITABLE if then[name] != now[name]]
+    return moved + ["deleted"] * (then["deleted"] != now["deleted"])

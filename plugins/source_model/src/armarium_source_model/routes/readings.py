@@ -1,0 +1,93 @@
+"""Routes of readings and of the text of a page (B 4.2)."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from armarium.api import REFUSALS, CurrentLibrary, act, json_response
+from armarium_source_model.queries.passes import reading_rule
+from armarium_source_model.queries.readings import readings_of
+from armarium_source_model.queries.segments import get_segment
+from armarium_source_model.queries.text import page_text
+from armarium_source_model.schemas.readings import (
+    ChoiceBody,
+    ChoiceOut,
+    CorrectBody,
+    PageText,
+    ReadingList,
+    ReadingOut,
+    WrittenReading,
+)
+
+router = APIRouter(prefix="/api/segments", tags=["readings"])
+
+
+class WrittenRetraction(ReadingOut):
+    audit_id: str | None = None
+
+
+@router.get(
+    "/{segment_id}/readings",
+    summary="The readings of a segment",
+    response_model=ReadingList,
+    responses=REFUSALS(404),
+)
+def read_readings(library: CurrentLibrary, segment_id: str, kind: str | None = None) -> Response:
+    """All of them, retracted ones too, naming the one that counts for each kind."""
+    with library.db.read() as conn:
+        get_segment(conn, segment_id)
+        return json_response(readings_of(conn, segment_id, kind=kind, rule=reading_rule(library)))
+
+
+@router.post(
+    "/{segment_id}/readings/choice",
+    summary="Choose the reading that counts",
+    response_model=ChoiceOut,
+    responses=REFUSALS(404, 409),
+)
+def choose_reading(request: Request, segment_id: str, body: ChoiceBody) -> Response:
+    """Person only; representation_id null withdraws the choice."""
+    return act(request, "reading.choose", {"segment_id": segment_id, **body.model_dump()})
+
+
+@router.post(
+    "/{segment_id}/correct",
+    summary="Correct a segment's text",
+    response_model=WrittenReading,
+    responses=REFUSALS(404, 409),
+)
+def correct(request: Request, segment_id: str, body: CorrectBody) -> Response:
+    """A new reading that corrects the counting one; 409 when another reading counts than expected."""
+    return act(request, "representation.create", {"segment_id": segment_id, **body.model_dump()})
+
+
+@router.post(
+    "/readings/{representation_id}/retract",
+    summary="Retract a reading",
+    response_model=WrittenRetraction,
+    responses=REFUSALS(404, 409),
+)
+def retract(request: Request, representation_id: str) -> Response:
+    """It stops counting and stays readable."""
+    return act(request, "reading.retract", {"representation_id": representation_id})
+
+
+@router.get(
+    "/document/{document_id}/text",
+    summary="The text of a page",
+    response_model=PageText,
+    responses=REFUSALS(404, 409),
+)
+def read_text(
+    library: CurrentLibrary, document_id: str, pass_id: str | None = None, include_furniture: bool = False
+) -> Response:
+    """Worked out from the counting readings of the pass the page is read by; never stored."""
+    with library.db.read() as conn:
+        found = page_text(
+            conn,
+            document_id,
+            pass_id=pass_id,
+            include_furniture=include_furniture,
+            rule=reading_rule(library),
+        )
+    return json_response(found.answer())

@@ -1,0 +1,221 @@
+"""Routes of passes and segments (B 4.1)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import orjson
+from fastapi import APIRouter, Query, Request, Response
+
+from armarium.api import REFUSALS, CurrentLibrary, Invalid, NotFound, act, json_response
+from armarium_documents.api import require_document
+from armarium_source_model.geometry import validate_rect
+from armarium_source_model.queries.forwarding import follow
+from armarium_source_model.queries.passes import get_pass, list_passes, reading_rule
+from armarium_source_model.queries.segments import (
+    Area,
+    find_segment,
+    get_segment,
+    list_segments,
+    parsed_answers,
+    segment_versions,
+)
+from armarium_source_model.schemas.fields import SegmentKind
+from armarium_source_model.schemas.segments import (
+    GroundTruthBody,
+    PassCreate,
+    RestoreVersionBody,
+    SegmentCreate,
+    SegmentCreateMany,
+    SegmentDelete,
+    SegmentListResponse,
+    SegmentUndelete,
+    SegmentUpdate,
+    SegmentVersionList,
+    SegmentView,
+    TouchedSegments,
+    WorkingBody,
+    WrittenPass,
+    WrittenSegment,
+    WrittenSegments,
+)
+
+router = APIRouter(prefix="/api/segments", tags=["segments"])
+
+
+def parse_area(text: str | None) -> Area | None:
+    """`x,y,w,h` of a query as a checked rect; Invalid in words."""
+    if text is None:
+        return None
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise Invalid(f"area is {text[:80]!r}; send x,y,w,h as four fractions of the image.") from None
+    return validate_rect(numbers, what="The area")
+
+
+@router.get(
+    "/document/{doc_id}",
+    summary="The passes and segments of a page",
+    response_model=SegmentListResponse,
+    responses=REFUSALS(404),
+)
+def list_of_page(
+    library: CurrentLibrary,
+    doc_id: str,
+    artifact_id: str | None = None,
+    pass_id: str | None = None,
+    kind: SegmentKind | None = None,
+    area: Annotated[str | None, Query(description="x,y,w,h in image fractions")] = None,
+) -> Response:
+    """Every live segment of every live pass, or those of one pass, one artifact, one kind, or in an area."""
+    rect = parse_area(area)
+    rule = reading_rule(library)
+    with library.db.read() as conn:
+        require_document(conn, doc_id)
+        if pass_id is not None and get_pass(conn, pass_id).document_id != doc_id:
+            raise NotFound(f"Pass {pass_id} is not one of document {doc_id}.")
+        passes = list_passes(conn, doc_id, rule)
+        segments = list_segments(
+            conn, doc_id, pass_id=pass_id, artifact_id=artifact_id, kind=kind, area=rect, rule=rule
+        )
+    return json_response(orjson.dumps({"document_id": doc_id, "passes": passes, "segments": segments}))
+
+
+@router.post("/passes", summary="Begin a pass", response_model=WrittenPass, responses=REFUSALS(404, 409))
+def create_pass(request: Request, body: PassCreate) -> Response:
+    """A new pass over a page, drawn by hand unless a run is named."""
+    return act(request, "segment.pass_create", body)
+
+
+@router.delete(
+    "/passes/{pass_id}", summary="Withdraw a pass", response_model=WrittenPass, responses=REFUSALS(404, 409)
+)
+def delete_pass(request: Request, pass_id: str) -> Response:
+    """Soft: its segments stop appearing until it is restored."""
+    return act(request, "segment.pass_delete", {"pass_id": pass_id})
+
+
+@router.post(
+    "/passes/{pass_id}/restore",
+    summary="Restore a pass",
+    response_model=WrittenPass,
+    responses=REFUSALS(404, 409),
+)
+def restore_pass(request: Request, pass_id: str) -> Response:
+    """Bring a withdrawn pass back."""
+    return act(request, "segment.pass_restore", {"pass_id": pass_id})
+
+
+@router.put(
+    "/passes/{pass_id}/ground-truth",
+    summary="Mark a pass as ground truth",
+    response_model=WrittenPass,
+    responses=REFUSALS(404, 409),
+)
+def mark_ground_truth(request: Request, pass_id: str, body: GroundTruthBody) -> Response:
+    """Or take the mark back. A machine may not set it (422)."""
+    return act(
+        request, "segment.pass_ground_truth", {"pass_id": pass_id, "ground_truth": body.ground_truth}
+    )
+
+
+@router.put(
+    "/passes/{pass_id}/working",
+    summary="Choose the working pass",
+    response_model=WrittenPass,
+    responses=REFUSALS(404, 409),
+)
+def choose_working(request: Request, pass_id: str, body: WorkingBody) -> Response:
+    """Choose the pass the page is worked on, or release the choice. Person only."""
+    return act(request, "segment.pass_choose", {"pass_id": pass_id, "working": body.working})
+
+
+@router.post("", summary="Draw a segment", response_model=WrittenSegment, responses=REFUSALS(404, 409))
+def create_segment(request: Request, body: SegmentCreate) -> Response:
+    """One region, line or word. The engine gives the id, the version and who made it."""
+    return act(request, "segment.create", body)
+
+
+@router.post(
+    "/bulk", summary="Draw several segments", response_model=WrittenSegments, responses=REFUSALS(404, 409)
+)
+def create_segments(request: Request, body: SegmentCreateMany) -> Response:
+    """All of them in one step or none; a refusal names the index."""
+    return act(request, "segment.create_many", body)
+
+
+@router.post(
+    "/delete", summary="Withdraw segments", response_model=TouchedSegments, responses=REFUSALS(404, 409)
+)
+def delete_segments(request: Request, body: SegmentDelete) -> Response:
+    """Segments of one pass, each with the version the caller read."""
+    return act(request, "segment.delete", body)
+
+
+@router.post(
+    "/undelete", summary="Bring segments back", response_model=TouchedSegments, responses=REFUSALS(404, 409)
+)
+def undelete_segments(request: Request, body: SegmentUndelete) -> Response:
+    """Bring withdrawn segments back."""
+    return act(request, "segment.undelete", body)
+
+
+@router.put(
+    "/{segment_id}", summary="Change a segment", response_model=WrittenSegment, responses=REFUSALS(404, 409)
+)
+def update_segment(request: Request, segment_id: str, body: SegmentUpdate) -> Response:
+    """Refused (409) when the segment changed since the version the caller read; the answer names what moved."""
+    if body.segment_id != segment_id:
+        raise Invalid(f"The path names segment {segment_id}, the body {body.segment_id}; they must agree.")
+    return act(request, "segment.update", body)
+
+
+@router.get("/{segment_id}", summary="One segment", response_model=SegmentView, responses=REFUSALS(404))
+def read_segment(library: CurrentLibrary, segment_id: str) -> Response:
+    """The live row; where the id was merged, split or deleted, what became of it."""
+    with library.db.read() as conn:
+        trail, live = follow(conn, segment_id)
+        if not trail:
+            get_segment(conn, segment_id)
+        # The part that kept the asked id, else the first part, else the withdrawn row itself.
+        shown: str | None = segment_id if segment_id in live or not live else live[0]
+        if not live and find_segment(conn, segment_id) is None:
+            shown = None
+        segment = parsed_answers(conn, [shown], reading_rule(library))[0] if shown is not None else None
+    newest = next((note for note in reversed(trail) if note["old_segment_id"] == segment_id), None)
+    forwarded = newest is not None and newest["kind"] in ("merged", "split") and live != [segment_id]
+    return json_response(
+        {
+            "segment": segment,
+            "resolved_from_forwarding": forwarded,
+            "trail": trail,
+            "live_segment_ids": live,
+            "deleted": not live,
+        }
+    )
+
+
+@router.get(
+    "/{segment_id}/versions",
+    summary="The versions of a segment",
+    response_model=SegmentVersionList,
+    responses=REFUSALS(404),
+)
+def read_versions(library: CurrentLibrary, segment_id: str) -> Response:
+    """Out of its history, oldest first; empty as long as it never changed."""
+    with library.db.read() as conn:
+        get_segment(conn, segment_id)
+        items = segment_versions(conn, segment_id)
+    return json_response({"segment_id": segment_id, "items": items, "count": len(items)})
+
+
+@router.post(
+    "/{segment_id}/restore-version",
+    summary="Restore a version",
+    response_model=WrittenSegment,
+    responses=REFUSALS(404, 409),
+)
+def restore_version(request: Request, segment_id: str, body: RestoreVersionBody) -> Response:
+    """Write an earlier version back as the newest one."""
+    return act(request, "segment.restore_version", {"segment_id": segment_id, **body.model_dump()})

@@ -1,0 +1,83 @@
+"""Checked kinds of values that several models of the source model share: ids, shapes, anchors, codes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from armarium.api import SourceText
+
+Id = Annotated[str, Field(min_length=1, max_length=128)]
+Ids = Annotated[list[Id], Field(min_length=1, max_length=10_000)]
+SegmentKind = Literal["region", "line", "word"]
+Direction = Literal["ltr", "rtl", "ttb", "btt", "alternating", "follows-baseline"]
+Language = Annotated[str, Field(max_length=64, pattern=r"^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$")]
+"""A BCP 47 tag by form."""
+Script = Annotated[str, Field(pattern=r"^[A-Z][a-z]{3}$")]
+"""An ISO 15924 code by form."""
+Name = Annotated[str, Field(min_length=1, max_length=500)]
+Word = Annotated[str, Field(min_length=1, max_length=200)]
+Fraction = Annotated[float, Field(ge=0, le=1)]
+Rect = tuple[float, float, float, float]
+"""[x, y, w, h] in fractions of the frame, origin top left; checked further by `geometry`."""
+Points = list[tuple[float, float]]
+"""[[x, y], …] in fractions of the frame."""
+ReadingText = Annotated[SourceText, Field(min_length=1, max_length=1_000_000)]
+"""The words of a reading, kept exactly as sent."""
+
+
+class Frozen(BaseModel):
+    """Base of a value inside a request: an unknown field is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Refinement(Frozen):
+    """A narrower place inside an anchor."""
+
+    rect: Rect | None = None
+    polygon: Points | None = None
+    char_start: Annotated[int, Field(ge=0)] | None = None
+    char_end: Annotated[int, Field(ge=0)] | None = None
+    granularity: Word | None = None
+
+
+class SourceAnchor(Frozen):
+    """Where on a page something stands (B 2.1): a rect always, a polygon when the source carries one."""
+
+    document_id: Id | None = None
+    page_id: Id | None = None
+    page_index: Annotated[int, Field(ge=0)] | None = None
+    rendition_id: Id | None = None
+    space: Literal["normalized"] = "normalized"
+    rect: Rect
+    polygon: Points | None = None
+    rotation: float = Field(0, ge=-360, le=360, allow_inf_nan=False)
+    char_start: Annotated[int, Field(ge=0)] | None = None
+    char_end: Annotated[int, Field(ge=0)] | None = None
+    granularity: Word | None = None
+    refines: Refinement | None = None
+    segment_id: Id | None = None
+    representation_id: Id | None = None
+
+
+class Cell(Frozen):
+    """A segment's place in a table, counted from 0."""
+
+    row: Annotated[int, Field(ge=0, le=100_000)]
+    column: Annotated[int, Field(ge=0, le=100_000)]
+    row_span: Annotated[int, Field(ge=1, le=100_000)] = 1
+    column_span: Annotated[int, Field(ge=1, le=100_000)] = 1
+
+
+class ProvenanceOut(BaseModel):
+    """Who made a row; set by the engine."""
+
+    provenance_kind: str
+    created_by: str | None
+    run_id: str | None
+    created_at: str
+
+
+JsonMap = dict[str, Any]

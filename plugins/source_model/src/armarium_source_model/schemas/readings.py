@@ -1,0 +1,171 @@
+"""Requests and answers about readings, the counting reading and the text of a page (B 2.2, 4.2)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+from armarium.api import Params, SourceText
+from armarium_source_model.schemas.fields import (
+    Fraction,
+    Id,
+    Language,
+    ProvenanceOut,
+    ReadingText,
+    Script,
+    Word,
+)
+
+
+class Correct(Params):
+    """A new reading of a segment that corrects the one that counts."""
+
+    segment_id: Id
+    text: ReadingText
+    kind: Word = "transcription"
+    expected_counting_id: Id | None = None
+    level: Word | None = None
+    language: Language | None = None
+    script: Script | None = None
+
+
+class CorrectBody(Params):
+    text: ReadingText
+    kind: Word = "transcription"
+    expected_counting_id: Id | None = None
+    level: Word | None = None
+    language: Language | None = None
+    script: Script | None = None
+
+
+class Choose(Params):
+    segment_id: Id
+    kind: Word = "transcription"
+    representation_id: Id | None
+
+
+class ChoiceBody(Params):
+    kind: Word = "transcription"
+    representation_id: Id | None
+
+
+class Retract(Params):
+    representation_id: Id
+
+
+class ReadingIn(Params):
+    segment_id: Id
+    text: SourceText
+    confidence: Fraction | None = None
+
+
+class TakeReadings(Params):
+    """A reader's readings of lines of one page."""
+
+    document_id: Id
+    pass_id: Id
+    provider: Word
+    model: Word | None = None
+    kind: Word = "transcription"
+    level: Word | None = None
+    run_id: Id | None = None
+    readings: Annotated[list[ReadingIn], Field(max_length=50_000)]
+
+
+class KindCreate(Params):
+    """A kind of reading this project uses beside the seeded ones."""
+
+    key: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
+    label: Word
+
+
+class KindOut(BaseModel):
+    key: str
+    label: str
+    builtin: bool
+
+
+class ReadingOut(ProvenanceOut):
+    """A reading: a content representation of one segment."""
+
+    id: str
+    document_id: str
+    kind: str
+    content: str
+    language: str | None
+    script: str | None
+    source_anchor: dict[str, Any] | None
+    segment_id: str
+    level: str | None
+    parent_representation_id: str | None
+    derived_from_representation_id: str | None
+    corrects_representation_id: str | None
+    retracted: bool
+    producer_run_id: str | None
+    producer_tool: str | None
+    producer_model: str | None
+    review_state: str
+    counting: bool
+    superseded_by: str | None
+    stale: bool
+
+
+class CountingOut(BaseModel):
+    representation_id: str | None
+    basis: str
+    labelled_machine: bool
+
+
+class ReadingList(BaseModel):
+    segment_id: str
+    items: list[ReadingOut]
+    count: int
+    counting: dict[str, CountingOut]
+
+
+class Unplaced(BaseModel):
+    id: str
+    why: str
+
+
+class WrittenReading(ReadingOut):
+    unplaced: list[Unplaced] = []
+    audit_id: str | None = None
+
+
+class ChoiceOut(BaseModel):
+    segment_id: str
+    kind: str
+    representation_id: str | None
+    counting: CountingOut
+    audit_id: str | None = None
+
+
+class TakenReadings(BaseModel):
+    representation_ids: list[str]
+
+
+class TextSpan(BaseModel):
+    char_start: int
+    char_end: int
+    segment_id: str
+    representation_id: str
+    direction: str
+
+
+class OmittedSegment(BaseModel):
+    segment_id: str
+    reason: str
+    pass_id: str | None = None
+
+
+class PageText(BaseModel):
+    document_id: str
+    text: str
+    pass_id: str | None
+    pass_basis: str
+    pass_name: str | None
+    order_id: str | None
+    spans: list[TextSpan]
+    omitted: list[OmittedSegment]

@@ -1,0 +1,287 @@
+"""Requests and answers about passes and segments (B 2.1, 4.1)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from armarium.api import Params, SourceText
+from armarium_source_model.schemas.fields import (
+    Cell,
+    Direction,
+    Fraction,
+    Id,
+    Ids,
+    JsonMap,
+    Language,
+    Name,
+    Points,
+    ProvenanceOut,
+    Rect,
+    Script,
+    SegmentKind,
+    SourceAnchor,
+    Word,
+)
+
+MAX_BULK = 20_000
+"""Segments in one bulk call (A 8)."""
+
+Reason = Annotated[str, StringConstraints(max_length=500)]
+
+
+class PassCreate(Params):
+    """SegmentPassCreateParams."""
+
+    document_id: Id
+    name: Name
+    run_id: Id | None = None
+    source_artifact_id: Id | None = None
+
+
+class PassId(Params):
+    pass_id: Id
+
+
+class GroundTruth(Params):
+    pass_id: Id
+    ground_truth: bool
+
+
+class GroundTruthBody(Params):
+    ground_truth: bool
+
+
+class PassChoose(Params):
+    """working true chooses the pass, false releases the choice so that the ladder decides again."""
+
+    pass_id: Id
+    working: bool = True
+
+
+class WorkingBody(Params):
+    working: bool = True
+
+
+class SegmentCreate(Params):
+    """SegmentCreateParams: the engine gives the id, the version, the box columns and who made it."""
+
+    document_id: Id
+    pass_id: Id
+    kind: SegmentKind
+    anchor: SourceAnchor
+    baseline: Points | None = None
+    parent_segment_id: Id | None = None
+    kind_raw: Word | None = None
+    language: Language | None = None
+    script: Script | None = None
+    direction: Direction | None = None
+    is_furniture: bool = False
+    cell: Cell | None = None
+
+
+class SegmentCreateMany(Params):
+    segments: Annotated[list[SegmentCreate], Field(min_length=1, max_length=MAX_BULK)]
+
+
+class SegmentUpdate(Params):
+    """SegmentUpdateParams: a field left out stays, null clears; document and pass never change."""
+
+    segment_id: Id
+    expected_version: int
+    anchor: SourceAnchor | None = None
+    baseline: Points | None = None
+    kind: SegmentKind | None = None
+    kind_raw: Word | None = None
+    parent_segment_id: Id | None = None
+    is_furniture: bool | None = None
+    language: Language | None = None
+    script: Script | None = None
+    direction: Direction | None = None
+    cell: Cell | None = None
+
+
+class SegmentDelete(Params):
+    segment_ids: Ids
+    expected_versions: list[int]
+    reason: Reason | None = None
+
+
+class SegmentUndelete(Params):
+    segment_ids: Ids
+
+
+class RestoreVersion(Params):
+    segment_id: Id
+    version: int
+    expected_version: int
+
+
+class RestoreVersionBody(Params):
+    version: int
+    expected_version: int
+
+
+class FoundLineIn(Params):
+    """One line (or region, or word) that a reader found. `key` is the reader's own id, for `parent_key`."""
+
+    key: str
+    rect: Rect
+    polygon: Points | None = None
+    baseline: Points | None = None
+    kind: SegmentKind = "line"
+    parent_key: str | None = None
+    kind_raw: Word | None = None
+    is_furniture: bool = False
+    confidence: Fraction | None = None
+    direction: Direction | None = None
+    text: SourceText | None = None
+
+
+class TakeLines(Params):
+    """A reader's lines of one page as a new pass."""
+
+    document_id: Id
+    rendition_id: Id | None = None
+    name: Name
+    provider: Word
+    model: Word | None = None
+    run_id: Id | None = None
+    lines: Annotated[list[FoundLineIn], Field(max_length=50_000)]
+
+
+class SegmentOut(ProvenanceOut):
+    """A segment as answered."""
+
+    id: str
+    provisional: bool
+    document_id: str
+    pass_id: str
+    kind: str
+    kind_raw: str | None
+    anchor: dict[str, Any]
+    baseline: list[list[float]] | None
+    parent_segment_id: str | None
+    is_furniture: bool
+    language: str | None
+    script: str | None
+    direction: str | None
+    cell: dict[str, int] | None
+    text: str | None
+    confidence: float | None
+    source_artifact_id: str | None
+    box_index: int | None
+    page_index: int | None
+    version: int | None
+    metadata: JsonMap
+    updated_at: str | None
+    deleted_at: str | None
+    bbox_x: float
+    bbox_y: float
+    bbox_w: float
+    bbox_h: float
+    tile: int
+
+
+class PassOut(ProvenanceOut):
+    """A pass as answered."""
+
+    id: str
+    provisional: bool
+    document_id: str
+    name: str
+    provider: str | None
+    model: str | None
+    source_artifact_id: str | None
+    artifact_type: str | None
+    import_file: str | None
+    import_checksum: str | None
+    import_format: str | None
+    has_original: bool
+    ground_truth: bool
+    working: bool
+    working_basis: str | None
+    transformation: JsonMap | None
+    segment_count: int
+    deleted_at: str | None
+
+
+class SegmentListResponse(BaseModel):
+    document_id: str
+    passes: list[PassOut]
+    segments: list[SegmentOut]
+
+
+class WrittenPass(PassOut):
+    audit_id: str | None = None
+
+
+class WrittenSegment(SegmentOut):
+    audit_id: str | None = None
+
+
+class WrittenSegments(BaseModel):
+    items: list[SegmentOut]
+    count: int
+    audit_id: str | None = None
+
+
+class TouchedSegments(BaseModel):
+    segment_ids: list[str]
+    audit_id: str | None = None
+
+
+class ForwardingOut(BaseModel):
+    id: str
+    sequence: int
+    document_id: str
+    old_segment_id: str
+    kind: Literal["merged", "split", "deleted", "restored"]
+    new_segment_ids: list[str]
+    actor: str | None
+    audit_id: str
+    reason: str | None
+    created_at: str
+
+
+class SegmentView(BaseModel):
+    """One segment by its id; where the id was merged, split or deleted, what became of it."""
+
+    segment: SegmentOut | None
+    resolved_from_forwarding: bool
+    trail: list[ForwardingOut]
+    live_segment_ids: list[str]
+    deleted: bool
+
+
+class SegmentVersionOut(BaseModel):
+    segment_id: str
+    version: int
+    kind: str
+    kind_raw: str | None
+    anchor: dict[str, Any]
+    baseline: list[list[float]] | None
+    parent_segment_id: str | None
+    is_furniture: bool
+    language: str | None
+    script: str | None
+    direction: str | None
+    cell: dict[str, int] | None
+    deleted: bool
+    actor: str | None
+    provenance_kind: str
+    audit_id: str | None
+    reason: str | None
+    created_at: str
+
+
+class SegmentVersionList(BaseModel):
+    segment_id: str
+    items: list[SegmentVersionOut]
+    count: int
+
+
+class TakenLines(BaseModel):
+    pass_id: str
+    segment_ids: list[str]

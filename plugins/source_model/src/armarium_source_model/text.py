@@ -1,0 +1,113 @@
+"""The text of a page, put together from the readings that count: lines, blocks, spans, direction (B 4.2); pure."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+LINE_BREAK = "\n"
+BLOCK_BREAK = "\n\n"
+RTL_CLASSES = frozenset({"R", "AL"})
+
+
+class Span(NamedTuple):
+    """Which segment and reading the characters from `char_start` up to `char_end` (code points) come from."""
+
+    char_start: int
+    char_end: int
+    segment_id: str
+    representation_id: str
+    direction: str
+
+
+class Omitted(NamedTuple):
+    """A segment that the order names and the text lacks; reason deleted, furniture, other_pass or unknown."""
+
+    segment_id: str
+    reason: str
+    pass_id: str | None = None
+
+
+@dataclass
+class AssembledText:
+    text: str
+    spans: list[Span] = field(default_factory=list)
+    omitted: list[Omitted] = field(default_factory=list)
+
+
+class Piece(NamedTuple):
+    """One stretch of text in reading order: a line, or what stands in for it."""
+
+    segment_id: str
+    representation_id: str
+    text: str
+    block: str | None
+    """What it stands in (its region); a change of block is a blank line, a piece without one is a line of its own."""
+    direction: str | None
+    """What is stated on it or on its block."""
+    joiner: str = LINE_BREAK
+    """What parts it from the piece before in the same block: words of one line are parted by a space."""
+
+
+def first_strong_direction(text: str) -> str | None:
+    """ltr or rtl after the first strongly directed character of *text*; None when it has none."""
+    if text.isascii():
+        return "ltr" if any(ch.isalpha() for ch in text) else None
+    for ch in text:
+        kind = unicodedata.bidirectional(ch)
+        if kind == "L":
+            return "ltr"
+        if kind in RTL_CLASSES:
+            return "rtl"
+    return None
+
+
+def majority_direction(texts: Iterable[str]) -> str | None:
+    """The direction of most of *texts*, or None when none of them has a strongly directed character."""
+    ltr = rtl = 0
+    for text in texts:
+        direction = first_strong_direction(text)
+        if direction == "rtl":
+            rtl += 1
+        elif direction == "ltr":
+            ltr += 1
+    if not ltr and not rtl:
+        return None
+    return "rtl" if rtl > ltr else "ltr"
+
+
+def assemble(pieces: Sequence[Piece], *, page_direction: str | None = None) -> AssembledText:
+    """Join *pieces*: lines by newline, blocks by a blank line. A reading goes in exactly as it is stored.
+
+    page_direction: what is known for the page; else each block's direction is read off its own letters.
+    """
+    directions = _block_directions(pieces, page_direction)
+    parts: list[str] = []
+    spans: list[Span] = []
+    at = 0
+    before: Piece | None = None
+    for piece in pieces:
+        if before is not None:
+            joiner = piece.joiner if piece.block == before.block else BLOCK_BREAK
+            parts.append(joiner)
+            at += len(joiner)
+        parts.append(piece.text)
+        direction = piece.direction or directions.get(piece.block) or "ltr"
+        spans.append(Span(at, at + len(piece.text), piece.segment_id, piece.representation_id, direction))
+        at += len(piece.text)
+        before = piece
+    return AssembledText("".join(parts), spans)
+
+
+def _block_directions(pieces: Sequence[Piece], page_direction: str | None) -> Mapping[str | None, str]:
+    if page_direction is not None:
+        return dict.fromkeys((piece.block for piece in pieces), page_direction)
+    found: dict[str | None, str] = {}
+    for piece in pieces:
+        if piece.block not in found:
+            direction = first_strong_direction(piece.text)
+            if direction is not None:
+                found[piece.block] = direction
+    return found

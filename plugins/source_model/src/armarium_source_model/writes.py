@@ -1,0 +1,402 @@
+"""The rows an action writes: passes, many segments, many readings, forwarding notes; called only inside an action.
+
+Other families use these through `armarium_source_model.api`, so that an import or a reader is one step of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+from sqlalchemy import Row
+
+from armarium.api import ActionContext, Conflict, json_text, new_id
+from armarium_documents.api import representations, require_live, require_unlocked
+from armarium_source_model.counting import HUMAN, IMPORTED
+from armarium_source_model.errors import NoSuchSegment, OtherPage, PassDeleted, refuse_provisional
+from armarium_source_model.geometry import (
+    BadGeometry,
+    Points,
+    Rect,
+    tile_of,
+    validate_baseline,
+    validate_polygon,
+    validate_rect,
+)
+from armarium_source_model.models import forwardings, passes, segments
+from armarium_source_model.queries.forwarding import follow
+from armarium_source_model.queries.passes import get_pass
+
+USER = "user"
+"""The provider of what a person drew by hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewSegment:
+    """A segment to be added. Shapes are fractions of the rendition, origin top left.
+
+    key: the caller's own id, by which another segment of the same call names it as `parent_key`.
+    """
+
+    key: str
+    kind: str
+    rect: Rect
+    polygon: Points | None = None
+    baseline: Points | None = None
+    parent_key: str | None = None
+    kind_raw: str | None = None
+    is_furniture: bool = False
+    language: str | None = None
+    script: str | None = None
+    direction: str | None = None
+    confidence: float | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    cell: Mapping[str, int] | None = None
+    granularity: str | None = None
+    page_index: int | None = None
+    source_artifact_id: str | None = None
+    box_index: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewReading:
+    """A reading to be added to a segment; the words are kept exactly as given."""
+
+    segment_id: str
+    text: str
+    kind: str = "transcription"
+    level: str | None = None
+    confidence: float | None = None
+    producer_tool: str | None = None
+    producer_model: str | None = None
+    producer_run_id: str | None = None
+    language: str | None = None
+    script: str | None = None
+
+
+def create_pass(
+    ctx: ActionContext,
+    document_id: str,
+    name: str,
+    *,
+    provider: str | None = None,
+    model: str | None = None,
+    run_id: str | None = None,
+    source_artifact_id: str | None = None,
+    artifact_type: str | None = None,
+    import_file: str | None = None,
+    import_checksum: str | None = None,
+    import_format: str | None = None,
+    has_original: bool = False,
+    transformation: Mapping[str, Any] | None = None,
+) -> str:
+    """A new pass of a live, unlocked page; its id. Who made it follows from what is said (B 2.1), never a body:
+    an import is external_import, a machine caller is what it is, a model or run is workflow, else a person."""
+    require_live(ctx.conn, document_id)
+    require_unlocked(ctx, document_id)
+    provenance = ctx.provenance()
+    if import_format is not None or import_file is not None:
+        provenance["provenance_kind"] = IMPORTED
+    elif provenance["provenance_kind"] == HUMAN and (run_id or model or provider not in (None, USER)):
+        provenance["provenance_kind"] = "workflow"
+    if run_id is not None:
+        provenance["run_id"] = run_id
+    pass_id = new_id()
+    ctx.conn.execute(
+        passes.insert().values(
+            id=pass_id,
+            document_id=document_id,
+            name=name,
+            provider=provider,
+            model=model,
+            source_artifact_id=source_artifact_id,
+            artifact_type=artifact_type,
+            import_file=import_file,
+            import_checksum=import_checksum,
+            import_format=import_format,
+            has_original=has_original,
+            ground_truth=False,
+            transformation=dict(transformation) if transformation is not None else None,
+            deleted_at=None,
+            **provenance,
+        )
+    )
+    ctx.target(pass_id)
+    ctx.changed(pass_ids=[pass_id], document_ids=[document_id])
+    return pass_id
+
+
+def writable_pass(ctx: ActionContext, pass_id: str, document_id: str | None = None) -> Row[Any]:
+    """The row of a pass that may be written to; the refusals say why it may not (404, 409, 403, 422)."""
+    refuse_provisional(pass_id)
+    row = get_pass(ctx.conn, pass_id)
+    if document_id is not None and row.document_id != document_id:
+        raise OtherPage(
+            f"Pass {pass_id} belongs to document {row.document_id}, not to {document_id}; name a pass of that page.",
+            code="other_document",
+        )
+    if row.deleted_at is not None:
+        raise PassDeleted(pass_id)
+    require_live(ctx.conn, row.document_id)
+    require_unlocked(ctx, row.document_id)
+    return row
+
+
+_COLUMNS = (
+    "id",
+    "document_id",
+    "pass_id",
+    "kind",
+    "kind_raw",
+    "anchor",
+    "baseline",
+    "parent_segment_id",
+    "is_furniture",
+    "language",
+    "script",
+    "direction",
+    "cell",
+    "confidence",
+    "source_artifact_id",
+    "box_index",
+    "page_index",
+    "metadata",
+    "bbox_x",
+    "bbox_y",
+    "bbox_w",
+    "bbox_h",
+    "tile",
+    "by_hand",
+    "version",
+    "provenance_kind",
+    "created_by",
+    "run_id",
+    "created_at",
+    "updated_at",
+)
+
+
+def add_segments(
+    ctx: ActionContext,
+    pass_id: str,
+    document_id: str,
+    rendition_id: str | None,
+    new: Sequence[NewSegment],
+    *,
+    provenance_kind: str | None = None,
+) -> list[str]:
+    """Add many segments to a pass with one executemany; their ids in the order given.
+
+    rendition_id: the picture they were measured on; None means the page's primary one now. provenance_kind: who
+    made them where that is not the pass's maker (a machine caller never makes a person's). Every shape is checked;
+    BadGeometry names the segment's key and nothing is written.
+    """
+    row = writable_pass(ctx, pass_id, document_id)
+    provenance = row_provenance(ctx, row, provenance_kind)
+    if rendition_id is None:
+        rendition_id = primary_rendition(ctx, document_id)
+    ids = {one.key: new_id() for one in new}
+    if len(ids) != len(new):
+        raise Conflict("Two of the new segments carry the same key; give each its own.", code="same_key")
+    dumps = orjson.dumps
+    frame: dict[str, Any] = {"document_id": document_id, "rendition_id": rendition_id, "space": "normalized"}
+    # The same for every row of the call: made once.
+    tail = (provenance["created_by"], provenance["run_id"], provenance["created_at"], ctx.now)
+    kind_of_maker = provenance["provenance_kind"]
+    by_hand = kind_of_maker == HUMAN
+
+    def rows() -> Iterable[tuple[object, ...]]:
+        for one in new:
+            try:
+                x, y, w, h = validate_rect(one.rect)
+                if one.polygon is not None:
+                    validate_polygon(one.polygon, (x, y, w, h))
+                if one.baseline is not None:
+                    validate_baseline(one.baseline)
+            except BadGeometry as refusal:
+                raise BadGeometry(f"Segment {one.key}: {refusal.detail}", code="bad_geometry", key=one.key) from None
+            anchor = {**frame, "rect": (x, y, w, h), "rotation": 0}
+            if one.polygon is not None:
+                anchor["polygon"] = one.polygon
+            if one.granularity is not None:
+                anchor["granularity"] = one.granularity
+            parent = one.parent_key
+            if parent is not None and parent not in ids:
+                raise Conflict(f"Segment {one.key} names the parent {parent}, which is not in this call.")
+            yield (
+                ids[one.key],
+                document_id,
+                pass_id,
+                one.kind,
+                one.kind_raw,
+                dumps(anchor).decode(),
+                None if one.baseline is None else dumps(one.baseline).decode(),
+                None if parent is None else ids[parent],
+                int(one.is_furniture),
+                one.language,
+                one.script,
+                one.direction,
+                None if one.cell is None else json_text(dict(one.cell)),
+                one.confidence,
+                one.source_artifact_id,
+                one.box_index,
+                one.page_index,
+                json_text(dict(one.metadata)) if one.metadata else "{}",
+                x,
+                y,
+                w,
+                h,
+                tile_of(x, y, w, h),
+                by_hand,
+                1,
+                kind_of_maker,
+                *tail,
+            )
+
+    if new:
+        ctx.bulk_insert(segments, _COLUMNS, rows())
+    made = list(ids.values())
+    ctx.target(pass_id)
+    ctx.changed(segment_ids=made, pass_ids=[pass_id], document_ids=[document_id])
+    return made
+
+
+def row_provenance(ctx: ActionContext, pass_row: Row[Any], provenance_kind: str | None = None) -> dict[str, Any]:
+    """Who made a row of a pass: the one said, else the pass's maker; a machine never makes a person's row."""
+    provenance = ctx.provenance()
+    said = provenance_kind or pass_row.provenance_kind
+    if said != HUMAN or provenance["provenance_kind"] == HUMAN:
+        provenance["provenance_kind"] = said
+    if provenance["run_id"] is None:
+        provenance["run_id"] = pass_row.run_id
+    return provenance
+
+
+def primary_rendition(ctx: ActionContext, document_id: str) -> str | None:
+    """The rendition that is a document's primary one at this moment, or None where it has no picture."""
+    row = ctx.conn.exec_driver_sql(
+        "SELECT id FROM rendition WHERE document_id = ? AND is_primary", (document_id,)
+    ).one_or_none()
+    return row[0] if row else None
+
+
+_READING_COLUMNS = (
+    "id",
+    "document_id",
+    "kind",
+    "content",
+    "language",
+    "script",
+    "segment_id",
+    "level",
+    "corrects_representation_id",
+    "retracted",
+    "producer_run_id",
+    "producer_tool",
+    "producer_model",
+    "review_state",
+    "confidence",
+    "provenance_kind",
+    "created_by",
+    "run_id",
+    "created_at",
+)
+
+
+def add_readings(
+    ctx: ActionContext, new: Sequence[NewReading], *, provenance_kind: str | None = None
+) -> list[str]:
+    """Add many readings with one executemany; their ids in the order given. NoSuchSegment names an unknown one.
+
+    provenance_kind: external_import for an import; else a reading with a tool or model is workflow (or agent), and
+    one without is the caller's own. A machine never makes a person's reading.
+    """
+    if not new:
+        return []
+    where = {
+        row[0]: row[1]
+        for row in ctx.conn.exec_driver_sql(
+            "SELECT s.id, s.document_id FROM json_each(?) j JOIN segment s ON s.id = j.value",
+            (orjson.dumps(list({one.segment_id for one in new})).decode(),),
+        )
+    }
+    for one in new:
+        if one.segment_id not in where:
+            refuse_provisional(one.segment_id)
+            raise NoSuchSegment(one.segment_id)
+    documents = sorted(set(where.values()))
+    for document_id in documents:
+        require_live(ctx.conn, document_id)
+        require_unlocked(ctx, document_id)
+    provenance = ctx.provenance()
+    caller = provenance["provenance_kind"]
+
+    def maker(one: NewReading) -> str:
+        if provenance_kind is not None and not (provenance_kind == HUMAN and caller != HUMAN):
+            return provenance_kind
+        if caller == HUMAN and (one.producer_tool or one.producer_model or one.producer_run_id):
+            return "workflow"
+        return str(caller)
+
+    ids = [new_id() for _ in new]
+    ctx.bulk_insert(
+        representations,
+        _READING_COLUMNS,
+        (
+            (
+                identity,
+                where[one.segment_id],
+                one.kind,
+                one.text,
+                one.language,
+                one.script,
+                one.segment_id,
+                one.level,
+                None,
+                0,
+                one.producer_run_id,
+                one.producer_tool,
+                one.producer_model,
+                "source",
+                one.confidence,
+                maker(one),
+                provenance["created_by"],
+                provenance["run_id"],
+                ctx.now,
+            )
+            for identity, one in zip(ids, new, strict=True)
+        ),
+    )
+    ctx.changed(representation_ids=ids, segment_ids=where, document_ids=documents)
+    return ids
+
+
+def add_note(
+    ctx: ActionContext,
+    document_id: str,
+    old_segment_id: str,
+    kind: str,
+    new_segment_ids: Sequence[str] = (),
+    reason: str | None = None,
+) -> None:
+    """Write one forwarding note; its sequence decides which note about a segment is the newest."""
+    ctx.conn.execute(
+        forwardings.insert().values(
+            id=new_id(),
+            document_id=document_id,
+            old_segment_id=old_segment_id,
+            kind=kind,
+            new_segment_ids=list(new_segment_ids),
+            actor=ctx.principal.name,
+            audit_id=ctx.audit_id,
+            reason=reason,
+            created_at=ctx.now,
+        )
+    )
+
+
+def live_after(ctx: ActionContext, segment_id: str) -> list[str]:
+    """Where a deleted or merged segment lives on, for the sentence of a refusal."""
+    return follow(ctx.conn, segment_id)[1]

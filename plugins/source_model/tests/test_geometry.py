@@ -1,0 +1,132 @@
+"""The one validator of shapes: what is held, and each sentence of refusal."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from armarium_source_model.geometry import (
+    MAX_POINTS,
+    BadGeometry,
+    clip_points,
+    rect_around,
+    sound_geometry,
+    tile_of,
+    validate_baseline,
+    validate_points,
+    validate_polygon,
+    validate_rect,
+)
+
+SQUARE = [(0.1, 0.1), (0.4, 0.1), (0.4, 0.4), (0.1, 0.4)]
+
+
+@pytest.mark.parametrize(
+    ("rect", "words"),
+    [
+        ([0.1, 0.1, 0.5], "3 numbers"),
+        ([math.nan, 0.1, 0.5, 0.5], "finite"),
+        ([0.1, math.inf, 0.5, 0.5], "finite"),
+        ([0.1, 0.1, "a", 0.5], "finite"),
+        ([0.1, 0.1, 10**400, 0.5], "finite"),
+        ([0.1, 0.1, 0, 0.5], "no area"),
+        ([0.1, 0.1, 0.5, -0.1], "no area"),
+        ([-0.01, 0.1, 0.5, 0.5], "outside"),
+        ([0.1, 0.6, 0.5, 0.5], "outside"),
+    ],
+)
+def test_a_rect_that_cannot_be_held_is_refused_in_words(rect: list[float], words: str) -> None:
+    with pytest.raises(BadGeometry, match=words):
+        validate_rect(rect)
+
+
+def test_an_edge_may_overshoot_by_the_tolerance() -> None:
+    assert validate_rect([0.0, 0.0, 1.0 + 5e-7, 1.0]) == (0.0, 0.0, 1.0 + 5e-7, 1.0)
+    with pytest.raises(BadGeometry):
+        validate_rect([0.0, 0.0, 1.0 + 5e-6, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("polygon", "words"),
+    [
+        ([(0.1, 0.1), (0.2, 0.2)], "at least 3"),
+        ([(0.1, 0.1), (0.2, math.nan), (0.3, 0.1)], "finite numbers"),
+        ([(0.1, 0.1), (math.inf, 0.2), (-math.inf, 0.1)], "finite numbers"),
+        ([(0.1, 0.1), (0.2,), (0.3, 0.1)], "finite numbers"),
+        ([(0.1, 0.1), (0.2, 0.2, 0.2), (0.3, 0.1)], "finite numbers"),
+        ([(0.1, 0.1), ("a", 0.2), (0.3, 0.1)], "finite numbers"),
+        ([(0.1, 0.1), (1.2, 0.2), (0.3, 0.1)], "outside the image"),
+        ([(0.1, 0.1), (0.2, 0.2), (0.3, 0.3)], "no area"),
+        ([(0.1, 0.1)] * 4, "no area"),
+        ([(0.1, 0.1), (0.2, 0.2), (0.3, 0.1)] * MAX_POINTS, "simplify"),
+    ],
+)
+def test_a_polygon_that_cannot_be_held_is_refused_in_words(polygon: list[tuple[float, ...]], words: str) -> None:
+    with pytest.raises(BadGeometry, match=words):
+        validate_polygon(polygon)
+
+
+def test_a_polygon_outside_its_rect_is_refused_and_the_rect_named() -> None:
+    with pytest.raises(BadGeometry, match=r"outside its rect \[0.2"):
+        validate_polygon(SQUARE, (0.2, 0.1, 0.3, 0.3))
+    validate_polygon(SQUARE, (0.1 + 5e-7, 0.1, 0.3, 0.3))
+
+
+def test_a_polygon_that_crosses_itself_is_held() -> None:
+    validate_polygon([(0.1, 0.1), (0.4, 0.4), (0.4, 0.1), (0.1, 0.4)])
+
+
+@pytest.mark.parametrize(
+    ("baseline", "words"),
+    [([(0.1, 0.1)], "1 point;"), ([], "0 points"), ([(0.1, 0.1), (0.1, 0.1)], "no length")],
+)
+def test_a_baseline_that_cannot_be_held_is_refused(baseline: list[tuple[float, float]], words: str) -> None:
+    with pytest.raises(BadGeometry, match=words):
+        validate_baseline(baseline)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=20))
+def test_the_rect_around_points_encloses_them_and_can_be_held(points: list[tuple[float, float]]) -> None:
+    rect = rect_around(points)
+    validate_rect(rect)
+    validate_points(points, least=1, what="The points", rect=rect)
+
+
+@given(st.lists(st.tuples(st.floats(-9, 9), st.floats(-9, 9)), min_size=3, max_size=9))
+def test_what_is_clipped_lies_in_the_image(points: list[tuple[float, float]]) -> None:
+    assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in clip_points(points))
+
+
+@given(st.floats(0, 0.99), st.floats(0, 0.99), st.floats(1e-6, 0.01), st.floats(1e-6, 0.01))
+def test_a_tile_is_one_of_the_grid(x: float, y: float, w: float, h: float) -> None:
+    tile = tile_of(x, y, w, h)
+    assert tile == int((y + h / 2) * 16) * 16 + int((x + w / 2) * 16)
+    assert 0 <= tile < 256
+
+
+def test_a_foreign_shape_keeps_what_is_sound_and_says_what_is_not() -> None:
+    sound = sound_geometry(SQUARE, [(0.1, 0.3), (0.4, 0.3)])
+    assert sound.rect == pytest.approx((0.1, 0.1, 0.3, 0.3))
+    assert sound.problem is None
+
+    line_only = sound_geometry([(0.1, 0.1), (0.2, 0.2)], [(0.1, 0.3), (0.4, 0.3)])
+    assert line_only.polygon is None
+    assert line_only.baseline is not None
+    assert line_only.rect is not None
+    assert "at least 3" in str(line_only.problem)
+
+    outside = sound_geometry([(0.5, 0.5), (1.4, 0.5), (1.4, 0.9)], None)
+    assert outside.polygon is None
+    assert outside.rect == pytest.approx((0.5, 0.5, 0.5, 0.4))
+
+    nothing = sound_geometry([(math.nan, 1), (2, 2), (3, 3)], None)
+    assert nothing.rect is None
+    assert nothing.problem
+
+    given_rect = sound_geometry(SQUARE, [(5, 5), (6, 6)], (0.2, 0.2, 0.1, 0.1))
+    assert given_rect.rect == pytest.approx((0.1, 0.1, 0.3, 0.3))
+    assert "outside its rect" in str(given_rect.problem)
+    assert sound_geometry(None, None).rect is None
