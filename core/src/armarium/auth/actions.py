@@ -1,0 +1,301 @@
+"""The engine-wide writes of access: pairing, tokens and sessions. Shown secrets are never stored."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any, Literal
+
+from sqlalchemy import Row, insert, select, update
+
+from armarium.actions import ActionContext, Example, NoParams, action
+from armarium.auth.models import tokens
+from armarium.auth.pairing import keep_code, new_code, use_code
+from armarium.auth.presence import moment
+from armarium.auth.schemas import (
+    EnrollmentRequest,
+    LibraryScope,
+    PairCode,
+    PairCodeParams,
+    PairRequest,
+    PairResponse,
+    RotatedSecret,
+    SessionMade,
+    SessionParams,
+    TokenCreated,
+    TokenCreateParams,
+    TokenId,
+    TokenRenewed,
+    TokenRevoked,
+)
+from armarium.auth.secret_files import digest_of, new_secret, rotate_enrollment_secret
+from armarium.auth.tokens import LIFETIMES
+from armarium.errors import Conflict, Forbidden, NotFound
+from armarium.ids import new_id
+
+
+def scope_of(libraries: list[str] | None) -> LibraryScope:
+    """Bound projects as the API writes them."""
+    return "all" if libraries is None else libraries
+
+
+def _bound(ctx: ActionContext, libraries: LibraryScope) -> list[str] | None:
+    """The projects a token is bound to in their one spelling; the refusals of `Libraries.checked` for a bad path."""
+    if libraries == "all":
+        return None
+    return sorted(
+        {str(ctx.engine.libraries.checked(unicodedata.normalize("NFC", path))) for path in libraries}
+    )
+
+
+def _make(
+    ctx: ActionContext,
+    kind: Literal["device", "session", "agent"],
+    name: str,
+    role: str,
+    libraries: list[str] | None,
+    *,
+    parent_id: str | None = None,
+    created_by: str | None = None,
+) -> tuple[dict[str, Any], str]:
+    """Insert a token row; the row and the secret, which is nowhere else."""
+    secret = new_secret()
+    auth = ctx.engine.auth
+    row = {
+        "id": new_id(),
+        "kind": kind,
+        "name": name,
+        "role": role,
+        "libraries": libraries,
+        "digest": digest_of(secret),
+        "parent_id": parent_id,
+        "created_at": ctx.now,
+        "created_by": created_by or ctx.principal.name,
+        "expires_at": moment(auth.clock() + LIFETIMES[kind]),
+        "revoked": False,
+        "revoked_at": None,
+    }
+    ctx.conn.execute(insert(tokens).values(**row))
+    ctx.target(str(row["id"]))
+    ctx.on_commit(auth.book.reload)
+    return row, secret
+
+
+def _live(ctx: ActionContext, token_id: str) -> Row[Any]:
+    row = ctx.conn.execute(select(tokens).where(tokens.c.id == token_id)).first()
+    if row is None:
+        raise NotFound(
+            f"There is no token {token_id[:64]}; GET /api/tokens lists them.", code="unknown_token"
+        )
+    return row
+
+
+@action(
+    "pair.enroll",
+    params=EnrollmentRequest,
+    result=PairResponse,
+    summary="Exchange the owner's enrollment secret for a token of this device's own",
+    role="owner",
+    person_only=True,
+    undoable=False,
+    scope="engine",
+    example=lambda ex: {"enrollment_secret": _secret(ex), "device_name": "laptop"},
+)
+def enroll(ctx: ActionContext, p: EnrollmentRequest) -> dict[str, Any]:
+    """A device enrolled with the owner's secret is the owner's."""
+    ctx.engine.auth.check_enrollment_secret(p.enrollment_secret)
+    row, secret = _make(ctx, "device", p.device_name, "owner", None, created_by="enrollment")
+    return {"device_id": row["id"], "device_token": secret, "expires_at": row["expires_at"]}
+
+
+@action(
+    "pair.code",
+    params=PairCodeParams,
+    result=PairCode,
+    summary="Make a one-time pairing code with a role",
+    role="owner",
+    person_only=True,
+    undoable=False,
+    scope="engine",
+    example=lambda ex: {"role": "viewer"},
+)
+def make_code(ctx: ActionContext, p: PairCodeParams) -> dict[str, Any]:
+    """The code is shown in the answer and kept as a digest."""
+    code = new_code()
+    libraries = _bound(ctx, p.libraries)
+    expires_at = keep_code(ctx.conn, code, role=p.role, libraries=libraries, by=ctx.principal.name)
+    return {"code": code, "role": p.role, "libraries": scope_of(libraries), "expires_at": expires_at}
+
+
+@action(
+    "pair.device",
+    params=PairRequest,
+    result=PairResponse,
+    summary="Exchange a one-time code for a token of this device's own",
+    role="owner",
+    person_only=True,
+    undoable=False,
+    scope="engine",
+    example=lambda ex: {"code": ex.run("pair.code", {})["code"], "device_name": "tablet"},
+)
+def pair_device(ctx: ActionContext, p: PairRequest) -> dict[str, Any]:
+    """The device gets the role and the projects the code was made for; the code is used up."""
+    code: Any = use_code(ctx.conn, p.code)
+    row, secret = _make(ctx, "device", p.device_name, code.role, code.libraries, created_by=code.created_by)
+    return {"device_id": row["id"], "device_token": secret, "expires_at": row["expires_at"]}
+
+
+@action(
+    "pair.rotate_secret",
+    params=NoParams,
+    result=RotatedSecret,
+    summary="Replace the enrollment secret; tokens made with the former one stay valid",
+    role="owner",
+    person_only=True,
+    undoable=False,
+    scope="engine",
+    example=lambda ex: {},
+)
+def rotate_secret(ctx: ActionContext, p: NoParams) -> dict[str, Any]:
+    """The file is replaced within the step: were the commit to fail, the former secret would be gone all the same."""
+    rotate_enrollment_secret(ctx.engine.settings.state_dir)
+    return {"rotated": True}
+
+
+@action(
+    "token.create",
+    params=TokenCreateParams,
+    result=TokenCreated,
+    summary="Make a token for an agent (a machine caller, editor or viewer)",
+    role="owner",
+    person_only=True,
+    undoable=False,
+    scope="engine",
+    example=lambda ex: {"name": "night reader", "role": "editor"},
+)
+def create_token(ctx: ActionContext, p: TokenCreateParams) -> dict[str, Any]:
+    """The secret is in this answer only."""
+    row, secret = _make(ctx, "agent", p.name, p.role, _bound(ctx, p.libraries))
+    shown = {
+        key: row[key] for key in ("id", "kind", "name", "role", "created_at", "created_by", "expires_at")
+    }
+    return {
+        **shown,
+        "libraries": scope_of(row["libraries"]),
+        "last_seen": None,
+        "revoked": False,
+        "token": secret,
+    }
+
+
+@action(
+    "token.renew",
+    params=TokenId,
+    result=TokenRenewed,
+    summary="Extend a device token by a year from today",
+    role="owner",
+    person_only=True,
+    undoable=False,
+    scope="engine",
+    example=lambda ex: {"token_id": _device(ex)},
+)
+def renew_token(ctx: ActionContext, p: TokenId) -> dict[str, Any]:
+    """Also brings an expired device back; a revoked one stays revoked."""
+    row = _live(ctx, p.token_id)
+    if row.kind != "device":
+        raise Conflict(f"Only device tokens are renewed, and this is {_a(row.kind)} token: make a new one.")
+    if row.revoked:
+        raise Conflict(
+            "This token was revoked and cannot be renewed: pair the device again.", code="token_revoked"
+        )
+    expires_at = moment(ctx.engine.auth.clock() + LIFETIMES["device"])
+    ctx.conn.execute(update(tokens).where(tokens.c.id == p.token_id).values(expires_at=expires_at))
+    ctx.target(p.token_id)
+    ctx.on_commit(ctx.engine.auth.book.reload)
+    return {"token_id": p.token_id, "expires_at": expires_at}
+
+
+@action(
+    "token.revoke",
+    params=TokenId,
+    result=TokenRevoked,
+    summary="Revoke a token, and the sessions that came from it",
+    role="owner",
+    undoable=False,
+    scope="engine",
+    example=lambda ex: {"token_id": _device(ex)},
+)
+def revoke_token(ctx: ActionContext, p: TokenId) -> dict[str, Any]:
+    """Revoking one that is revoked already changes nothing and is no fault."""
+    _live(ctx, p.token_id)
+    marked = {"revoked": True, "revoked_at": ctx.now}
+    open_ = tokens.c.revoked.is_(False)
+    ctx.conn.execute(update(tokens).where(tokens.c.id == p.token_id, open_).values(**marked))
+    ended = ctx.conn.execute(update(tokens).where(tokens.c.parent_id == p.token_id, open_).values(**marked))
+    ctx.target(p.token_id)
+    ctx.on_commit(ctx.engine.auth.book.reload)
+    return {"status": "deleted", "id": p.token_id, "sessions_ended": ended.rowcount}
+
+
+@action(
+    "token.session",
+    params=SessionParams,
+    result=SessionMade,
+    summary="Make a browser session from the caller's token or from a pairing code",
+    role="viewer",
+    person_only=True,
+    undoable=False,
+    scope="engine",
+    example=lambda ex: {"code": ex.run("pair.code", {})["code"]},
+)
+def make_session(ctx: ActionContext, p: SessionParams) -> dict[str, Any]:
+    """A session has the role and the projects of what it came from, and ends when that is revoked."""
+    if p.code is not None:
+        code: Any = use_code(ctx.conn, p.code)
+        row, secret = _make(ctx, "session", p.name, code.role, code.libraries, created_by=code.created_by)
+    else:
+        caller = ctx.principal
+        if caller.token_kind == "none":
+            raise Forbidden("A session is made from a token or a pairing code; send one.", code="person_only")
+        libraries = None if caller.libraries is None else sorted(caller.libraries)
+        parent = (
+            _parent(ctx, caller.token_id) if caller.token_kind == "session" else caller.token_id or "owner"
+        )
+        row, secret = _make(ctx, "session", p.name, caller.role, libraries, parent_id=parent)
+    return {
+        "token_id": row["id"],
+        "role": row["role"],
+        "expires_at": row["expires_at"],
+        "session_token": secret,
+    }
+
+
+def _parent(ctx: ActionContext, token_id: str | None) -> str | None:
+    """The token a session came from: a session made from a session ends with the same token."""
+    row = ctx.conn.execute(select(tokens.c.parent_id).where(tokens.c.id == token_id)).first()
+    return row.parent_id if row is not None else None
+
+
+def _a(kind: str) -> str:
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
+
+
+def _secret(ex: Example) -> str:
+    from armarium.auth.secret_files import enrollment_secret
+
+    return enrollment_secret(ex.engine.settings.state_dir)
+
+
+def _device(ex: Example) -> str:
+    return str(ex.run("pair.device", {"code": ex.run("pair.code", {})["code"]})["device_id"])
+
+
+ACCESS_ACTIONS = (
+    enroll,
+    make_code,
+    pair_device,
+    rotate_secret,
+    create_token,
+    renew_token,
+    revoke_token,
+    make_session,
+)

@@ -1,0 +1,183 @@
+"""Who is asking: the engine's one authority on tokens, pairing secrets, presence and failed attempts (part A 5)."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import logging
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Literal
+
+from armarium.auth.attempts import FailedAttempts
+from armarium.auth.models import sandbox_grants
+from armarium.auth.presence import ConnectedClients
+from armarium.auth.secret_files import (
+    digest_of,
+    enrollment_secret,
+    make_private_folder,
+    new_secret,
+    settle_owner_token,
+)
+from armarium.auth.tokens import TokenBook, TokenEntry
+from armarium.db import Database
+from armarium.errors import Forbidden, Unauthorized
+from armarium.ids import new_id
+from armarium.principals import Principal
+from armarium.settings import Settings
+
+log = logging.getLogger("armarium.auth")
+
+COOKIE = "service_session"
+
+PAIRING = Principal("person", "pairing", "owner", token_kind="none")
+"""Runs the pairing actions for a caller who has no token yet; the code or the secret is what proves them."""
+
+
+class Auth:
+    """Tokens, pairing, presence and rate limit of one engine. `start` before the first request, `close` at the end."""
+
+    def __init__(self, settings: Settings, state: Database, clock: Callable[[], float] = time.time) -> None:
+        self.settings = settings
+        self.state = state
+        self.clock = clock
+        self.book = TokenBook(state, clock)
+        self.attempts = FailedAttempts()
+        self.clients = ConnectedClients(clock)
+        self._writer: ThreadPoolExecutor | None = None
+        self._lock = threading.Lock()
+        self._granted: list[str] | None = None
+
+    def start(self) -> None:
+        """Make the state folder private, settle the owner token and read every token."""
+        make_private_folder(self.settings.state_dir)
+        token = settle_owner_token(
+            self.settings.state_dir, self.settings.owner_token, self.settings.rotate_token
+        )
+        enrollment_secret(self.settings.state_dir)
+        self.book.settle_owner(token)
+        self.book.reload()
+
+    def close(self) -> None:
+        """Finish writing when tokens were last seen."""
+        with self._lock:
+            writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.shutdown(wait=True)
+
+    def authenticate(
+        self,
+        secret: str,
+        *,
+        caller: str,
+        local: bool,
+        proxied: bool,
+        transport: Literal["uds", "tcp"],
+        client: str | None = None,
+        window: str | None = None,
+    ) -> Principal:
+        """The principal *secret* stands for.
+
+        *caller* is whom failures are counted for; *local* says the connection comes from this machine, *proxied*
+        that something forwarded it. Raises Unauthorized, Forbidden (owner token from elsewhere) or RateLimited.
+        A right token is never held up by somebody else's wrong ones: 256 random bits cannot be guessed.
+        """
+        try:
+            entry = self.book.find(secret)
+        except Unauthorized as refusal:
+            if refusal.code == "invalid_token":
+                self.attempts.check(caller)
+                self.attempts.failed(caller)
+            raise
+        if entry.kind == "owner" and (proxied or not local):
+            raise Forbidden(
+                "The owner token is taken only from this machine itself, never through a proxy. "
+                "Pair this device and use its own token.",
+                code="owner_token_local_only",
+            )
+        if self.book.saw(entry):
+            self._write_later(entry)
+        return entry.principal(client, window, transport)
+
+    def _write_later(self, entry: TokenEntry) -> None:
+        with self._lock:
+            if self._writer is None:
+                self._writer = ThreadPoolExecutor(1, thread_name_prefix="last-seen")
+            self._writer.submit(self._write_seen, entry)
+
+    def _write_seen(self, entry: TokenEntry) -> None:
+        try:
+            self.book.write_seen(entry)
+        except Exception as error:
+            # Losing a `last_seen` (a full disk, say) must not cost anyone their request.
+            log.warning("when a token was last seen was not written: %s", type(error).__name__)
+
+    def check_enrollment_secret(self, secret: str) -> None:
+        """Raise Forbidden unless *secret* is the owner's enrollment secret."""
+        expected = digest_of(enrollment_secret(self.settings.state_dir))
+        if not hmac.compare_digest(expected, digest_of(secret)):
+            raise Forbidden(
+                "This is not the owner's enrollment secret. Read it from a paired device (GET /api/pair/enrollment) "
+                "and try again.",
+                code="wrong_secret",
+            )
+
+    def make_run_token(self, principal: Principal, run_id: str) -> tuple[str, str]:
+        """(id, token) of a machine token with the rights of *principal*, for the run of one job.
+
+        It lives in memory: `close_run_token` ends it, and an engine that starts again makes a new one.
+        """
+        secret = new_secret()
+        entry = TokenEntry(
+            id=new_id(),
+            kind="run",
+            name=principal.name,
+            role=principal.role,
+            digest=digest_of(secret),
+            libraries=principal.libraries,
+            run_id=run_id,
+            person=False,
+        )
+        self.book.open_run(entry)
+        return entry.id, secret
+
+    def close_run_token(self, token_id: str) -> None:
+        """End a run token; its job is over."""
+        self.book.close_run(token_id)
+
+    def still_valid(self, principal: Principal) -> bool:
+        """Whether the token behind *principal* is still good: asked by answers that stay open for long."""
+        if principal.token_id is None or principal.token_kind == "owner":
+            return True
+        entry = self.book.by_id(principal.token_id)
+        return (
+            entry is not None
+            and not entry.revoked
+            and (entry.expires is None or entry.expires > self.clock())
+        )
+
+    def granted_roots(self) -> list[str]:
+        """Folders the owner opened beside the usual roots (sandbox grants)."""
+        if self._granted is None:
+            with self.state.read() as conn:
+                self._granted = [row.path for row in conn.execute(sandbox_grants.select())]
+        return self._granted
+
+    def forget_grants(self) -> None:
+        """Read the sandbox grants anew when next asked."""
+        self._granted = None
+
+
+def is_local(client: tuple[str, int] | None) -> bool:
+    """Whether a connection comes from this machine: a Unix socket (no address) or a loopback address."""
+    if client is None:
+        return True
+    try:
+        address = ipaddress.ip_address(client[0])
+    except ValueError:
+        return False
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
+    return address.is_loopback

@@ -1,0 +1,88 @@
+"""The engine-wide tables of who may do what: tokens, pairing codes, compute settings, sandbox grants.
+
+They live in the engine's own database (`engine.state`), never in a project. A secret is kept as SHA-256 only.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Boolean, Column, Index, MetaData, Table, Text
+
+from armarium.tables import Json, operational, tracked
+
+auth_metadata = MetaData()
+
+tokens = Table(
+    "token",
+    auth_metadata,
+    Column("id", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("libraries", Json),
+    Column("digest", Text, nullable=False, unique=True),
+    Column("parent_id", Text, index=True),
+    Column("created_at", Text, nullable=False),
+    Column("created_by", Text),
+    Column("expires_at", Text),
+    Column("revoked", Boolean, nullable=False, default=False),
+    Column("revoked_at", Text),
+    info=tracked(label="token"),
+)
+"""Device, session and agent tokens. `libraries` null means all; `parent_id` is the token a session came from."""
+
+token_uses = Table(
+    "token_use",
+    auth_metadata,
+    Column("token_id", Text, primary_key=True),
+    Column("last_seen", Text, nullable=False),
+    info=operational(),
+)
+"""When a token was last seen, written at most once a minute."""
+
+owner_tokens = Table(
+    "token_owner",
+    auth_metadata,
+    Column("digest", Text, primary_key=True),
+    Column("since", Text, nullable=False),
+    Column("superseded_at", Text),
+    info=operational(),
+)
+"""Digests of this and former owner tokens, so that a former one is told apart from a wrong one."""
+
+pairing_codes = Table(
+    "pair_code",
+    auth_metadata,
+    Column("id", Text, primary_key=True),
+    Column("digest", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("libraries", Json),
+    Column("created_at", Text, nullable=False),
+    Column("created_by", Text),
+    Column("expires_at", Text, nullable=False),
+    Column("used_at", Text),
+    Index("ix_pair_code_digest", "digest"),
+    info=operational(),
+)
+"""One-time pairing codes; a code lives ten minutes."""
+
+compute_settings = Table(
+    "compute_setting",
+    auth_metadata,
+    Column("id", Text, primary_key=True),
+    Column("priority", Text),
+    Column("device", Text),
+    Column("updated_at", Text, nullable=False),
+    info=tracked(label="compute setting", monotonic=("updated_at",)),
+)
+"""One row, `engine`: how hard this machine may be worked, and on what (part C 4.7); null is not chosen."""
+
+sandbox_grants = Table(
+    "sandbox_grant",
+    auth_metadata,
+    Column("id", Text, primary_key=True),
+    Column("path", Text, nullable=False, unique=True),
+    Column("granted_at", Text, nullable=False),
+    Column("granted_by", Text),
+    info=tracked(label="sandbox grant"),
+)
+"""Folders the owner opened to the engine beside the roots it always may read (part A 4.1)."""

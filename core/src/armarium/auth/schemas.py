@@ -1,0 +1,192 @@
+"""Request and answer models of pairing, tokens, compute settings and sandbox grants (parts A 4.1, 4.6, 5 and C 4.7)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from armarium.actions import Params, SourceText
+from armarium.principals import Role
+
+LibraryScope = Literal["all"] | list[str]
+
+Name = Field(min_length=1, max_length=80)
+
+
+class EnrollmentRequest(Params):
+    """The owner's synced enrollment secret, for a token of this device's own."""
+
+    enrollment_secret: SourceText = Field(min_length=1, max_length=500)
+    device_name: str = Field(default="device", min_length=1, max_length=80)
+
+
+class PairRequest(Params):
+    """A one-time code (two groups of four letters), for a token of this device's own."""
+
+    code: SourceText = Field(min_length=1, max_length=40)
+    device_name: str = Field(default="device", min_length=1, max_length=80)
+
+
+class PairResponse(BaseModel):
+    """A new device token; it is shown this once."""
+
+    device_id: str
+    device_token: str
+    expires_at: str
+
+
+class PairCodeParams(Params):
+    """What the device that uses the code may do."""
+
+    role: Role = "editor"
+    libraries: LibraryScope = "all"
+
+
+class PairCode(BaseModel):
+    """A pairing code; good once, for ten minutes."""
+
+    code: str
+    role: Role
+    libraries: LibraryScope
+    expires_at: str
+
+
+class EnrollmentSecret(BaseModel):
+    """The secret a further device of the owner enrolls with."""
+
+    enrollment_secret: str
+
+
+class RotatedSecret(BaseModel):
+    """The enrollment secret was replaced; read the new one from GET /api/pair/enrollment."""
+
+    rotated: bool = True
+
+
+class TokenCreateParams(Params):
+    """A token for an agent, a machine caller."""
+
+    name: str = Name
+    role: Literal["editor", "viewer"] = "editor"
+    libraries: LibraryScope = "all"
+
+
+class TokenId(Params):
+    """Names a token."""
+
+    token_id: str = Field(min_length=1, max_length=64)
+
+
+class TokenRow(BaseModel):
+    """A token as the owner sees it; never its secret."""
+
+    id: str
+    kind: Literal["device", "session", "agent"]
+    name: str
+    role: Role
+    libraries: LibraryScope
+    created_at: str
+    created_by: str | None = None
+    last_seen: str | None = None
+    expires_at: str | None = None
+    revoked: bool = False
+
+
+class TokenCreated(TokenRow):
+    """A new token row with its secret, shown this once."""
+
+    token: str
+
+
+class TokenList(BaseModel):
+    """Devices, sessions and agents, newest first."""
+
+    items: list[TokenRow]
+    count: int
+
+
+class TokenRenewed(BaseModel):
+    """A device token that lives longer now."""
+
+    token_id: str
+    expires_at: str
+
+
+class TokenRevoked(BaseModel):
+    """A token that is refused from now on, and the sessions that came from it."""
+
+    status: Literal["deleted"] = "deleted"
+    id: str
+    sessions_ended: int = 0
+
+
+class SessionParams(Params):
+    """A browser's session: from the token of the request, else from a pairing code."""
+
+    code: SourceText | None = Field(default=None, min_length=1, max_length=40)
+    name: str = Field(default="browser", min_length=1, max_length=80)
+
+
+class SessionRequest(SessionParams):
+    """As SessionParams; `token` stands in for the Authorization header where a page cannot set it."""
+
+    token: SourceText | None = Field(default=None, min_length=1, max_length=500)
+
+
+class SessionMade(BaseModel):
+    """A session token; over HTTP it travels only in the cookie."""
+
+    token_id: str
+    role: Role
+    expires_at: str
+    session_token: str
+
+
+class SessionResponse(BaseModel):
+    """A session; its token is in the HttpOnly cookie `service_session`."""
+
+    token_id: str
+    role: Role
+    expires_at: str
+
+
+class ComputeParams(Params):
+    """How hard the engine may work this machine, and on what. Absent leaves a field; device null is auto."""
+
+    priority: Literal["balanced", "fast", "background"] | None = None
+    device: Literal["auto", "cpu", "gpu"] | None = None
+
+
+class ComputeEffective(BaseModel):
+    """What applies now, environment settings included. `threads` is a count."""
+
+    priority: Literal["balanced", "fast", "background"]
+    device: Literal["cpu", "gpu"]
+    device_name: str
+    threads: int
+    priority_from: Literal["setting", "environment", "default"]
+    device_from: Literal["setting", "environment", "default"]
+
+
+class ComputeSettings(BaseModel):
+    """The saved choice and what comes of it (part C 4.7)."""
+
+    priority: Literal["balanced", "fast", "background"]
+    device: Literal["auto", "cpu", "gpu"]
+    effective: ComputeEffective
+
+
+class SandboxGrantParams(Params):
+    """A folder the owner chose, with the bookmark (base64) the system gave for it."""
+
+    path: str = Field(min_length=1, max_length=4096)
+    bookmark: SourceText = Field(max_length=1_000_000)
+
+
+class SandboxGranted(BaseModel):
+    """Whether the folder is open to the engine now, and whether it was before."""
+
+    path: str
+    granted: bool
+    already_held: bool

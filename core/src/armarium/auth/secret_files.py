@@ -1,0 +1,103 @@
+"""The two secrets the engine keeps readable for their owner: private files (0600) in the state folder, nowhere else."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from armarium.errors import Unavailable
+
+OWNER_TOKEN_FILE = "owner-token"
+ENROLLMENT_FILE = "enrollment-secret"
+SHORTEST_SECRET = 16
+
+
+def new_secret() -> str:
+    """32 random bytes as URL-safe text."""
+    return secrets.token_urlsafe(32)
+
+
+def digest_of(secret: str) -> str:
+    """SHA-256 of a secret, hex: the only form that is stored."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make *folder* (0700); a folder that is there and open to others is closed to them."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if stat.S_IMODE(folder.stat().st_mode) & 0o077:
+            folder.chmod(0o700)
+    except OSError as error:
+        raise Unavailable(
+            f"The engine's state folder {folder.name!r} cannot be made private ({error.strerror}): "
+            "check who owns it, or set SERVICE_STATE_DIR to a folder of your own."
+        ) from error
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write *text* to *path* (0600): a temporary name first, then a rename, so no half file is ever read."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def read_private(path: Path) -> str | None:
+    """The secret in *path*, None when there is none. A file others may read is closed to them at once."""
+    try:
+        if stat.S_IMODE(path.stat().st_mode) & 0o077:
+            path.chmod(0o600)
+        text = path.read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unavailable(
+            f"The file {path.name!r} in the engine's state folder cannot be read: make it readable, or remove it "
+            "and the engine makes a new one."
+        ) from error
+    return text or None
+
+
+def settle_owner_token(state_dir: Path, supplied: str | None, rotate: bool) -> str:
+    """The owner token now in force, written to its file: supplied, else a new one when asked for or when none is there."""
+    path = state_dir / OWNER_TOKEN_FILE
+    if supplied is not None and len(supplied) < SHORTEST_SECRET:
+        raise Unavailable(
+            f"SERVICE_OWNER_TOKEN has {len(supplied)} characters and needs at least {SHORTEST_SECRET}: "
+            "give a longer one, or leave it out and the engine makes one."
+        )
+    kept = read_private(path)
+    token = supplied or (None if rotate else kept) or new_secret()
+    if token != kept:
+        write_private(path, token + "\n")
+    return token
+
+
+def enrollment_secret(state_dir: Path) -> str:
+    """The owner's enrollment secret; made when there is none."""
+    path = state_dir / ENROLLMENT_FILE
+    secret = read_private(path)
+    if secret is None:
+        secret = new_secret()
+        write_private(path, secret + "\n")
+    return secret
+
+
+def rotate_enrollment_secret(state_dir: Path) -> str:
+    """Replace the enrollment secret; tokens made with the former one stay valid."""
+    secret = new_secret()
+    write_private(state_dir / ENROLLMENT_FILE, secret + "\n")
+    return secret

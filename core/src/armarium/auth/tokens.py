@@ -1,0 +1,206 @@
+"""The tokens the engine knows, in memory by digest: whose each is, how long it lives, when it was last seen.
+
+The database holds the rows; this book is read from it at start and again after every write to it.
+"""
+
+from __future__ import annotations
+
+import hmac
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from armarium.auth.models import owner_tokens, token_uses, tokens
+from armarium.auth.presence import moment, seconds_of
+from armarium.auth.secret_files import digest_of
+from armarium.db import Database
+from armarium.errors import Unauthorized
+from armarium.ids import now
+from armarium.principals import Principal, Role
+
+TokenKind = Literal["owner", "device", "session", "agent", "run"]
+
+DAY = 86_400.0
+LIFETIMES: dict[str, float] = {"device": 365 * DAY, "session": 30 * DAY, "agent": 90 * DAY}
+"""Seconds each kind lives: a device and an agent from when they were made or renewed, a session from its last use."""
+
+SEEN_EVERY = 60.0
+"""Seconds between two writes of `last_seen` of one token."""
+
+PRINCIPALS_KEPT = 64
+
+
+@dataclass(slots=True)
+class TokenEntry:
+    """One token as the book holds it; times in seconds since the epoch."""
+
+    id: str
+    kind: TokenKind
+    name: str
+    role: Role
+    digest: str
+    libraries: frozenset[str] | None = None
+    parent_id: str | None = None
+    expires: float | None = None
+    revoked: bool = False
+    last_seen: float | None = None
+    written: float = 0.0
+    run_id: str | None = None
+    person: bool = True
+    principals: dict[tuple[str | None, str | None, str], Principal] = field(default_factory=dict)
+
+    def principal(
+        self, client: str | None, window: str | None, transport: Literal["uds", "tcp"]
+    ) -> Principal:
+        """The caller this token stands for, under the names it gives itself (kept: most callers repeat them)."""
+        key = (client, window, transport)
+        found = self.principals.get(key)
+        if found is None:
+            if len(self.principals) >= PRINCIPALS_KEPT:
+                self.principals.clear()
+            found = self.principals[key] = Principal(
+                kind="person" if self.person else "machine",
+                name=self.name,
+                role=self.role,
+                token_id=self.id,
+                token_kind=self.kind,
+                libraries=self.libraries,
+                run_id=self.run_id,
+                client=client,
+                origin_window=window,
+                transport=transport,
+            )
+        return found
+
+
+class TokenBook:
+    """Every token by the SHA-256 of its secret; one dictionary lookup a request."""
+
+    def __init__(self, state: Database, clock: Callable[[], float] = time.time) -> None:
+        self.state = state
+        self.clock = clock
+        self._entries: dict[str, TokenEntry] = {}
+        self._runs: dict[str, TokenEntry] = {}
+        self._stale_owners: frozenset[str] = frozenset()
+        self._lock = threading.Lock()
+
+    def settle_owner(self, token: str) -> None:
+        """Make *token* the owner's; a former one is remembered, and sessions made from it end."""
+        digest = digest_of(token)
+        with self.state.read() as conn:
+            known = {row.digest: row.superseded_at for row in conn.execute(owner_tokens.select())}
+        if known.get(digest, "unknown") is None:
+            return
+        with self.state.write() as conn:
+            conn.execute(
+                owner_tokens.update()
+                .where(owner_tokens.c.superseded_at.is_(None))
+                .values(superseded_at=now())
+            )
+            conn.execute(owner_tokens.delete().where(owner_tokens.c.digest == digest))
+            conn.execute(owner_tokens.insert().values(digest=digest, since=now(), superseded_at=None))
+
+    def reload(self) -> None:
+        """Read every token anew; called at start and after each write."""
+        with self._lock:
+            with self.state.read() as conn:
+                rows = conn.execute(tokens.select()).all()
+                seen = {row.token_id: row.last_seen for row in conn.execute(token_uses.select())}
+                owners = conn.execute(owner_tokens.select()).all()
+            before = {entry.id: entry for entry in self._entries.values()}
+            owner_since = next((row.since for row in owners if row.superseded_at is None), "")
+            entries: dict[str, TokenEntry] = {}
+            for row in rows:
+                entry = TokenEntry(
+                    id=row.id,
+                    kind=row.kind,
+                    name=row.name,
+                    role=row.role,
+                    digest=row.digest,
+                    libraries=None if row.libraries is None else frozenset(row.libraries),
+                    parent_id=row.parent_id,
+                    expires=None if row.expires_at is None else seconds_of(row.expires_at),
+                    # A session made from a former owner token ends with it.
+                    revoked=bool(row.revoked) or (row.parent_id == "owner" and row.created_at < owner_since),
+                    last_seen=seconds_of(seen[row.id]) if row.id in seen else None,
+                    person=row.kind != "agent",
+                )
+                known = before.get(row.id)
+                if known is not None:
+                    entry.last_seen, entry.written = known.last_seen, known.written
+                if entry.kind == "session":
+                    entry.expires = (entry.last_seen or seconds_of(row.created_at)) + LIFETIMES["session"]
+                entries[row.digest] = entry
+            for row in owners:
+                if row.superseded_at is None:
+                    entries[row.digest] = before.get("owner") or TokenEntry(
+                        "owner", "owner", "owner", "owner", row.digest
+                    )
+                    entries[row.digest].digest = row.digest
+            self._stale_owners = frozenset(row.digest for row in owners if row.superseded_at is not None)
+            self._entries = entries
+
+    def open_run(self, entry: TokenEntry) -> None:
+        """Know a run token; it lives in memory only, as long as its job."""
+        with self._lock:
+            self._runs = {**self._runs, entry.digest: entry}
+
+    def close_run(self, token_id: str) -> None:
+        """Forget a run token."""
+        with self._lock:
+            self._runs = {d: entry for d, entry in self._runs.items() if entry.id != token_id}
+
+    def find(self, secret: str) -> TokenEntry:
+        """The live token whose secret this is. Raises Unauthorized with one of the codes of A 7."""
+        digest = digest_of(secret)
+        entry = self._entries.get(digest) or self._runs.get(digest)
+        if entry is None or not hmac.compare_digest(entry.digest, digest):
+            if digest in self._stale_owners:
+                raise Unauthorized(
+                    "This is a former owner token; the one in force is in the owner-token file of the engine's "
+                    "state folder.",
+                    code="stale_owner_token",
+                )
+            raise Unauthorized(
+                "This token is not known here. Pair this device again, or ask the owner for a token.",
+                code="invalid_token",
+            )
+        if entry.revoked:
+            raise Unauthorized(
+                "This token was revoked. Pair this device again, or ask the owner for a new token.",
+                code="token_revoked",
+            )
+        if entry.expires is not None and entry.expires <= self.clock():
+            raise Unauthorized(
+                f"This token expired on {moment(entry.expires)[:10]}. Ask the owner to renew it, or pair again.",
+                code="token_expired",
+            )
+        return entry
+
+    def saw(self, entry: TokenEntry) -> bool:
+        """Note that *entry* was used just now; says whether that is due to be written (once a minute)."""
+        moment_ = self.clock()
+        entry.last_seen = moment_
+        if entry.kind == "session":
+            entry.expires = moment_ + LIFETIMES["session"]
+        if entry.kind in ("owner", "run") or moment_ - entry.written < SEEN_EVERY:
+            return False
+        entry.written = moment_
+        return True
+
+    def write_seen(self, entry: TokenEntry) -> None:
+        """Write when *entry* was last seen."""
+        at = moment(entry.last_seen or self.clock())
+        with self.state.write() as conn:
+            conn.exec_driver_sql(
+                "INSERT INTO token_use (token_id, last_seen) VALUES (?, ?) "
+                "ON CONFLICT (token_id) DO UPDATE SET last_seen = excluded.last_seen",
+                (entry.id, at),
+            )
+
+    def by_id(self, token_id: str) -> TokenEntry | None:
+        """The token of this id as the book holds it (what was last seen may not be written yet)."""
+        known = (*self._entries.values(), *self._runs.values())
+        return next((entry for entry in known if entry.id == token_id), None)

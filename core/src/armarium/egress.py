@@ -1,0 +1,395 @@
+"""The one gate to the network: nothing else in the engine opens a connection that leaves it (architecture 3.10).
+
+A destination is checked when the connection is made, on the very address that is connected to, so neither a
+redirect nor a name that changes its answer leads elsewhere. Sizes, times and redirects are bounded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import os
+import secrets
+import socket
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+from armarium.errors import BadRequest, Conflict, Forbidden, TooLarge, Unavailable
+
+if TYPE_CHECKING:
+    import httpcore
+
+Reach = Literal["public", "machine", "network"]
+"""Where a request may go: the public network; this machine only (a local model server); or also the local network
+(a server the owner set up by its address)."""
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Resolver = Callable[[str, int], list[str]]
+
+MAX_REDIRECTS = 5
+MIB = 1024 * 1024
+CHUNK = 64 * 1024
+
+_METADATA = {
+    ipaddress.ip_address(text)
+    for text in ("169.254.169.254", "169.254.170.2", "100.100.100.200", "192.0.0.192", "fd00:ec2::254")
+}
+"""Addresses at which clouds tell secrets about a machine."""
+
+
+def resolve(host: str, port: int) -> list[str]:
+    """The addresses of *host*, by the system's resolver."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def plain_address(text: str) -> Address | None:
+    """The address a text is, freed of the IPv6 wrappings (mapped, 6to4, NAT64) that could hide an IPv4 one."""
+    try:
+        address: Address = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    if isinstance(address, ipaddress.IPv6Address):
+        inner = address.ipv4_mapped or address.sixtofour
+        if inner is None and address in ipaddress.IPv6Network("64:ff9b::/96"):
+            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        if inner is None and int(address) >> 32 == 0 and int(address) > 1:
+            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        return inner or address
+    return address
+
+
+def may_reach(address: Address, reach: Reach) -> bool:
+    """Whether a request of this reach may connect to *address*."""
+    if address in _METADATA or address.is_link_local or address.is_multicast or address.is_unspecified:
+        return False
+    if reach == "machine":
+        return address.is_loopback
+    if address.is_loopback or address.is_reserved:
+        return False
+    if reach == "network":
+        return address.is_global or address.is_private
+    return address.is_global
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds of one request: bytes of the answer's body, seconds in all, seconds of silence."""
+
+    max_bytes: int = 64 * MIB
+    seconds: float = 60.0
+    silence: float = 30.0
+
+
+@dataclass
+class Answer:
+    """An answer from outside: status, headers (lower-case names), the address it came from, and its body in chunks."""
+
+    status: int
+    headers: dict[str, str]
+    url: str
+    chunks: Iterator[bytes]
+    _read: bytes | None = field(default=None, repr=False)
+
+    def read(self) -> bytes:
+        """The whole body; TooLarge when it is longer than the request's limit."""
+        if self._read is None:
+            self._read = b"".join(self.chunks)
+        return self._read
+
+
+class Egress:
+    """Makes requests for one engine. Everything is refused while SERVICE_LOCAL_ONLY is set, but this machine itself."""
+
+    def __init__(
+        self, *, local_only: bool, resolver: Resolver = resolve, user_agent: str = "armarium"
+    ) -> None:
+        self.local_only = local_only
+        self._resolve = resolver
+        self._user_agent = user_agent
+
+    @contextmanager
+    def open(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        content: bytes | Iterator[bytes] | None = None,
+        reach: Reach = "public",
+        limits: Limits | None = None,
+    ) -> Iterator[Answer]:
+        """Send a request and read its answer as it comes; redirects of GET and HEAD are followed, each checked anew.
+
+        Raises Forbidden (held offline, a destination out of reach), BadRequest (not an http address), Unavailable
+        (no answer, too slow, too many redirects) and, while reading, TooLarge.
+        """
+        bounds = limits or Limits()
+        deadline = time.monotonic() + bounds.seconds
+        sent = {name.lower(): value for name, value in (headers or {}).items()}
+        sent.setdefault("user-agent", self._user_agent)
+        # An answer is bounded by what arrives: unpacking could make a thousandfold of it.
+        sent["accept-encoding"] = "identity"
+        with self._pool(reach, deadline, bounds) as pool:
+            for _ in range(MAX_REDIRECTS + 1):
+                target = self.checked(url, reach)
+                with (
+                    _told(target),
+                    pool.stream(
+                        method,
+                        url,
+                        headers=list(sent.items()),
+                        content=content,
+                        extensions={
+                            "timeout": dict.fromkeys(("connect", "read", "write", "pool"), bounds.silence)
+                        },
+                    ) as response,
+                ):
+                    named = {k.decode("latin-1").lower(): v.decode("latin-1") for k, v in response.headers}
+                    if response.status in (301, 302, 303, 307, 308) and "location" in named:
+                        if method not in ("GET", "HEAD"):
+                            raise Unavailable(
+                                f"{target.hostname} sent the request elsewhere; use the new address itself."
+                            )
+                        following = urljoin(url, named["location"])
+                        if urlsplit(following).netloc != target.netloc:
+                            # A secret for one host is not carried to another.
+                            sent = {
+                                k: v
+                                for k, v in sent.items()
+                                if k not in ("authorization", "cookie", "x-api-key")
+                            }
+                        url = following
+                        continue
+                    if named.get("content-encoding", "identity") not in ("identity", ""):
+                        raise Unavailable(
+                            f"{target.hostname} answers only packed; the engine takes answers as they are."
+                        )
+                    chunks = _bounded(response.iter_stream(), named, bounds, deadline, target)
+                    with _told(target):
+                        yield Answer(response.status, named, url, chunks)
+                    return
+            raise Unavailable(f"More than {MAX_REDIRECTS} redirects; the address leads in circles.")
+
+    def fetch(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        content: bytes | None = None,
+        reach: Reach = "public",
+        limits: Limits | None = None,
+    ) -> Answer:
+        """As `open`, the body read whole."""
+        with self.open(method, url, headers=headers, content=content, reach=reach, limits=limits) as answer:
+            answer.read()
+            return answer
+
+    def download(
+        self,
+        url: str,
+        target: Path,
+        *,
+        sha256: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        reach: Reach = "public",
+        limits: Limits | None = None,
+        on_progress: Callable[[int, int | None], None] | None = None,
+    ) -> str:
+        """Fetch *url* into *target* and answer its SHA-256; nothing is there unless all of it is and the digest fits.
+
+        *on_progress* is called with bytes so far and, where the server says, in all; what it raises ends the download.
+        """
+        digest = hashlib.sha256()
+        temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+        try:
+            with self.open("GET", url, headers=headers, reach=reach, limits=limits) as answer:
+                if answer.status != 200:
+                    raise Unavailable(f"{urlsplit(url).hostname} answers {answer.status}, not the file.")
+                length = answer.headers.get("content-length", "")
+                total = int(length) if length.isdigit() else None
+                done = 0
+                with temporary.open("xb") as file:
+                    for chunk in answer.chunks:
+                        file.write(chunk)
+                        digest.update(chunk)
+                        done += len(chunk)
+                        if on_progress is not None:
+                            on_progress(done, total)
+                    file.flush()
+                    os.fsync(file.fileno())
+            if total is not None and done != total:
+                raise Unavailable(f"The file broke off after {done} of {total} bytes; try again.")
+            if sha256 is not None and digest.hexdigest() != sha256.lower():
+                raise Conflict(
+                    "The file is not the one expected: its SHA-256 differs. Nothing was kept.",
+                    code="wrong_file",
+                )
+            temporary.replace(target)
+        finally:
+            with suppress(OSError):
+                temporary.unlink()
+        return digest.hexdigest()
+
+    def checked(self, url: str, reach: Reach = "public") -> SplitResult:
+        """*url* taken apart; Forbidden or BadRequest where its spelling alone forbids it. Resolves no name."""
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError:
+            raise BadRequest("This is no web address: it cannot be taken apart.") from None
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise BadRequest("A web address begins with http:// or https:// and names a host.")
+        if parts.username is not None or parts.password is not None:
+            raise BadRequest("A web address with a name or password in it is refused; use a header or a key.")
+        if port == 0:
+            raise BadRequest("Port 0 leads nowhere; name the server's port.")
+        if self.local_only and reach != "machine":
+            raise Forbidden(
+                "The engine is held offline (SERVICE_LOCAL_ONLY); unset it to reach the network.",
+                code="offline",
+            )
+        literal = plain_address(parts.hostname)
+        if literal is not None and not may_reach(literal, reach):
+            raise _out_of_reach(parts.hostname)
+        return parts
+
+    def addresses(self, host: str, port: int, reach: Reach) -> list[str]:
+        """The addresses of *host*, all within reach; one that is not refuses the host (a rebinding name)."""
+        try:
+            found = self._resolve(host, port)
+        except OSError as error:
+            raise Unavailable(
+                f"The name {host} cannot be found: {error.strerror or error}.", code="unreachable"
+            ) from error
+        for text in found:
+            address = plain_address(text)
+            if address is None or not may_reach(address, reach):
+                raise _out_of_reach(host)
+        return found
+
+    def _pool(self, reach: Reach, deadline: float, limits: Limits) -> httpcore.ConnectionPool:
+        import ssl
+
+        import httpcore
+
+        context = ssl.create_default_context()
+        with suppress(ImportError):
+            import certifi
+
+            context.load_verify_locations(certifi.where())
+        backend = _backend(self, reach, deadline)
+        return httpcore.ConnectionPool(ssl_context=context, network_backend=backend, max_connections=2)
+
+
+def _backend(egress: Egress, reach: Reach, deadline: float) -> httpcore.NetworkBackend:
+    """A network backend that connects only to addresses it has checked itself, and never past the deadline."""
+    import httpcore
+
+    class Guarded(httpcore.NetworkBackend):
+        def __init__(self) -> None:
+            self._plain = httpcore.SyncBackend()
+
+        def connect_tcp(
+            self,
+            host: str,
+            port: int,
+            timeout: float | None = None,
+            local_address: str | None = None,
+            socket_options: Any = None,
+        ) -> httpcore.NetworkStream:
+            last: Exception | None = None
+            for address in egress.addresses(host, port, reach):
+                left = _left(deadline, timeout)
+                try:
+                    return Timed(self._plain.connect_tcp(address, port, left, local_address, socket_options))
+                except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                    last = error
+            raise last or httpcore.ConnectError(f"{host} has no address")
+
+        def connect_unix_socket(
+            self, path: str, timeout: float | None = None, socket_options: Any = None
+        ) -> Any:
+            raise Forbidden("The engine's network gate opens no Unix sockets.", code="out_of_reach")
+
+        def sleep(self, seconds: float) -> None:
+            self._plain.sleep(seconds)
+
+    class Timed(httpcore.NetworkStream):
+        """A stream whose every wait ends at the request's deadline: headers that drip do not hold it open."""
+
+        def __init__(self, stream: httpcore.NetworkStream) -> None:
+            self._stream = stream
+
+        def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+            return self._stream.read(max_bytes, _left(deadline, timeout))
+
+        def write(self, buffer: bytes, timeout: float | None = None) -> None:
+            self._stream.write(buffer, _left(deadline, timeout))
+
+        def close(self) -> None:
+            self._stream.close()
+
+        def start_tls(
+            self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
+        ) -> httpcore.NetworkStream:
+            return Timed(self._stream.start_tls(ssl_context, server_hostname, _left(deadline, timeout)))
+
+        def get_extra_info(self, info: str) -> Any:
+            return self._stream.get_extra_info(info)
+
+    return Guarded()
+
+
+def _left(deadline: float, timeout: float | None) -> float:
+    """Seconds a wait may take; Unavailable when the request's time is over."""
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise Unavailable("The answer took too long; try again later.", code="unreachable")
+    return left if timeout is None else min(left, timeout)
+
+
+def _bounded(
+    chunks: Iterable[bytes], headers: Mapping[str, str], limits: Limits, deadline: float, target: SplitResult
+) -> Iterator[bytes]:
+    too_large = TooLarge(
+        f"The answer of {target.hostname} is larger than {limits.max_bytes} bytes; it was not kept.",
+        code="too_large",
+    )
+    declared = headers.get("content-length", "")
+    if declared.isdigit() and int(declared) > limits.max_bytes:
+        raise too_large
+    read = 0
+    for chunk in chunks:
+        read += len(chunk)
+        if read > limits.max_bytes:
+            raise too_large
+        _left(deadline, None)
+        yield chunk
+
+
+@contextmanager
+def _told(target: SplitResult) -> Iterator[None]:
+    """Turn what the network does wrong into a sentence that names the host and nothing else of the address."""
+    import httpcore
+
+    try:
+        yield
+    except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
+        slow = isinstance(error, httpcore.TimeoutException | TimeoutError)
+        why = "does not answer in time" if slow else "cannot be reached or broke off"
+        raise Unavailable(f"{target.hostname} {why}; try again later.", code="unreachable") from error
+
+
+def _out_of_reach(host: str) -> Forbidden:
+    return Forbidden(
+        f"{host} is not on the network this request may reach (this machine, a private network or a cloud's "
+        "inner address); use a public address.",
+        code="out_of_reach",
+    )

@@ -1,0 +1,113 @@
+"""What the published description says beyond the routes themselves: how to authenticate, and how to name a project."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.dependencies.models import Dependant
+
+SCHEMES = {
+    "bearer": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "Any token: owner, device, session, agent or run.",
+    },
+    "session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "service_session",
+        "description": "A browser's session; its writes need the engine's own Origin.",
+    },
+}
+
+LIBRARY_PARAMETERS: list[dict[str, Any]] = [
+    {
+        "name": "X-Service-Library-Path",
+        "in": "header",
+        "required": False,
+        "schema": {"type": "string"},
+        "description": "The project: full path of its .library folder, percent-encoded, NFC.",
+    },
+    {
+        "name": "library",
+        "in": "query",
+        "required": False,
+        "schema": {"type": "string"},
+        "description": "The same value, where a header cannot be set; both and different is 400.",
+    },
+]
+
+
+def describe(app: FastAPI, *, open_paths: Collection[str]) -> None:
+    """Let `app.openapi()` also name the security schemes and, on routes of a project, the ways to name it."""
+    generate = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            document = generate()
+            document.setdefault("components", {})["securitySchemes"] = SCHEMES
+            in_project = set(_routes_in_a_project(app))
+            for path, operations in document.get("paths", {}).items():
+                for method, operation in operations.items():
+                    if path not in open_paths:
+                        operation["security"] = [{"bearer": []}, {"session": []}]
+                    if (path, method) in in_project:
+                        operation.setdefault("parameters", []).extend(LIBRARY_PARAMETERS)
+            app.openapi_schema = document
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+
+ENGINE_WIDE = (
+    *(
+        "health",
+        "plugins",
+        "clients",
+        "registry",
+        "library",
+        "sandbox",
+        "pair",
+        "auth",
+        "tokens",
+        "providers",
+    ),
+    *(
+        "local-models",
+        "formats",
+        "fonts",
+        "topics",
+        "recipes/jobs",
+        "purposes",
+        "languages",
+        "scripts",
+        "derived",
+    ),
+    *("actions/registry", "settings/compute"),
+)
+"""First words of the routes that work without a project (A 5)."""
+
+
+def _routes_in_a_project(app: FastAPI) -> Iterator[tuple[str, str]]:
+    from armarium.http import routes_of
+
+    for route in routes_of(app):
+        path = route.path_format
+        if not path.startswith("/api/"):
+            continue
+        rest = path.removeprefix("/api/")
+        engine_wide = any(rest == word or rest.startswith(f"{word}/") for word in ENGINE_WIDE)
+        if not engine_wide or _wants_library(route.dependant):
+            for method in route.methods or ():
+                yield path, method.lower()
+
+
+def _wants_library(dependant: Dependant) -> bool:
+    from armarium.http import current_library, optional_library
+
+    return any(
+        child.call in (current_library, optional_library) or _wants_library(child)
+        for child in dependant.dependencies
+    )

@@ -1,0 +1,157 @@
+"""Projects themselves over HTTP: make, open, count, set, snapshot (the implied routes of plugin core)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, ConfigDict, create_model
+
+from armarium import snapshots
+from armarium.engine import Engine
+from armarium.http import REFUSALS, CurrentEngine, CurrentLibrary, CurrentPrincipal, act, json_response
+from armarium.libraries import Library
+from armarium.library_actions import (
+    SETTING_DEFAULTS,
+    CreateLibraryParams,
+    CreateLibraryResult,
+    KnownLibrary,
+    LibraryPath,
+    LibrarySettings,
+    Snapshot,
+    SnapshotParams,
+)
+from armarium.routes.registry import refuse_out_of_reach
+
+router = APIRouter(prefix="/api", tags=["project"])
+
+Created = create_model("CreatedLibrary", __base__=CreateLibraryResult, audit_id=(str, ...))
+Opened = create_model("OpenedLibrary", __base__=KnownLibrary, audit_id=(str, ...))
+SettingsSet = create_model("LibrarySettingsSet", __base__=LibrarySettings, audit_id=(str, ...))
+SnapshotTaken = create_model("SnapshotTaken", __base__=Snapshot, audit_id=(str, ...))
+
+COUNTED = ("documents", "pages", "segments", "readings", "entities", "claims")
+"""Counts every project answers, 0 where no family brings the thing."""
+
+
+JOB_STATES = ("waiting", "running", "paused", "done", "failed", "cancelled")
+
+
+class Statistics(BaseModel):
+    """How much is in a project. `bytes` is the package's size on disk; plugins may add counts of their own."""
+
+    model_config = ConfigDict(extra="allow")
+
+    documents: int
+    pages: int
+    segments: int
+    readings: int
+    entities: int
+    claims: int
+    bytes: int
+    jobs: dict[Literal["waiting", "running", "paused", "done", "failed", "cancelled"], int]
+
+
+class Snapshots(BaseModel):
+    """The snapshots of a project, newest first."""
+
+    items: list[Snapshot]
+    count: int
+
+
+@router.post(
+    "/library",
+    response_model=Created,
+    responses=REFUSALS(404, 409),
+    summary="Make a project (library.create)",
+)
+def create(request: Request, body: CreateLibraryParams, principal: CurrentPrincipal) -> Response:
+    """The package must not be there yet; it starts with what each plugin seeds (the folder Sources)."""
+    refuse_out_of_reach(principal, body.path, "write")
+    return act(request, "library.create", body)
+
+
+@router.post(
+    "/library/open",
+    response_model=Opened,
+    responses=REFUSALS(404, 409),
+    summary="Open and register an existing project (library.open)",
+)
+def open_(request: Request, body: LibraryPath, principal: CurrentPrincipal) -> Response:
+    """409 when another engine holds it or a newer one wrote it."""
+    refuse_out_of_reach(principal, body.path, "read")
+    return act(request, "library.open", body)
+
+
+@router.get(
+    "/library/stats", response_model=Statistics, responses=REFUSALS(404, 409), summary="How much is in it"
+)
+def stats(engine: CurrentEngine, library: CurrentLibrary) -> Response:
+    """Counts by the families that are loaded, bytes on disk, and jobs by state."""
+    return json_response(statistics(engine, library))
+
+
+def statistics(engine: Engine, library: Library) -> dict[str, Any]:
+    """The counts of `GET /api/library/stats`."""
+    counts: dict[str, Any] = dict.fromkeys(COUNTED, 0)
+    with library.db.read() as conn:
+        for plugin in engine.plugins.loaded:
+            if plugin.stats is not None:
+                counts.update(plugin.stats(conn))
+    states = {state: counts.pop(f"jobs_{state}", 0) for state in JOB_STATES}
+    return {**counts, "bytes": size_of(library), "jobs": states}
+
+
+def size_of(library: Library) -> int:
+    """Bytes of the package on disk; a file that vanishes meanwhile counts nothing."""
+    total = 0
+    for path in library.path.rglob("*"):
+        try:
+            if path.is_file() and not path.is_symlink():
+                total += path.stat().st_size
+        except OSError:
+            continue
+    return total
+
+
+@router.get(
+    "/library/settings",
+    response_model=LibrarySettings,
+    responses=REFUSALS(404, 409),
+    summary="Settings of a project",
+)
+def read_settings(library: CurrentLibrary) -> Response:
+    """Defaults stand where nothing was set."""
+    stored = library.settings()
+    return json_response({key: stored.get(key, default) for key, default in SETTING_DEFAULTS.items()})
+
+
+@router.patch(
+    "/library/settings",
+    response_model=SettingsSet,
+    responses=REFUSALS(404, 409),
+    summary="Change settings of a project (library.set)",
+)
+def change_settings(request: Request, body: LibrarySettings, _: CurrentLibrary) -> Response:
+    """Absent leaves a setting, null clears it; owner only."""
+    return act(request, "library.set", body)
+
+
+@router.get(
+    "/snapshots", response_model=Snapshots, responses=REFUSALS(404, 409), summary="Snapshots of a project"
+)
+def list_snapshots(library: CurrentLibrary) -> Response:
+    """Taken before migrations and on demand."""
+    items = snapshots.listed(library.path)
+    return json_response({"items": items, "count": len(items)})
+
+
+@router.post(
+    "/snapshots",
+    response_model=SnapshotTaken,
+    responses=REFUSALS(404, 409),
+    summary="Take a snapshot now (snapshot.take)",
+)
+def take_snapshot(request: Request, _: CurrentLibrary, body: SnapshotParams | None = None) -> Response:
+    """503 and nothing changed when it cannot be made."""
+    return act(request, "snapshot.take", body or SnapshotParams())

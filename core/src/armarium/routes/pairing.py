@@ -1,0 +1,247 @@
+"""Pairing, tokens and sessions over HTTP (part A 4.6 and 5, and the implied routes of plugin core)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from pydantic import create_model
+
+from armarium.auth.authenticate import COOKIE, PAIRING
+from armarium.auth.models import tokens
+from armarium.auth.presence import moment
+from armarium.auth.schemas import (
+    EnrollmentRequest,
+    EnrollmentSecret,
+    PairCode,
+    PairCodeParams,
+    PairRequest,
+    PairResponse,
+    RotatedSecret,
+    SessionParams,
+    SessionRequest,
+    SessionResponse,
+    TokenCreated,
+    TokenCreateParams,
+    TokenList,
+    TokenRenewed,
+    TokenRevoked,
+)
+from armarium.auth.secret_files import enrollment_secret
+from armarium.auth.tokens import LIFETIMES
+from armarium.engine import Engine
+from armarium.errors import Forbidden, Unauthorized
+from armarium.gate import CALLER, CLIENT, LOCAL, PRINCIPAL, PROXIED
+from armarium.http import (
+    REFUSALS,
+    CurrentEngine,
+    CurrentOwner,
+    act,
+    audited,
+    engine_of,
+    json_response,
+    run,
+)
+from armarium.principals import Principal
+
+router = APIRouter(prefix="/api", tags=["access"])
+
+Paired = create_model("PairedDevice", __base__=PairResponse, audit_id=(str, ...))
+CodeMade = create_model("PairCodeMade", __base__=PairCode, audit_id=(str, ...))
+SecretRotated = create_model("EnrollmentSecretRotated", __base__=RotatedSecret, audit_id=(str, ...))
+TokenMade = create_model("TokenMade", __base__=TokenCreated, audit_id=(str, ...))
+Renewed = create_model("TokenRenewedAnswer", __base__=TokenRenewed, audit_id=(str, ...))
+Revoked = create_model("TokenRevokedAnswer", __base__=TokenRevoked, audit_id=(str, ...))
+SessionOpened = create_model("SessionOpened", __base__=SessionResponse, audit_id=(str, ...))
+
+NO_STORE = {"Cache-Control": "no-store"}
+
+
+@contextmanager
+def _one_attempt(request: Request) -> Iterator[None]:
+    """Count a wrong code or secret against the caller; refuse (429) once there were five within a minute."""
+    attempts = engine_of(request).auth.attempts
+    caller = request.scope[CALLER]
+    attempts.check(caller)
+    try:
+        yield
+    except Forbidden as refusal:
+        if refusal.code in ("wrong_code", "wrong_secret"):
+            attempts.failed(caller)
+        raise
+
+
+def _pairing(request: Request) -> Principal:
+    """The principal of a caller who proves himself by a code or a secret, under the names he gives himself."""
+    client, window, transport = request.scope[CLIENT]
+    return Principal(
+        PAIRING.kind, PAIRING.name, PAIRING.role, client=client, origin_window=window, transport=transport
+    )
+
+
+def _secret_answer(response: Response) -> Response:
+    """An answer that shows a secret is kept by no cache."""
+    response.headers.update(NO_STORE)
+    return response
+
+
+@router.post(
+    "/pair/enroll", response_model=Paired, responses=REFUSALS(), summary="Enroll a device (pair.enroll)"
+)
+def enroll(request: Request, body: EnrollmentRequest) -> Response:
+    """The owner's synced enrollment secret for a token of this device's own; a wrong secret is 403."""
+    with _one_attempt(request):
+        return _secret_answer(act(request, "pair.enroll", body, principal=_pairing(request)))
+
+
+@router.post(
+    "/pair", response_model=Paired, responses=REFUSALS(), summary="Pair a device by code (pair.device)"
+)
+def pair(request: Request, body: PairRequest) -> Response:
+    """A one-time code for a token of this device's own; a wrong, used or old code is 403."""
+    with _one_attempt(request):
+        return _secret_answer(act(request, "pair.device", body, principal=_pairing(request)))
+
+
+@router.post(
+    "/pair/code", response_model=CodeMade, responses=REFUSALS(), summary="Make a pairing code (pair.code)"
+)
+def make_code(request: Request, _: CurrentOwner, body: PairCodeParams | None = None) -> Response:
+    """Two groups of four letters, good once, for ten minutes."""
+    return _secret_answer(act(request, "pair.code", body or PairCodeParams()))
+
+
+@router.get(
+    "/pair/enrollment", response_model=EnrollmentSecret, responses=REFUSALS(), summary="The enrollment secret"
+)
+def read_secret(engine: CurrentEngine, principal: CurrentOwner) -> Response:
+    """For the owner, to put it where the owner's other devices find it."""
+    if principal.kind != "person":
+        raise Forbidden("Only a person may read the enrollment secret.", code="person_only")
+    return _secret_answer(json_response({"enrollment_secret": enrollment_secret(engine.settings.state_dir)}))
+
+
+@router.post(
+    "/pair/enrollment/rotate",
+    response_model=SecretRotated,
+    responses=REFUSALS(),
+    summary="Replace the enrollment secret (pair.rotate_secret)",
+)
+def rotate_secret(request: Request, _: CurrentOwner) -> Response:
+    """Devices enrolled with the former secret keep their tokens."""
+    return act(request, "pair.rotate_secret", {})
+
+
+@router.get("/tokens", response_model=TokenList, responses=REFUSALS(), summary="Devices, sessions and agents")
+def list_tokens(engine: CurrentEngine, _: CurrentOwner) -> Response:
+    """Newest first; never a secret."""
+    items = token_rows(engine)
+    return json_response({"items": items, "count": len(items)})
+
+
+def token_rows(engine: Engine) -> list[dict[str, Any]]:
+    """The token rows of `GET /api/tokens` (A 5)."""
+    with engine.state.read() as conn:
+        rows = conn.execute(tokens.select().order_by(tokens.c.created_at.desc(), tokens.c.id.desc())).all()
+    found = []
+    for row in rows:
+        known = engine.auth.book.by_id(row.id)
+        expires = known.expires if known is not None else None
+        found.append(
+            {
+                "id": row.id,
+                "kind": row.kind,
+                "name": row.name,
+                "role": row.role,
+                "libraries": "all" if row.libraries is None else row.libraries,
+                "created_at": row.created_at,
+                "created_by": row.created_by,
+                "last_seen": moment(known.last_seen)
+                if known is not None and known.last_seen is not None
+                else None,
+                "expires_at": moment(expires) if expires is not None else row.expires_at,
+                "revoked": known.revoked if known is not None else bool(row.revoked),
+            }
+        )
+    return found
+
+
+@router.post(
+    "/tokens", response_model=TokenMade, responses=REFUSALS(), summary="Make an agent token (token.create)"
+)
+def create_token(request: Request, body: TokenCreateParams, _: CurrentOwner) -> Response:
+    """A machine caller, editor or viewer, for 90 days; the secret is shown this once."""
+    return _secret_answer(act(request, "token.create", body))
+
+
+@router.post(
+    "/tokens/{token_id}/renew",
+    response_model=Renewed,
+    responses=REFUSALS(404, 409),
+    summary="Extend a device token (token.renew)",
+)
+def renew(request: Request, token_id: str, _: CurrentOwner) -> Response:
+    """A year from today; 409 for another kind or a revoked one."""
+    return act(request, "token.renew", {"token_id": token_id})
+
+
+@router.delete(
+    "/tokens/{token_id}",
+    response_model=Revoked,
+    responses=REFUSALS(404),
+    summary="Revoke a token (token.revoke)",
+)
+def revoke(request: Request, token_id: str, _: CurrentOwner) -> Response:
+    """It is refused from now on, and so are the sessions that came from it."""
+    return act(request, "token.revoke", {"token_id": token_id})
+
+
+@router.post(
+    "/auth/session",
+    response_model=SessionOpened,
+    responses=REFUSALS(),
+    summary="Open a browser session (token.session)",
+)
+def open_session(request: Request, body: SessionRequest | None = None) -> Response:
+    """The session's token travels in the HttpOnly cookie `service_session` alone.
+
+    From the token in the Authorization header or the body, else from a pairing code; 401 where there is none.
+    """
+    asked = body or SessionRequest()
+    params = SessionParams(code=asked.code, name=asked.name) if asked.code else SessionParams(name=asked.name)
+    with _one_attempt(request):
+        outcome = run(request, "token.session", params, principal=_session_principal(request, asked))
+    made = dict(outcome.result or {})
+    secret = made.pop("session_token")
+    answer = _secret_answer(
+        json_response({**made, "audit_id": outcome.audit_id}, headers=audited(outcome.audit_id))
+    )
+    answer.set_cookie(
+        COOKIE, secret, max_age=int(LIFETIMES["session"]), path="/", httponly=True, samesite="strict"
+    )
+    return answer
+
+
+def _session_principal(request: Request, asked: SessionRequest) -> Principal:
+    present = request.scope.get(PRINCIPAL)
+    if asked.code is not None:
+        return _pairing(request)
+    if asked.token is not None:
+        client, window, transport = request.scope[CLIENT]
+        return engine_of(request).auth.authenticate(
+            asked.token,
+            caller=request.scope[CALLER],
+            local=request.scope[LOCAL],
+            proxied=request.scope[PROXIED],
+            transport=transport,
+            client=client,
+            window=window,
+        )
+    if not isinstance(present, Principal):
+        raise Unauthorized(
+            "A session needs a token (Authorization header or `token`) or a pairing code (`code`).",
+            code="missing_token",
+        )
+    return present

@@ -1,0 +1,124 @@
+"""The registry of projects over HTTP: known, open, by name, release, unregister (part A 4.1)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel
+
+from armarium.errors import Conflict, Forbidden, NotFound
+from armarium.http import REFUSALS, CurrentEngine, CurrentPrincipal, act, json_response
+from armarium.library_actions import KnownLibrary, LibraryPath, ReleaseLibraryResult, UnregisterResult
+from armarium.principals import Principal
+
+router = APIRouter(prefix="/api/registry", tags=["registry"])
+
+
+class KnownLibraries(BaseModel):
+    """The registered projects."""
+
+    libraries: list[KnownLibrary]
+    count: int
+
+
+class OpenLibraryHandle(BaseModel):
+    """A project the engine holds open."""
+
+    id: str
+    path: str
+    is_open: bool
+
+
+class OpenLibraryHandlesResponse(BaseModel):
+    """The open projects, from a snapshot that waits for nobody."""
+
+    items: list[OpenLibraryHandle]
+
+
+class Released(ReleaseLibraryResult):
+    """A release, with its audit row."""
+
+    audit_id: str
+
+
+class Unregistered(UnregisterResult):
+    """A removal from the registry, with its audit row."""
+
+    audit_id: str
+
+
+@router.get("", response_model=KnownLibraries, responses=REFUSALS(), summary="Known projects")
+def known(engine: CurrentEngine, principal: CurrentPrincipal) -> Response:
+    """A token bound to projects sees those only."""
+    found = [entry for entry in engine.libraries.known() if principal.reaches(entry["path"])]
+    return json_response({"libraries": found, "count": len(found)})
+
+
+@router.get(
+    "/open", response_model=OpenLibraryHandlesResponse, responses=REFUSALS(), summary="Projects held open now"
+)
+def open_now(engine: CurrentEngine, principal: CurrentPrincipal) -> Response:
+    """Never waits for a project that is being opened by somebody else."""
+    ids = {entry["path"]: entry["id"] for entry in engine.libraries.known()}
+    items = [
+        {"id": ids.get(str(library.path), library.uuid), "path": str(library.path), "is_open": True}
+        for library in engine.libraries.open_now()
+        if principal.reaches(str(library.path))
+    ]
+    return json_response({"items": items})
+
+
+@router.get(
+    "/resolve", response_model=KnownLibrary, responses=REFUSALS(404, 409), summary="A project by name"
+)
+def resolve(
+    engine: CurrentEngine,
+    principal: CurrentPrincipal,
+    name: Annotated[str, Query(min_length=1, max_length=4096)],
+) -> Response:
+    """By registered path first, then by shown name, ignoring case; 409 when two share the name."""
+    try:
+        found = engine.libraries.resolve(name)
+    except (NotFound, Conflict) as refusal:
+        if principal.libraries is None:
+            raise
+        # What other projects are called is none of a bound token's business.
+        raise NotFound("No project of that name is within this token's reach.", known=[]) from refusal
+    refuse_out_of_reach(principal, found["path"], "read")
+    return json_response(found)
+
+
+@router.post(
+    "/release",
+    response_model=Released,
+    responses=REFUSALS(404, 409),
+    summary="Close a project (library.release)",
+)
+def release(request: Request, body: LibraryPath, principal: CurrentPrincipal) -> Response:
+    """Refused while a workflow run or batch waits or runs in it, and for the engine's global library."""
+    refuse_out_of_reach(principal, body.path, "write")
+    return act(request, "library.release", body)
+
+
+@router.delete(
+    "/{path:path}",
+    response_model=Unregistered,
+    responses=REFUSALS(404, 409),
+    summary="Unregister a project (library.unregister)",
+)
+def unregister(request: Request, path: str) -> Response:
+    """The path percent-encoded. An open project is released first; its package stays on disk."""
+    return act(request, "library.unregister", {"path": path if path.startswith("/") else f"/{path}"})
+
+
+def refuse_out_of_reach(principal: Principal, path: str, required: str) -> None:
+    """Raise Forbidden (library_access_denied) when the caller's token is bound to other projects."""
+    if not principal.reaches(path):
+        raise Forbidden(
+            "This token does not reach that project. Ask the owner for one that does.",
+            code="library_access_denied",
+            library_path=path,
+            required=required,
+            role=principal.role,
+        )

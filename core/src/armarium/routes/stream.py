@@ -1,0 +1,93 @@
+"""GET /api/changes/stream: what happens in this engine, as server-sent events that can be resumed (part A 6)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+import orjson
+from fastapi import APIRouter, Query, Request
+from starlette.responses import StreamingResponse
+
+from armarium.engine import Engine
+from armarium.events import Event
+from armarium.http import REFUSALS, CurrentEngine, CurrentPrincipal, OptionalLibrary
+from armarium.libraries import Library
+from armarium.principals import Principal
+
+router = APIRouter(prefix="/api/changes", tags=["events"])
+
+QUIET = 10.0
+"""Seconds of silence after which a comment shows that the stream is alive."""
+
+ALIVE = b": alive\n\n"
+
+
+@router.get(
+    "/stream",
+    responses={
+        **REFUSALS(404, 409),
+        200: {
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "description": "Events `change`, `job` and `resync`: id is the number, data is JSON.",
+        },
+    },
+    response_class=StreamingResponse,
+    summary="The change stream",
+)
+async def changes(
+    request: Request,
+    engine: CurrentEngine,
+    principal: CurrentPrincipal,
+    library: OptionalLibrary,
+    after: Annotated[int | None, Query(ge=0, description="Resume after this number.")] = None,
+) -> StreamingResponse:
+    """Of the project named, else of every project the token reaches. `Last-Event-ID` goes before `?after=`.
+
+    One `resync` event says that the number asked for is too old: read everything afresh and go on from there.
+    """
+    last = request.headers.get("last-event-id")
+    if last is not None:
+        # A number this engine never gave cannot be resumed: 0 is older than any it gave.
+        after = int(last) if last.isascii() and last.isdigit() and len(last) < 20 else 0
+    return StreamingResponse(
+        events(engine, principal, library, after),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+
+
+async def events(
+    engine: Engine, principal: Principal, library: Library | None, after: int | None
+) -> AsyncIterator[bytes]:
+    """The framed events *principal* may see; ends when its token does, or with the engine."""
+    path = None if library is None else str(library.path)
+    yield ALIVE
+    sent = checked = time.monotonic()
+    async for event in engine.events.subscribe(after, quiet=QUIET):
+        now = time.monotonic()
+        if now - checked >= QUIET:
+            checked = now
+            if not engine.started or not engine.auth.still_valid(principal):
+                return
+        if event is not None and concerns(event, principal, path):
+            yield frame(event)
+            sent = now
+        elif now - sent >= QUIET - 0.5:
+            yield ALIVE
+            sent = now
+
+
+def concerns(event: Event, principal: Principal, path: str | None) -> bool:
+    """Whether an event is for this listener: of its project, of one it reaches, or engine-wide for an unbound token."""
+    if event.kind == "resync":
+        return True
+    if event.library_path is None:
+        return principal.libraries is None
+    return principal.reaches(event.library_path) and (path is None or path == event.library_path)
+
+
+def frame(event: Event) -> bytes:
+    """An event in the stream's framing; JSON holds no line break, so one data line is enough."""
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.kind.encode(), orjson.dumps(event.data))

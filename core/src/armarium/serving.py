@@ -1,0 +1,226 @@
+"""Listening: a Unix socket only this user may open, or TCP on loopback; and a card that says how to reach the engine."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from armarium.errors import Conflict, Invalid, Unavailable
+from armarium.ids import now
+from armarium.settings import Settings
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+CARD = "engine.json"
+SOCKET_PATH_LIMIT = 100
+"""Bytes a Unix socket's path may have: systems take 104 to 108."""
+
+
+@dataclass(frozen=True)
+class Reachable:
+    """How to reach a running engine; written to `engine.json` in its state folder, readable by its user only."""
+
+    transport: Literal["uds", "tcp"]
+    uds: str | None
+    host: str | None
+    port: int | None
+    base_url: str
+    pid: int
+    version: str
+    started_at: str
+
+
+def running_engine(settings: Settings) -> Reachable | None:
+    """The engine that serves this state folder, or None. A card left behind by one that was killed is removed."""
+    path = settings.state_dir / CARD
+    try:
+        card = Reachable(**json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError):
+        return None
+    if _answers(card):
+        return card
+    with suppress(OSError):
+        path.unlink()
+    return None
+
+
+def _answers(card: Reachable) -> bool:
+    """Whether somebody listens where *card* says."""
+    try:
+        if card.transport == "uds" and card.uds is not None:
+            with socket.socket(socket.AF_UNIX) as probe:
+                probe.settimeout(2.0)
+                probe.connect(card.uds)
+        else:
+            with socket.create_connection((card.host or "127.0.0.1", card.port or 0), timeout=2.0):
+                pass
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def bind(settings: Settings) -> tuple[socket.socket, Reachable]:
+    """A bound socket and how to reach it.
+
+    A Unix socket is made 0600 in a folder 0700 (uvicorn alone would leave it 0666); TCP only on a loopback
+    address. Raises Conflict when somebody listens there already, Invalid for an address that is not loopback.
+    """
+    from armarium import __version__
+
+    if settings.uds is not None:
+        path = settings.uds.expanduser().absolute()
+        bound = _bind_unix(path)
+        place: dict[str, Any] = {"transport": "uds", "uds": str(path), "host": None, "port": None}
+        base_url = "http://localhost"
+    else:
+        bound = _bind_tcp(settings.host, settings.port)
+        host, port = bound.getsockname()[:2]
+        place = {"transport": "tcp", "uds": None, "host": host, "port": port}
+        base_url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    card = Reachable(**place, base_url=base_url, pid=os.getpid(), version=__version__, started_at=now())
+    return bound, card
+
+
+def _bind_unix(path: Path) -> socket.socket:
+    from armarium.auth.secret_files import make_private_folder
+
+    if len(os.fsencode(path)) > SOCKET_PATH_LIMIT:
+        raise Invalid(
+            f"The path of the Unix socket has {len(os.fsencode(path))} bytes and may have {SOCKET_PATH_LIMIT}: "
+            "set SERVICE_UDS to a shorter one."
+        )
+    make_private_folder(path.parent)
+    with suppress(FileNotFoundError):
+        if not stat.S_ISSOCK(path.lstat().st_mode):
+            raise Conflict(f"{path.name} is there and is no socket; set SERVICE_UDS to another path.")
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.settimeout(2.0)
+            try:
+                probe.connect(str(path))
+            except OSError:
+                path.unlink(missing_ok=True)
+            else:
+                raise _taken(str(path))
+    bound = socket.socket(socket.AF_UNIX)
+    before = os.umask(0o177)
+    try:
+        bound.bind(str(path))
+    except OSError as error:
+        bound.close()
+        raise Unavailable(f"The Unix socket cannot be made: {error.strerror}.") from error
+    finally:
+        os.umask(before)
+    path.chmod(0o600)
+    return bound
+
+
+def _bind_tcp(host: str, port: int) -> socket.socket:
+    from armarium.auth.authenticate import is_local
+
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except OSError as error:
+        raise Invalid(f"The address {host} cannot be found; listen on 127.0.0.1.") from error
+    if not is_local((str(address[0]), port)):
+        raise Invalid(
+            f"{host} is not a loopback address. The engine listens on this machine only (127.0.0.1 or ::1); "
+            "to reach it from elsewhere, use a tunnel such as ssh."
+        )
+    bound = socket.socket(family)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((address[0], port))
+    except OSError as error:
+        bound.close()
+        raise _taken(f"{host}:{port}") from error
+    return bound
+
+
+def _taken(where: str) -> Conflict:
+    return Conflict(
+        f"Something listens on {where} already, perhaps another engine. Stop it, or set SERVICE_PORT or SERVICE_UDS."
+    )
+
+
+def serve(
+    settings: Settings | None = None,
+    *,
+    app: FastAPI | None = None,
+    on_ready: Callable[[Reachable], None] | None = None,
+) -> None:
+    """Serve the engine until it is told to stop (SIGINT, SIGTERM). *on_ready* is called once it answers."""
+    import uvicorn
+
+    from armarium.app import create_app
+    from armarium.auth.secret_files import make_private_folder, write_private
+
+    used = settings or Settings()
+    make_private_folder(used.state_dir)
+    already = running_engine(used)
+    if already is not None:
+        raise Conflict(
+            f"An engine serves this state folder already (process {already.pid}, {already.base_url}). "
+            "Use that one, or stop it first.",
+            code="already_serving",
+        )
+    bound, card = bind(used)
+    served = app or create_app(used)
+    path = used.state_dir / CARD
+
+    class Server(uvicorn.Server):
+        """Writes the card once it answers, and ends the change streams before it waits for open answers."""
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if self.started:
+                write_private(path, json.dumps(asdict(card), indent=2) + "\n")
+                if on_ready is not None:
+                    on_ready(card)
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            _remove_card(path, card)
+            served.state.engine.events.close()
+            await super().shutdown(sockets)
+
+    config = uvicorn.Config(
+        served,
+        # The log of requests would hold names of projects; the audit log says what was done.
+        access_log=False,
+        log_config=None,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=10,
+        lifespan="on",
+    )
+    try:
+        Server(config).run(sockets=[bound])
+    finally:
+        _remove_card(path, card)
+        bound.close()
+        if card.uds is not None:
+            with suppress(OSError):
+                os.unlink(card.uds)
+
+
+def _remove_card(path: Path, card: Reachable) -> None:
+    """Remove the card if it is still this engine's."""
+    with suppress(OSError, ValueError):
+        if json.loads(path.read_text(encoding="utf-8")).get("pid") == card.pid:
+            path.unlink()
+
+
+def stop(card: Reachable) -> None:
+    """Ask the engine of *card* to stop; it ends its answers, pauses its jobs at their checkpoints, closes projects."""
+    with suppress(ProcessLookupError):
+        os.kill(card.pid, signal.SIGTERM)
