@@ -347,8 +347,10 @@ class Bus:
         found = self.engine.actions.get(name)
         authorise(found, principal, library)
         parsed = found.parse(params)
+        db = self.database_of(found, library)
+        db.refuse_unless_sound()
         try:
-            with self.database_of(found, library).write() as conn:
+            with db.write() as conn:
                 ctx, before, raw = self.open_step(conn, found.name, library, principal, set_id)
                 result = found.perform(ctx, parsed)
                 if in_transaction is not None:
@@ -571,6 +573,8 @@ def _kept(value: Any) -> Any:
 def _count(value: Any) -> Any:
     if isinstance(value, str):
         return {"characters": len(value)}
+    if isinstance(value, bytes):
+        return {"bytes": len(value)}
     if isinstance(value, Mapping | list | tuple):
         return {"count": len(value)}
     return value

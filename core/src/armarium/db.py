@@ -38,7 +38,7 @@ class Database:
             raise FileNotFoundError(path)
         self.path = path
         self.refusal: str | None = None
-        """A sentence when writes are refused (a schema that does not match), else None."""
+        """A sentence when steps are refused (triggers or history are not what the models say), else None."""
         self._queue = threading.Lock()
         self._holder: int | None = None
         self._raw_readers: list[sqlite3.Connection] = []
@@ -122,7 +122,7 @@ class Database:
         """The one writer in one transaction: committed at the end of the block, rolled back when it raises.
 
         Only for operational, derived and append-only tables; a tracked table refuses a write that is not an
-        action's. Raises Conflict when this database refuses writes, Unavailable when the disk does.
+        action's. Raises Unavailable when the disk refuses, or when another write holds the queue too long.
         """
         if self._holder == threading.get_ident():
             raise RuntimeError("a write inside a write: use the connection that is already there")
@@ -133,8 +133,6 @@ class Database:
             )
         self._holder = threading.get_ident()
         try:
-            if self.refusal is not None:
-                raise Conflict(self.refusal, code="writes_refused")
             if self._closed:
                 raise Unavailable(
                     "The project is being closed; ask again and it is opened anew.", code="closed"
@@ -153,6 +151,11 @@ class Database:
         finally:
             self._holder = None
             self._queue.release()
+
+    def refuse_unless_sound(self) -> None:
+        """Refuse a step (Conflict) while the history would not be kept; the queue of jobs still moves."""
+        if self.refusal is not None:
+            raise Conflict(self.refusal, code="writes_refused")
 
     def _roll_back(self, conn: Connection) -> None:
         """Roll back; after a full disk the rollback itself can raise, then the connection is made anew."""

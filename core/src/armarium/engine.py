@@ -7,9 +7,9 @@ import logging
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel
 
@@ -143,7 +143,9 @@ class Engine:
             async with AsyncExitStack() as stack:
                 for implementation in self.plugins.manager.hook.armarium_lifespan.get_hookimpls():
                     try:
-                        await stack.enter_async_context(implementation.function(engine=self))
+                        await stack.enter_async_context(
+                            cast(AbstractAsyncContextManager[None], implementation.function(engine=self))
+                        )
                     except Exception as error:
                         log.exception("the plugin %s did not start", implementation.plugin_name)
                         self.plugins.refuse(

@@ -72,6 +72,7 @@ def undo(bus: Bus, library: Library | None, audit_ids: Sequence[str], principal:
     db, schema = _where(bus, library, audit_ids[0])
     home = library if library is not None and db is library.db else None
     told: list[tuple[ActionContext, str]] = []
+    db.refuse_unless_sound()
     try:
         with db.write() as conn:
             raw = raw_of(conn)
@@ -154,7 +155,8 @@ def _take_back(
 ) -> ActionContext:
     """Take back one step inside the open transaction; the undo is a step of its own."""
     raw = raw_of(conn)
-    action = bus.engine.actions.find(row.action_name) or _named_by_undo(bus, raw, row)
+    original, redo = _origin(raw, row)
+    action = bus.engine.actions.find(original)
     if action is not None:
         authorise(action, principal, library)
     if row.gone:
@@ -167,7 +169,7 @@ def _take_back(
     spans = {table: found for table in schema.tracked if (found := span(raw, table, row.seq)) is not None}
     for table, where in spans.items():
         _check(raw, table, row, where)
-    name = (action.undo_name if action is not None and row.inverse_of is None else None) or row.action_name
+    name = (action.undo_name if action is not None and not redo else None) or original
     ctx, before, _ = bus.open_step(conn, name, library, principal, set_id)
     ctx.target(*row.target_ids)
     ctx.changed(**row.changed)
@@ -180,27 +182,22 @@ def _take_back(
         _check_references(raw, schema, table, row, where)
     if action is not None and action.after_undo is not None:
         action.after_undo(
-            UndoContext(ctx, row.id, row.params, row.target_ids, redo=row.inverse_of is not None)
+            UndoContext(ctx, row.id, row.params, row.target_ids, redo=redo)
         )
     bus.close_step(ctx, before, raw, {"audit_id": row.id}, undoable=True, inverse_of=row.id)
     _mark(raw, row)
     return ctx
 
 
-def _named_by_undo(bus: Bus, raw: sqlite3.Connection, row: _Row) -> Any:
-    """The action behind an undo row that carries a name of its own (`document.untransfer`)."""
-    inverse_of = row.inverse_of
+def _origin(raw: sqlite3.Connection, row: _Row) -> tuple[str, bool]:
+    """The action at the start of a chain of undos and redos, and whether taking *row* back does it again."""
+    name, inverse_of, depth = row.action_name, row.inverse_of, 0
     while inverse_of is not None:
-        first = raw.execute(
+        name, inverse_of = raw.execute(
             "SELECT action_name, inverse_of FROM audit WHERE id = ?", (inverse_of,)
         ).fetchone()
-        if first is None:
-            return None
-        found = bus.engine.actions.find(first[0])
-        if found is not None:
-            return found
-        inverse_of = first[1]
-    return None
+        depth += 1
+    return name, depth % 2 == 1
 
 
 def _mark(raw: sqlite3.Connection, row: _Row) -> None:
@@ -235,7 +232,7 @@ def _same_key(table: Table, left: str, right: str) -> str:
     return " AND ".join(f"{left}.{quoted(k)} = {right}.{quoted(k)}" for k in key_columns(table))
 
 
-def _image(table: Table, column: str, alias: str) -> str:
+def image_before(table: Table, column: str, alias: str) -> str:
     """SQL for the value of *column* before history row *alias*, large columns that were not kept included.
 
     A large column that did not change is not in the image: its value is that of the next image that has it,
@@ -264,7 +261,7 @@ def _check(raw: sqlite3.Connection, table: Table, row: _Row, where: tuple[int, i
         return
     keys = key_columns(table)
     plain = [c.name for c in table.columns if c.name not in rules_of(table).monotonic and c.name not in keys]
-    equal = " AND ".join(f"t.{quoted(c)} IS {_image(table, c, 'n')}" for c in plain) or "1"
+    equal = " AND ".join(f"t.{quoted(c)} IS {image_before(table, c, 'n')}" for c in plain) or "1"
     key_list = ", ".join(quoted(key) for key in keys)
     next_seq = f"(SELECT min(h.seq) FROM {history} h WHERE {_same_key(table, 'h', 's')} AND h.seq > s.last)"
     found = raw.execute(
@@ -342,7 +339,7 @@ def _write_back(raw: sqlite3.Connection, table: Table, where: tuple[int, int], n
                 sets.append(f"{name} = ?")
                 values.append(now)
             else:
-                sets.append(f"{name} = {_image(table, column.name, 'e')}")
+                sets.append(f"{name} = {image_before(table, column.name, 'e')}")
         if sets:
             raw.execute(
                 f"UPDATE {live} SET {', '.join(sets)} FROM {history} e "
@@ -361,7 +358,7 @@ def _write_back(raw: sqlite3.Connection, table: Table, where: tuple[int, int], n
                 values.append("?")
                 given.append(now)
             else:
-                values.append(_image(table, column.name, "e"))
+                values.append(image_before(table, column.name, "e"))
         raw.execute(
             f"INSERT INTO {live} ({', '.join(columns)}) SELECT {', '.join(values)} FROM {history} e "
             f"WHERE {chosen} AND NOT EXISTS (SELECT 1 FROM {live} t WHERE {_same_key(table, 't', 'e')})",

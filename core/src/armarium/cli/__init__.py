@@ -1,0 +1,20 @@
+"""The command line: speaks to the running engine over HTTP, else runs one in this process for the command's time."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """The program `armarium`. Exit codes: 0 done, 1 refused (one sentence on stderr), 2 wrong usage."""
+    from armarium.cli.program import build
+    from armarium.cli.session import Refused
+
+    try:
+        build()()
+    except Refused as refused:
+        refused.show()
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        sys.exit(130)

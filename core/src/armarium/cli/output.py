@@ -1,0 +1,75 @@
+"""How commands answer: tables and sentences for people, one JSON value for programs (`--json`)."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+
+def wants_json() -> bool:
+    """Whether the command was called with `--json`."""
+    return bool(os.environ.get("ARMARIUM_JSON"))
+
+
+def answer(value: Any, words: str | Callable[[], None]) -> None:
+    """Print *value* as JSON, or *words* (a sentence, or what prints more) for a person."""
+    if wants_json():
+        print(json.dumps(value, ensure_ascii=False, indent=2))
+    elif callable(words):
+        words()
+    else:
+        print(words)
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    drawn = Table(title=title, title_justify="left", header_style="bold")
+    for column in columns:
+        drawn.add_column(column, overflow="fold")
+    for row in rows:
+        drawn.add_row(*(escape(str("" if cell is None else cell)) for cell in row))
+    Console(width=None if sys.stdout.isatty() else 140).print(drawn)
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Callable[[Mapping[str, Any]], None]]:
+    """A progress bar fed with job nodes; silent under `--json`, plain lines where there is no terminal."""
+    if wants_json():
+        yield lambda node: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[reason]}"),
+        console=console,
+        transient=False,
+    ) as bars:
+        task = bars.add_task(title, total=None, reason="")
+
+        def show(node: Mapping[str, Any]) -> None:
+            total = node.get("total") or None
+            bars.update(task, completed=node.get("done") or 0, total=total, reason=_state(node))
+
+        yield show
+
+
+def _state(node: Mapping[str, Any]) -> str:
+    state = str(node.get("state", ""))
+    reason = node.get("reason")
+    if state in ("done", "running"):
+        return ""
+    return f"{state}: {reason}" if reason else state

@@ -1,0 +1,106 @@
+"""The doctor: looks a whole package over and says in sentences what is wrong with it; changes nothing."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from armarium import snapshots
+from armarium.errors import ServiceError
+from armarium.history import quoted
+
+if TYPE_CHECKING:
+    from armarium.engine import Engine
+    from armarium.libraries import Library
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing found: `error` means something is lost or broken, `note` that something is untidy."""
+
+    level: str
+    what: str
+
+
+def examine(engine: Engine, path: str | Path, *, files: bool = True) -> dict[str, Any]:
+    """Open the package at *path* and check all of it; `{path, healthy, findings[], counts{}}`.
+
+    Checks: the database's own integrity and foreign keys, the triggers and history, the audit chain, every file's
+    bytes against its name (unless *files* is False), files that rows name and that are missing, leftovers of an
+    interrupted write, and what the plugins add (`extras["doctor"]`: callables from a library to sentences).
+    """
+    try:
+        library = engine.libraries.get(path)
+    except ServiceError as error:
+        kept = snapshots.listed(Path(path)) if Path(path).is_dir() else []
+        advice = f" The newest snapshot is {kept[0]['path']}." if kept else ""
+        return {
+            "path": str(path),
+            "healthy": False,
+            "findings": [asdict(Finding("error", error.detail + advice))],
+            "counts": {"snapshots": len(kept)},
+        }
+    findings = list(_findings(engine, library, files=files))
+    return {
+        "path": str(library.path),
+        "healthy": not any(finding.level == "error" for finding in findings),
+        "findings": [asdict(finding) for finding in findings],
+        "counts": _counts(library),
+    }
+
+
+def _findings(engine: Engine, library: Library, *, files: bool) -> Iterator[Finding]:
+    if library.db.refusal is not None:
+        yield Finding("error", library.db.refusal)
+    try:
+        with library.db.read_raw() as raw:
+            yield from _database(raw)
+    except sqlite3.Error as error:
+        yield Finding("error", f"The database cannot be read through: {error}. Restore a snapshot.")
+        return
+    broken = engine.verify_audit(library)
+    if broken is not None:
+        yield Finding("error", broken)
+    if files:
+        yield from _files(library)
+    leftovers = library.objects.root / "tmp"
+    if leftovers.is_dir() and any(leftovers.iterdir()):
+        yield Finding("note", "Files of an interrupted write are left; they go when the project is opened next.")
+    for plugin, check in engine.plugins.contributions("doctor"):
+        examined: Callable[[Library], Iterator[str]] = check
+        for sentence in examined(library):
+            yield Finding("error", f"{plugin.name}: {sentence}")
+
+
+def _database(raw: sqlite3.Connection) -> Iterator[Finding]:
+    for (words,) in raw.execute("PRAGMA integrity_check(20)").fetchall():
+        if words != "ok":
+            yield Finding("error", f"The database is damaged: {words}. Restore a snapshot.")
+    for table, _, parent, _ in raw.execute("PRAGMA foreign_key_check").fetchmany(20):
+        yield Finding("error", f"A row of {table} points at a row of {parent} that is not there.")
+    (step,) = raw.execute("SELECT audit_seq FROM audit_current").fetchone() or (None,)
+    if step is not None:
+        yield Finding("error", "A step was left open: the history would name the wrong step. Restore a snapshot.")
+    (steps,) = raw.execute("SELECT COALESCE(max(seq), 0) FROM audit").fetchone()
+    for (name,) in raw.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '%\\_\\_history' ESCAPE '\\'"
+    ).fetchall():
+        stray = raw.execute(f"SELECT 1 FROM {quoted(name)} WHERE audit_seq > ? LIMIT 1", (steps,)).fetchone()
+        if stray is not None:
+            yield Finding("error", f"{name} holds images of a step that the audit log does not know.")
+
+
+def _files(library: Library) -> Iterator[Finding]:
+    for digest in library.objects.digests():
+        if not library.objects.intact(digest):
+            yield Finding("error", f"The file {digest[:12]}… no longer has the bytes it was kept with.")
+
+
+def _counts(library: Library) -> dict[str, int]:
+    counts = {"files": sum(1 for _ in library.objects.digests()), "snapshots": len(snapshots.listed(library.path))}
+    with library.db.read_raw() as raw:
+        counts["steps"] = raw.execute("SELECT count(*) FROM audit").fetchone()[0]
+    return counts

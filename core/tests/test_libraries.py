@@ -1,0 +1,247 @@
+"""Packages on disk: made whole or not at all, held by one engine, refused in words when something is wrong."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from armarium import doctor, snapshots
+from armarium.engine import Engine
+from armarium.errors import Conflict, Forbidden, NotFound, ServiceError, Unavailable
+from armarium.libraries import DATABASE, Library
+from armarium.principals import LOCAL_OWNER
+from armarium.testing.digest import table_digests
+from armarium.testing.shelf import shelf_plugin
+
+
+def test_a_new_package_has_its_folders_and_nothing_is_left_beside_it(shelf_library: Library, tmp_path: Path) -> None:
+    names = {p.name for p in shelf_library.path.iterdir()}
+    assert {"library.json", DATABASE, "objects", "models", "recipe", "derived", "snapshots"} <= names
+    assert not [p for p in tmp_path.iterdir() if p.name.endswith(".new")]
+
+
+def test_a_failing_seed_leaves_nothing(make_engine, tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    def fail(ctx) -> None:
+        raise Unavailable("No.")
+
+    engine = make_engine(plugins=[replace(shelf_plugin(), on_create=(fail,))])
+    with pytest.raises(Unavailable):
+        engine.run(None, "library.create", {"path": str(tmp_path / "A.library")}, LOCAL_OWNER)
+    assert [p.name for p in tmp_path.iterdir()] == ["state-0"]
+    assert engine.libraries.known() == []
+
+
+@pytest.mark.parametrize(
+    ("path", "error"),
+    [
+        ("relative.library", Forbidden),
+        ("{tmp}/x/../A.library", Forbidden),
+        ("{tmp}/A.folder", Forbidden),
+        ("/usr/lib/A.library", Forbidden),
+        ("{tmp}/missing.library", NotFound),
+    ],
+)
+def test_paths_that_name_no_project_are_refused(shelf_engine: Engine, tmp_path: Path, path: str, error: type) -> None:
+    with pytest.raises(error):
+        shelf_engine.libraries.get(path.format(tmp=tmp_path))
+
+
+def test_a_link_out_of_the_allowed_folders_is_refused(make_engine, tmp_path: Path, monkeypatch) -> None:
+    from armarium import libraries
+
+    monkeypatch.setattr(libraries, "allowed_roots", lambda extra: list(extra))
+    import armarium.engine as engine_module
+
+    monkeypatch.setattr(engine_module, "allowed_roots", lambda extra: list(extra))
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "A.library").symlink_to("/usr/lib", target_is_directory=True)
+    engine = make_engine(plugins=[], library_roots=[tmp_path / "inside"])
+    with pytest.raises(Forbidden, match="outside"):
+        engine.libraries.get(tmp_path / "inside" / "A.library")
+
+
+def test_a_second_engine_is_told_who_holds_the_package(shelf_library: Library, make_engine) -> None:
+    other = make_engine(plugins=[shelf_plugin()])
+    with pytest.raises(Conflict, match=r"held by another engine \(process \d+ on") as refused:
+        other.libraries.get(shelf_library.path)
+    assert refused.value.code == "library_locked"
+
+
+def _closed(engine: Engine, library: Library) -> Path:
+    engine.libraries.release(library.path)
+    return library.path
+
+
+def test_a_package_without_database(shelf_engine: Engine, shelf_library: Library) -> None:
+    path = _closed(shelf_engine, shelf_library)
+    (path / DATABASE).unlink()
+    with pytest.raises(Conflict, match="incomplete") as refused:
+        shelf_engine.libraries.get(path)
+    assert refused.value.code == "library_damaged"
+    assert doctor.examine(shelf_engine, path)["healthy"] is False
+
+
+@pytest.mark.parametrize("damage", ["text", "head", "middle"])
+def test_a_corrupt_database(shelf_engine: Engine, shelf_library: Library, run, damage: str) -> None:
+    for number in range(50):
+        run("shelf.create", name=f"shelf {number}")
+    shelf_library.snapshot("before the damage")
+    path = _closed(shelf_engine, shelf_library)
+    data = bytearray((path / DATABASE).read_bytes())
+    if damage == "text":
+        data = bytearray(b"this is not a database " * 100)
+    elif damage == "head":
+        data[0:100] = b"\xff" * 100
+    else:
+        data[4096 * 2 : 4096 * 30] = b"\xa5" * (4096 * 28)
+    (path / DATABASE).write_bytes(bytes(data))
+    report = doctor.examine(shelf_engine, path)
+    assert report["healthy"] is False
+    if damage != "middle":
+        assert "snapshot" in report["findings"][0]["what"]
+
+
+def test_a_package_of_a_newer_engine_is_left_alone(shelf_engine: Engine, shelf_library: Library) -> None:
+    path = _closed(shelf_engine, shelf_library)
+    card = json.loads((path / "library.json").read_text())
+    (path / "library.json").write_text(json.dumps({**card, "format": 99}))
+    before = (path / DATABASE).read_bytes()
+    with pytest.raises(Conflict, match="newer engine") as refused:
+        shelf_engine.libraries.get(path)
+    assert refused.value.code == "library_too_new"
+    assert (path / DATABASE).read_bytes() == before
+
+
+def test_tables_of_a_newer_family_are_left_alone(shelf_engine: Engine, shelf_library: Library) -> None:
+    path = _closed(shelf_engine, shelf_library)
+    other = sqlite3.connect(path / DATABASE)
+    other.execute("UPDATE schema_version SET version = 7 WHERE family = 'shelf'")
+    other.commit()
+    other.close()
+    with pytest.raises(Conflict, match="newer version of shelf"):
+        shelf_engine.libraries.get(path)
+
+
+def test_a_missing_plugin_leaves_its_tables_untouched(run, shelf_engine: Engine, shelf_library, make_engine) -> None:
+    run("shelf.create", name="A")
+    before = table_digests(shelf_library.db, shelf_engine.library_schema)
+    path = _closed(shelf_engine, shelf_library)
+    bare = make_engine(plugins=[])
+    bare.run(bare.libraries.get(path), "library.set", {"name": "Bare"}, LOCAL_OWNER)
+    bare.libraries.release(path)
+    library = shelf_engine.libraries.get(path)
+    after = table_digests(library.db, shelf_engine.library_schema)
+    assert {k: v for k, v in after.items() if k.startswith("shelf")} == {
+        k: v for k, v in before.items() if k.startswith("shelf")
+    }
+
+
+def test_a_migration_takes_a_snapshot_first_and_changes_the_history_too(
+    run, shelf_engine: Engine, shelf_library, make_engine, tmp_path: Path
+) -> None:
+    from dataclasses import replace
+
+    from sqlalchemy import Column, MetaData, Text
+
+    from armarium.plugins import Migration
+    from armarium.schema import alter_tracked
+    from armarium.testing import shelf
+
+    made = run("shelf.create", name="A")
+    path = _closed(shelf_engine, shelf_library)
+    newer = MetaData()
+    for table in shelf.metadata.sorted_tables:
+        copy = table.to_metadata(newer)
+        copy.info.update(table.info)
+    newer.tables["shelf"].append_column(Column("colour", Text))
+
+    def upgrade(op) -> None:
+        alter_tracked(op, "shelf", lambda name: op.add_column(name, Column("colour", Text)))
+
+    plugin = replace(
+        shelf_plugin(), metadata=newer, version=2, migrations=(Migration(2, "shelves have colours", upgrade),)
+    )
+    engine = make_engine(plugins=[plugin])
+    library = engine.libraries.get(path)
+    assert [entry["reason"] for entry in snapshots.listed(path)] == ["before a migration"]
+    assert library.db.refusal is None
+    engine.undo(library, [made.audit_id], LOCAL_OWNER)
+
+
+def test_a_snapshot_that_cannot_be_made_says_so_and_leaves_nothing(shelf_library: Library, monkeypatch) -> None:
+    def full(*args: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(snapshots.os, "rename", full)
+    with pytest.raises(Unavailable, match="No space left"):
+        shelf_library.snapshot("now")
+    assert list(shelf_library.snapshots.iterdir()) == []
+
+
+def test_snapshots_are_thinned_to_the_number_kept(run, shelf_library: Library) -> None:
+    run("library.set", snapshot_retention_count=2)
+    for _ in range(4):
+        run("snapshot.take")
+    assert len(snapshots.listed(shelf_library.path)) == 2
+
+
+def test_resolve_by_path_then_by_name(shelf_engine: Engine, shelf_library: Library, tmp_path: Path) -> None:
+    libraries = shelf_engine.libraries
+    assert libraries.resolve(str(shelf_library.path))["path"] == str(shelf_library.path)
+    assert libraries.resolve("SHELVES")["path"] == str(shelf_library.path)
+    with pytest.raises(NotFound) as missing:
+        libraries.resolve("nothing")
+    assert missing.value.fields["known"] == [{"name": "Shelves", "path": str(shelf_library.path)}]
+    (tmp_path / "b").mkdir()
+    shelf_engine.run(None, "library.create", {"path": str(tmp_path / "b" / "Shelves.library")}, LOCAL_OWNER)
+    with pytest.raises(Conflict) as two:
+        libraries.resolve("shelves")
+    assert len(two.value.fields["paths"]) == 2
+
+
+def test_release_lets_another_engine_have_it_and_a_request_reopens_it(
+    shelf_engine: Engine, shelf_library: Library, make_engine
+) -> None:
+    path = shelf_library.path
+    answer = shelf_engine.run(None, "library.release", {"path": str(path)}, LOCAL_OWNER).result
+    assert (answer["status"], answer["registered"]) == ("released", True)
+    again = shelf_engine.run(None, "library.release", {"path": str(path)}, LOCAL_OWNER).result
+    assert again["status"] == "not_open"
+    other = make_engine(plugins=[shelf_plugin()])
+    other.libraries.get(path)
+    other.libraries.release(path)
+    assert shelf_engine.libraries.get(path).path == path
+
+
+def test_the_global_library_is_never_released(shelf_engine: Engine) -> None:
+    path = shelf_engine.settings.state_dir / "Global.library"
+    shelf_engine.run(None, "library.create", {"path": str(path)}, LOCAL_OWNER)
+    with pytest.raises(Conflict, match="global library"):
+        shelf_engine.run(None, "library.release", {"path": str(path)}, LOCAL_OWNER)
+
+
+def test_unregister_and_undo(shelf_engine: Engine, shelf_library: Library) -> None:
+    path = str(shelf_library.path)
+    gone = shelf_engine.run(None, "library.unregister", {"path": path}, LOCAL_OWNER)
+    assert shelf_engine.libraries.known() == []
+    shelf_engine.undo(None, [gone.audit_id], LOCAL_OWNER)
+    assert [entry["path"] for entry in shelf_engine.libraries.known()] == [path]
+    with pytest.raises(ServiceError, match="registered"):
+        shelf_engine.run(None, "library.unregister", {"path": path.replace("Shelves", "Other")}, LOCAL_OWNER)
+
+
+def test_the_doctor_finds_every_flipped_byte_of_a_kept_file(shelf_engine: Engine, shelf_library: Library) -> None:
+    digest = shelf_library.objects.put_bytes(b"a page photograph")
+    assert doctor.examine(shelf_engine, shelf_library.path)["healthy"]
+    path = shelf_library.objects.path(digest)
+    for position in range(len(b"a page photograph")):
+        data = bytearray(b"a page photograph")
+        data[position] ^= 1
+        path.chmod(0o644)
+        path.write_bytes(bytes(data))
+        assert not doctor.examine(shelf_engine, shelf_library.path)["healthy"]
