@@ -1,0 +1,378 @@
+"""The actions on background work: pause, cancel, retry, clear the failed, and the mode of the whole engine.
+
+Pause, clear-failed and mode are tracked rows and undone like any other; cancel and retry cannot be undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from armarium.actions import ActionContext, Example, NoParams, Params, action
+from armarium.db import raw_of
+from armarium.errors import Conflict
+from armarium.jobs import decisions
+from armarium.jobs.listing import is_counted, no_such, targets
+from armarium.jobs.models import FINISHED, Mode
+from armarium.jobs.queue import loads
+from armarium.jobs.sight import Row, Sight
+from armarium.tables import json_text
+from armarium.undo import UndoContext
+
+
+class JobNamed(Params):
+    """A job by its id, or the counted rows `waiting:<kind>` and `paused:<kind>`, or `derivatives`."""
+
+    job_id: str = Field(min_length=1, max_length=200)
+
+
+class PauseJob(JobNamed):
+    """A job, and whether it is to be paused or to go on."""
+
+    paused: bool
+
+
+class JobState(BaseModel):
+    """A job and its state now; a counted row also says how many jobs it applied to."""
+
+    id: str
+    state: str
+    applied: int | None = None
+
+
+class Cleared(BaseModel):
+    """How many failed jobs left the list."""
+
+    cleared: int
+
+
+class PauseBackground(Params):
+    """Whether all background work is to pause."""
+
+    paused: bool
+
+
+class SetMode(Params):
+    """How waiting work starts."""
+
+    mode: Mode
+
+
+class BackgroundMode(BaseModel):
+    """The mode of background work, and whether it is paused."""
+
+    mode: Mode
+    paused: bool
+
+
+def _sight(ctx: ActionContext) -> Sight:
+    return Sight(ctx.engine.jobs, ctx.library, raw_of(ctx.conn))
+
+
+def _one(sight: Sight, job_id: str) -> Row:
+    row = sight.row(job_id)
+    if row is None:
+        raise no_such(job_id)
+    return row
+
+
+def _refuse_of_run(sight: Sight, row: Row, verb: str) -> None:
+    if sight.of_a_run(row):
+        raise Conflict(
+            f"A workflow run waits for {row.title}; {verb} the run instead.",
+            code="handed_in_by_run",
+            run_id=row.thread_id or row.handed_in_by,
+        )
+
+
+def _counted(sight: Sight, job_id: str) -> list[Row]:
+    rows = targets(sight, job_id)
+    if not rows:
+        raise no_such(job_id)
+    free = [row for row in rows if not sight.of_a_run(row)]
+    if not free:
+        _refuse_of_run(sight, rows[0], "pause or stop")
+    return free
+
+
+def _begun(sight: Sight, row: Row) -> bool:
+    """Whether the body has begun; a job that a lane has only picked up is taken back from it."""
+    if row.state == "running":
+        return True
+    return sight.store is not None and sight.store.begun(row.id)
+
+
+def _touched(ctx: ActionContext, ids: list[str]) -> None:
+    ctx.target(*ids)
+    ctx.changed(job_ids=ids)
+    engine, library = ctx.engine, ctx.library
+
+    def tell() -> None:
+        engine.jobs.refresh(library)
+        store = engine.jobs.store_of(library)
+        if store is not None:
+            engine.jobs.tell(store, ids)
+
+    ctx.on_commit(tell)
+
+
+def _after_undo(undone: UndoContext) -> None:
+    """What was paused goes on, what was shown is told anew."""
+    engine, library = undone.step.engine, undone.step.library
+    ids = undone.target_ids
+
+    def tell() -> None:
+        engine.jobs.refresh(library)
+        store = engine.jobs.store_of(library)
+        if store is not None:
+            engine.jobs.tell(store, ids)
+
+    undone.step.on_commit(tell)
+
+
+def _mode_undone(undone: UndoContext) -> None:
+    undone.step.on_commit(undone.step.engine.jobs.reload_mode)
+
+
+def _example_job(ex: Example) -> str:
+    """A job that waits for good: no plugin brings its kind."""
+    from armarium.jobs.queue import enqueue
+
+    assert ex.library is not None
+    with ex.library.db.write() as conn:
+        return enqueue(conn, "job-example", {}, title="An example", started_by=ex.principal)
+
+
+def _example_failed(ex: Example) -> dict[str, Any]:
+    assert ex.library is not None
+    job_id = _example_job(ex)
+    with ex.library.db.write() as conn:
+        conn.exec_driver_sql(
+            "UPDATE job SET state = 'failed', reason = 'It was to fail.', finished_at = created_at WHERE id = ?",
+            (job_id,),
+        )
+    return {"job_id": job_id}
+
+
+@action(
+    name="job.pause",
+    params=PauseJob,
+    result=JobState,
+    summary="Pause a job, or let it go on; one that runs finishes the item in hand",
+    scope="either",
+    after_undo=_after_undo,
+    example=lambda ex: {"job_id": _example_job(ex), "paused": True},
+)
+def pause_job(ctx: ActionContext, p: PauseJob) -> dict[str, Any]:
+    """Holds across relaunch. 409 for a page a workflow run waits for, 404 for an unknown id (part A 4.11)."""
+    sight = _sight(ctx)
+    if is_counted(p.job_id):
+        rows = _counted(sight, p.job_id)
+        changed = [row for row in rows if _hold(ctx, sight, row, p.paused)]
+        _touched(ctx, [row.id for row in changed])
+        return {"id": p.job_id, "state": "paused" if p.paused else "waiting", "applied": len(changed)}
+    row = _one(sight, p.job_id)
+    _refuse_of_run(sight, row, "pause")
+    if _hold(ctx, sight, row, p.paused):
+        _touched(ctx, [row.id])
+        _tell_kinds(ctx, sight, [row], lambda kind: kind.on_pause, p.paused)
+    after = _sight(ctx)
+    return {"id": row.id, "state": after.state(_one(after, row.id))}
+
+
+def _hold(ctx: ActionContext, sight: Sight, row: Row, paused: bool) -> bool:
+    """Write the hold where it changes anything; says whether it did."""
+    if sight.state(row) in FINISHED:
+        return False
+    raw = raw_of(ctx.conn)
+    found = raw.execute("SELECT paused FROM job_hold WHERE job_id = ?", (row.id,)).fetchone()
+    if bool(found and found[0]) == paused:
+        return False
+    if paused:
+        _begun(sight, row)
+    raw.execute(
+        "INSERT INTO job_hold (job_id, paused, cleared_at) VALUES (?, ?, NULL) "
+        "ON CONFLICT (job_id) DO UPDATE SET paused = excluded.paused",
+        (row.id, int(paused)),
+    )
+    return True
+
+
+def _tell_kinds(
+    ctx: ActionContext, sight: Sight, rows: list[Row], hook: Callable[[Any], Any], *more: object
+) -> None:
+    """After the commit, tell kinds that look after something elsewhere (a remote service, a run)."""
+    for row in rows:
+        kind = sight.runner.kinds.get(row.kind)
+        told = hook(kind) if kind is not None else None
+        if told is not None:
+            ctx.on_commit(partial(told, ctx.engine, ctx.library, row.id, *more))
+
+
+@action(
+    name="job.cancel",
+    params=JobNamed,
+    result=JobState,
+    summary="Cancel a job and all under it; one that runs finishes the item in hand first",
+    scope="either",
+    undoable=False,
+    example=lambda ex: {"job_id": _example_job(ex)},
+)
+def cancel_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
+    """A remote job is cancelled there too. 409 for a page a workflow run waits for, 404 for an unknown id."""
+    sight = _sight(ctx)
+    counted = is_counted(p.job_id)
+    if counted:
+        rows = _counted(sight, p.job_id)
+    else:
+        rows = [_one(sight, p.job_id)]
+        _refuse_of_run(sight, rows[0], "stop")
+    live = [row for row in rows if sight.state(row) not in FINISHED]
+    reached: list[Row] = []
+    for row in live:
+        under = [sight.row(one) for one in decisions.subtree(sight.raw, row.id)]
+        reached += [one for one in under if one is not None and sight.state(one) not in FINISHED]
+        decisions.cancel(ctx.conn, row.id, lambda one: _begun(sight, _one(sight, one)))
+    _touched(ctx, [row.id for row in reached])
+    _tell_kinds(ctx, sight, reached, lambda kind: kind.on_cancel)
+    if counted:
+        return {"id": p.job_id, "state": "cancelled", "applied": len(live)}
+    after = _sight(ctx)
+    return {"id": p.job_id, "state": after.state(_one(after, p.job_id))}
+
+
+@action(
+    name="job.retry",
+    params=JobNamed,
+    result=JobState,
+    summary="Put a failed or cancelled job back in the queue; it carries on from its checkpoint",
+    scope="either",
+    undoable=False,
+    example=_example_failed,
+)
+def retry_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
+    """409 for a page a run handed in, a remote job, work already waiting; other states are answered unchanged."""
+    sight = _sight(ctx)
+    if is_counted(p.job_id):
+        _counted(sight, p.job_id)
+        raise Conflict(f"The jobs behind {p.job_id} wait already; there is nothing to retry.", code="already_waiting")
+    row = _one(sight, p.job_id)
+    _refuse_of_run(sight, row, "retry")
+    state = sight.state(row)
+    if state == "waiting":
+        raise Conflict(f"{row.title} waits already; there is nothing to retry.", code="already_waiting")
+    if state in ("failed", "cancelled"):
+        _refuse_retry(sight, row)
+        again = decisions.retry(ctx.conn, row.id)
+        sight.raw.executemany(
+            "UPDATE job_hold SET cleared_at = NULL WHERE job_id = ? AND cleared_at IS NOT NULL",
+            [(one,) for one in again],
+        )
+        _touched(ctx, again)
+    after = _sight(ctx)
+    return {"id": row.id, "state": after.state(_one(after, row.id))}
+
+
+def _refuse_retry(sight: Sight, row: Row) -> None:
+    kind = sight.runner.kinds.get(row.kind)
+    if kind is not None and kind.remote:
+        raise Conflict(
+            f"{row.title} ran on a remote service and cannot be taken up from here; start it anew.",
+            code="remote_job",
+        )
+    if row.failed_children or row.open_children:
+        return
+    same = sight.raw.execute(
+        "SELECT title FROM job WHERE state IN ('waiting', 'running') AND kind = ? AND id <> ? "
+        "AND args = (SELECT args FROM job WHERE id = ?) LIMIT 1",
+        (row.kind, row.id, row.id),
+    ).fetchone()
+    if same is not None:
+        raise Conflict(f"The same work is waiting already ({same[0]}).", code="already_waiting")
+
+
+@action(
+    name="job.clear_failed",
+    params=NoParams,
+    result=Cleared,
+    summary="Take the failed jobs out of the list; they are kept, and a retry lists one again",
+    scope="either",
+    after_undo=_after_undo,
+    example=lambda ex: _example_failed(ex) and {},
+)
+def clear_failed_jobs(ctx: ActionContext, p: NoParams) -> dict[str, Any]:
+    """Answers how many were cleared (part A 4.11)."""
+    raw = raw_of(ctx.conn)
+    ids = [
+        row[0]
+        for row in raw.execute(
+            "SELECT id FROM job WHERE state = 'failed' AND id NOT IN "
+            "(SELECT job_id FROM job_hold WHERE cleared_at IS NOT NULL)"
+        )
+    ]
+    raw.executemany(
+        "INSERT INTO job_hold (job_id, paused, cleared_at) VALUES (?, 0, ?) "
+        "ON CONFLICT (job_id) DO UPDATE SET cleared_at = excluded.cleared_at",
+        [(one, ctx.now) for one in ids],
+    )
+    if ids:
+        _touched(ctx, ids)
+    return {"cleared": len(ids)}
+
+
+def _set(ctx: ActionContext, key: str, value: str) -> None:
+    raw_of(ctx.conn).execute(
+        "INSERT INTO background_setting (key, value) VALUES (?, ?) "
+        "ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        (key, json_text(value)),
+    )
+
+
+def _read(ctx: ActionContext, key: str) -> str:
+    row = raw_of(ctx.conn).execute("SELECT value FROM background_setting WHERE key = ?", (key,)).fetchone()
+    return str(loads(row[0])) if row else "automatic"
+
+
+def _change_mode(ctx: ActionContext, mode: str) -> dict[str, Any]:
+    current = _read(ctx, "mode")
+    if current != mode:
+        if current != "paused":
+            _set(ctx, "mode_before", current)
+        _set(ctx, "mode", mode)
+    ctx.target("background")
+    ctx.on_commit(ctx.engine.jobs.reload_mode)
+    return {"mode": mode, "paused": mode == "paused"}
+
+
+@action(
+    name="background.pause",
+    params=PauseBackground,
+    result=BackgroundMode,
+    summary="Pause all background work, or let it go on; what runs is finished",
+    scope="engine",
+    after_undo=_mode_undone,
+    example=lambda ex: {"paused": True},
+)
+def pause_background(ctx: ActionContext, p: PauseBackground) -> dict[str, Any]:
+    """Pausing sets the mode paused; going on returns to the mode held before (A 3)."""
+    current = _read(ctx, "mode")
+    if p.paused:
+        return _change_mode(ctx, "paused")
+    return _change_mode(ctx, _read(ctx, "mode_before") if current == "paused" else current)
+
+
+@action(
+    name="background.mode",
+    params=SetMode,
+    result=BackgroundMode,
+    summary="Say whether waiting work starts by itself, starts in any case, or does not start",
+    scope="engine",
+    after_undo=_mode_undone,
+    example=lambda ex: {"mode": "started"},
+)
+def set_background_mode(ctx: ActionContext, p: SetMode) -> dict[str, Any]:
+    """`started` lets work go ahead though a person is at the machine or it runs on battery (part A 4.11)."""
+    return _change_mode(ctx, p.mode)

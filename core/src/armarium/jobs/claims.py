@@ -1,0 +1,134 @@
+"""Which job runs next: the one place that turns the order of A 4.11 into queries.
+
+The order: watched by a person, then kinds marked first before heavy ones, then work for the loaded model, then age.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from armarium.ids import now, parse_timestamp, timestamp
+from armarium.jobs.decisions import HELD
+from armarium.jobs.kinds import JobKind
+
+LONGEST_WAIT = 3600
+"""Seconds `RetryLater` may put a job off. A row put off for longer (a clock that jumped) counts as due."""
+
+PATIENCE = 32
+"""How often in a row the oldest job of a lane may be passed over; then it is its turn, whatever is preferred."""
+
+
+@dataclass(slots=True)
+class Claim:
+    """A job picked up from the queue, with what its body needs; JSON is still text."""
+
+    seq: int
+    id: str
+    kind: str
+    title: str
+    args: str
+    checkpoint: str | None
+    model: str | None
+    parent_id: str | None
+    attempts: int
+    interruptions: int
+    body_done: int
+    principal: str | None
+    started_by: str | None
+    thread_id: str | None
+    not_before: str | None
+
+
+_COLUMNS = (
+    "seq, id, kind, title, args, checkpoint, model, parent_id, attempts, interruptions, body_done, principal, "
+    "started_by, thread_id, not_before"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a lane asks of one kind: whose turn it is, never who is preferred."""
+
+    kind: str
+    lane: str
+    own_lane: bool
+    """Whether the lane is the kind's usual one, so that rows without a lane belong to it."""
+
+
+def wanted(kind: JobKind, lane: str) -> Wanted:
+    """The question lane *lane* asks about *kind*."""
+    return Wanted(kind.name, lane, kind.lane == lane)
+
+
+def select(
+    raw: sqlite3.Connection,
+    ask: Wanted,
+    *,
+    limit: int,
+    skip: Collection[int] = (),
+    model: str | None = None,
+    same_model: bool = False,
+    watched: Collection[str] = (),
+    any_holds: bool = True,
+) -> list[Claim]:
+    """The oldest waiting jobs of one kind that may start now, at most *limit*, none of the rows in *skip*.
+
+    *model* with *same_model* keeps to jobs for that model (None: for no model); *watched* to jobs that are or
+    stand under one of these ids, at most two levels deep.
+    """
+    moment = now()
+    far = timestamp(parse_timestamp(moment) + timedelta(seconds=LONGEST_WAIT))
+    wheres = [
+        "state = 'waiting'",
+        "kind = ?",
+        "(lane IS NULL OR lane = ?)" if ask.own_lane else "lane = ?",
+        "(not_before IS NULL OR not_before <= ? OR not_before > ?)",
+        "(after_id IS NULL OR (SELECT d.state FROM job d WHERE d.id = job.after_id) = 'done')",
+    ]
+    values: list[object] = [ask.kind, ask.lane, moment, far]
+    if any_holds:
+        wheres.append(f"id NOT IN ({HELD} SELECT id FROM held)")
+    if same_model:
+        wheres.append("model IS ?")
+        values.append(model)
+    if watched:
+        marks = ", ".join("?" * len(watched))
+        wheres.append(
+            f"(id IN ({marks}) OR parent_id IN ({marks}) "
+            f"OR parent_id IN (SELECT c.id FROM job c WHERE c.parent_id IN ({marks})))"
+        )
+        values += [*watched, *watched, *watched]
+    rows = raw.execute(
+        f"SELECT {_COLUMNS} FROM job WHERE {' AND '.join(wheres)} ORDER BY seq LIMIT ?",
+        (*values, limit + len(skip)),
+    )
+    found = [Claim(*row) for row in rows if row[0] not in skip]
+    return found[:limit]
+
+
+def any_holds(raw: sqlite3.Connection) -> bool:
+    """Whether any job is paused by a person; when none is, the question need not be asked of each."""
+    return raw.execute("SELECT 1 FROM job_hold WHERE paused = 1 LIMIT 1").fetchone() is not None
+
+
+def kinds_waiting(raw: sqlite3.Connection, names: Iterable[str]) -> set[str]:
+    """Those of the kinds *names* that have a waiting job, held or not."""
+    return {
+        name
+        for name in names
+        if raw.execute("SELECT 1 FROM job WHERE state = 'waiting' AND kind = ? LIMIT 1", (name,)).fetchone()
+    }
+
+
+def next_due(raw: sqlite3.Connection) -> float | None:
+    """Seconds until the first job that was put off is due; None when none was."""
+    (first,) = raw.execute(
+        "SELECT min(not_before) FROM job WHERE state = 'waiting' AND not_before IS NOT NULL"
+    ).fetchone()
+    if first is None:
+        return None
+    left = (parse_timestamp(first) - parse_timestamp(now())).total_seconds()
+    return min(max(left, 0.0), LONGEST_WAIT)

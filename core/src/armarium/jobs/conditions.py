@@ -1,0 +1,216 @@
+"""Whether the machine suits heavy work just now: memory, heat, battery, a person at it (A 4.11).
+
+What cannot be measured on a machine counts as no hindrance. A test gives `Conditions` a `Machine` of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+MEMORY_TIGHT = 0.20
+"""Share of memory free below which heavy jobs run one at a time."""
+
+MEMORY_LOW = 0.05
+"""Share of memory free below which no further heavy job starts."""
+
+HOT_DEGREES = 95.0
+"""Degrees Celsius that count as hot where the sensor states no limit of its own."""
+
+IN_USE_SECONDS = 30.0
+"""A person is at the machine when the last input is not older (A 4.11)."""
+
+KEPT_SECONDS = 2.0
+"""How long one measurement is used."""
+
+
+class Machine(Protocol):
+    """The measurements the conditions rest on; None where the machine does not tell."""
+
+    def memory_free(self) -> float | None:
+        """Share of memory that is available, 0 to 1."""
+
+    def degrees_below_limit(self) -> float | None:
+        """Degrees Celsius between the hottest sensor and its limit; negative above it."""
+
+    def on_battery(self) -> bool | None:
+        """Whether the machine runs on its battery."""
+
+    def seconds_since_input(self) -> float | None:
+        """Seconds since a person last touched keyboard or pointer."""
+
+
+class ThisMachine:
+    """The machine the engine runs on, through psutil and what the system tells."""
+
+    def memory_free(self) -> float | None:
+        """See `Machine`."""
+        import psutil
+
+        memory = psutil.virtual_memory()
+        return float(memory.available) / memory.total if memory.total else None
+
+    def degrees_below_limit(self) -> float | None:
+        """See `Machine`."""
+        import psutil
+
+        read = getattr(psutil, "sensors_temperatures", None)
+        if read is None:
+            return None
+        try:
+            sensors = read()
+        except OSError:
+            return None
+        left = [
+            (entry.critical - 5 if entry.critical else entry.high or HOT_DEGREES) - entry.current
+            for entries in sensors.values()
+            for entry in entries
+            if entry.current and entry.current > 0
+        ]
+        return min(left) if left else None
+
+    def on_battery(self) -> bool | None:
+        """See `Machine`."""
+        import psutil
+
+        read = getattr(psutil, "sensors_battery", None)
+        try:
+            battery = read() if read is not None else None
+        except OSError:
+            return None
+        return None if battery is None or battery.power_plugged is None else not battery.power_plugged
+
+    def seconds_since_input(self) -> float | None:
+        """See `Machine`."""
+        if sys.platform == "win32":
+            return _windows_idle()
+        if sys.platform == "darwin":
+            return _mac_idle()
+        return _terminal_idle()
+
+
+def _terminal_idle() -> float | None:
+    """Since the last key in any logged-in person's terminal: the access time of its device, as `w` reads it."""
+    import psutil
+
+    touched: list[float] = []
+    for user in psutil.users():
+        try:
+            touched.append(os.stat(f"/dev/{user.terminal}").st_atime)
+        except (OSError, TypeError):
+            continue
+    return max(0.0, time.time() - max(touched)) if touched else None
+
+
+def _mac_idle() -> float | None:
+    import re
+    import subprocess
+
+    try:
+        told = subprocess.run(
+            ["/usr/sbin/ioreg", "-c", "IOHIDSystem", "-d", "4"], capture_output=True, text=True, timeout=5, check=False
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
+    found = re.search(r'"HIDIdleTime" = (\d+)', told)
+    return int(found.group(1)) / 1e9 if found else None
+
+
+def _windows_idle() -> float | None:
+    import ctypes
+
+    class LastInput(ctypes.Structure):
+        _fields_ = [("cbSize", ctypes.c_uint), ("dwTime", ctypes.c_uint)]
+
+    windll = getattr(ctypes, "windll", None)
+    if windll is None:
+        return None
+    info = LastInput(ctypes.sizeof(LastInput), 0)
+    if not windll.user32.GetLastInputInfo(ctypes.byref(info)):
+        return None
+    return float((windll.kernel32.GetTickCount() - info.dwTime) & 0xFFFFFFFF) / 1000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The conditions at one moment; True is a hindrance."""
+
+    memory: bool = False
+    """Memory is tight: one heavy job at a time."""
+    memory_low: bool = False
+    """Memory is so low that no further heavy job starts."""
+    heat: bool = False
+    battery: bool = False
+    in_use: bool = False
+
+    def shown(self) -> dict[str, bool]:
+        """As `GET /api/activity/jobs` answers them."""
+        return {"memory": self.memory, "heat": self.heat, "battery": self.battery, "in_use": self.in_use}
+
+
+WORDS = {
+    "memory": "Waits until memory is free: little is left, so heavy work runs one job at a time.",
+    "heat": "Waits until the machine has cooled down.",
+    "battery": "Waits until the machine is plugged in; mode started lets it go ahead on battery.",
+    "in-use": "Waits while a person is at the machine; mode started lets it go ahead all the same.",
+}
+"""Reason code to the sentence a waiting job shows."""
+
+
+class Conditions:
+    """The standing of one machine, measured at most every two seconds."""
+
+    def __init__(self, machine: Machine | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.machine: Machine = machine or ThisMachine()
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._standing: Standing | None = None
+        self._measured_at = 0.0
+
+    def now(self) -> Standing:
+        """The standing now, or up to two seconds ago."""
+        with self._lock:
+            at = self._clock()
+            if self._standing is None or at - self._measured_at >= KEPT_SECONDS:
+                self._standing = self._measure()
+                self._measured_at = at
+            return self._standing
+
+    def forget(self) -> None:
+        """Measure anew at the next question."""
+        with self._lock:
+            self._standing = None
+
+    def _measure(self) -> Standing:
+        free = self.machine.memory_free()
+        left = self.machine.degrees_below_limit()
+        idle = self.machine.seconds_since_input()
+        return Standing(
+            memory=free is not None and free < MEMORY_TIGHT,
+            memory_low=free is not None and free < MEMORY_LOW,
+            heat=left is not None and left <= 0,
+            battery=bool(self.machine.on_battery()),
+            in_use=idle is not None and idle < IN_USE_SECONDS,
+        )
+
+
+def hindrance(standing: Standing, *, heavy_running: int, mode: str, watched: bool) -> str | None:
+    """The reason code that keeps a heavy job from starting, or None.
+
+    Mode `started`, and a person who watches the job, lift battery and in-use; memory and heat always hold.
+    """
+    if standing.memory_low or (standing.memory and heavy_running > 0):
+        return "memory"
+    if standing.heat:
+        return "heat"
+    if mode != "started" and not watched:
+        if standing.battery:
+            return "battery"
+        if standing.in_use:
+            return "in-use"
+    return None

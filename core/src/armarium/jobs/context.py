@@ -1,0 +1,315 @@
+"""What a job's body works with: its arguments, its checkpoint, and writes that keep both in step (part A 3.3)."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from armarium.db import raw_of
+from armarium.jobs.claims import LONGEST_WAIT, Claim
+from armarium.jobs.kinds import JobKind
+from armarium.jobs.log import Level, write_lines
+from armarium.jobs.queue import NewJob, enqueue_many, loads, move_on
+from armarium.principals import Principal
+from armarium.tables import json_text
+
+if TYPE_CHECKING:
+    from armarium.actions import ActionContext, Outcome
+    from armarium.engine import Engine
+    from armarium.jobs.runner import JobRunner
+    from armarium.jobs.store import JobStore
+    from armarium.libraries import Library
+
+PROGRESS_EVERY = 0.5
+"""Seconds between two writes (and events) of one job's progress: with start and end at most four a second."""
+
+
+class JobStopped(BaseException):
+    """The job was asked to stop and has finished the item in hand; a body lets it pass.
+
+    Not an `Exception`, so that a body which notes what goes wrong with one page does not swallow it.
+    """
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+        """pause, cancel, aside (the machine no longer suits it) or shutdown."""
+
+
+class RetryLater(Exception):
+    """Raised by a body that cannot go on now (a remote side is busy): the job waits *seconds* and is run again."""
+
+    def __init__(self, reason: str, *, seconds: float = 60.0, code: str = "retry-later") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.seconds = min(max(seconds, 0.0), float(LONGEST_WAIT))
+        self.code = code
+
+
+class JobContext:
+    """One running job. Its methods may be called from any thread of the body."""
+
+    def __init__(self, runner: JobRunner, store: JobStore, claim: Claim, kind: JobKind) -> None:
+        self.kind = kind
+        self.job_id = claim.id
+        self.title = claim.title
+        self.model = claim.model
+        self.attempt = claim.attempts + 1
+        self.stop: str | None = None
+        """Why the job is asked to stop, or None; `check` raises it."""
+        self._runner = runner
+        self._store = store
+        self._claim = claim
+        self._lock = threading.Lock()
+        self._args: Any = None
+        self._checkpoint: dict[str, Any] | None = None
+        self._pending: tuple[int, int | None] | None = None
+        self._written_at = 0.0
+        self._looked_aside_at = 0.0
+
+    @property
+    def args(self) -> Any:
+        """The arguments: the kind's pydantic model, or the plain object for a kind without one."""
+        if self._args is None:
+            stored = loads(self._claim.args)
+            self._args = self.kind.parse(stored) if self.kind.args is not None else stored
+        return self._args
+
+    @property
+    def checkpoint(self) -> dict[str, Any]:
+        """What the job last kept; empty at its first start."""
+        if self._checkpoint is None:
+            self._checkpoint = loads(self._claim.checkpoint) or {}
+        return self._checkpoint
+
+    @property
+    def library(self) -> Library:
+        """The library the job works in; only for kinds of library scope."""
+        assert self._store.library is not None, "a job of the engine has no library"
+        return self._store.library
+
+    @property
+    def engine(self) -> Engine:
+        """The engine that runs it."""
+        return self._runner.engine
+
+    @property
+    def principal(self) -> Principal:
+        """The job as a caller: a machine with the rights of who started it (A 5, token kind run)."""
+        told = loads(self._claim.principal) or {}
+        libraries = told.get("libraries")
+        return Principal(
+            kind="machine",
+            name=self._claim.started_by or "engine",
+            role=told.get("role", "editor"),
+            token_kind="run",
+            libraries=frozenset(libraries) if libraries is not None else None,
+            run_id=self._claim.thread_id or self.job_id,
+            client=told.get("client"),
+        )
+
+    def check(self) -> None:
+        """Call between two items: raises JobStopped when the job was paused, cancelled or is to make room."""
+        if self.stop is None and self.kind.steps_aside:
+            at = time.monotonic()
+            if at - self._looked_aside_at > 2.0:
+                self._looked_aside_at = at
+                if self._runner.must_step_aside(self._store, self.kind, self.job_id):
+                    self.stop = "aside"
+        if self.stop is not None:
+            raise JobStopped(self.stop)
+
+    def progress(self, done: int, total: int | None = None) -> None:
+        """Say how many of its own items are done, and how many there are.
+
+        Written at most twice a second. A job whose pages are its children's does not call this: what they do is
+        counted into it.
+        """
+        with self._lock:
+            before = self._pending
+            self._pending = (done, total if total is not None else before[1] if before else None)
+            if time.monotonic() - self._written_at < PROGRESS_EVERY:
+                return
+            self._written_at = time.monotonic()
+        self._write_on()
+
+    def act(
+        self,
+        name: str,
+        params: Mapping[str, Any] | BaseModel,
+        *,
+        checkpoint: Mapping[str, Any] | None = None,
+        done: int | None = None,
+        total: int | None = None,
+    ) -> Outcome:
+        """Run the action *name* and keep *checkpoint* and counts in the same transaction: exactly once.
+
+        After a crash either both are there or neither is. All actions of a job share its id as set id, so they
+        can be undone together. An engine-wide action called by a library's job is in another database: there the
+        checkpoint follows in a transaction of its own, so such an action must bear being repeated.
+        """
+        self._refuse_when_closed()
+        pending = self._take_pending()
+        done, total = (done, total) if done is not None or pending is None else pending
+        kept: dict[str, Any] | None = None
+        if checkpoint is not None:
+            kept = dict(checkpoint)
+            json_text(kept)
+
+        action = self.engine.actions.find(name)
+        apart = self._store.library is not None and action is not None and action.scope == "engine"
+
+        def keep(step: ActionContext) -> None:
+            if not apart:
+                self._move_on(step.conn, kept, done, total)
+
+        outcome = self.engine.run(
+            self._store.library, name, params, self.principal, set_id=self.job_id, in_transaction=keep
+        )
+        if apart:
+            self.save(kept if kept is not None else self.checkpoint, done=done, total=total)
+        if kept is not None:
+            self._checkpoint = kept
+        if done is not None or total is not None:
+            self._runner.tell_progress(self._store, self.job_id)
+        return outcome
+
+    def save(
+        self, checkpoint: Mapping[str, Any], *, done: int | None = None, total: int | None = None
+    ) -> None:
+        """Keep a checkpoint alone (the job's effects are elsewhere, or bear being repeated)."""
+        self._refuse_when_closed()
+        pending = self._take_pending()
+        done, total = (done, total) if done is not None or pending is None else pending
+        with self._store.db.write() as conn:
+            self._move_on(conn, checkpoint, done, total)
+        self._checkpoint = dict(checkpoint)
+        self._runner.tell_progress(self._store, self.job_id)
+
+    def log(self, level: Level, message: str, **data: Any) -> None:
+        """Add a line to the job's log. Never page text, tokens or secrets: ids, names and numbers."""
+        self._refuse_when_closed()
+        with self._store.db.write() as conn:
+            write_lines(conn, [(self.job_id, level, message, data)])
+
+    def spawn(
+        self,
+        kind: str,
+        args: Mapping[str, Any] | BaseModel,
+        *,
+        title: str,
+        key: str | None = None,
+        total: int = 1,
+        model: str | None = None,
+        subject: Mapping[str, Any] | None = None,
+        lane: str | None = None,
+        after_id: str | None = None,
+    ) -> str:
+        """Put a child job in the queue; returns its id.
+
+        A child is known by *key* (default: its kind and arguments), so a body that is run again after a crash gets
+        the child it already has. The job itself is done when its body has ended and all children have finished.
+        """
+        job = NewJob(
+            kind, args, title, total, key, model=model, subject=subject, lane=lane, after_id=after_id
+        )
+        return self.spawn_many([job])[0]
+
+    def spawn_many(
+        self, jobs: Sequence[NewJob], *, checkpoint: Mapping[str, Any] | None = None
+    ) -> list[str]:
+        """Put many children in the queue in one transaction, with *checkpoint*; see `spawn`."""
+        self._refuse_when_closed()
+        kinds = self._runner.kinds
+        keyed = [self._keyed(job) for job in jobs]
+        with self._store.db.write() as conn:
+            ids = enqueue_many(conn, keyed, parent_id=self.job_id, kinds=kinds)
+            if checkpoint is not None:
+                self._move_on(conn, checkpoint, None, None)
+        if checkpoint is not None:
+            self._checkpoint = dict(checkpoint)
+        self._runner.wake(self._store.library)
+        return ids
+
+    def call_worker(
+        self,
+        runtime: str | None,
+        worker: str,
+        method: str,
+        params: Mapping[str, Any],
+        on_progress: Callable[[dict[str, Any]], None] | None = None,
+    ) -> dict[str, Any]:
+        """Ask a worker process (of *runtime*, or of the engine's own environment) for heavy compute.
+
+        The process keeps its model loaded between calls. A crash or lack of memory there is a refusal here and
+        fails this job in words, never the engine.
+        """
+        self._refuse_when_closed()
+        from armarium_worker import WorkerStopped
+
+        def stopped() -> bool:
+            # A page in hand is finished; only the engine's end, or a work that steps aside, cuts a call short.
+            return self.stop == "shutdown" or (self.stop is not None and self.kind.steps_aside)
+
+        try:
+            return self.engine.workers.call(
+                runtime,
+                worker,
+                method,
+                dict(params),
+                on_progress=on_progress,
+                stopped=stopped,
+                heavy=self.kind.heavy,
+            )
+        except WorkerStopped:
+            raise JobStopped(self.stop or "shutdown") from None
+
+    def take_pending(self) -> tuple[int, int | None] | None:
+        """Progress that was told and not yet written."""
+        return self._take_pending()
+
+    def _keyed(self, job: NewJob) -> NewJob:
+        if job.key is not None:
+            return job
+        import hashlib
+        from dataclasses import replace
+
+        kind = self._runner.kinds.require(job.kind) if isinstance(job.kind, str) else job.kind
+        told = f"{kind.name}\n{json_text(kind.arguments(job.args))}"
+        return replace(job, key=hashlib.sha256(told.encode()).hexdigest()[:32], kind=kind)
+
+    def _move_on(
+        self, conn: Any, checkpoint: Mapping[str, Any] | None, done: int | None, total: int | None
+    ) -> None:
+        move_on(
+            raw_of(conn),
+            self.job_id,
+            checkpoint=checkpoint,
+            done=done,
+            total=total,
+            lease=self._runner.lease(),
+        )
+        self._written_at = time.monotonic()
+
+    def _write_on(self) -> None:
+        pending = self._take_pending()
+        if pending is None:
+            return
+        self._refuse_when_closed()
+        with self._store.db.write() as conn:
+            self._move_on(conn, None, *pending)
+        self._runner.tell_progress(self._store, self.job_id)
+
+    def _take_pending(self) -> tuple[int, int | None] | None:
+        with self._lock:
+            pending, self._pending = self._pending, None
+            return pending
+
+    def _refuse_when_closed(self) -> None:
+        if self._store.closed:
+            raise JobStopped("shutdown")
+

@@ -1,0 +1,182 @@
+"""What a person, or a new start of the engine, makes of queued jobs: cancel, retry, recover, and the tidying after 30 days.
+
+Plain functions on a connection inside a write transaction. Pause is not here: it is a row of `job_hold`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+
+from sqlalchemy import Connection
+
+from armarium.db import raw_of
+from armarium.ids import now, parse_timestamp, timestamp
+from armarium.jobs.models import FINISHED, INTERRUPTIONS_ALLOWED, KEEP_DAYS
+from armarium.jobs.queue import Changes, Ended, end, reopen, settle
+
+_SUBTREE = (
+    "WITH RECURSIVE tree (id, depth) AS (SELECT ?, 0 UNION ALL "
+    "SELECT job.id, depth + 1 FROM job JOIN tree ON job.parent_id = tree.id) "
+)
+
+
+def subtree(raw: sqlite3.Connection, job_id: str) -> list[str]:
+    """*job_id* and every job under it, the deepest first."""
+    rows = raw.execute(_SUBTREE + "SELECT id FROM tree ORDER BY depth DESC", (job_id,))
+    return [row[0] for row in rows]
+
+
+def held(raw: sqlite3.Connection) -> set[str]:
+    """Ids of the jobs a person has paused and of all jobs under them."""
+    if raw.execute("SELECT 1 FROM job_hold WHERE paused = 1 LIMIT 1").fetchone() is None:
+        return set()
+    return {row[0] for row in raw.execute(f"{HELD} SELECT id FROM held")}
+
+
+HELD = (
+    "WITH RECURSIVE held (id) AS (SELECT job_id FROM job_hold WHERE paused = 1 UNION "
+    "SELECT job.id FROM job JOIN held ON job.parent_id = held.id)"
+)
+"""Common table `held`: the jobs under a hold."""
+
+
+def cancel(conn: Connection, job_id: str, executing: Callable[[str], bool]) -> list[str]:
+    """Cancel *job_id* and all under it: what waits is over at once, what runs stops after the item in hand.
+
+    *executing* says whether the runner has begun a job (and takes back one that it has only picked up). Returns
+    the ids told to stop while running.
+    """
+    raw = raw_of(conn)
+    ids = subtree(raw, job_id)
+    flagged: list[str] = []
+    parents: dict[str, None] = {}
+    for one in ids:
+        state, body_done, parent_id = raw.execute(
+            "SELECT state, body_done, parent_id FROM job WHERE id = ?", (one,)
+        ).fetchone()
+        if state in FINISHED:
+            continue
+        if state == "running" and body_done:
+            raw.execute("UPDATE job SET stop = 'cancel' WHERE id = ?", (one,))
+            parents[one] = None
+        elif executing(one):
+            raw.execute("UPDATE job SET stop = 'cancel' WHERE id = ?", (one,))
+            flagged.append(one)
+        else:
+            raw.execute(
+                "UPDATE job SET state = 'cancelled', reason = 'Cancelled by a person.', reason_code = 'cancelled', "
+                "finished_at = ?, not_before = NULL WHERE id = ?",
+                (now(), one),
+            )
+        if parent_id is not None:
+            parents[parent_id] = None
+    settle_parents(conn, parents)
+    return flagged
+
+
+def retry(conn: Connection, job_id: str) -> list[str]:
+    """Put *job_id* and what failed or was cancelled under it back in the queue, attempts cleared; returns their ids.
+
+    Each carries on from its checkpoint; a job whose body had ended well only waits for its children again.
+    """
+    raw = raw_of(conn)
+    again: list[str] = []
+    parents: dict[str, None] = {}
+    for one in subtree(raw, job_id):
+        state, parent_id = raw.execute("SELECT state, parent_id FROM job WHERE id = ?", (one,)).fetchone()
+        if state not in ("failed", "cancelled"):
+            continue
+        raw.execute(
+            "UPDATE job SET state = 'waiting', attempts = 0, interruptions = 0, reason = NULL, reason_code = NULL, "
+            "stop = NULL, not_before = NULL, finished_at = NULL WHERE id = ?",
+            (one,),
+        )
+        again.append(one)
+        if parent_id is not None:
+            parents[parent_id] = None
+    for parent in parents:
+        _recount(raw, parent)
+    (above,) = raw.execute("SELECT parent_id FROM job WHERE id = ?", (job_id,)).fetchone()
+    reopen(raw, above)
+    return again
+
+
+def settle_parents(conn: Connection, parents: Iterable[str]) -> Changes:
+    """Count the children of *parents* afresh (deepest parents first) and finish those with none left."""
+    raw = raw_of(conn)
+    changes = Changes()
+    for parent in parents:
+        _recount(raw, parent)
+    for parent in parents:
+        changes.states += settle(conn, parent).states
+    return changes
+
+
+def _recount(raw: sqlite3.Connection, parent_id: str) -> None:
+    raw.execute(
+        "UPDATE job SET "
+        "open_children = (SELECT count(*) FROM job c WHERE c.parent_id = job.id AND c.state IN ('waiting', 'running')),"
+        "failed_children = (SELECT count(*) FROM job c WHERE c.parent_id = job.id AND c.state = 'failed') "
+        "WHERE id = ?",
+        (parent_id,),
+    )
+
+
+def recover(conn: Connection, working: Iterable[int] = (), *, holder: str | None = None) -> tuple[int, int]:
+    """Put jobs found running back in the queue; the third interruption fails one, in words. Says how many of each.
+
+    Rows in *working* are really at work and left alone. With *holder*, rows whose lease that engine holds and
+    whose lease has not run out are left alone too.
+    """
+    raw = raw_of(conn)
+    at_work = set(working)
+    moment = now()
+    ended: list[Ended] = []
+    back = failed = 0
+    rows = raw.execute(
+        "SELECT seq, id, parent_id, attempts, interruptions, started_at, stop, lease_holder, lease_until FROM job "
+        "WHERE state = 'running' AND body_done = 0"
+    ).fetchall()
+    for seq, job_id, parent_id, attempts, interruptions, started_at, stop, lease_holder, lease_until in rows:
+        if seq in at_work or (holder is not None and lease_holder == holder and (lease_until or "") > moment):
+            continue
+        raw.execute("UPDATE job SET interruptions = interruptions + 1 WHERE seq = ?", (seq,))
+        one = Ended(seq, job_id, "waiting", attempts, started_at or moment, moment, parent_id)
+        if stop == "cancel":
+            one.state, one.reason, one.reason_code = "cancelled", "Cancelled by a person.", "cancelled"
+        elif interruptions >= INTERRUPTIONS_ALLOWED:
+            one.state, one.reason_code = "failed", "interrupted"
+            one.reason = (
+                "The engine stopped three times while this ran, so it is not started again by itself. "
+                "Retry carries on from where it was."
+            )
+            failed += 1
+        else:
+            one.reason, one.reason_code = "The engine stopped while this ran; it carries on from where it was.", None
+            back += 1
+        ended.append(one)
+    if ended:
+        end(conn, ended)
+    return back, failed
+
+
+def purge(conn: Connection) -> int:
+    """Remove jobs that finished more than 30 days ago, with their log lines; returns how many.
+
+    A child stays as long as its parent is unfinished. What a person decided about them stays in the audit log.
+    """
+    raw = raw_of(conn)
+    before = timestamp(parse_timestamp(now()) - timedelta(days=KEEP_DAYS))
+    gone = [
+        row[0]
+        for row in raw.execute(
+            "SELECT id FROM job WHERE finished_at < ? AND (parent_id IS NULL OR NOT EXISTS "
+            "(SELECT 1 FROM job p WHERE p.id = job.parent_id AND (p.finished_at IS NULL OR p.finished_at >= ?)))",
+            (before, before),
+        )
+    ]
+    raw.executemany("DELETE FROM job_log WHERE row_id = ?", [(one,) for one in gone])
+    raw.executemany("DELETE FROM job WHERE id = ?", [(one,) for one in gone])
+    return len(gone)

@@ -1,0 +1,83 @@
+"""Running one body and telling, in words, how it ended."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from armarium.errors import ServiceError
+from armarium.ids import now, timestamp
+from armarium.jobs.context import JobContext, JobStopped, RetryLater
+from armarium.jobs.log import write_lines
+from armarium.jobs.queue import Ended
+from armarium.jobs.store import JobStore, Picked
+from armarium.tables import json_text
+
+if TYPE_CHECKING:
+    from armarium.jobs.runner import JobRunner
+
+log = logging.getLogger("armarium.jobs")
+
+
+def execute(runner: JobRunner, store: JobStore, picked: Picked) -> Ended | None:
+    """Run the body of *picked* in this thread; None when it was withdrawn before it began."""
+    claim, kind = picked.claim, picked.kind
+    context = JobContext(runner, store, claim, kind)
+    if not store.begin(picked, context):
+        return None
+    ended = Ended(claim.seq, claim.id, "done", claim.attempts + 1, now(), "", claim.parent_id)
+    if store.closing:
+        ended.state, ended.attempts, ended.finished_at = "waiting", claim.attempts, now()
+        return ended
+    if claim.body_done:
+        # Retried for the sake of its children: the body itself had ended well.
+        ended.finished_at = now()
+        return ended
+    try:
+        answer = kind.run(context)
+        if answer is not None:
+            ended.result = json_text(answer)
+    except JobStopped as stopped:
+        _stopped(ended, stopped.why)
+    except RetryLater as later:
+        if claim.attempts + 1 >= kind.retries:
+            ended.state, ended.reason_code = "failed", later.code
+            ended.reason = f"{later.reason} Tried {claim.attempts + 1} times; retry it when that has changed."
+        else:
+            ended.state, ended.reason, ended.reason_code = "waiting", later.reason, later.code
+            ended.not_before = timestamp(datetime.now(UTC) + timedelta(seconds=later.seconds))
+    except ServiceError as refusal:
+        ended.state, ended.reason, ended.reason_code = "failed", refusal.detail, refusal.code or "refused"
+    except MemoryError:
+        ended.state, ended.reason_code = "failed", "memory"
+        ended.reason = "There was not enough memory for this; close other programs or choose a smaller model."
+    except BaseException as error:
+        # Neither the message of the error nor its values: they may hold words of the source.
+        where = "".join(traceback.format_tb(error.__traceback__))
+        log.error("a job of kind %s failed with %s\n%s", kind.name, type(error).__name__, where)
+        ended.state, ended.reason_code = "failed", "error"
+        ended.reason = (
+            f"The work {kind.name} met an error it does not know ({type(error).__name__}); the engine's log says "
+            "where. Retry it, and report it when it fails again."
+        )
+    ended.finished_at = now()
+    if ended.state == "failed":
+        _note_failure(store, ended)
+    return ended
+
+
+def _stopped(ended: Ended, why: str) -> None:
+    if why == "cancel":
+        ended.state, ended.reason, ended.reason_code = "cancelled", "Cancelled by a person.", "cancelled"
+    else:
+        ended.state = "waiting"
+
+
+def _note_failure(store: JobStore, ended: Ended) -> None:
+    try:
+        with store.db.write() as conn:
+            write_lines(conn, [(ended.id, "error", ended.reason or "", {"code": ended.reason_code})])
+    except Exception:
+        log.warning("the failure of job %s could not be added to its log", ended.id)

@@ -1,0 +1,166 @@
+"""Kinds of jobs and the lanes they run in; what a plugin declares so that the runner knows how to treat its work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ValidationError
+
+from armarium.errors import Invalid
+
+if TYPE_CHECKING:
+    from armarium.engine import Engine
+    from armarium.jobs.context import JobContext
+    from armarium.libraries import Library
+
+LANES: Mapping[str, int] = {
+    "local-model": 1,
+    "cpu": 2,
+    "images": 2,
+    "network": 4,
+    "remote": 2,
+    "database": 1,
+    "recipes": 1,
+}
+"""Lane to how many of its jobs run at a time on this machine (A 4.11)."""
+
+IMPORT_STAGES: tuple[str, ...] = ("read-files", "thumbnails", "display-pictures", "text-layers", "embeddings")
+"""The stages an import goes through, in the order they are shown (A 4.11)."""
+
+STAGE_TITLES: Mapping[str, str] = {
+    "read-files": "Read the files",
+    "thumbnails": "Thumbnails",
+    "display-pictures": "Display pictures",
+    "text-layers": "Text layers",
+    "embeddings": "Embeddings",
+}
+
+
+@dataclass(frozen=True)
+class JobKind:
+    """One kind of job. The body is plain: arguments and checkpoint in, result out; it may be killed at any instant.
+
+    `run` is called in a thread of the lane with a `JobContext`. What it raises fails the job: a `ServiceError`
+    with its own sentence, anything else with a general one. Killed and run again from its checkpoint it must lose
+    nothing and double nothing; `JobContext.act` and `JobContext.spawn` see to that.
+    """
+
+    name: str
+    lane: str
+    summary: str
+    run: Callable[[JobContext], dict[str, Any] | None]
+    args: type[BaseModel] | None = None
+    heavy: bool = False
+    """Needs much memory or compute: waits for the machine (memory, heat, battery, a person at it)."""
+    first: bool = False
+    """Small work that heavy work waits for, such as thumbnails."""
+    scope: Literal["library", "engine"] = "library"
+    also_lanes: tuple[str, ...] = ()
+    """Other lanes a single job of this kind may be put in (a cloud model instead of a local one)."""
+    stage: str | None = None
+    """The stage of an import it belongs to; its jobs are then shown under the `derivatives` row."""
+    needs_network: bool = False
+    """Waits while the engine is held offline (SERVICE_LOCAL_ONLY)."""
+    steps_aside: bool = False
+    """`check()` also stops it when the machine no longer suits heavy work: a long training, not a page."""
+    handed_in_by_run: bool = False
+    """Its jobs always belong to a workflow run: one is not paused, cancelled or retried by itself."""
+    is_run: bool = False
+    """A workflow run or batch: its library is not released while one waits or runs."""
+    remote: bool = False
+    """Runs on a remote service: it is cancelled there (`on_cancel`) and cannot be retried from here."""
+    retries: int = 5
+    """How often `RetryLater` may put one job off before that fails it."""
+    on_pause: Callable[[Engine, Library | None, str, bool], None] | None = None
+    """Told after the commit that a person paused (True) or resumed (False) job *id*; its own pause is done here."""
+    on_cancel: Callable[[Engine, Library | None, str], None] | None = None
+    """Told after the commit that job *id* was cancelled; stops what runs elsewhere for it."""
+
+    @property
+    def lanes(self) -> tuple[str, ...]:
+        """Every lane its jobs may run in, the usual one first."""
+        return (self.lane, *self.also_lanes)
+
+    def arguments(self, given: BaseModel | Mapping[str, Any] | None) -> dict[str, Any]:
+        """*given* as the JSON object the job row keeps; Invalid when it does not fit the kind's model."""
+        if isinstance(given, BaseModel):
+            return given.model_dump(mode="json")
+        plain = dict(given or {})
+        if self.args is None:
+            return plain
+        return self.parse(plain).model_dump(mode="json")
+
+    def parse(self, stored: Mapping[str, Any]) -> BaseModel:
+        """The kind's model of *stored* arguments; Invalid when they do not fit it."""
+        assert self.args is not None
+        try:
+            return self.args.model_validate(stored)
+        except ValidationError as error:
+            places = ", ".join(".".join(map(str, e["loc"])) or "(whole)" for e in error.errors())
+            raise Invalid(
+                f"The arguments do not fit the work {self.name} (at {places}). Start the work anew.",
+                code="invalid_job_arguments",
+            ) from None
+
+
+class KindRegistry:
+    """The job kinds of one engine by name."""
+
+    def __init__(self, kinds: Iterable[JobKind] = ()) -> None:
+        self._kinds: dict[str, JobKind] = {}
+        self.stages: list[str] = list(IMPORT_STAGES)
+        for kind in kinds:
+            self.add(kind)
+
+    def add(self, kind: JobKind) -> None:
+        """Take *kind* in; ValueError when its name is taken or a lane does not exist."""
+        if kind.name in self._kinds:
+            raise ValueError(f"The job kind {kind.name} exists already; names are never overwritten.")
+        for lane in kind.lanes:
+            if lane not in LANES:
+                raise ValueError(
+                    f"The job kind {kind.name} asks for the lane {lane}; lanes are {', '.join(LANES)}."
+                )
+        self._kinds[kind.name] = kind
+        if kind.stage is not None and kind.stage not in self.stages:
+            self.stages.append(kind.stage)
+
+    def get(self, name: str) -> JobKind | None:
+        """The kind called *name*, or None when no loaded plugin brings it."""
+        return self._kinds.get(name)
+
+    def require(self, name: str) -> JobKind:
+        """The kind called *name*; Invalid when no loaded plugin brings it."""
+        kind = self._kinds.get(name)
+        if kind is None:
+            raise Invalid(
+                f"No loaded plugin brings the work {name}. `armarium plugins` shows which are loaded and why "
+                "one was refused.",
+                code="unknown_job_kind",
+            )
+        return kind
+
+    def __iter__(self) -> Iterator[JobKind]:
+        return iter(self._kinds.values())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._kinds
+
+    def in_lane(self, lane: str, scope: str) -> list[JobKind]:
+        """Kinds of *scope* whose jobs may run in *lane*."""
+        return [kind for kind in self._kinds.values() if kind.scope == scope and lane in kind.lanes]
+
+    def lane_of(self, name: str, lane: str | None) -> str:
+        """The lane of a row: its own, else its kind's (`cpu` for a kind that is not loaded)."""
+        kind = self._kinds.get(name)
+        return lane or (kind.lane if kind else "cpu")
+
+    def of_stage(self, stage: str) -> list[str]:
+        """Names of the kinds that do *stage* of an import."""
+        return [kind.name for kind in self._kinds.values() if kind.stage == stage]
+
+    def import_kinds(self) -> list[str]:
+        """Names of all kinds that belong to an import."""
+        return [kind.name for kind in self._kinds.values() if kind.stage is not None]

@@ -1,0 +1,70 @@
+"""The log of jobs: lines of one row and of the rows under it, in one sequence with the events of runs (A 4.11)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+import orjson
+from sqlalchemy import Connection
+
+from armarium.db import raw_of
+from armarium.ids import now
+from armarium.tables import json_text
+
+Level = Literal["debug", "info", "warning", "error"]
+Source = Literal["run", "step", "job"]
+
+LONGEST_MESSAGE = 2000
+
+
+def write_lines(
+    conn: Connection, lines: Iterable[tuple[str, str, str, Mapping[str, Any]]], *, source: Source = "job"
+) -> None:
+    """Add lines (row id, level, message, data). Neither message nor data may hold page text."""
+    at = now()
+    raw_of(conn).executemany(
+        "INSERT INTO job_log (at, source, row_id, level, message, data) VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (at, source, row_id, level, message[:LONGEST_MESSAGE], json_text(dict(data)))
+            for row_id, level, message, data in lines
+        ],
+    )
+
+
+def read_lines(
+    conn: Connection, row_ids: Iterable[str], *, limit: int = 500, after: int | None = None
+) -> list[dict[str, Any]]:
+    """Lines of *row_ids* and of every row under them, newest last.
+
+    The last *limit* lines, or with *after* the first *limit* after that number, so that a reader can follow on.
+    A run's rows are its own (`<run>`), its steps (`<run>:<step>`) and its jobs.
+    """
+    raw = raw_of(conn)
+    roots = list(dict.fromkeys(row_ids))
+    found: list[tuple[Any, ...]] = []
+    for start in range(0, len(roots), 400):
+        part = roots[start : start + 400]
+        values = ", ".join("(?)" for _ in part)
+        order = "ASC" if after is not None else "DESC"
+        found += raw.execute(
+            f"WITH RECURSIVE tree (id) AS (VALUES {values} UNION "
+            "SELECT job.id FROM job JOIN tree ON job.parent_id = tree.id) "
+            "SELECT seq, at, source, row_id, level, message, data FROM job_log "
+            f"WHERE row_id IN (SELECT id FROM tree) AND seq > ? ORDER BY seq {order} LIMIT ?",
+            (*part, after or 0, limit),
+        ).fetchall()
+    found.sort(key=lambda row: row[0])
+    kept = found[:limit] if after is not None else found[-limit:]
+    return [
+        {
+            "seq": seq,
+            "at": at,
+            "source": source,
+            "row_id": row_id,
+            "level": level,
+            "message": message,
+            "data": orjson.loads(data),
+        }
+        for seq, at, source, row_id, level, message, data in kept
+    ]

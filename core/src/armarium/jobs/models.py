@@ -1,0 +1,129 @@
+"""Tables of background jobs: how a job stands (operational) and what a person decided about it (tracked, undoable).
+
+The same tables are in every library's database and in the engine's own, which holds the jobs of no library.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from sqlalchemy import Boolean, Column, Index, Integer, MetaData, Table, Text
+
+from armarium.tables import Json, operational, tracked
+
+jobs_metadata = MetaData()
+
+
+class State(StrEnum):
+    """The six states of a job (A 3). `paused` is never stored: it is a waiting row under a hold."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    PAUSED = "paused"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+FINISHED = frozenset({State.DONE, State.FAILED, State.CANCELLED})
+"""States in which nothing more happens by itself."""
+
+Mode = Literal["automatic", "started", "paused"]
+"""Whether waiting work starts by itself, starts though a person is at the machine, or does not start."""
+
+MODES: tuple[Mode, ...] = ("automatic", "started", "paused")
+
+INTERRUPTIONS_ALLOWED = 2
+"""How often a job may be found running by an engine that did not start it; the next time fails it."""
+
+KEEP_DAYS = 30
+"""How long a finished job stays."""
+
+FAILED_SHOWN_DAYS = 7
+"""How long a failed job stays in the list of jobs."""
+
+job = Table(
+    "job",
+    jobs_metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column("kind", Text, nullable=False),
+    Column("lane", Text),
+    Column("title", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("reason", Text),
+    Column("reason_code", Text),
+    Column("parent_id", Text),
+    Column("after_id", Text),
+    Column("key", Text),
+    Column("args", Json, nullable=False),
+    Column("checkpoint", Json),
+    Column("result", Json),
+    # done and total are what is shown: the job's own pages and those of everything under it.
+    Column("done", Integer, nullable=False),
+    Column("total", Integer, nullable=False),
+    Column("own_done", Integer, nullable=False),
+    Column("own_total", Integer, nullable=False),
+    Column("measured", Boolean, nullable=False),
+    Column("open_children", Integer, nullable=False),
+    Column("failed_children", Integer, nullable=False),
+    # True when the body has ended well and only children are still to finish.
+    Column("body_done", Boolean, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("interruptions", Integer, nullable=False),
+    Column("stop", Text),
+    Column("lease_holder", Text),
+    Column("lease_until", Text),
+    Column("not_before", Text),
+    Column("model", Text),
+    Column("subject", Json),
+    Column("thread_id", Text),
+    Column("handed_in_by", Text),
+    Column("started_by", Text),
+    Column("principal", Json),
+    Column("created_at", Text, nullable=False),
+    Column("started_at", Text),
+    Column("finished_at", Text),
+    info=operational(),
+)
+Index("ix_job_waiting", job.c.kind, job.c.seq, sqlite_where=job.c.state == "waiting")
+Index("ix_job_running", job.c.seq, sqlite_where=job.c.state == "running")
+Index("ix_job_failed", job.c.finished_at, sqlite_where=job.c.state == "failed")
+Index("ix_job_finished", job.c.finished_at, sqlite_where=job.c.finished_at.isnot(None))
+Index("ix_job_parent", job.c.parent_id, sqlite_where=job.c.parent_id.isnot(None))
+Index("ix_job_key", job.c.parent_id, job.c.key, unique=True, sqlite_where=job.c.key.isnot(None))
+Index("ix_job_after", job.c.after_id, sqlite_where=job.c.after_id.isnot(None))
+Index("ix_job_thread", job.c.thread_id, sqlite_where=job.c.thread_id.isnot(None))
+
+job_hold = Table(
+    "job_hold",
+    jobs_metadata,
+    Column("job_id", Text, primary_key=True),
+    Column("paused", Boolean, nullable=False),
+    Column("cleared_at", Text),
+    info=tracked(label="decision about a job"),
+)
+Index("ix_job_hold_paused", job_hold.c.job_id, sqlite_where=job_hold.c.paused.is_(True))
+
+background_setting = Table(
+    "background_setting",
+    jobs_metadata,
+    Column("key", Text, primary_key=True),
+    Column("value", Json, nullable=False),
+    info=tracked(label="setting of background work"),
+)
+
+job_log = Table(
+    "job_log",
+    jobs_metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("at", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("row_id", Text, nullable=False),
+    Column("level", Text, nullable=False),
+    Column("message", Text, nullable=False),
+    Column("data", Json, nullable=False),
+    info=operational(),
+)
+Index("ix_job_log_row", job_log.c.row_id, job_log.c.seq)

@@ -1,0 +1,52 @@
+"""The core's jobs as a plugin: tables, actions; on the same road as every other."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from armarium.activity import activity
+from armarium.db import raw_of
+from armarium.jobs.actions import (
+    cancel_job,
+    clear_failed_jobs,
+    pause_background,
+    pause_job,
+    retry_job,
+    set_background_mode,
+)
+from armarium.jobs.decisions import held
+from armarium.plugins import Plugin
+
+
+def core_jobs_plugin() -> Plugin:
+    """What background work contributes: its tables in every library and in the engine's own database."""
+    return Plugin(
+        name="jobs",
+        summary="Background work: the queue, what a person decided about it, its log",
+        prefixes=("job", "background", "activity"),
+        metadata=activity.metadata,
+        engine_metadata=activity.metadata,
+        actions=(
+            pause_job,
+            cancel_job,
+            retry_job,
+            clear_failed_jobs,
+            pause_background,
+            set_background_mode,
+        ),
+        stats=count_states,
+    )
+
+
+def count_states(conn: Connection) -> dict[str, int]:
+    """Jobs by state as people see it, as `jobs_<state>`, for the statistics of a library."""
+    raw = raw_of(conn)
+    states: dict[str, int] = dict(raw.execute("SELECT state, count(*) FROM job GROUP BY state").fetchall())
+    paused = 0
+    for job_id in held(raw):
+        row = raw.execute("SELECT state FROM job WHERE id = ?", (job_id,)).fetchone()
+        paused += row is not None and row[0] == "waiting"
+    if paused:
+        states["waiting"] -= paused
+        states["paused"] = paused
+    return {f"jobs_{state}": count for state, count in states.items()}

@@ -1,0 +1,443 @@
+"""Rows of the queue: put in, spawned, moved on, ended. Plain functions on a connection inside a write transaction.
+
+What to run next is `claims`, a person's decisions are `decisions`, threads are `runner`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from pydantic import BaseModel
+from sqlalchemy import Connection
+
+from armarium.db import raw_of
+from armarium.errors import Conflict, NotFound
+from armarium.ids import new_id, now
+from armarium.jobs.kinds import JobKind, KindRegistry
+from armarium.tables import json_text
+
+if TYPE_CHECKING:
+    from armarium.principals import Principal
+
+
+@dataclass(frozen=True)
+class NewJob:
+    """One job to put in the queue. `total` counts its own pages; it falls away when children do the pages."""
+
+    kind: str | JobKind
+    args: Mapping[str, Any] | BaseModel | None
+    title: str
+    total: int = 1
+    key: str | None = None
+    """Names the job among its parent's children: a second one with the same key is the same job."""
+    model: str | None = None
+    subject: Mapping[str, Any] | None = None
+    lane: str | None = None
+    thread_id: str | None = None
+    after_id: str | None = None
+    """A job that must be done before this one starts."""
+    handed_in_by: str | None = None
+    """The workflow run that waits for it."""
+    job_id: str | None = None
+
+
+@dataclass(slots=True)
+class Ended:
+    """How a body ended: the state its row goes to and what is shown."""
+
+    seq: int
+    id: str
+    state: str
+    attempts: int
+    started_at: str
+    finished_at: str
+    parent_id: str | None = None
+    reason: str | None = None
+    reason_code: str | None = None
+    result: str | None = None
+    not_before: str | None = None
+
+
+@dataclass(slots=True)
+class Changes:
+    """Ids of jobs whose shown state changed, and of those that only moved on."""
+
+    states: list[str] = field(default_factory=list)
+    progress: set[str] = field(default_factory=set)
+
+
+_INSERT = (
+    "INSERT INTO job (id, kind, lane, title, state, parent_id, after_id, key, args, done, total, own_done, own_total, "
+    "measured, open_children, failed_children, body_done, attempts, interruptions, model, subject, thread_id, "
+    "handed_in_by, started_by, principal, created_at) "
+    "VALUES (?, ?, ?, ?, 'waiting', ?, ?, ?, ?, 0, ?, 0, ?, 0, 0, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+def enqueue(
+    conn: Connection,
+    kind: str | JobKind,
+    args: Mapping[str, Any] | BaseModel | None = None,
+    *,
+    title: str,
+    parent_id: str | None = None,
+    started_by: Principal | str | None = None,
+    kinds: KindRegistry | None = None,
+    total: int = 1,
+    key: str | None = None,
+    model: str | None = None,
+    subject: Mapping[str, Any] | None = None,
+    lane: str | None = None,
+    thread_id: str | None = None,
+    after_id: str | None = None,
+    handed_in_by: str | None = None,
+    job_id: str | None = None,
+) -> str:
+    """Put one job in the queue inside the caller's transaction; returns its id.
+
+    With *kinds* (or a `JobKind`) an unknown kind and arguments that do not fit it are refused (Invalid); else the
+    row waits until a plugin brings the kind. NotFound when *parent_id* or *after_id* names no job.
+    """
+    new = NewJob(
+        kind, args, title, total, key, model, subject, lane, thread_id, after_id, handed_in_by, job_id
+    )
+    return enqueue_many(conn, [new], parent_id=parent_id, started_by=started_by, kinds=kinds)[0]
+
+
+def enqueue_many(
+    conn: Connection,
+    jobs: Sequence[NewJob],
+    *,
+    parent_id: str | None = None,
+    started_by: Principal | str | None = None,
+    kinds: KindRegistry | None = None,
+) -> list[str]:
+    """Put *jobs* in the queue, all under *parent_id*; returns their ids in order.
+
+    One whose key its parent already knows is not put in again: its id is answered. So a body that is run again
+    spawns nothing twice.
+    """
+    raw = raw_of(conn)
+    name, principal = _starter(started_by)
+    thread_id = None
+    if parent_id is not None:
+        parent = raw.execute(
+            "SELECT started_by, principal, thread_id FROM job WHERE id = ?", (parent_id,)
+        ).fetchone()
+        if parent is None:
+            raise NotFound(f"No job has the id {parent_id}, so nothing can be put under it.")
+        name, principal = name or parent[0], principal or parent[1]
+        thread_id = parent[2]
+    known = _known_keys(raw, parent_id, [job.key for job in jobs if job.key is not None])
+    made_at = now()
+    ids: list[str] = []
+    rows: list[tuple[object, ...]] = []
+    pages = 0
+    for job in jobs:
+        if job.key is not None and parent_id is not None and job.key in known:
+            ids.append(known[job.key])
+            continue
+        kind = kinds.require(job.kind) if kinds is not None and isinstance(job.kind, str) else job.kind
+        args = kind.arguments(job.args) if isinstance(kind, JobKind) else _plain(job.args)
+        if job.after_id is not None:
+            require(raw, job.after_id)
+        if job.job_id is not None and raw.execute("SELECT 1 FROM job WHERE id = ?", (job.job_id,)).fetchone():
+            raise Conflict(f"A job with the id {job.job_id} exists already.", code="already_exists", id=job.job_id)
+        job_id = job.job_id or new_id()
+        ids.append(job_id)
+        pages += job.total
+        if job.key is not None:
+            known[job.key] = job_id
+        rows.append(
+            (
+                job_id,
+                kind.name if isinstance(kind, JobKind) else kind,
+                job.lane,
+                job.title,
+                parent_id,
+                job.after_id,
+                job.key,
+                json_text(args),
+                job.total,
+                job.total,
+                job.model,
+                json_text(dict(job.subject)) if job.subject is not None else None,
+                job.thread_id or thread_id,
+                job.handed_in_by,
+                name,
+                principal,
+                made_at,
+            )
+        )
+    raw.executemany(_INSERT, rows)
+    if parent_id is not None and rows:
+        _adopt(raw, parent_id, len(rows), pages)
+    return ids
+
+
+def _plain(args: Mapping[str, Any] | BaseModel | None) -> dict[str, Any]:
+    return args.model_dump(mode="json") if isinstance(args, BaseModel) else dict(args or {})
+
+
+def _starter(who: Principal | str | None) -> tuple[str | None, str | None]:
+    if who is None or isinstance(who, str):
+        return who, None
+    libraries = sorted(who.libraries) if who.libraries is not None else None
+    return who.name, json_text(
+        {"kind": who.kind, "name": who.name, "role": who.role, "libraries": libraries, "client": who.client}
+    )
+
+
+def _known_keys(raw: sqlite3.Connection, parent_id: str | None, keys: list[str]) -> dict[str, str]:
+    known: dict[str, str] = {}
+    if parent_id is None:
+        return known
+    for start in range(0, len(keys), 500):
+        part = keys[start : start + 500]
+        known.update(
+            raw.execute(
+                f"SELECT key, id FROM job WHERE parent_id = ? AND key IN ({', '.join('?' * len(part))})",
+                (parent_id, *part),
+            )
+        )
+    return known
+
+
+def _adopt(raw: sqlite3.Connection, parent_id: str, children: int, pages: int) -> None:
+    """Count new children in; pages that children do are no longer counted as the parent's own."""
+    (own,) = raw.execute(
+        "SELECT CASE WHEN measured OR body_done THEN 0 ELSE own_total END FROM job WHERE id = ?", (parent_id,)
+    ).fetchone()
+    raw.execute("UPDATE job SET own_total = own_total - ? WHERE id = ?", (own, parent_id))
+    roll_up(raw, parent_id, 0, pages - own)
+    raw.execute("UPDATE job SET open_children = open_children + ? WHERE id = ?", (children, parent_id))
+    reopen(raw, parent_id)
+
+
+def roll_up(raw: sqlite3.Connection, job_id: str | None, done: int, total: int) -> None:
+    """Add to the shown counts of *job_id* and of every job above it."""
+    if job_id is None or (done == 0 and total == 0):
+        return
+    raw.execute(
+        "WITH RECURSIVE up (id) AS (SELECT ? UNION ALL SELECT job.parent_id FROM job JOIN up ON job.id = up.id "
+        "WHERE job.parent_id IS NOT NULL) "
+        "UPDATE job SET done = done + ?, total = total + ? WHERE id IN (SELECT id FROM up)",
+        (job_id, done, total),
+    )
+
+
+def reopen(raw: sqlite3.Connection, job_id: str | None) -> None:
+    """A finished job whose body ended well, and that has unfinished children again, runs again; so do those above.
+
+    One whose body failed stays as it is until a person retries it.
+    """
+    while job_id is not None:
+        row = raw.execute("SELECT state, parent_id, body_done FROM job WHERE id = ?", (job_id,)).fetchone()
+        if row is None or row[0] not in ("done", "failed", "cancelled") or not row[2]:
+            return
+        raw.execute(
+            "UPDATE job SET state = 'running', reason = NULL, reason_code = NULL, finished_at = NULL, stop = NULL "
+            "WHERE id = ?",
+            (job_id,),
+        )
+        if row[1] is not None:
+            raw.execute(
+                "UPDATE job SET open_children = open_children + 1, failed_children = failed_children - ? "
+                "WHERE id = ?",
+                (1 if row[0] == "failed" else 0, row[1]),
+            )
+        job_id = row[1]
+
+
+def require(raw: sqlite3.Connection, job_id: str) -> int:
+    """The row number of job *job_id*; NotFound when there is none."""
+    row = raw.execute("SELECT seq FROM job WHERE id = ?", (job_id,)).fetchone()
+    if row is None:
+        raise NotFound(f"No job has the id {job_id}. Finished jobs are kept 30 days.")
+    return int(row[0])
+
+
+def move_on(
+    raw: sqlite3.Connection,
+    job_id: str,
+    *,
+    checkpoint: Mapping[str, Any] | None = None,
+    done: int | None = None,
+    total: int | None = None,
+    lease: tuple[str, str] | None = None,
+) -> None:
+    """Keep a running job's checkpoint and counts; what changed in its counts is added to the jobs above it.
+
+    *lease* (holder, until) also marks the row as running: a job that had an effect was started.
+    """
+    row = raw.execute("SELECT own_done, own_total, measured FROM job WHERE id = ?", (job_id,)).fetchone()
+    if row is None:
+        raise NotFound(f"No job has the id {job_id}; it was removed while it ran.")
+    old_done, old_total, measured = row
+    new_done = old_done if done is None else done
+    new_total = max(old_total, new_done) if total is None else max(total, new_done)
+    raw.execute(
+        "UPDATE job SET own_done = ?, own_total = ?, measured = ?, checkpoint = coalesce(?, checkpoint) WHERE id = ?",
+        (
+            new_done,
+            new_total,
+            measured or total is not None or done is not None,
+            json_text(dict(checkpoint)) if checkpoint is not None else None,
+            job_id,
+        ),
+    )
+    if lease is not None:
+        raw.execute(
+            "UPDATE job SET state = 'running', lease_holder = ?, lease_until = ? WHERE id = ? AND state = 'waiting'",
+            (*lease, job_id),
+        )
+    roll_up(raw, job_id, new_done - old_done, new_total - old_total)
+
+
+_END = (
+    "UPDATE job SET state = ?1, reason = ?2, reason_code = ?3, result = ?4, started_at = ?5, finished_at = ?6, "
+    "attempts = ?7, body_done = ?1 = 'done', "
+    "done = done + CASE WHEN ?1 = 'done' THEN own_total - own_done ELSE 0 END, "
+    "own_done = CASE WHEN ?1 = 'done' THEN own_total ELSE own_done END, "
+    "stop = NULL, lease_holder = NULL, lease_until = NULL, not_before = NULL WHERE seq = ?8"
+)
+_PUT_BACK = (
+    "UPDATE job SET state = 'waiting', reason = ?, reason_code = ?, not_before = ?, started_at = ?, attempts = ?, "
+    "stop = NULL, lease_holder = NULL, lease_until = NULL WHERE seq = ?"
+)
+
+
+def end(conn: Connection, ended: Sequence[Ended]) -> Changes:
+    """Write how bodies ended, in one go: finished rows, rows put back, and what that means for the jobs above.
+
+    A job whose body ended well stays `running` until its children have finished; it then fails when one failed.
+    """
+    raw = raw_of(conn)
+    changes = Changes()
+    finished = [e for e in ended if e.state != "waiting"]
+    back = [e for e in ended if e.state == "waiting"]
+    if back:
+        raw.executemany(
+            _PUT_BACK, [(e.reason, e.reason_code, e.not_before, e.started_at, e.attempts, e.seq) for e in back]
+        )
+    if finished:
+        parents = _closed(raw, [e for e in finished if e.parent_id is not None])
+        raw.executemany(
+            _END,
+            [
+                (e.state, e.reason, e.reason_code, e.result, e.started_at, e.finished_at, e.attempts, e.seq)
+                for e in finished
+            ],
+        )
+        waits = _with_children(raw, [e.seq for e in finished if e.state == "done"])
+        for e in finished:
+            if e.seq in waits:
+                # It is not closed after all: its children are still to come, or one has failed already.
+                if e.parent_id is not None:
+                    parents[e.parent_id][0] -= 1
+                raw.execute("UPDATE job SET state = 'running', finished_at = NULL WHERE seq = ?", (e.seq,))
+                _settle(raw, e.id, changes)
+        for parent_id, (closed, failed, pages) in parents.items():
+            _close_children(raw, parent_id, closed, failed, pages, changes)
+    changes.states.extend(e.id for e in ended)
+    return changes
+
+
+def _closed(raw: sqlite3.Connection, ended: Iterable[Ended]) -> dict[str, list[int]]:
+    """Parent id to [children finished, of them failed, pages that count as done by it]."""
+    parents: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for e in ended:
+        assert e.parent_id is not None
+        counts = parents[e.parent_id]
+        counts[0] += 1
+        if e.state == "failed":
+            counts[1] += 1
+        elif e.state == "done":
+            (left,) = raw.execute("SELECT own_total - own_done FROM job WHERE seq = ?", (e.seq,)).fetchone()
+            counts[2] += left
+    return parents
+
+
+def _with_children(raw: sqlite3.Connection, seqs: list[int]) -> set[int]:
+    found: set[int] = set()
+    for start in range(0, len(seqs), 500):
+        part = seqs[start : start + 500]
+        found.update(
+            seq
+            for (seq,) in raw.execute(
+                f"SELECT seq FROM job WHERE seq IN ({', '.join('?' * len(part))}) "
+                "AND (open_children > 0 OR failed_children > 0)",
+                part,
+            )
+        )
+    return found
+
+
+def _close_children(
+    raw: sqlite3.Connection, parent_id: str, closed: int, failed: int, pages: int, changes: Changes
+) -> None:
+    roll_up(raw, parent_id, pages, 0)
+    raw.execute(
+        "UPDATE job SET open_children = open_children - ?, failed_children = failed_children + ? WHERE id = ?",
+        (closed, failed, parent_id),
+    )
+    changes.progress.add(parent_id)
+    _settle(raw, parent_id, changes)
+
+
+def _settle(raw: sqlite3.Connection, job_id: str, changes: Changes) -> None:
+    """Finish a job whose body has ended well when its last child has finished."""
+    row = raw.execute(
+        "SELECT state, body_done, open_children, failed_children, stop, parent_id FROM job WHERE id = ?", (job_id,)
+    ).fetchone()
+    if row is None:
+        return
+    state, body_done, open_children, failed_children, stop, parent_id = row
+    if state != "running" or not body_done or open_children > 0:
+        return
+    (children,) = raw.execute("SELECT count(*) FROM job WHERE parent_id = ?", (job_id,)).fetchone()
+    end_state, reason, code = "done", None, None
+    if stop == "cancel":
+        end_state, reason, code = "cancelled", "Cancelled by a person.", "cancelled"
+    elif failed_children > 0:
+        end_state, code = "failed", "children"
+        reason = (
+            f"{failed_children} of {children} parts failed; the log says why each did. "
+            "Retry takes up only what failed."
+        )
+    raw.execute(
+        "UPDATE job SET state = ?, reason = ?, reason_code = ?, finished_at = ?, stop = NULL WHERE id = ?",
+        (end_state, reason, code, now(), job_id),
+    )
+    changes.states.append(job_id)
+    if parent_id is not None:
+        _close_children(raw, parent_id, 1, 1 if end_state == "failed" else 0, 0, changes)
+
+
+def settle(conn: Connection, job_id: str) -> Changes:
+    """Finish *job_id* and the jobs above it where nothing is left for them to wait for."""
+    changes = Changes()
+    _settle(raw_of(conn), job_id, changes)
+    return changes
+
+
+def shown(raw: sqlite3.Connection, ids: Iterable[str]) -> list[tuple[str, str, int, int, str | None]]:
+    """(id, state, done, total, reason) of each of *ids* that exists."""
+    wanted = list(dict.fromkeys(ids))
+    found: list[tuple[str, str, int, int, str | None]] = []
+    for start in range(0, len(wanted), 500):
+        part = wanted[start : start + 500]
+        found += raw.execute(
+            f"SELECT id, state, done, total, reason FROM job WHERE id IN ({', '.join('?' * len(part))})", part
+        ).fetchall()
+    return found
+
+
+def loads(text: str | None) -> Any:
+    """A stored JSON value; None for SQL NULL."""
+    return None if text is None else orjson.loads(text)

@@ -1,0 +1,251 @@
+"""One queue seen at one moment: the state of each job as a person sees it, why it waits, and what may be done to it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from armarium.ids import now, parse_timestamp
+from armarium.jobs.conditions import WORDS, hindrance
+from armarium.jobs.decisions import held
+from armarium.jobs.kinds import LANES, JobKind
+from armarium.jobs.models import FINISHED
+from armarium.jobs.queue import loads
+
+if TYPE_CHECKING:
+    from armarium.jobs.runner import JobRunner
+    from armarium.libraries import Library
+
+COLUMNS = (
+    "seq, id, kind, lane, title, state, reason, reason_code, parent_id, after_id, done, total, open_children, "
+    "failed_children, body_done, attempts, not_before, model, subject, thread_id, handed_in_by, started_by, created_at, "
+    "started_at, finished_at"
+)
+
+
+@dataclass(slots=True)
+class Row:
+    """A job row without its arguments and checkpoint."""
+
+    seq: int
+    id: str
+    kind: str
+    lane: str | None
+    title: str
+    state: str
+    reason: str | None
+    reason_code: str | None
+    parent_id: str | None
+    after_id: str | None
+    done: int
+    total: int
+    open_children: int
+    failed_children: int
+    body_done: int
+    attempts: int
+    not_before: str | None
+    model: str | None
+    subject: str | None
+    thread_id: str | None
+    handed_in_by: str | None
+    started_by: str | None
+    created_at: str
+    started_at: str | None
+    finished_at: str | None
+
+
+class Sight:
+    """The queue of one library (or of the engine, `library` None) as its rows and the runner tell at this moment."""
+
+    def __init__(self, runner: JobRunner, library: Library | None, raw: sqlite3.Connection) -> None:
+        self.runner = runner
+        self.library = library
+        self.raw = raw
+        self.path = str(library.path) if library is not None else None
+        self.store = runner.store_of(library)
+        self.held = held(raw)
+        executing = self.store.executing() if self.store is not None else {}
+        self.executing = set(executing)
+        self.busy_lanes = [picked.lane for picked in executing.values()]
+        self._above_executing = self._ancestors(self.executing)
+        self._runs: dict[str | None, bool] = {None: False}
+
+    def _ancestors(self, ids: Iterable[str]) -> set[str]:
+        above: set[str] = set()
+        for one in ids:
+            current: str | None = one
+            while current is not None:
+                row = self.raw.execute("SELECT parent_id FROM job WHERE id = ?", (current,)).fetchone()
+                current = row[0] if row else None
+                if current is None or current in above:
+                    break
+                above.add(current)
+        return above
+
+    def row(self, job_id: str) -> Row | None:
+        """The row of *job_id*, or None."""
+        found = self.raw.execute(f"SELECT {COLUMNS} FROM job WHERE id = ?", (job_id,)).fetchone()
+        return Row(*found) if found else None
+
+    def rows(self, where: str, values: Iterable[object] = ()) -> list[Row]:
+        """Rows under an SQL condition, oldest first."""
+        found = self.raw.execute(f"SELECT {COLUMNS} FROM job WHERE {where} ORDER BY seq", tuple(values))
+        return [Row(*row) for row in found]
+
+    def state(self, row: Row) -> str:
+        """The state as shown: a hold makes a waiting job paused, and a body that has begun makes it running."""
+        if row.state == "waiting":
+            if row.id in self.executing:
+                return "running"
+            return "paused" if row.id in self.held else "waiting"
+        if row.state == "running" and row.body_done and row.id in self.held and row.id not in self._above_executing:
+            return "paused"
+        return row.state
+
+    def of_a_run(self, row: Row) -> bool:
+        """Whether a workflow run waits for this job: then the run is paused or cancelled, not the job."""
+        kind = self.runner.kinds.get(row.kind)
+        if row.handed_in_by is not None or (kind is not None and kind.handed_in_by_run):
+            return True
+        return self._under_run(row.parent_id)
+
+    def _under_run(self, job_id: str | None) -> bool:
+        if job_id not in self._runs:
+            found = self.raw.execute("SELECT kind, parent_id FROM job WHERE id = ?", (job_id,)).fetchone()
+            kind = self.runner.kinds.get(found[0]) if found else None
+            self._runs[job_id] = bool(kind is not None and kind.is_run) or (
+                self._under_run(found[1]) if found else False
+            )
+        return self._runs[job_id]
+
+    def node(self, row: Row) -> dict[str, Any]:
+        """*row* as a job node (A 2.2)."""
+        state = self.state(row)
+        reason, code = self.reason(row, state)
+        by_run = self.of_a_run(row)
+        kind = self.runner.kinds.get(row.kind)
+        return {
+            "id": row.id,
+            "state": state,
+            "reason": reason,
+            "reason_code": code,
+            "done": row.done,
+            "total": row.total,
+            "parent_id": row.parent_id,
+            "kind": row.kind,
+            "title": row.title,
+            "lane": self.runner.kinds.lane_of(row.kind, row.lane),
+            "model": row.model,
+            "subject": loads(row.subject),
+            "thread_id": row.thread_id,
+            "attempts": row.attempts,
+            "started_by": row.started_by,
+            "created_at": row.created_at,
+            "started_at": row.started_at,
+            "finished_at": row.finished_at,
+            "library_path": self.path,
+            "can": {
+                "pause": state not in FINISHED and not by_run,
+                "cancel": state not in FINISHED and not by_run,
+                "retry": state in ("failed", "cancelled") and not by_run and not (kind is not None and kind.remote),
+            },
+        }
+
+    def tree(self, row: Row) -> dict[str, Any]:
+        """*row* as a job node with everything under it as `children`."""
+        children = self.rows("parent_id = ?", (row.id,))
+        return {**self.node(row), "children": [self.tree(child) for child in children]}
+
+    def reason(self, row: Row, state: str) -> tuple[str | None, str | None]:
+        """(sentence, reason code) of what is shown for *row*."""
+        if state == "paused":
+            return "Paused by a person; resume it to let it go on.", "paused"
+        if state == "running":
+            if row.body_done and row.open_children:
+                return f"{row.open_children} parts are still to finish.", None
+            return None, None
+        if state != "waiting":
+            return row.reason, row.reason_code
+        return self.why_waiting(row)
+
+    def why_waiting(self, row: Row) -> tuple[str, str]:
+        """(sentence, reason code) for a waiting job: the first hindrance that applies."""
+        kind = self.runner.kinds.get(row.kind)
+        if self.runner.mode == "paused":
+            return "Background work is paused; switch it on again to let it go on.", "paused-globally"
+        if kind is None:
+            return (
+                f"No loaded plugin brings the work {row.kind}; `armarium plugins` shows which are loaded.",
+                "dependency",
+            )
+        if row.after_id is not None:
+            words = self._dependency(row.after_id)
+            if words is not None:
+                return words, "dependency"
+        if row.not_before is not None and row.not_before > now():
+            left = (parse_timestamp(row.not_before) - parse_timestamp(now())).total_seconds()
+            return f"{row.reason or 'It was put off.'} Tried again in {left:.0f} seconds.", "retry-later"
+        if kind.needs_network and self.runner.offline:
+            return "Waits for the network: the engine is held offline (SERVICE_LOCAL_ONLY).", "offline"
+        if kind.heavy:
+            code = self._hindrance(row)
+            if code is not None:
+                return WORDS[code], code
+        return self._turn(row, kind)
+
+    def _dependency(self, job_id: str) -> str | None:
+        row = self.raw.execute("SELECT title, state FROM job WHERE id = ?", (job_id,)).fetchone()
+        if row is None:
+            return "Waits for a job that is no longer kept; cancel it and start it anew."
+        title, state = row
+        if state == "done":
+            return None
+        if state in ("failed", "cancelled"):
+            return f"Waits for {title}, which was {state}; retry that one, or cancel this."
+        return f"Waits until {title} is done."
+
+    def _hindrance(self, row: Row) -> str | None:
+        watched = self.store is not None and (
+            self.store.all_watched or row.id in self.store.watched() or row.parent_id in self.store.watched()
+        )
+        return hindrance(
+            self.runner.conditions.now(),
+            heavy_running=self.runner.heavy_running,
+            mode=self.runner.mode,
+            watched=watched,
+        )
+
+    def _turn(self, row: Row, kind: JobKind) -> tuple[str, str]:
+        name = self.runner.kinds.lane_of(row.kind, row.lane)
+        lane = self.runner.lanes[name]
+        if row.model is not None and lane.model not in (None, row.model) and lane.running:
+            return f"Waits while the model {lane.model} is in use; its work is finished first.", "model"
+        width = LANES[name]
+        jobs = "one job" if width == 1 else f"{width} jobs"
+        return f"Waits for its turn: the lane {name} runs {jobs} at a time.", "lane"
+
+    def counted(self, row: Row, count: int, state: str) -> dict[str, Any]:
+        """One row for *count* jobs of a kind that wait or are paused, *row* the oldest of them."""
+        kind = self.runner.kinds.get(row.kind)
+        node = self.node(row)
+        reason, code = self.reason(row, state)
+        return {
+            **node,
+            "id": f"{state}:{row.kind}",
+            "state": state,
+            "reason": reason,
+            "reason_code": code,
+            "done": 0,
+            "total": count,
+            "parent_id": None,
+            "title": kind.summary if kind is not None else row.kind,
+            "model": None,
+            "subject": None,
+            "thread_id": None,
+            "attempts": 0,
+            "started_by": None,
+            "started_at": None,
+            "can": {"pause": True, "cancel": True, "retry": False},
+        }

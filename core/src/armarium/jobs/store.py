@@ -1,0 +1,151 @@
+"""One database's queue as the runner sees it in memory: what is picked up, what may be waiting, who watches."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from armarium.jobs.claims import Claim, kinds_waiting
+from armarium.jobs.context import JobContext
+from armarium.jobs.kinds import JobKind, KindRegistry
+from armarium.jobs.queue import Ended
+
+if TYPE_CHECKING:
+    from armarium.db import Database
+    from armarium.libraries import Library
+
+WATCH_SECONDS = 30.0
+"""How long a job counts as watched after a person last looked at it."""
+
+
+@dataclass(slots=True)
+class Picked:
+    """A job the runner has picked up: still to start, at work, or waiting for its end to be written."""
+
+    claim: Claim
+    kind: JobKind
+    lane: str
+    marked: bool
+    """Whether the row already says `running`."""
+    context: JobContext | None = None
+    """Set once its body has begun."""
+    began_at: float = 0.0
+    withdrawn: bool = False
+
+
+@dataclass
+class JobStore:
+    """The queue of one library, or of the engine itself (`library` None)."""
+
+    db: Database
+    library: Library | None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    picked: dict[int, Picked] = field(default_factory=dict)
+    """Row number to job. Rows get in inside the write transaction that picks them, and out after the one that
+    writes their end; so no row is ever picked twice."""
+    maybe: set[tuple[str, str]] = field(default_factory=set)
+    """(kind, lane) with possibly a job to start. Dropped inside a write transaction that found none."""
+    dirty: bool = True
+    recheck_at: float | None = None
+    unwritten: list[tuple[Ended, Picked]] = field(default_factory=list)
+    """Ends that could not be written (a full disk); tried again."""
+    dependents: bool = False
+    closing: bool = False
+    closed: bool = False
+    first_since: float | None = None
+    """Since when heavy work of this library waits for work marked first."""
+    _watched: dict[str, float] = field(default_factory=dict)
+    _watched_all_until: float = 0.0
+
+    @property
+    def path(self) -> str | None:
+        """The library's path, as events and answers name it."""
+        return str(self.library.path) if self.library is not None else None
+
+    def watch(self, job_id: str, seconds: float = WATCH_SECONDS) -> None:
+        """A person looks at *job_id*: it and what is under it go before other work for a while."""
+        self._watched[job_id] = time.monotonic() + seconds
+
+    def watch_all(self, seconds: float) -> None:
+        """A person waits for everything in this library."""
+        self._watched_all_until = max(self._watched_all_until, time.monotonic() + seconds)
+
+    def watched(self) -> list[str]:
+        """Ids a person looks at now."""
+        at = time.monotonic()
+        for job_id in [one for one, until in self._watched.items() if until < at]:
+            self._watched.pop(job_id, None)
+        return list(self._watched)
+
+    @property
+    def all_watched(self) -> bool:
+        """Whether a person waits for everything in this library."""
+        return time.monotonic() < self._watched_all_until
+
+    def recheck_in(self, seconds: float) -> None:
+        """Look at the queue again in *seconds* at the latest."""
+        at = time.monotonic() + seconds
+        if self.recheck_at is None or at < self.recheck_at:
+            self.recheck_at = at
+
+    def skip(self, kind: str) -> set[int]:
+        """Rows of *kind* that are picked up already."""
+        with self.lock:
+            return {seq for seq, picked in self.picked.items() if picked.claim.kind == kind}
+
+    def begin(self, picked: Picked, context: JobContext) -> bool:
+        """Mark *picked* as begun; False when it was withdrawn meanwhile."""
+        with self.lock:
+            if picked.withdrawn:
+                return False
+            picked.context = context
+            picked.began_at = time.monotonic()
+            return True
+
+    def begun(self, job_id: str) -> bool:
+        """Whether the body of *job_id* has begun; one that is only picked up is withdrawn from the lane.
+
+        Called inside a write transaction, so no lane can pick it up meanwhile.
+        """
+        with self.lock:
+            for picked in self.picked.values():
+                if picked.claim.id == job_id:
+                    if picked.context is not None or picked.marked:
+                        return True
+                    picked.withdrawn = True
+        return False
+
+    def executing(self) -> dict[str, Picked]:
+        """Job id to job for every body that has begun and whose end is not written."""
+        with self.lock:
+            return {p.claim.id: p for p in self.picked.values() if p.context is not None or p.marked}
+
+    def put_down(self, picked: Iterable[Picked]) -> None:
+        """Forget jobs: their end is written, or they go back to the queue untouched."""
+        with self.lock:
+            for one in picked:
+                # Another lane may hold the row by now, when this pick of it was withdrawn.
+                if self.picked.get(one.claim.seq) is one:
+                    del self.picked[one.claim.seq]
+
+    def look(self, kinds: KindRegistry) -> set[str]:
+        """Find out which kinds may have jobs to start; returns the lanes they want."""
+        self.dirty = False
+        self.recheck_at = None
+        with self.db.read_raw() as raw:
+            found = kinds_waiting(raw, [kind.name for kind in kinds])
+            self.dependents = (
+                raw.execute(
+                    "SELECT 1 FROM job WHERE after_id IS NOT NULL AND state = 'waiting' LIMIT 1"
+                ).fetchone()
+                is not None
+            )
+        lanes: set[str] = set()
+        for kind in kinds:
+            if kind.name in found:
+                self.maybe.update((kind.name, lane) for lane in kind.lanes)
+                lanes.update(kind.lanes)
+        return lanes

@@ -1,0 +1,440 @@
+"""Background jobs and the activity log over HTTP (part A 4.11); queries and actions are in `armarium.jobs`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from pydantic import BaseModel
+
+from armarium.activity import ActivityType, read_activity
+from armarium.db import Database
+from armarium.engine import Engine
+from armarium.errors import Invalid
+from armarium.http import (
+    REFUSALS,
+    CurrentEngine,
+    CurrentPrincipal,
+    OptionalLibrary,
+    act,
+    audited,
+    json_response,
+)
+from armarium.ids import parse_timestamp, timestamp
+from armarium.jobs.actions import BackgroundMode, Cleared, JobState, PauseBackground, SetMode
+from armarium.jobs.listing import (
+    DERIVATIVES,
+    counted_tree,
+    derivatives_of,
+    is_counted,
+    list_jobs,
+    no_such,
+    targets,
+)
+from armarium.jobs.log import Level, read_lines
+from armarium.jobs.models import Mode
+from armarium.jobs.sight import Sight
+from armarium.libraries import Library
+from armarium.principals import Principal
+
+router = APIRouter(prefix="/api/activity", tags=["activity"])
+
+JobId = Annotated[
+    str,
+    Path(max_length=200, description="A job, a counted row (`waiting:<kind>`, `paused:<kind>`) or `derivatives`."),
+]
+ShownState = Literal["waiting", "running", "paused", "done", "failed", "cancelled"]
+
+
+class Can(BaseModel):
+    """What may be done to a job now."""
+
+    pause: bool
+    cancel: bool
+    retry: bool
+
+
+class JobNode(BaseModel):
+    """A job; `done` and `total` count pages, rolled up over everything under it (A 2.2)."""
+
+    id: str
+    state: ShownState
+    reason: str | None = None
+    reason_code: str | None = None
+    done: int
+    total: int
+    parent_id: str | None = None
+    kind: str
+    title: str
+    lane: str | None = None
+    model: str | None = None
+    subject: dict[str, Any] | None = None
+    thread_id: str | None = None
+    attempts: int
+    started_by: str | None = None
+    created_at: str | None = None
+    started_at: str | None = None
+    finished_at: str | None = None
+    library_path: str | None = None
+    can: Can
+
+
+class JobTree(JobNode):
+    """A job and everything under it; an import also names its stages."""
+
+    children: list[JobTree]
+    stages: list[JobNode] | None = None
+
+
+class LaneState(BaseModel):
+    """A lane: how many jobs it runs at a time, and how many run and wait."""
+
+    lane: str
+    width: int
+    running: int
+    waiting: int
+
+
+class MachineState(BaseModel):
+    """What holds heavy work back just now."""
+
+    memory: bool
+    heat: bool
+    battery: bool
+    in_use: bool
+
+
+class JobList(BaseModel):
+    """Running, waiting, paused, then failed jobs of seven days."""
+
+    items: list[JobNode]
+    count: int
+    paused: bool
+    mode: Mode
+    lanes: list[LaneState]
+    conditions: MachineState
+
+
+class LogLine(BaseModel):
+    """One line; `row_id` is the job, step or run it belongs to."""
+
+    seq: int
+    at: str
+    source: Literal["run", "step", "job"]
+    row_id: str
+    level: Level
+    message: str
+    data: dict[str, Any]
+
+
+class JobLog(BaseModel):
+    """The lines of one row and of the rows under it, newest last."""
+
+    id: str
+    lines: list[LogLine]
+    count: int
+
+
+class ActivityEvent(BaseModel):
+    """One event of the activity log."""
+
+    id: str
+    type: ActivityType
+    level: Level
+    timestamp: str
+    message: str
+    workflow_id: str | None = None
+    batch_id: str | None = None
+    thread_id: str | None = None
+    node_id: str | None = None
+    metadata: dict[str, Any]
+    duration_ms: int | None = None
+    error: str | None = None
+
+
+class ActivityPage(BaseModel):
+    """Events, newest first."""
+
+    items: list[ActivityEvent]
+    count: int
+    total: int
+    limit: int
+    offset: int
+
+
+class Paused(BaseModel, extra="forbid"):
+    """Whether it is to be paused."""
+
+    paused: bool
+
+
+class JobStateAnswer(JobState):
+    """The job, its state now, and the audit row of the decision."""
+
+    audit_id: str
+
+
+class ClearedAnswer(Cleared):
+    """How many failed jobs left the list."""
+
+    audit_id: str
+
+
+class ModeAnswer(BackgroundMode):
+    """The mode in force, and the row to undo it by."""
+
+    audit_id: str
+
+
+def _places(engine: Engine, principal: Principal, library: Library | None) -> list[Library | None]:
+    """Where to look: the project that was named, else every open one the caller reaches; and the engine itself."""
+    if library is not None:
+        return [library, None]
+    return [*(one for one in engine.libraries.open_now() if principal.reaches(str(one.path))), None]
+
+
+def _database(engine: Engine, library: Library | None) -> Database:
+    return library.db if library is not None else engine.state
+
+
+@contextmanager
+def _sights(engine: Engine, places: list[Library | None]) -> Iterator[list[Sight]]:
+    with ExitStack() as stack:
+        yield [
+            Sight(engine.jobs, place, stack.enter_context(_database(engine, place).read_raw())) for place in places
+        ]
+
+
+def _homes(engine: Engine, places: list[Library | None], job_id: str) -> list[Library | None]:
+    """The places that hold *job_id*: one for a job, perhaps several for a counted row. NotFound when none does."""
+    with _sights(engine, places) as sights:
+        if is_counted(job_id):
+            found = [sight.library for sight in sights if targets(sight, job_id)]
+        else:
+            found = [sight.library for sight in sights if sight.row(job_id) is not None][:1]
+    if not found:
+        raise no_such(job_id)
+    return found
+
+
+def _decide(
+    engine: Engine,
+    principal: Principal,
+    library: Library | None,
+    name: str,
+    job_id: str,
+    **params: Any,
+) -> Response:
+    """Run a decision about *job_id* wherever the job is; counted rows in several projects are decided in each."""
+    answer: dict[str, Any] = {}
+    for home in _homes(engine, _places(engine, principal, library), job_id):
+        outcome = engine.run(home, name, {"job_id": job_id, **params}, principal)
+        applied = (answer.get("applied") or 0) + ((outcome.result or {}).get("applied") or 0)
+        answer = {**(outcome.result or {}), "audit_id": outcome.audit_id}
+        if is_counted(job_id):
+            answer["applied"] = applied
+    return json_response(answer, headers=audited(answer["audit_id"]))
+
+
+def _moment(name: str, text: str | None) -> str | None:
+    if text is None:
+        return None
+    try:
+        return timestamp(parse_timestamp(text))
+    except (ValueError, OverflowError):
+        raise Invalid(
+            f"{name} is not a time; write it as 2026-01-31T12:00:00Z.",
+            code="invalid_request",
+            errors=[{"loc": ["query", name], "msg": "not a time", "type": "timestamp"}],
+        ) from None
+
+
+@router.get("", response_model=ActivityPage, responses=REFUSALS(404, 409), summary="The event log of activity")
+def list_activity(
+    engine: CurrentEngine,
+    principal: CurrentPrincipal,
+    library: OptionalLibrary,
+    types: Annotated[list[ActivityType] | None, Query()] = None,
+    levels: Annotated[list[Level] | None, Query()] = None,
+    workflow_id: Annotated[str | None, Query(max_length=200)] = None,
+    batch_id: Annotated[str | None, Query(max_length=200)] = None,
+    thread_id: Annotated[str | None, Query(max_length=200)] = None,
+    since: Annotated[str | None, Query(max_length=40)] = None,
+    until: Annotated[str | None, Query(max_length=40)] = None,
+    search: Annotated[str | None, Query(max_length=200, description="In the message, whatever its case.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+) -> Response:
+    """Newest first, of the named project or of every open one, and of the engine itself."""
+    items: list[dict[str, Any]] = []
+    total = 0
+    began, ended = _moment("since", since), _moment("until", until)
+    for place in _places(engine, principal, library):
+        with _database(engine, place).read() as conn:
+            found, count = read_activity(
+                conn,
+                types=types or (),
+                levels=levels or (),
+                workflow_id=workflow_id,
+                batch_id=batch_id,
+                thread_id=thread_id,
+                since=began,
+                until=ended,
+                search=search,
+                limit=limit + offset,
+            )
+        items += found
+        total += count
+    items.sort(key=lambda item: (item["timestamp"], item["id"]), reverse=True)
+    page = items[offset : offset + limit]
+    return json_response({"items": page, "count": len(page), "total": total, "limit": limit, "offset": offset})
+
+
+@router.get("/jobs", response_model=JobList, responses=REFUSALS(404, 409), summary="Jobs that run, wait or failed")
+def jobs(engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLibrary) -> Response:
+    """Each with a reason in words; several waiting jobs of a kind are one counted row."""
+    return json_response(list_jobs(engine.jobs, _places(engine, principal, library)))
+
+
+@router.put(
+    "/jobs/paused", response_model=ModeAnswer, responses=REFUSALS(), summary="Pause Background Work (background.pause)"
+)
+def pause_all(request: Request, body: Paused, _: CurrentPrincipal) -> Response:
+    """Holds across relaunch; nothing starts while it is on, and what runs is finished."""
+    return act(request, "background.pause", PauseBackground(paused=body.paused))
+
+
+@router.put("/jobs/mode", response_model=ModeAnswer, responses=REFUSALS(), summary="How waiting work starts")
+def set_mode(request: Request, body: SetMode, _: CurrentPrincipal) -> Response:
+    """`started` goes ahead though a person is at the machine or it runs on battery; memory and heat still hold it."""
+    return act(request, "background.mode", body)
+
+
+@router.post(
+    "/jobs/clear-failed",
+    response_model=ClearedAnswer,
+    responses=REFUSALS(404, 409),
+    summary="Take failed jobs out of the list (job.clear_failed)",
+)
+def clear_failed(engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLibrary) -> Response:
+    """The rows are kept, and a later retry lists one again. Without a project: in every open one."""
+    cleared = 0
+    audit_id = ""
+    for place in _places(engine, principal, library):
+        if place is None and audit_id and not _has_failed(engine):
+            continue
+        outcome = engine.run(place, "job.clear_failed", {}, principal)
+        cleared += (outcome.result or {}).get("cleared", 0)
+        audit_id = outcome.audit_id
+    return json_response({"cleared": cleared, "audit_id": audit_id}, headers=audited(audit_id))
+
+
+def _has_failed(engine: Engine) -> bool:
+    with engine.state.read_raw() as raw:
+        return raw.execute("SELECT 1 FROM job WHERE state = 'failed' LIMIT 1").fetchone() is not None
+
+
+@router.get(
+    "/jobs/derivatives", response_model=JobTree, responses=REFUSALS(404, 409), summary="The import by its stages"
+)
+def import_tree(engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLibrary) -> Response:
+    """The import that is going on, or the last one: a node for each stage, read files first."""
+    return json_response(derivatives_of(engine.jobs, _places(engine, principal, library)[:-1] or [None]))
+
+
+@router.put(
+    "/jobs/{job_id}/paused",
+    response_model=JobStateAnswer,
+    responses=REFUSALS(404, 409),
+    summary="Pause a job, or let it go on (job.pause)",
+)
+def pause(
+    job_id: JobId,
+    body: Paused,
+    engine: CurrentEngine,
+    principal: CurrentPrincipal,
+    library: OptionalLibrary,
+) -> Response:
+    """Stays paused across relaunch. A running job finishes the item in hand: the answer says running."""
+    return _decide(engine, principal, library, "job.pause", job_id, paused=body.paused)
+
+
+@router.post(
+    "/jobs/{job_id}/cancel", response_model=JobStateAnswer, responses=REFUSALS(404, 409), summary="Cancel a job"
+)
+def cancel(
+    job_id: JobId, engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLibrary
+) -> Response:
+    """And everything under it; a job on a remote service is cancelled there."""
+    return _decide(engine, principal, library, "job.cancel", job_id)
+
+
+@router.post(
+    "/jobs/{job_id}/retry",
+    response_model=JobStateAnswer,
+    responses=REFUSALS(404, 409),
+    summary="Put a failed or cancelled job back in the queue",
+)
+def retry(
+    job_id: JobId, engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLibrary
+) -> Response:
+    """It carries on from its checkpoint; any state but failed, cancelled and waiting is answered unchanged."""
+    return _decide(engine, principal, library, "job.retry", job_id)
+
+
+@router.get("/jobs/{job_id}", response_model=JobTree, responses=REFUSALS(404, 409), summary="A job and all under it")
+def one_job(
+    job_id: JobId, engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLibrary
+) -> Response:
+    """A person who asks is taken to be watching: the job goes before other work for half a minute."""
+    places = _places(engine, principal, library)
+    if job_id == DERIVATIVES:
+        return json_response(derivatives_of(engine.jobs, places[:-1] or [None]))
+    with _sights(engine, places) as sights:
+        if is_counted(job_id):
+            return json_response(counted_tree(sights, job_id))
+        for sight in sights:
+            row = sight.row(job_id)
+            if row is not None:
+                if principal.kind == "person":
+                    engine.jobs.watch(sight.library, job_id)
+                return json_response(sight.tree(row))
+    raise no_such(job_id)
+
+
+@router.get(
+    "/jobs/{job_id}/log", response_model=JobLog, responses=REFUSALS(404, 409), summary="The log of a job"
+)
+def job_log(
+    job_id: JobId,
+    engine: CurrentEngine,
+    principal: CurrentPrincipal,
+    library: OptionalLibrary,
+    limit: Annotated[int, Query(ge=1, le=5000)] = 500,
+    after: Annotated[int | None, Query(ge=0, le=2**62, description="Only lines after this number.")] = None,
+) -> Response:
+    """Its lines and those of the rows under it, newest last; nothing from another row."""
+    lines: list[dict[str, Any]] = []
+    for home in _log_homes(engine, _places(engine, principal, library), job_id):
+        with _sights(engine, [home]) as (sight,):
+            ids = _log_rows(sight, job_id)
+        with _database(engine, home).read() as conn:
+            lines += read_lines(conn, ids, limit=limit, after=after)
+    return json_response({"id": job_id, "lines": lines, "count": len(lines)})
+
+
+def _log_homes(engine: Engine, places: list[Library | None], job_id: str) -> list[Library | None]:
+    if job_id == DERIVATIVES:
+        return places[:1]
+    return _homes(engine, places, job_id)[:1]
+
+
+def _log_rows(sight: Sight, job_id: str) -> list[str]:
+    if job_id == DERIVATIVES:
+        kinds = sight.runner.kinds.import_kinds()
+        return [row.id for row in sight.rows(f"kind IN ({', '.join('?' * len(kinds))})", kinds)] if kinds else []
+    if is_counted(job_id):
+        return [row.id for row in targets(sight, job_id)]
+    return [job_id]
