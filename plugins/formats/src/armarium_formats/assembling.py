@@ -1,0 +1,283 @@
+"""From a pass in the project to a page in pixels: what every export starts from (B 4.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection
+
+from armarium_formats.driver import Loss
+from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText
+from armarium_formats.placing import checksum
+from armarium_source_model.api import CountingText, ReadingRule, counting_readings, pass_sequence
+
+_SEGMENTS = """
+SELECT id, kind, kind_raw, anchor, baseline, parent_segment_id, is_furniture, language, script, direction, cell,
+confidence, metadata FROM segment WHERE pass_id = ? AND deleted_at IS NULL ORDER BY id
+"""
+
+_READINGS = """
+SELECT r.id, r.created_at, r.confidence FROM content_representation r JOIN segment s ON s.id = r.segment_id
+WHERE s.pass_id = ? AND s.deleted_at IS NULL AND r.kind = ? AND NOT r.retracted
+"""
+
+
+@dataclass(slots=True)
+class Assembled:
+    """A page ready to be written, with what putting it together had to leave out or decide."""
+
+    page: PageModel
+    segment_count: int
+    readings: int
+    losses: list[Loss] = field(default_factory=list)
+    frames: list[str] = field(default_factory=list)
+    """The renditions that its shapes were measured on."""
+
+
+@dataclass(slots=True)
+class _Part:
+    """A segment with what is needed to set it among its brothers."""
+
+    segment: PageSegment
+    row_id: str
+    rank: int
+    sequence: int | None
+    read_at: str | None
+
+
+def assemble(
+    conn: Connection,
+    document_id: str,
+    pass_id: str,
+    *,
+    kind: str,
+    rule: ReadingRule,
+    size: tuple[int, int],
+    imported: Mapping[str, Any] | None,
+    driver: str | None,
+) -> Assembled:
+    """The page of a pass in pixels of *size*. `imported` is what its import kept of the page, `driver` who read it."""
+    counting = counting_readings(conn, pass_id, kind, rule)
+    facts = {row[0]: (row[1], row[2]) for row in conn.exec_driver_sql(_READINGS, (pass_id, kind))}
+    ranks = {
+        identity: rank for rank, identity in enumerate(pass_sequence(conn, document_id, pass_id, counting))
+    }
+    rows = conn.connection.cursor().execute(_SEGMENTS, (pass_id,)).fetchall()
+    page = PageModel(width=size[0], height=size[1])
+    parts: dict[str, _Part] = {}
+    frames: dict[str, None] = {}
+    children: dict[str | None, list[_Part]] = {}
+    for row in rows:
+        anchor = orjson.loads(row[3])
+        if anchor.get("rendition_id"):
+            frames[anchor["rendition_id"]] = None
+        part = _part(row, anchor, size, counting.get(row[0]), facts, kind == "transcription", ranks)
+        parts[row[0]] = part
+    for row in rows:
+        parent = row[5] if row[5] in parts else None
+        children.setdefault(parent, []).append(parts[row[0]])
+    assembled = Assembled(
+        page, len(rows), sum(1 for part in parts.values() if part.segment.texts), frames=list(frames)
+    )
+    for key, brothers in children.items():
+        ordered = [part.segment for part in _brothers(brothers)]
+        if key is None:
+            page.segments = ordered
+        else:
+            parts[key].segment.children = ordered
+    _settle_texts(assembled, page.segments, {id(part.segment): part for part in parts.values()})
+    _settle_ids(parts)
+    if imported:
+        _give_back(page, imported, driver)
+    if page.order is None and len(page.segments) > 1:
+        page.order = PageOrder(items=[PageOrder(segment.id) for segment in _top_in_order(page)])
+    return assembled
+
+
+def _top_in_order(page: PageModel) -> list[PageSegment]:
+    top = {id(segment) for segment in page.segments}
+    return [segment for segment in page.in_order() if id(segment) in top]
+
+
+def _part(
+    row: Sequence[Any],
+    anchor: dict[str, Any],
+    size: tuple[int, int],
+    counting: CountingText | None,
+    facts: Mapping[str, tuple[str, float | None]],
+    alternatives: bool,
+    ranks: Mapping[str, int],
+) -> _Part:
+    """One row as a segment: polygon else rect in pixels, its counting text, and what its import kept."""
+    (
+        identity,
+        kind,
+        kind_raw,
+        _,
+        baseline,
+        _,
+        furniture,
+        language,
+        script,
+        direction,
+        cell,
+        confidence,
+        metadata,
+    ) = row
+    width, height = size
+    kept: dict[str, Any] = (orjson.loads(metadata).get("format") or {}) if metadata != "{}" else {}
+    shape = anchor.get("polygon")
+    if shape is None:
+        x, y, w, h = anchor["rect"]
+        shape = ((x, y), (x + w, y), (x + w, y + h), (x, y + h))
+    segment = PageSegment(
+        id=kept.get("id") or f"s{identity}",
+        kind=kind,
+        kind_raw=kind_raw,
+        points=[(round(x * width), round(y * height)) for x, y in shape],
+        baseline=[(round(x * width), round(y * height)) for x, y in orjson.loads(baseline)]
+        if baseline
+        else [],
+        is_furniture=bool(furniture),
+        language=language,
+        script=script,
+        direction=direction,
+        cell=orjson.loads(cell) if cell else None,
+        confidence=confidence,
+        position=kept.get("position"),
+        extras=kept.get("extras"),
+    )
+    read_at: str | None = None
+    if counting is not None and counting.representation_id is not None:
+        read_at, sure = facts.get(counting.representation_id, (None, None))
+        text = PageText(counting.text, sure)
+        first = kept.get("text")
+        if first and first["of"] == checksum(counting.text):
+            text.extras = first["extras"]
+        segment.texts = [text]
+    if alternatives and segment.texts:
+        segment.texts += [
+            PageText(text, sure, extras=extras) for text, sure, extras in kept.get("alternatives", ())
+        ]
+    return _Part(segment, identity, ranks.get(identity, len(ranks)), kept.get("sequence"), read_at)
+
+
+def _brothers(parts: list[_Part]) -> list[_Part]:
+    """Brothers in order: as the file had them; new ones after the one they follow on the page."""
+    known = sorted((part for part in parts if part.sequence is not None), key=lambda part: part.sequence or 0)
+    new = [part for part in parts if part.sequence is None]
+    if not known or not new:
+        return known or sorted(new, key=lambda part: part.rank)
+    following: dict[int | None, list[_Part]] = {}
+    last: int | None = None
+    for part in sorted(parts, key=lambda one: one.rank):
+        if part.sequence is not None:
+            last = id(part)
+        else:
+            following.setdefault(last, []).append(part)
+    ordered = following.get(None, [])[:]
+    for part in known:
+        ordered += [part, *following.get(id(part), ())]
+    if any(part.segment.position is not None for part in known):
+        # Stated positions (readingOrder {index:…}) have to make room: all brothers are numbered anew.
+        read = following.get(None, [])[:]
+        for part in sorted(known, key=lambda one: (one.segment.position is None, one.segment.position or 0)):
+            read += [part, *following.get(id(part), ())]
+        for number, part in enumerate(read):
+            part.segment.position = number
+    return ordered
+
+
+def _settle_texts(assembled: Assembled, segments: Sequence[PageSegment], parts: Mapping[int, _Part]) -> None:
+    """No text that a later correction below or above it has overtaken is given out as if it still stood."""
+    renewed = dropped = 0
+
+    def newest_below(segment: PageSegment) -> str:
+        newest = ""
+        for child in segment.children:
+            own = parts[id(child)].read_at or ""
+            newest = max(newest, own, newest_below(child))
+        return newest
+
+    def settle(segment: PageSegment) -> None:
+        nonlocal renewed, dropped
+        own = parts[id(segment)].read_at
+        if segment.kind == "line" and own is not None:
+            for word in segment.children:
+                if word.texts and (parts[id(word)].read_at or "") < own:
+                    word.texts = []
+                    dropped += 1
+        if segment.kind == "region" and own is not None and newest_below(segment) > own:
+            texts = [part.text for part in segment.walk() if part.kind == "line" and part.text]
+            segment.texts = [PageText("\n".join(texts))]
+            renewed += 1
+        for child in segment.children:
+            settle(child)
+
+    for segment in segments:
+        settle(segment)
+    if renewed:
+        assembled.losses.append(
+            Loss(
+                "texts of regions",
+                renewed,
+                "they are older than a reading of their lines; written anew from the lines",
+            )
+        )
+    if dropped:
+        assembled.losses.append(
+            Loss("texts of words", dropped, "they are older than the reading of their line, which counts")
+        )
+
+
+def _settle_ids(parts: Mapping[str, _Part]) -> None:
+    """Ids of the file stand once: a copy of an imported segment gets one of its own."""
+    seen: set[str] = set()
+    for part in sorted(parts.values(), key=lambda one: (one.sequence is None, one.sequence or 0, one.row_id)):
+        if part.segment.id in seen:
+            part.segment.id = f"s{part.row_id}"
+        seen.add(part.segment.id)
+
+
+def _give_back(page: PageModel, imported: Mapping[str, Any], driver: str | None) -> None:
+    """Put back what the import kept of the page as a whole; the order without what is gone."""
+    page.image = imported.get("image") or ""
+    page.language = imported.get("language")
+    page.script = imported.get("script")
+    page.direction = imported.get("direction")
+    page.extras = imported.get("extras") or {}
+    stated = imported.get("order")
+    if stated:
+        alive = {segment.id for segment in page.walk()}
+        order = order_from(stated, alive)
+        if order is not None:
+            named = {node.segment_id for node in order.walk()}
+            inside = {
+                segment.id for segment in page.segments if any(part.id in named for part in segment.walk())
+            }
+            order.items += [PageOrder(one.id) for one in _top_in_order(page) if one.id not in inside]
+        page.order = order
+
+
+def order_as_json(order: PageOrder | None) -> dict[str, Any] | None:
+    """A reading order for the database."""
+    if order is None:
+        return None
+    return {
+        "segment_id": order.segment_id,
+        "ordered": order.is_ordered,
+        "items": [order_as_json(item) for item in order.items],
+        "extras": order.extras,
+    }
+
+
+def order_from(value: Mapping[str, Any], alive: set[str]) -> PageOrder | None:
+    """A reading order out of the database without segments that are gone; None when nothing is left of it."""
+    items = [node for item in value["items"] if (node := order_from(item, alive)) is not None]
+    segment_id = value["segment_id"] if value["segment_id"] in alive else None
+    if not items and segment_id is None:
+        return None
+    return PageOrder(segment_id, items, value["ordered"], value.get("extras"))

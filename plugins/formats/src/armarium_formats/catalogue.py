@@ -1,0 +1,84 @@
+"""The format drivers of an engine: which there are, by what names they answer, and which of them a file belongs to."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from armarium.api import NotFound
+from armarium_formats.driver import FormatDriver
+from armarium_formats.errors import NotReadable, NotRecognised, NotWritable, UnknownFormat
+
+if TYPE_CHECKING:
+    from armarium.api import Engine
+
+GROUP = "armarium.formats"
+
+log = logging.getLogger("armarium.formats")
+
+
+def drivers(engine: Engine) -> list[FormatDriver]:
+    """One instance of each driver that loads, by name; one that does not is left to `engine.drivers.refused`."""
+    found: list[FormatDriver] = []
+    for name in engine.drivers.names(GROUP):
+        try:
+            driver = engine.drivers.load(GROUP, name)()
+        except NotFound:
+            continue
+        except Exception:
+            log.exception("the format driver %s cannot be made", name)
+            continue
+        found.append(driver)
+    return found
+
+
+def readable(engine: Engine) -> list[str]:
+    """Names of the formats that are read."""
+    return [driver.name for driver in drivers(engine) if driver.reads]
+
+
+def writable(engine: Engine) -> list[str]:
+    """Names of the formats that are written."""
+    return [driver.name for driver in drivers(engine) if driver.writes]
+
+
+def named(engine: Engine, asked: str) -> FormatDriver | None:
+    """The driver of this name or alias, whatever its case; None when there is none."""
+    wish = asked.strip().lower()
+    found = drivers(engine)
+    return next((one for one in found if one.name == wish), None) or next(
+        (one for one in found if wish in one.aliases), None
+    )
+
+
+def writer(engine: Engine, asked: str) -> FormatDriver:
+    """The driver to write with; UnknownFormat, or NotWritable when it only reads."""
+    driver = named(engine, asked)
+    if driver is None:
+        raise UnknownFormat(asked[:80], writable(engine))
+    if not driver.writes:
+        raise NotWritable(driver.label, writable(engine))
+    return driver
+
+
+def reader(engine: Engine, data: bytes, filename: str, asked: str | None) -> FormatDriver:
+    """The driver to read *data* with: the one asked for, else the one that knows its content best."""
+    if asked:
+        driver = named(engine, asked)
+        if driver is None or not driver.reads:
+            raise NotReadable(asked[:80], readable(engine))
+        return driver
+    best: FormatDriver | None = None
+    surest = 0.0
+    for driver in drivers(engine):
+        if driver.reads:
+            try:
+                sure = driver.sniff(data)
+            except Exception:
+                log.exception("the format driver %s failed to look at a file", driver.name)
+                continue
+            if sure > surest:
+                best, surest = driver, sure
+    if best is None:
+        raise NotRecognised(filename, readable(engine))
+    return best

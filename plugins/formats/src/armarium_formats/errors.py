@@ -1,0 +1,96 @@
+"""The refusals of formats, each a sentence a person can act on (B 4.5, B 7)."""
+
+from __future__ import annotations
+
+from armarium.api import Broken, Conflict, Invalid, NotFound
+
+
+class NotRecognised(Invalid):
+    """No driver takes the bytes for its own."""
+
+    def __init__(self, name: str, readable: list[str]) -> None:
+        super().__init__(
+            f"{name} is in no format that can be read here. Readable: {', '.join(readable) or 'none'}. "
+            "Name the format if it is one of them.",
+            code="not_recognised",
+            readable=readable,
+        )
+
+
+class NotReadable(Invalid):
+    """The format named for an import is unknown, or only written."""
+
+    def __init__(self, asked: str, readable: list[str]) -> None:
+        super().__init__(
+            f"{asked!r} is no format that can be read here. Readable: {', '.join(readable) or 'none'}.",
+            code="format_not_readable",
+            readable=readable,
+        )
+
+
+class AlreadyAPass(Conflict):
+    """This exact file was read into this page before."""
+
+    def __init__(self, name: str, pass_id: str, pass_name: str) -> None:
+        super().__init__(
+            f"{name} is already the pass {pass_name!r} of this page ({pass_id}). Delete that pass to read it again.",
+            code="already_a_pass",
+            pass_id=pass_id,
+        )
+
+
+class ShapesOutside(Invalid):
+    """Shapes that lie beyond the page the file declares."""
+
+    def __init__(self, name: str, size: tuple[int, int], outside: list[str]) -> None:
+        shown = ", ".join(outside[:5]) + (f" and {len(outside) - 5} more" if len(outside) > 5 else "")
+        super().__init__(
+            f"{name} declares a page of {size[0]} x {size[1]} pixels, and {len(outside)} of its shapes reach beyond "
+            f"it: {shown}. Correct the shapes or the page's size in the file; nothing was read.",
+            code="shapes_outside",
+            segments=outside[:1000],
+            count=len(outside),
+        )
+
+
+class NoPageSize(Invalid):
+    """Pixels cannot be placed without the size of the page they count on."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"{name} declares no size of its page and the document has no picture, so its pixels cannot be placed. "
+            "Give the document its picture first.",
+            code="no_page_size",
+        )
+
+
+class UnknownFormat(NotFound):
+    """The format named for an export is not installed."""
+
+    def __init__(self, asked: str, writable: list[str]) -> None:
+        super().__init__(
+            f"There is no format {asked!r}. Written here: {', '.join(writable) or 'none'}.",
+            code="unknown_format",
+        )
+
+
+class NotWritable(Conflict):
+    """The format named for an export is only read."""
+
+    def __init__(self, label: str, writable: list[str]) -> None:
+        super().__init__(
+            f"{label} is read here, not written. Written: {', '.join(writable) or 'none'}.",
+            code="format_not_writable",
+        )
+
+
+class SchemaInvalid(Broken):
+    """An export that its own schema refuses: never given out."""
+
+    def __init__(self, label: str, problems: list[str]) -> None:
+        super().__init__(
+            f"The {label} export does not obey its schema, so no file is given out ({problems[0]}). "
+            "This is a fault of the engine: please report it with the problems listed.",
+            code="schema_invalid",
+            problems=problems,
+        )

@@ -1,0 +1,40 @@
+"""The table of formats: what an imported pass keeps of its file beside the segments and readings."""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, ForeignKey, Integer, MetaData, Table, Text
+
+from armarium.api import Json, tracked
+from armarium_documents.api import documents
+from armarium_source_model.api import passes
+
+metadata = MetaData()
+
+format_imports = Table(
+    "format_import",
+    metadata,
+    Column("pass_id", Text, ForeignKey(passes.c.id, deferrable=True, initially="DEFERRED"), primary_key=True),
+    Column(
+        "document_id",
+        Text,
+        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
+        nullable=False,
+        index=True,
+    ),
+    Column("format", Text, nullable=False),
+    Column("version", Text),
+    Column("filename", Text, nullable=False),
+    # sha256 of the file and its name in the object store.
+    Column("original", Text, nullable=False, index=True, info={"object": True}),
+    # The size in pixels that the file declares, null where it declares none.
+    Column("page_width", Integer),
+    Column("page_height", Integer),
+    # Image name, order and extras of the page, as `queries.pages` writes and reads them.
+    Column("page", Json, nullable=False),
+    # What stands in extras, counted: [{what, count}]. (`kept` is a word of the history tables.)
+    Column("kept_counts", Json, nullable=False),
+    Column("notes", Json, nullable=False),
+    Column("created_at", Text, nullable=False),
+    info=tracked(label="imported file", large=("page",), document="document_id"),
+)
+"""One row an imported pass: where its original lies, and the parts of it that the source model has no field for."""

@@ -1,0 +1,210 @@
+"""From a page in pixels to segments in fractions: the shapes that can be held, and why others cannot (B 2.1, B 4.5)."""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from armarium_formats.errors import ShapesOutside
+from armarium_formats.page_model import PageModel, PageSegment, PageText, Point
+from armarium_source_model.api import NewSegment
+
+TOLERANCE = 2
+"""Pixels that a shape may reach beyond its page: drawing programs round outwards. It is brought to the edge, noted."""
+
+MAX_POINTS = 10_000
+
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom in pixels."""
+
+
+@dataclass(slots=True)
+class Placed:
+    """The segments of a page ready for the source model, and the texts of each by its key."""
+
+    segments: list[NewSegment] = field(default_factory=list)
+    texts: list[tuple[str, PageText]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+
+def place(page: PageModel, size: tuple[int, int], filename: str, driver: str) -> Placed:
+    """The page's segments in fractions of *size*; ShapesOutside when some reach more than 2 px beyond it."""
+    return _Placing(page, size, driver).place(filename)
+
+
+def checksum(text: str) -> int:
+    """A mark by which export sees whether a text is still the one the file had."""
+    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
+
+
+class _Placing:
+    def __init__(self, page: PageModel, size: tuple[int, int], driver: str) -> None:
+        self.page = page
+        self.width, self.height = size
+        self.driver = driver
+        self.placed = Placed()
+        self.outside: list[str] = []
+        self.edged = self.empty = 0
+        self.problems: Counter[str] = Counter()
+        self.sequence = 0
+
+    def place(self, filename: str) -> Placed:
+        whole: Box = (0, 0, self.width, self.height)
+        for segment in self.page.segments:
+            self._segment(segment, None, whole)
+        if self.outside:
+            raise ShapesOutside(filename, (self.width, self.height), self.outside)
+        notes = self.placed.notes
+        if self.edged:
+            notes.append(
+                f"{self.edged} shapes reach up to {TOLERANCE} pixels beyond the page; they end at its edge now."
+            )
+        if self.empty:
+            notes.append(f"{self.empty} texts are empty; they are no readings.")
+        notes += [
+            f"{problem} ({count} times)." if count > 1 else f"{problem}."
+            for problem, count in self.problems.items()
+        ]
+        return self.placed
+
+    def _segment(self, segment: PageSegment, parent: str | None, around: Box) -> None:
+        raw: dict[str, Any] = {}
+        why: list[str] = []
+        points = segment.points
+        polygon: list[list[float]] | None = None
+        box: Box | None = None
+        if points:
+            box, polygon = self._shape(segment, points, why, _is_area, "outline")
+            if polygon is None:
+                raw["raw_polygon_px"] = points
+        baseline: list[list[float]] | None = None
+        if segment.baseline:
+            line_box, baseline = self._shape(segment, segment.baseline, why, _is_line, "baseline")
+            if baseline is None:
+                raw["raw_baseline_px"] = segment.baseline
+            box = box or line_box
+        if box is None:
+            box = _box_of_parts(segment) or around
+            why.append("the file draws no outline; the box of its parts stands instead")
+        left, top, right, bottom = _within(box, self.width, self.height)
+        kept: dict[str, Any] = {"driver": self.driver, "id": segment.id, "sequence": self.sequence}
+        self.sequence += 1
+        if segment.position is not None:
+            kept["position"] = segment.position
+        if segment.extras:
+            kept["extras"] = segment.extras
+        if segment.texts:
+            self._texts(segment, kept)
+        metadata: dict[str, Any] = {"format": kept}
+        if why:
+            problem = "; ".join(dict.fromkeys(why))
+            metadata |= {
+                "geometry_problem": problem,
+                "raw_pixel_frame": [self.width, self.height],
+                **raw,
+            }
+            self.problems[f"{segment.kind.capitalize()}: {problem}"] += 1
+        width, height = self.width, self.height
+        self.placed.segments.append(
+            NewSegment(
+                segment.id,
+                segment.kind,
+                (left / width, top / height, (right - left) / width, (bottom - top) / height),
+                polygon,
+                baseline,
+                parent,
+                segment.kind_raw,
+                segment.is_furniture,
+                segment.language,
+                segment.script,
+                segment.direction,
+                segment.confidence,
+                metadata,
+                segment.cell,
+            )
+        )
+        self.placed.counts[segment.kind] += 1
+        for child in segment.children:
+            self._segment(child, segment.id, (left, top, right, bottom))
+
+    def _shape(
+        self,
+        segment: PageSegment,
+        points: list[Point],
+        why: list[str],
+        holds: Callable[[list[Point]], str | None],
+        what: str,
+    ) -> tuple[Box | None, list[list[float]] | None]:
+        """The box of a shape in pixels, and its points in fractions where they can be held."""
+        xs = [x for x, _ in points]
+        ys = [y for _, y in points]
+        left, top, right, bottom = min(xs), min(ys), max(xs), max(ys)
+        width, height = self.width, self.height
+        if not (left >= 0 and top >= 0 and right <= width and bottom <= height):
+            if not (
+                left >= -TOLERANCE
+                and top >= -TOLERANCE
+                and right <= width + TOLERANCE
+                and bottom <= height + TOLERANCE
+            ):
+                if not self.outside or self.outside[-1] != segment.id:
+                    self.outside.append(segment.id)
+                return None, None
+            self.edged += 1
+            points = [(min(max(x, 0), width), min(max(y, 0), height)) for x, y in points]
+            left, top, right, bottom = max(left, 0), max(top, 0), min(right, width), min(bottom, height)
+        problem = holds(points)
+        if problem is None and len(points) > MAX_POINTS:
+            problem = f"has more than {MAX_POINTS:,} points"
+        if problem is not None:
+            why.append(f"its {what} {problem}")
+            return (left, top, right, bottom), None
+        return (left, top, right, bottom), [[x / width, y / height] for x, y in points]
+
+    def _texts(self, segment: PageSegment, kept: dict[str, Any]) -> None:
+        first, others = segment.texts[0], segment.texts[1:]
+        if first.text.strip():
+            self.placed.texts.append((segment.id, first))
+            if first.extras:
+                kept["text"] = {"of": checksum(first.text), "extras": first.extras}
+        else:
+            self.empty += 1
+        if others:
+            kept["alternatives"] = [[text.text, text.confidence, text.extras] for text in others]
+
+
+def _is_area(points: list[Point]) -> str | None:
+    """Why *points* are no outline, or None: three of them that are not on one line."""
+    if len(points) < 3:
+        return f"has {len(points)} points"
+    ax, ay = points[0]
+    bx, by = next((point for point in points if point != points[0]), points[0])
+    dx, dy = bx - ax, by - ay
+    if any(dx * (y - ay) != dy * (x - ax) for x, y in points):
+        return None
+    return "encloses no area"
+
+
+def _is_line(points: list[Point]) -> str | None:
+    if len(points) < 2:
+        return "has one point"
+    return None if any(point != points[0] for point in points) else "has no length"
+
+
+def _box_of_parts(segment: PageSegment) -> Box | None:
+    points = [point for part in segment.walk() for point in (part.points or part.baseline)]
+    if not points:
+        return None
+    xs, ys = [x for x, _ in points], [y for _, y in points]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def _within(box: Box, width: int, height: int) -> Box:
+    """A box of at least one pixel inside the page."""
+    left, top, right, bottom = box
+    left, top = min(max(left, 0), width - 1), min(max(top, 0), height - 1)
+    return left, top, min(max(right, left + 1), width), min(max(bottom, top + 1), height)

@@ -1,0 +1,246 @@
+"""Reads of formats: the formats there are, a page as a file, the original of an imported pass (B 4.5)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import Connection, select
+
+from armarium.api import NotFound, now
+from armarium_documents.api import renditions, require_document
+from armarium_formats.assembling import assemble
+from armarium_formats.catalogue import drivers, writer
+from armarium_formats.driver import WriteContext
+from armarium_formats.errors import NoPageSize, SchemaInvalid
+from armarium_formats.models import format_imports
+from armarium_source_model.api import ReadingRule, get_pass, passes, working_pass
+
+if TYPE_CHECKING:
+    from armarium.api import Engine, Library
+
+AS_WRITTEN = "as written"
+
+
+def list_formats(engine: Engine) -> dict[str, Any]:
+    """Every format this build knows, by name."""
+    items = [
+        {
+            "name": driver.name,
+            "label": driver.label,
+            "extensions": list(driver.extensions),
+            "reads": driver.reads,
+            "writes": driver.writes,
+            "validated": driver.validated,
+            "versions": list(driver.versions),
+        }
+        for driver in drivers(engine)
+    ]
+    return {"items": items, "count": len(items)}
+
+
+def pass_of_file(conn: Connection, document_id: str, checksum: str) -> tuple[str, str] | None:
+    """Id and name of the live pass of a page that was read from these very bytes."""
+    row = conn.execute(
+        select(passes.c.id, passes.c.name).where(
+            passes.c.document_id == document_id,
+            passes.c.import_checksum == checksum,
+            passes.c.deleted_at.is_(None),
+        )
+    ).first()
+    return (row[0], row[1]) if row else None
+
+
+class Original(NamedTuple):
+    """The file that a pass was read from."""
+
+    path: Path
+    filename: str
+    checksum: str
+    format: str
+
+
+def original_of(library: Library, pass_id: str) -> Original:
+    """Where the original of an imported pass lies; NotFound for an unknown pass and for one that no file made."""
+    with library.db.read() as conn:
+        row = conn.execute(
+            select(format_imports.c.original, format_imports.c.filename, format_imports.c.format).where(
+                format_imports.c.pass_id == pass_id
+            )
+        ).first()
+        if row is None:
+            found = get_pass(conn, pass_id)
+            raise NotFound(
+                f"The pass {found.name!r} was not read from a file, so it has no original.",
+                code="no_original",
+            )
+    library.objects.size(row[0])
+    return Original(library.objects.path(row[0]), row[1], row[0], row[2])
+
+
+def export(
+    engine: Engine,
+    library: Library,
+    document_id: str,
+    format_name: str,
+    *,
+    pass_id: str | None = None,
+    order_id: str | None = None,
+    reading_kind: str = "transcription",
+) -> dict[str, Any]:
+    """A page as a file: `{format, filename, content, choices, losses}`.
+
+    Without *pass_id* the pass the page is read by. Refusals: NotFound for an unknown format, document, pass or order
+    and for a page without a pass; NotWritable; SchemaInvalid when the driver's own schema refuses the result.
+    """
+    driver = writer(engine, format_name)
+    with library.db.read() as conn:
+        document = require_document(conn, document_id)
+        rule: ReadingRule = "relaxed" if library.setting("reading_rule") == "relaxed" else "strict"
+        basis: str = "named"
+        if pass_id is None:
+            pass_id, basis = working_pass(conn, document_id, rule)
+            if pass_id is None:
+                raise NotFound(
+                    f"{document.name} has no pass yet: find its lines or import a layout file first.",
+                    code="no_pass",
+                )
+        found = get_pass(conn, pass_id)
+        if found.document_id != document_id:
+            raise NotFound(
+                f"The pass {pass_id} is of another page; name one of {document.name}.", code="other_document"
+            )
+        if found.deleted_at is not None:
+            raise NotFound(
+                f"The pass {found.name!r} is withdrawn; restore it to export it.", code="pass_deleted"
+            )
+        if order_id is not None:
+            raise NotFound(
+                f"There is no reading order {order_id} on this page; leave order_id out for the order as written.",
+                code="unknown_order",
+            )
+        row = conn.execute(select(format_imports).where(format_imports.c.pass_id == pass_id)).first()
+        frame, notes = _frame(conn, document_id, pass_id, row, document.name)
+        assembled = assemble(
+            conn,
+            document_id,
+            pass_id,
+            kind=reading_kind,
+            rule=rule,
+            size=frame.size,
+            imported=row.page if row else None,
+            driver=row.format if row else None,
+        )
+    page = assembled.page
+    page.image = page.image or frame.image
+    if not assembled.readings:
+        notes.append(
+            f"No reading of the kind {reading_kind} counts on this pass, so the file holds shapes only."
+        )
+    written = driver.write(page, WriteContext(created=now(), creator=_creator()))
+    problems = driver.validate(written.content) if driver.validated else []
+    if problems:
+        raise SchemaInvalid(driver.label, problems)
+    return {
+        "format": driver.name,
+        "filename": _filename(document.name, driver.extensions[0] if driver.extensions else ""),
+        "content": written.content,
+        "choices": {
+            "document_id": document_id,
+            "pass_id": pass_id,
+            "pass_basis": basis,
+            "pass_name": found.name,
+            "order_id": None,
+            "order_name": AS_WRITTEN,
+            "reading_kind": reading_kind,
+            "segment_count": assembled.segment_count,
+            "notes": notes,
+        },
+        "losses": [asdict(loss) for loss in (*assembled.losses, *written.losses)],
+    }
+
+
+class _Frame(NamedTuple):
+    """The pixels an export counts in, and the image they belong to."""
+
+    size: tuple[int, int]
+    image: str
+
+
+_MEASURED_ON = """
+SELECT json_extract(anchor, '$.rendition_id'), count(*) FROM segment
+WHERE pass_id = ? AND deleted_at IS NULL GROUP BY 1 ORDER BY 2 DESC
+"""
+
+_EXTENSIONS = {
+    "image/jpeg": ".jpg",
+    "image/png": ".png",
+    "image/tiff": ".tif",
+    "image/webp": ".webp",
+    "image/jp2": ".jp2",
+}
+
+
+def _frame(
+    conn: Connection, document_id: str, pass_id: str, imported: Any, name: str
+) -> tuple[_Frame, list[str]]:
+    """The rendition the shapes were measured on, else the page's primary one, else the size the import declared."""
+    measured = [one for one, _ in conn.exec_driver_sql(_MEASURED_ON, (pass_id,)) if one]
+    columns = (
+        renditions.c.id,
+        renditions.c.pixel_width,
+        renditions.c.pixel_height,
+        renditions.c.mime_type,
+        renditions.c.is_primary,
+    )
+    rows = conn.execute(select(*columns).where(renditions.c.document_id == document_id)).all()
+    sized = {row.id: row for row in rows if row.pixel_width and row.pixel_height}
+    chosen = next((sized[one] for one in measured if one in sized), None) or next(
+        (row for row in sized.values() if row.is_primary), None
+    )
+    notes: list[str] = []
+    if len([one for one in measured if one in sized]) > 1:
+        notes.append(
+            "The segments were measured on several images of the page; pixels are those of the most used one."
+        )
+    if chosen is None:
+        if imported is None or not imported.page_width or not imported.page_height:
+            raise NoPageSize(name)
+        return _Frame((imported.page_width, imported.page_height), name), notes
+    size = chosen.pixel_width, chosen.pixel_height
+    if imported is not None and imported.page_width and (imported.page_width, imported.page_height) != size:
+        notes.append(
+            f"The imported file counted in {imported.page_width} x {imported.page_height} pixels; "
+            f"this one counts in those of the page's image, {size[0]} x {size[1]}."
+        )
+    known = PurePath(name).suffix.lower() in {
+        ".jpg",
+        ".jpeg",
+        ".png",
+        ".tif",
+        ".tiff",
+        ".webp",
+        ".jp2",
+        ".gif",
+        ".bmp",
+    }
+    return _Frame(size, name if known else name + _EXTENSIONS.get(chosen.mime_type, "")), notes
+
+
+def _creator() -> str:
+    from armarium import __version__
+
+    return f"Armarium {__version__}"
+
+
+def _filename(name: str, extension: str) -> str:
+    """A name to save under: the document's, without its image's ending and without what no file system takes."""
+    stem = PurePath(name).stem if PurePath(name).suffix.lower() in _IMAGE_ENDINGS else name
+    clean = "".join("_" if char in '/\\:*?"<>|' or ord(char) < 32 else char for char in stem).strip(" .")
+    return (clean or "page") + extension
+
+
+_IMAGE_ENDINGS = frozenset(
+    {".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".jp2", ".gif", ".bmp", ".pdf", ".xml"}
+)

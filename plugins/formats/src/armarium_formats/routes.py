@@ -1,0 +1,105 @@
+"""Interchange formats over HTTP (B 4.5): list, import, export, original."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, File, Form, Query, Request, Response, UploadFile
+from starlette.responses import FileResponse
+
+from armarium.api import REFUSALS, CurrentEngine, CurrentLibrary, act, json_response
+from armarium_formats import queries
+from armarium_formats.schemas import Exported, FormatList, ImportedAnswer
+
+router = APIRouter(tags=["formats"])
+
+
+@router.get(
+    "/api/formats",
+    summary="The formats this build reads and writes",
+    response_model=FormatList,
+    responses=REFUSALS(),
+)
+def list_formats(engine: CurrentEngine) -> Response:
+    return json_response(queries.list_formats(engine))
+
+
+@router.post(
+    "/api/documents/{doc_id}/import",
+    summary="Read a layout file into a page as a new pass",
+    response_model=ImportedAnswer,
+    responses=REFUSALS(404, 409),
+)
+def import_file(
+    request: Request,
+    doc_id: str,
+    file: Annotated[UploadFile, File(description="PAGE XML or another format that is read here")],
+    format: Annotated[str | None, Form(max_length=100)] = None,
+    name: Annotated[str | None, Form(max_length=500)] = None,
+    pages: Annotated[str | None, Form(max_length=200)] = None,
+) -> Response:
+    return act(
+        request,
+        "format.import",
+        {
+            "document_id": doc_id,
+            "file": file.file.read(),
+            "filename": file.filename or "file",
+            "format": format or None,
+            "name": name or None,
+            "pages": pages or None,
+        },
+    )
+
+
+@router.get(
+    "/api/documents/{doc_id}/export/{format_name}",
+    summary="A page as a file, with what the format cannot carry",
+    response_model=Exported,
+    responses=REFUSALS(404, 409, 500),
+)
+def export(
+    engine: CurrentEngine,
+    library: CurrentLibrary,
+    doc_id: str,
+    format_name: str,
+    pass_id: str | None = None,
+    order_id: str | None = None,
+    reading_kind: Annotated[str, Query(max_length=100)] = "transcription",
+) -> Response:
+    return json_response(
+        queries.export(
+            engine,
+            library,
+            doc_id,
+            format_name,
+            pass_id=pass_id,
+            order_id=order_id,
+            reading_kind=reading_kind,
+        )
+    )
+
+
+@router.get(
+    "/api/segments/passes/{pass_id}/original",
+    summary="The file an imported pass was read from, byte for byte",
+    response_class=FileResponse,
+    responses={
+        200: {"content": {"application/octet-stream": {}}, "description": "The bytes"},
+        206: {"description": "The bytes asked for by Range"},
+        304: {"description": "Unchanged since the ETag sent"},
+        416: {"description": "The range asked for lies outside the file"},
+        **REFUSALS(404),
+    },
+)
+def original(request: Request, library: CurrentLibrary, pass_id: str) -> Response:
+    found = queries.original_of(library, pass_id)
+    headers = {"ETag": f'"{found.checksum}"', "Cache-Control": "private, max-age=31536000, immutable"}
+    asked = request.headers.get("if-none-match")
+    if asked is not None and f'"{found.checksum}"' in [
+        one.strip().removeprefix("W/") for one in asked.split(",")
+    ]:
+        return Response(status_code=304, headers=headers)
+    return FileResponse(
+        found.path, media_type="application/octet-stream", headers=headers, filename=found.filename
+    )

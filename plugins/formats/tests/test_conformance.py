@@ -1,0 +1,26 @@
+"""Every action of this family obeys the rules of all actions, and both drivers obey the contract of drivers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from armarium.engine import Engine
+from armarium.testing.conformance import exercise_plugin
+from armarium_formats.actions import _SAMPLE
+from armarium_formats.api import Sample, exercise_format
+from armarium_formats.pagexml.driver import PageXml
+from armarium_formats.plain_text import PlainText
+
+
+def test_the_plugin_conforms(engine: Engine, tmp_path: Path) -> None:
+    folder = tmp_path / "kit"
+    folder.mkdir()
+    assert exercise_plugin(engine, "formats", folder) == []
+
+
+def test_page_xml_obeys_the_contract() -> None:
+    exercise_format(PageXml, [Sample("letter.xml", _SAMPLE.encode(), lines=1, words=0, text="Dear Sir")])
+
+
+def test_plain_text_obeys_the_contract() -> None:
+    exercise_format(PlainText)
