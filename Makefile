@@ -54,6 +54,7 @@ openapi: dev
 
 docs: openapi
 	$(BIN)/python tools/reference.py
+	$(BIN)/python tools/rooms.py
 
 lock: dev
 	$(BIN)/python tools/lock.py $(if $(UPGRADE),--upgrade)

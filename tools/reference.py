@@ -9,8 +9,13 @@ import dataclasses
 import importlib
 import inspect
 import re
+import typing
 from collections.abc import Iterator
 from pathlib import Path
+
+import sqlalchemy
+
+from armarium.api import Action
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "api"
 MODULES = (
@@ -44,12 +49,38 @@ def explains(value: object) -> str:
 
 
 def signature(name: str, value: object) -> str:
+    """*name* with its parameters, a line each when they are long; the bare name of what is not called."""
     try:
-        said = str(inspect.signature(value))  # type: ignore[arg-type]  # refuses what is not callable
+        said = inspect.signature(value)  # type: ignore[arg-type]  # refuses what is not callable
     except (TypeError, ValueError):
         return name
-    said = re.sub(r"<(?:function|class|object|built-in function) ?'?([\w.]+)[^>]*>", r"\1", said)
-    return f"{name}{said}"
+    parameters = [parameter for key, parameter in said.parameters.items() if key != "self"]
+    kinds = [parameter.kind for parameter in parameters]
+    parts = [spelled(parameter) for parameter in parameters]
+    if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        parts.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
+    ending = "" if isinstance(value, type) else f" -> {annotation(said.return_annotation)}"
+    flat = f"{name}({', '.join(parts)}){ending}"
+    return flat if len(flat) <= 100 else f"{name}(\n    " + ",\n    ".join(parts) + f",\n){ending}"
+
+
+def spelled(parameter: inspect.Parameter) -> str:
+    said = str(parameter.replace(annotation=parameter.empty, default=parameter.empty))  # with its stars
+    if parameter.annotation is not parameter.empty:
+        said += f": {annotation(parameter.annotation)}"
+    if parameter.default is parameter.empty:
+        return said
+    default = repr(parameter.default)
+    return f"{said} = {'...' if default.startswith('<') or '<' in default else default}"
+
+
+def annotation(value: object) -> str:
+    """A type as it stands in the code."""
+    if isinstance(value, typing.ForwardRef):
+        return value.__forward_arg__
+    if isinstance(value, str):
+        return value.strip("'\"")
+    return value.__name__ if isinstance(value, type) else str(value).replace("typing.", "")
 
 
 def methods(kind: type) -> Iterator[tuple[str, object]]:
@@ -60,22 +91,35 @@ def methods(kind: type) -> Iterator[tuple[str, object]]:
 
 def entry(name: str, value: object) -> str:
     parts = [f"### `{name}`\n"]
-    is_plain = not isinstance(value, type) and not callable(value)
-    if is_plain:
-        parts.append(f"A constant or table: `{type(value).__module__}.{type(value).__name__}`.\n")
-    elif getattr(value, "__module__", "").startswith("armarium"):
+    if isinstance(value, sqlalchemy.Table):
+        columns = ", ".join(f"`{column.name}`" for column in value.columns)
+        parts.append(f"The table `{value.name}`: {columns}.\n")
+    elif isinstance(value, Action):
+        parts.append(f"The action `{value.name}`: {value.summary}\n")
+    elif not isinstance(value, type) and not inspect.isroutine(value):
+        parts.append(f"`{name} = {constant(value)}`\n")
+    else:
         parts.append(f"```python\n{signature(name, value)}\n```\n")
-    if said := "" if is_plain else explains(value):
-        parts.append(f"{said}\n")
+        parts.extend(f"{said}\n" for said in [explains(value)] if said)
     if isinstance(value, type) and value.__module__.startswith("armarium"):
-        rows = [
-            f"- `{method if isinstance(member, property) else signature(method, member)}`"
-            + (f": {what}" if (what := explains(member)) else "")
-            for method, member in methods(value)
-        ]
-        if rows:
-            parts.append("\n".join(rows) + "\n")
+        parts.extend(method_entry(*member) for member in methods(value))
     return "\n".join(parts)
+
+
+def constant(value: object) -> str:
+    if isinstance(value, int | float | str | tuple | frozenset):
+        return repr(sorted(value) if isinstance(value, frozenset) else value)
+    if typing.get_origin(value) is not None:
+        return re.sub(
+            r"<function ([\w.]+) at [^>]*>|<class '([^']+)'>", r"\1\2", str(value).replace("typing.", "")
+        )
+    return type(value).__name__
+
+
+def method_entry(name: str, member: object) -> str:
+    said = name if isinstance(member, property) else signature(name, member)
+    what = explains(member)
+    return f"```python\n{said}\n```\n" + (f"\n{what}\n" if what else "")
 
 
 def page(module_name: str) -> str:

@@ -67,6 +67,7 @@ from armarium.tables import (
     rules_of,
     tracked,
 )
+from armarium.undo import UndoContext
 
 __all__ = [
     "REFUSALS",
@@ -107,6 +108,7 @@ __all__ = [
     "TooLarge",
     "Unauthorized",
     "Unavailable",
+    "UndoContext",
     "act",
     "action",
     "alter_tracked",

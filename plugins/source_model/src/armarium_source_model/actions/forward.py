@@ -8,8 +8,7 @@ from armarium_source_model.queries.forwarding import notes_of_step
 from armarium_source_model.writes import add_note
 
 if TYPE_CHECKING:
-    from armarium.api import ActionContext
-    from armarium.undo import UndoContext
+    from armarium.api import ActionContext, UndoContext
 
 
 def forward_undo(undo: UndoContext) -> None:

@@ -1,0 +1,73 @@
+"""The manuals are true: made pages match the code, quoted files match the files, commands and paths exist."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import reference
+import rooms
+from checkout import ROOT, files, place, text
+
+QUOTE = re.compile(r"<!-- quotes (\S+) -->\n```\w*\n(.*?)```", re.DOTALL)
+
+
+@pytest.mark.parametrize("module", reference.MODULES)
+def test_every_public_name_explains_itself(module: str) -> None:
+    silent = [
+        name
+        for name, value in reference.public_names(module)
+        if (inspect.isroutine(value) or isinstance(value, type)) and not reference.explains(value)
+    ]
+    assert silent == []
+
+
+@pytest.mark.parametrize("module", reference.MODULES)
+def test_every_public_name_is_documented_with_its_signature(module: str) -> None:
+    page = reference.PAGES / f"{module}.md"
+    assert page.exists(), f"{place(page)} is missing: run make docs"
+    assert page.read_text(encoding="utf-8") == reference.page(module), (
+        f"{place(page)} is behind the code: run make docs"
+    )
+
+
+def test_the_readme_of_every_family_tells_what_the_code_brings() -> None:
+    behind = [
+        place(path) for path, said in rooms.readmes().items() if path.read_text(encoding="utf-8") != said
+    ]
+    assert behind == [], "run make docs"
+
+
+def quotes() -> list[tuple[Path, str, str]]:
+    return [(page, quoted, body) for page in files(".md") for quoted, body in QUOTE.findall(text(page))]
+
+
+@pytest.mark.parametrize(
+    ("page", "quoted", "body"), quotes(), ids=lambda value: str(value)[-40:].replace("\n", " ")
+)
+def test_what_a_page_quotes_stands_in_the_file(page: Path, quoted: str, body: str) -> None:
+    """A page shows real code: a block under `quotes PATH` is a passage of that file, word for word."""
+    assert body.strip("\n") in text(ROOT / quoted), (
+        f"{place(page)} quotes {quoted}, which reads otherwise by now"
+    )
+
+
+def test_paths_named_in_the_manuals_exist() -> None:
+    """What stands in backticks and looks like a path of the checkout is one."""
+    gone = []
+    for page in (
+        ROOT / "README.md",
+        ROOT / "ARCHITECTURE.md",
+        ROOT / "CONTRIBUTING.md",
+        *(ROOT / "docs").glob("*.md"),
+    ):
+        for name in re.findall(
+            r"`((?:core|worker|plugins|examples|tests|benchmarks|docs|tools|requirements)/[\w./-]*)`",
+            text(page),
+        ):
+            if not (ROOT / name).exists():
+                gone.append(f"{place(page)}: {name}")
+    assert gone == []
