@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from armarium.lettering import Lettering, lettering_for
 from PIL import Image
+
+from armarium.lettering import Lettering, lettering_for
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from PIL import Image
+
 from armarium.testing.samples import SamplePage, sample_documents, sample_pages, write_sample_pages
 from armarium.testing.samples.__main__ import main
 from armarium.testing.samples.photograph import bend_between, bend_points
-from PIL import Image
 
 SMALL = 0.5
 
