@@ -64,7 +64,9 @@ def test_an_edge_may_overshoot_by_the_tolerance() -> None:
         ([(0.1, 0.1), (0.2, 0.2), (0.3, 0.1)] * MAX_POINTS, "simplify"),
     ],
 )
-def test_a_polygon_that_cannot_be_held_is_refused_in_words(polygon: list[tuple[float, ...]], words: str) -> None:
+def test_a_polygon_that_cannot_be_held_is_refused_in_words(
+    polygon: list[tuple[float, ...]], words: str
+) -> None:
     with pytest.raises(BadGeometry, match=words):
         validate_polygon(polygon)
 

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from armarium_source_model.text import Piece, assemble, first_strong_direction, majority_direction
 
 
-def piece(n: int, text: str, block: str | None = "b", direction: str | None = None, joiner: str = "\n") -> Piece:
+def piece(
+    n: int, text: str, block: str | None = "b", direction: str | None = None, joiner: str = "\n"
+) -> Piece:
     return Piece(f"s{n}", f"r{n}", text, block, direction, joiner)
 
 
@@ -41,7 +43,9 @@ def test_the_direction_of_a_block_is_stated_or_read_off_its_letters() -> None:
         "rtl",
         "ltr",
     ]
-    found = assemble([piece(1, digits, "x"), piece(2, hebrew, "x"), piece(3, latin, "y"), piece(4, hebrew, "y", "ltr")])
+    found = assemble(
+        [piece(1, digits, "x"), piece(2, hebrew, "x"), piece(3, latin, "y"), piece(4, hebrew, "y", "ltr")]
+    )
     assert [span.direction for span in found.spans] == ["rtl", "rtl", "ltr", "ltr"]
     assert assemble([piece(1, latin)], page_direction="ttb").spans[0].direction == "ttb"
     assert assemble([piece(1, digits)]).spans[0].direction == "ltr"

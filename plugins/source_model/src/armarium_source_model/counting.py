@@ -113,7 +113,10 @@ def working_pass(
         return Working(chosen_id, "chosen")
     by_hand = set(touched)
     ladder: tuple[tuple[PassBasis, list[PassFacts]], ...] = (
-        ("human-touched", [p for p in passes if p.id in by_hand or (p.provenance_kind == HUMAN and not p.imported)]),
+        (
+            "human-touched",
+            [p for p in passes if p.id in by_hand or (p.provenance_kind == HUMAN and not p.imported)],
+        ),
         ("text-layer", [p for p in passes if p.provider == TEXT_LAYER]),
         (
             "newest" if rule == "relaxed" else "newest-machine-unchosen",

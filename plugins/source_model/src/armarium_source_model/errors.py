@@ -51,7 +51,9 @@ class SegmentDeleted(Conflict):
 class PassDeleted(Conflict):
     def __init__(self, pass_id: str) -> None:
         super().__init__(
-            f"Pass {pass_id} was withdrawn; restore it before you write to it.", code="pass_deleted", id=pass_id
+            f"Pass {pass_id} was withdrawn; restore it before you write to it.",
+            code="pass_deleted",
+            id=pass_id,
         )
 
 

@@ -28,7 +28,9 @@ class BadGeometry(Invalid):
 def validate_rect(rect: Rect, *, what: str = "The rect") -> tuple[float, float, float, float]:
     """*rect* as `(x, y, w, h)`, or BadGeometry: four finite fractions, w and h above 0, inside the frame."""
     if len(rect) != 4:
-        raise BadGeometry(f"{what} has {len(rect)} numbers; a rect is [x, y, w, h] in fractions of the image.")
+        raise BadGeometry(
+            f"{what} has {len(rect)} numbers; a rect is [x, y, w, h] in fractions of the image."
+        )
     x, y, w, h = rect
     try:
         finite = math.isfinite(x) and math.isfinite(y) and math.isfinite(w) and math.isfinite(h)
@@ -72,10 +74,14 @@ def validate_points(
     except (TypeError, IndexError, OverflowError):
         sound = False
     if not sound:
-        raise BadGeometry(f"{what} holds a point that is not two finite numbers; send [[x, y], …] as fractions.")
+        raise BadGeometry(
+            f"{what} holds a point that is not two finite numbers; send [[x, y], …] as fractions."
+        )
     left, top, right, bottom = min(xs), min(ys), max(xs), max(ys)
     if left < -TOLERANCE or top < -TOLERANCE or right > 1 + TOLERANCE or bottom > 1 + TOLERANCE:
-        raise BadGeometry(f"{what} reaches outside the image; every coordinate is a fraction between 0 and 1.")
+        raise BadGeometry(
+            f"{what} reaches outside the image; every coordinate is a fraction between 0 and 1."
+        )
     if rect is not None:
         x, y, w, h = rect
         if (
@@ -137,7 +143,9 @@ class SoundGeometry:
     problem: str | None
 
 
-def sound_geometry(polygon: Points | None, baseline: Points | None, rect: Rect | None = None) -> SoundGeometry:
+def sound_geometry(
+    polygon: Points | None, baseline: Points | None, rect: Rect | None = None
+) -> SoundGeometry:
     """Keep what is sound of a foreign shape; the caller keeps the raw pixels apart with `problem` (B 2.1 metadata).
 
     The rect is the one given, else the one around the polygon, else the one around the baseline; it is None

@@ -125,9 +125,7 @@ def line_shape_direction(shapes: Iterable[Shape], aspect: float = 1.0) -> str | 
     return "ttb" if tall > wide else None
 
 
-def _order_brothers(
-    shapes: list[Shape], direction: str | None, aspect: float, slope: float
-) -> list[Shape]:
+def _order_brothers(shapes: list[Shape], direction: str | None, aspect: float, slope: float) -> list[Shape]:
     """Shapes of one parent: head furniture, body, footnotes, margins, foot furniture; each part by its place."""
     if len(shapes) < 2:
         return shapes
@@ -311,7 +309,9 @@ def _bands(rows: list[list[_Box]], least: float) -> list[list[list[_Box]]]:
 def _is_table(band: list[list[_Box]], columns: list[list[_Box]], lines: bool) -> bool:
     """Whether what looks like columns is a table of short cells in level rows, which is read row by row."""
     if lines:
-        return any(median((b.u1 - b.u0) / b.thick for b in column if b.thick > 0) < SHORT for column in columns)
+        return any(
+            median((b.u1 - b.u0) / b.thick for b in column if b.thick > 0) < SHORT for column in columns
+        )
     return (
         len(band) > 2
         and all(len(row) == len(columns) for row in band)

@@ -216,7 +216,9 @@ def add_segments(
                 if one.baseline is not None:
                     validate_baseline(one.baseline)
             except BadGeometry as refusal:
-                raise BadGeometry(f"Segment {one.key}: {refusal.detail}", code="bad_geometry", key=one.key) from None
+                raise BadGeometry(
+                    f"Segment {one.key}: {refusal.detail}", code="bad_geometry", key=one.key
+                ) from None
             anchor = {**frame, "rect": (x, y, w, h), "rotation": 0}
             if one.polygon is not None:
                 anchor["polygon"] = one.polygon
@@ -263,7 +265,9 @@ def add_segments(
     return made
 
 
-def row_provenance(ctx: ActionContext, pass_row: Row[Any], provenance_kind: str | None = None) -> dict[str, Any]:
+def row_provenance(
+    ctx: ActionContext, pass_row: Row[Any], provenance_kind: str | None = None
+) -> dict[str, Any]:
     """Who made a row of a pass: the one said, else the pass's maker; a machine never makes a person's row."""
     provenance = ctx.provenance()
     said = provenance_kind or pass_row.provenance_kind

@@ -86,7 +86,9 @@ def restore(ctx: ActionContext, p: PassId) -> dict[str, Any]:
     refuse_provisional(p.pass_id)
     row = get_pass(ctx.conn, p.pass_id)
     if row.deleted_at is None:
-        raise Conflict(f"Pass {p.pass_id} is not withdrawn, so there is nothing to restore.", code="not_deleted")
+        raise Conflict(
+            f"Pass {p.pass_id} is not withdrawn, so there is nothing to restore.", code="not_deleted"
+        )
     require_live(ctx.conn, row.document_id)
     require_unlocked(ctx, row.document_id)
     ctx.conn.execute(passes.update().where(passes.c.id == row.id).values(deleted_at=None))
@@ -112,10 +114,14 @@ def choose(ctx: ActionContext, p: PassChoose) -> dict[str, Any]:
     table = pass_choices
     if not p.working:
         if chosen != row.id:
-            raise Conflict(f"Pass {row.id} is not the chosen one, so there is no choice to release.", code="not_chosen")
+            raise Conflict(
+                f"Pass {row.id} is not the chosen one, so there is no choice to release.", code="not_chosen"
+            )
         ctx.conn.execute(table.delete().where(table.c.document_id == row.document_id))
     elif chosen is None:
-        ctx.conn.execute(table.insert().values(document_id=row.document_id, pass_id=row.id, **ctx.provenance()))
+        ctx.conn.execute(
+            table.insert().values(document_id=row.document_id, pass_id=row.id, **ctx.provenance())
+        )
     elif chosen != row.id:
         ctx.conn.execute(
             table.update()

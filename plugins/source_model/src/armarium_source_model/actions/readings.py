@@ -149,7 +149,9 @@ def write_reading(
     return representation_id
 
 
-def _touch(ctx: ActionContext, segment_id: str, document_id: str, pass_id: str, *representation_ids: str) -> None:
+def _touch(
+    ctx: ActionContext, segment_id: str, document_id: str, pass_id: str, *representation_ids: str
+) -> None:
     ctx.target(segment_id, *representation_ids)
     ctx.changed(
         segment_ids=[segment_id],

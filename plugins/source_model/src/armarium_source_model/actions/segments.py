@@ -60,7 +60,10 @@ def _create_example(ex: Example) -> dict[str, Any]:
         "document_id": page.document_id,
         "pass_id": page.pass_id,
         "kind": "line",
-        "anchor": {"rect": [0.1, 0.7, 0.8, 0.05], "polygon": [[0.1, 0.7], [0.9, 0.7], [0.9, 0.75], [0.1, 0.75]]},
+        "anchor": {
+            "rect": [0.1, 0.7, 0.8, 0.05],
+            "polygon": [[0.1, 0.7], [0.9, 0.7], [0.9, 0.75], [0.1, 0.75]],
+        },
         "baseline": [[0.1, 0.74], [0.9, 0.74]],
         "language": "fr",
     }
@@ -190,7 +193,9 @@ def anchor_value(
         ).one_or_none()
         is None
     ):
-        raise NotFound(f"Document {document_id} has no rendition {rendition_id} to measure on.", id=rendition_id)
+        raise NotFound(
+            f"Document {document_id} has no rendition {rendition_id} to measure on.", id=rendition_id
+        )
     value = anchor.model_dump(mode="json", exclude_none=True)
     value |= {"document_id": document_id, "rendition_id": rendition_id}
     return value, rect
@@ -237,7 +242,9 @@ def editable(
     if checked is not None:
         checked.add(row.pass_id)
     if expected_version is not None and row.version != expected_version:
-        raise StaleSegment(segment_id, expected_version, row.version, moved_fields(ctx.conn, row, expected_version))
+        raise StaleSegment(
+            segment_id, expected_version, row.version, moved_fields(ctx.conn, row, expected_version)
+        )
     return row
 
 
@@ -322,7 +329,11 @@ def write_version(ctx: ActionContext, row: Row[Any], changes: dict[str, Any]) ->
 
 def _delete_example(ex: Example) -> dict[str, Any]:
     page = sample_page(ex)
-    return {"segment_ids": page.segment_ids[:2], "expected_versions": [1, 1], "reason": "Bleed-through, no line"}
+    return {
+        "segment_ids": page.segment_ids[:2],
+        "expected_versions": [1, 1],
+        "reason": "Bleed-through, no line",
+    }
 
 
 @action(
@@ -343,7 +354,8 @@ def delete(ctx: ActionContext, p: SegmentDelete) -> dict[str, Any]:
         )
     checked: set[str] = set()
     rows = [
-        editable(ctx, one, at, checked) for one, at in zip(_once(p.segment_ids), p.expected_versions, strict=True)
+        editable(ctx, one, at, checked)
+        for one, at in zip(_once(p.segment_ids), p.expected_versions, strict=True)
     ]
     _one_pass(rows)
     for row in rows:
@@ -353,7 +365,9 @@ def delete(ctx: ActionContext, p: SegmentDelete) -> dict[str, Any]:
 
 
 def _once(ids: list[str]) -> list[str]:
-    twice = next((one for n, one in enumerate(ids) if one in ids[:n]), None) if len(set(ids)) < len(ids) else None
+    twice = (
+        next((one for n, one in enumerate(ids) if one in ids[:n]), None) if len(set(ids)) < len(ids) else None
+    )
     if twice is not None:
         raise Invalid(f"{twice} is named twice; name each segment once.", code="named_twice")
     return ids
@@ -391,7 +405,9 @@ def undelete(ctx: ActionContext, p: SegmentUndelete) -> dict[str, Any]:
         refuse_provisional(segment_id)
         row = get_segment(ctx.conn, segment_id)
         if row.deleted_at is None:
-            raise Conflict(f"Segment {segment_id} is not deleted, so there is nothing to bring back.", code="not_deleted")
+            raise Conflict(
+                f"Segment {segment_id} is not deleted, so there is nothing to bring back.", code="not_deleted"
+            )
         if row.pass_id not in checked:
             _check_page(ctx, row)
             checked.add(row.pass_id)
@@ -431,7 +447,9 @@ def restore_version(ctx: ActionContext, p: RestoreVersion) -> dict[str, Any]:
     try:
         rect = validate_rect(changes["anchor"]["rect"])
     except BadGeometry as refusal:
-        raise Conflict(f"Version {p.version} has a shape that is not accepted any more: {refusal.detail}") from None
+        raise Conflict(
+            f"Version {p.version} has a shape that is not accepted any more: {refusal.detail}"
+        ) from None
     changes |= dict(zip(("bbox_x", "bbox_y", "bbox_w", "bbox_h"), rect, strict=True))
     changes["tile"] = tile_of(*rect)
     write_version(ctx, row, changes)

@@ -46,7 +46,9 @@ def take_lines(ctx: ActionContext, p: TakeLines) -> dict[str, Any]:
     out and its reason kept in the segment's metadata. Texts that come with lines become readings.
     """
     if p.provider == USER:
-        raise Invalid("A reader's lines cannot be a person's: name the reader as provider.", code="not_a_person")
+        raise Invalid(
+            "A reader's lines cannot be a person's: name the reader as provider.", code="not_a_person"
+        )
     rendition_id = _rendition(ctx, p.document_id, p.rendition_id)
     pass_id = create_pass(
         ctx, p.document_id, p.name, provider=p.provider, model=p.model, run_id=p.run_id or ctx.run_id
@@ -71,7 +73,9 @@ def take_lines(ctx: ActionContext, p: TakeLines) -> dict[str, Any]:
 def _rendition(ctx: ActionContext, document_id: str, rendition_id: str | None) -> str | None:
     if rendition_id is None:
         return None
-    row = ctx.conn.exec_driver_sql("SELECT document_id FROM rendition WHERE id = ?", (rendition_id,)).one_or_none()
+    row = ctx.conn.exec_driver_sql(
+        "SELECT document_id FROM rendition WHERE id = ?", (rendition_id,)
+    ).one_or_none()
     if row is None or row[0] != document_id:
         raise OtherPage(
             f"Rendition {rendition_id} is not a picture of document {document_id}; lines are measured on one of its own.",
@@ -137,7 +141,9 @@ def _readings_example(ex: Example) -> dict[str, Any]:
 def take_readings(ctx: ActionContext, p: TakeReadings) -> dict[str, Any]:
     """Raises NotFound, SegmentDeleted, and Conflict for a segment of another pass than the one named."""
     if p.provider == USER:
-        raise Invalid("A reader's readings cannot be a person's: name the reader as provider.", code="not_a_person")
+        raise Invalid(
+            "A reader's readings cannot be a person's: name the reader as provider.", code="not_a_person"
+        )
     writable_pass(ctx, p.pass_id, p.document_id)
     require_kind(ctx, p.kind)
     wanted = [one.segment_id for one in p.readings]

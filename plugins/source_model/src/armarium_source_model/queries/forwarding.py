@@ -37,7 +37,8 @@ def notes_of_step(conn: Connection, audit_id: str) -> list[dict[str, Any]]:
     return [
         _note(row)
         for row in conn.exec_driver_sql(
-            f"SELECT {', '.join(_KEYS)} FROM segment_forwarding WHERE audit_id = ? ORDER BY sequence", (audit_id,)
+            f"SELECT {', '.join(_KEYS)} FROM segment_forwarding WHERE audit_id = ? ORDER BY sequence",
+            (audit_id,),
         )
     ]
 

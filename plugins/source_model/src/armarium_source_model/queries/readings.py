@@ -119,7 +119,9 @@ def standing_choices(conn: Connection, segment_id: str) -> dict[str, str]:
     }
 
 
-def counting_of_segment(conn: Connection, segment_id: str, kind: str, rule: ReadingRule = "strict") -> Counting:
+def counting_of_segment(
+    conn: Connection, segment_id: str, kind: str, rule: ReadingRule = "strict"
+) -> Counting:
     """The counting reading of one kind on one segment."""
     facts = [
         ReadingFacts(*row)
@@ -153,7 +155,8 @@ def readings_of(
                 )
             )
     counting = {
-        name: counting_reading(facts, chosen_id=chosen.get(name), rule=rule) for name, facts in by_kind.items()
+        name: counting_reading(facts, chosen_id=chosen.get(name), rule=rule)
+        for name, facts in by_kind.items()
     }
     counting_ids = {one.representation_id for one in counting.values()}
     corrected_by = {
@@ -203,5 +206,6 @@ def get_reading(conn: Connection, representation_id: str) -> dict[str, Any] | No
 def reading_kind_keys(conn: Connection) -> list[str]:
     """The kinds of reading this project has, seeded ones first."""
     return [
-        row[0] for row in conn.exec_driver_sql("SELECT key FROM reading_kind ORDER BY builtin DESC, created_at, key")
+        row[0]
+        for row in conn.exec_driver_sql("SELECT key FROM reading_kind ORDER BY builtin DESC, created_at, key")
     ]

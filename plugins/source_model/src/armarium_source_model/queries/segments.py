@@ -132,7 +132,9 @@ def answers(rows: Iterable[Any], texts: dict[str, CountingText]) -> list[dict[st
     return found
 
 
-def parsed_answers(conn: Connection, ids: Iterable[str], rule: ReadingRule = "strict") -> list[dict[str, Any]]:
+def parsed_answers(
+    conn: Connection, ids: Iterable[str], rule: ReadingRule = "strict"
+) -> list[dict[str, Any]]:
     """The segments *ids*, deleted ones too, as answered and with plain JSON values, in the order given."""
     wanted = list(ids)
     rows = (
@@ -149,7 +151,9 @@ def parsed_answers(conn: Connection, ids: Iterable[str], rule: ReadingRule = "st
         raise NoSuchSegment(missing)
     texts: dict[str, CountingText] = {}
     for document_id in {row[1] for row in rows}:
-        texts |= counting_of_segments(conn, document_id, [row[0] for row in rows if row[1] == document_id], rule)
+        texts |= counting_of_segments(
+            conn, document_id, [row[0] for row in rows if row[1] == document_id], rule
+        )
     found: list[dict[str, Any]] = orjson.loads(orjson.dumps(answers([by_id[one] for one in wanted], texts)))
     return found
 

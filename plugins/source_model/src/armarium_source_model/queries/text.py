@@ -78,7 +78,7 @@ def page_shapes(
     """The shapes of a pass and what is known of the page's direction, proportions and slope."""
     cursor = conn.connection.cursor()
     shapes = [
-        Shape(*row[:10], *(_cell(row[10]) if row[10] else (None, None)), row[11])
+        Shape._make((*row[:10], *(_cell(row[10]) if row[10] else (None, None)), row[11]))
         for row in cursor.execute(_SHAPES, (pass_id,)).fetchall()
     ]
     frame = cursor.execute(_FRAME, (document_id,)).fetchone() or (None, None, None)
@@ -87,7 +87,9 @@ def page_shapes(
     baselines = [orjson.loads(row[0]) for row in cursor.execute(_BASELINES, (pass_id, SAMPLE)).fetchall()]
     direction = stated or line_shape_direction(shapes, aspect)
     if direction is None and texts:
-        direction = majority_direction([one.text for one, _ in zip(texts.values(), range(SAMPLE), strict=False)])
+        direction = majority_direction(
+            [one.text for one, _ in zip(texts.values(), range(SAMPLE), strict=False)]
+        )
     return PageShapes(shapes, direction, stated, aspect, page_slope(baselines, aspect))
 
 
@@ -127,7 +129,9 @@ def page_text(
     else:
         row = get_pass(conn, pass_id)
         if row.document_id != document_id:
-            raise NotFound(f"Pass {pass_id} is of another page ({row.document_id}); name a pass of {document_id}.")
+            raise NotFound(
+                f"Pass {pass_id} is of another page ({row.document_id}); name a pass of {document_id}."
+            )
         basis = "named"
     texts = counting_of_pass(conn, pass_id, kind, rule)
     page = page_shapes(conn, document_id, pass_id, texts)
@@ -173,7 +177,9 @@ def assemble_in_order(
             stated = shape.direction or (parent.direction if parent is not None else None)
             if counting is not None and counting.text:
                 worded.add(identity)
-                pieces.append(Piece(identity, counting.representation_id, counting.text, shape.parent_id, stated))
+                pieces.append(
+                    Piece(identity, counting.representation_id, counting.text, shape.parent_id, stated)
+                )
             else:
                 omitted.append(Omitted(identity, "unknown"))
         elif counting is not None and counting.text and shape.parent_id not in worded:
@@ -193,6 +199,8 @@ def assemble_in_order(
                 )
             )
             omitted = [one for one in omitted if one.segment_id != shape.parent_id]
-    assembled = assemble(pieces, page_direction=page.stated or (page.direction if page.direction == "ttb" else None))
+    assembled = assemble(
+        pieces, page_direction=page.stated or (page.direction if page.direction == "ttb" else None)
+    )
     assembled.omitted = omitted
     return assembled

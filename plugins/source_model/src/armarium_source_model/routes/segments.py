@@ -115,9 +115,7 @@ def restore_pass(request: Request, pass_id: str) -> Response:
 )
 def mark_ground_truth(request: Request, pass_id: str, body: GroundTruthBody) -> Response:
     """Or take the mark back. A machine may not set it (422)."""
-    return act(
-        request, "segment.pass_ground_truth", {"pass_id": pass_id, "ground_truth": body.ground_truth}
-    )
+    return act(request, "segment.pass_ground_truth", {"pass_id": pass_id, "ground_truth": body.ground_truth})
 
 
 @router.put(
