@@ -92,7 +92,9 @@ class Session:
         answer: dict[str, Any] = self.post("/api/actions/invoke", {"name": name, "params": dict(params)})
         return answer
 
-    def follow(self, job_id: str, seen: Callable[[dict[str, Any]], None], *, every: float = 0.2) -> dict[str, Any]:
+    def follow(
+        self, job_id: str, seen: Callable[[dict[str, Any]], None], *, every: float = 0.2
+    ) -> dict[str, Any]:
         """Wait for a job and everything under it; *seen* is called with its node as it moves on."""
         while True:
             node: dict[str, Any] = self.get(f"/api/activity/jobs/{job_id}")
@@ -121,18 +123,15 @@ def _engine(settings: Settings) -> Iterator[tuple[httpx.Client, bool]]:
 
 
 def _running(settings: Settings) -> httpx.Client | None:
-    """A client of the engine that says in the state folder how to reach it, when it answers."""
-    try:
-        card = json.loads((settings.state_dir / "engine.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    client = _client(settings, uds=card.get("uds"), base_url=card.get("base_url"))
-    try:
-        client.get("/api/health", timeout=2.0)
-    except httpx.HTTPError:
-        client.close()
-        return None
-    return client
+    """A client of the engine that serves this state folder, when one does."""
+    from armarium.serving import running_engine
+
+    card = running_engine(settings)
+    return (
+        None
+        if card is None
+        else _client(settings, uds=card.uds, base_url=None if card.uds else card.base_url)
+    )
 
 
 def _client(settings: Settings, *, uds: str | None, base_url: str | None) -> httpx.Client:
@@ -140,7 +139,11 @@ def _client(settings: Settings, *, uds: str | None, base_url: str | None) -> htt
     headers = {"Authorization": f"Bearer {token}", "X-Service-Client": "command line"}
     transport = httpx.HTTPTransport(uds=uds) if uds else None
     return httpx.Client(
-        base_url=base_url or "http://localhost", headers=headers, transport=transport, timeout=None, trust_env=False
+        base_url=base_url or "http://localhost",
+        headers=headers,
+        transport=transport,
+        timeout=None,
+        trust_env=False,
     )
 
 

@@ -1,0 +1,133 @@
+"""Commands about background work: what runs and waits, with live progress; pause, cancel, retry, mode."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any
+
+import typer
+
+from armarium.cli.output import answer, table, wants_json
+from armarium.cli.program import engine_session
+from armarium.cli.session import Session
+
+jobs = typer.Typer(help="Background work.", invoke_without_command=True)
+
+
+def register(program: typer.Typer) -> None:
+    """Add the commands."""
+    program.add_typer(jobs, name="jobs")
+
+
+@jobs.callback()
+def list_jobs(
+    context: typer.Context,
+    watch: Annotated[
+        bool, typer.Option("--watch", "-w", help="Keep showing it until nothing is left.")
+    ] = False,
+) -> None:
+    """What runs, waits, is paused or failed, each with the reason."""
+    if context.invoked_subcommand is not None:
+        return
+    with engine_session() as session:
+        if watch and not wants_json():
+            _watch(session)
+            return
+        found = session.get("/api/activity/jobs")
+    answer(
+        found,
+        lambda: table(f"Background work ({found['mode']})", _COLUMNS, [_row(j) for j in found["items"]]),
+    )
+
+
+_COLUMNS = ("id", "what", "state", "done", "why")
+
+
+def _row(job: dict[str, Any]) -> tuple[object, ...]:
+    pages = f"{job['done']}/{job['total']}" if job.get("total") else ""
+    return job["id"], job.get("title") or job["kind"], job["state"], pages, job.get("reason") or ""
+
+
+def _watch(session: Session) -> None:
+    from rich.live import Live
+    from rich.table import Table
+
+    with Live(refresh_per_second=4) as live:
+        while True:
+            found = session.get("/api/activity/jobs")
+            drawn = Table(*_COLUMNS, title=f"Background work ({found['mode']})")
+            for job in found["items"]:
+                drawn.add_row(*(str(cell) for cell in _row(job)))
+            live.update(drawn)
+            if not any(job["state"] in ("running", "waiting") for job in found["items"]):
+                return
+            time.sleep(0.25)
+
+
+JobId = Annotated[str, typer.Argument(help="Id of the job.")]
+
+
+@jobs.command()
+def log(job: JobId) -> None:
+    """The log of a job and the jobs under it."""
+    with engine_session() as session:
+        found = session.get(f"/api/activity/jobs/{job}/log")
+
+    def words() -> None:
+        for line in found["lines"]:
+            typer.echo(f"{line['at']} {line['level']:7} {line['message']}")
+
+    answer(found, words)
+
+
+@jobs.command()
+def pause(job: Annotated[str | None, typer.Argument(help="Id of the job; none: everything.")] = None) -> None:
+    """Pause a job, or all background work; what is in hand is finished."""
+    _set_paused(job, True)
+
+
+@jobs.command()
+def resume(
+    job: Annotated[str | None, typer.Argument(help="Id of the job; none: everything.")] = None,
+) -> None:
+    """Let a job, or all background work, go on."""
+    _set_paused(job, False)
+
+
+def _set_paused(job: str | None, paused: bool) -> None:
+    path = f"/api/activity/jobs/{job}/paused" if job else "/api/activity/jobs/paused"
+    with engine_session() as session:
+        done = session.put(path, {"paused": paused})
+    answer(done, f"{job or 'Background work'}: {done.get('state') or done.get('mode')}.")
+
+
+@jobs.command()
+def cancel(job: JobId) -> None:
+    """Stop a job; what is in hand is finished."""
+    with engine_session() as session:
+        done = session.post(f"/api/activity/jobs/{job}/cancel")
+    answer(done, f"{job}: {done['state']}.")
+
+
+@jobs.command()
+def retry(job: JobId) -> None:
+    """Start a failed job again from where it stopped."""
+    with engine_session() as session:
+        done = session.post(f"/api/activity/jobs/{job}/retry")
+    answer(done, f"{job}: {done['state']}.")
+
+
+@jobs.command("clear-failed")
+def clear_failed() -> None:
+    """Take failed jobs off the list."""
+    with engine_session() as session:
+        done = session.post("/api/activity/jobs/clear-failed")
+    answer(done, f"Cleared {done['cleared']}.")
+
+
+@jobs.command()
+def mode(value: Annotated[str, typer.Argument(help="automatic, started or paused.")]) -> None:
+    """When background work may start."""
+    with engine_session() as session:
+        done = session.put("/api/activity/jobs/mode", {"mode": value})
+    answer(done, f"Mode: {done.get('mode', value)}.")

@@ -1,0 +1,136 @@
+"""Commands about the engine and this machine: serve, plugins, runtimes, tokens."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from armarium.cli.output import answer, table
+from armarium.cli.pages import finished
+from armarium.cli.program import engine_session
+from armarium.settings import Settings
+
+runtime = typer.Typer(help="Isolated environments of heavy engines.", no_args_is_help=True)
+token = typer.Typer(help="Who may reach this engine.", no_args_is_help=True)
+
+
+def register(program: typer.Typer) -> None:
+    """Add the commands."""
+    program.command()(serve)
+    program.command()(plugins)
+    program.add_typer(runtime, name="runtime")
+    program.add_typer(token, name="token")
+
+
+def serve(
+    port: Annotated[int | None, typer.Option(help="TCP port on 127.0.0.1.")] = None,
+    uds: Annotated[str | None, typer.Option(help="Listen on this Unix socket instead.")] = None,
+) -> None:
+    """Run the engine until it is told to stop."""
+    from armarium.serving import serve as run_server
+
+    changes: dict[str, object] = {}
+    if port is not None:
+        changes["port"] = port
+    if uds is not None:
+        changes["uds"] = Path(uds).absolute()
+    settings = Settings().model_copy(update=changes)
+    run_server(settings, on_ready=lambda card: typer.echo(f"Armarium answers at {card.base_url}/docs"))
+
+
+def plugins() -> None:
+    """The plugins loaded, and those refused with the reason."""
+    with engine_session() as session:
+        found = session.get("/api/plugins")
+
+    def words() -> None:
+        rows = [(p["name"], p["version"], p["summary"]) for p in found["plugins"]]
+        table("Plugins", ("name", "version", "what it brings"), rows)
+        drivers = [
+            (group, ", ".join(names)) for p in found["plugins"] for group, names in p["drivers"].items()
+        ]
+        if drivers:
+            table("Drivers", ("group", "names"), drivers)
+        for refused in (*found["refused"], *found["refused_drivers"]):
+            typer.echo(f"refused: {refused['name']}: {refused['why']}")
+
+    answer(found, words)
+
+
+@runtime.command("list")
+def list_runtimes() -> None:
+    """The runtimes plugins declare, and which are installed."""
+    from armarium.engine import Engine
+
+    found = [asdict(state) for state in Engine(Settings()).runtimes.list()]
+    rows = [
+        (r["name"], "installed" if r["installed"] else "", r.get("size_bytes") or "", r["summary"])
+        for r in found
+    ]
+    answer({"items": found, "count": len(found)}, lambda: table("", ("name", "", "bytes", "what for"), rows))
+
+
+@runtime.command()
+def install(name: Annotated[str, typer.Argument(help="Name of the runtime, kraken say.")]) -> None:
+    """Make a runtime: an environment of its own with pinned packages."""
+    with engine_session() as session:
+        started = session.act("runtime.install", {"name": name})["result"]
+        node = finished(session, started["job_id"], f"Install {name}")
+    answer(node, f"The runtime {name} is installed.")
+
+
+@runtime.command()
+def remove(name: Annotated[str, typer.Argument(help="Name of the runtime.")]) -> None:
+    """Remove a runtime from this machine."""
+    with engine_session() as session:
+        done = session.act("runtime.remove", {"name": name})
+    answer(done, f"The runtime {name} is removed.")
+
+
+@token.command("list")
+def list_tokens() -> None:
+    """Devices, sessions and agents that hold a token."""
+    with engine_session() as session:
+        found = session.get("/api/tokens")
+    rows = [
+        (
+            t["id"],
+            t["kind"],
+            t["name"],
+            t["role"],
+            t.get("last_seen") or "",
+            "revoked" if t["revoked"] else "",
+        )
+        for t in found["items"]
+    ]
+    answer(found, lambda: table("", ("id", "kind", "name", "role", "last seen", ""), rows))
+
+
+@token.command("create")
+def create_token(
+    name: Annotated[str, typer.Argument(help="What it is for.")],
+    role: Annotated[str, typer.Option(help="editor or viewer.")] = "editor",
+) -> None:
+    """Make a token for an agent; it is shown once."""
+    with engine_session() as session:
+        made = session.post("/api/tokens", {"name": name, "role": role})
+    answer(made, str(made.get("token") or made.get("agent_token")))
+
+
+@token.command()
+def revoke(identity: Annotated[str, typer.Argument(metavar="ID", help="Id of the token.")]) -> None:
+    """Take a token's rights away at once."""
+    with engine_session() as session:
+        done = session.delete(f"/api/tokens/{identity}")
+    answer(done, f"Revoked {identity}.")
+
+
+@token.command()
+def pair(role: Annotated[str, typer.Option(help="owner, editor or viewer.")] = "editor") -> None:
+    """Make a one-time code that lets a device in, good for ten minutes."""
+    with engine_session() as session:
+        made = session.post("/api/pair/code", {"role": role})
+    answer(made, f"Code: {made['code']} (until {made['expires_at']})")

@@ -1,0 +1,100 @@
+"""Commands about projects: create, list, settings, snapshot, release, doctor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from armarium.cli.output import answer, table
+from armarium.cli.program import engine_session, full_path, plural, project_session
+from armarium.cli.session import Refused
+
+
+def register(program: typer.Typer) -> None:
+    """Add the commands."""
+    program.command()(create)
+    program.command("projects")(projects)
+    program.command()(release)
+    program.command()(snapshot)
+    program.command()(doctor)
+
+
+def create(
+    path: Annotated[
+        str, typer.Argument(help="Where: a path that ends in .library (added when it does not).")
+    ],
+    name: Annotated[str | None, typer.Option(help="The name people see.")] = None,
+) -> None:
+    """Make a new, empty project."""
+    place = full_path(path if path.endswith(".library") else f"{path}.library")
+    with engine_session() as session:
+        made = session.post("/api/library", {"path": place, **({"name": name} if name else {})})
+    answer(made, f"Made {made['path']}.")
+
+
+def projects() -> None:
+    """List the projects this engine knows."""
+    with engine_session() as session:
+        known = session.get("/api/registry")
+    rows = [
+        (e["name"] or Path(e["path"]).stem, e["path"], "open" if e["is_open"] else "", e["last_accessed"])
+        for e in known["libraries"]
+    ]
+    answer(known, lambda: table("Projects", ("name", "path", "", "last used"), rows))
+
+
+def release() -> None:
+    """Close the project in the running engine, so that another may open it."""
+    with project_session() as session:
+        if not session.running:
+            raise Refused("No engine is running that could hold the project.")
+        released = session.post("/api/registry/release", {"path": session.library})
+    answer(released, f"{released['status'].replace('_', ' ')}: {released['path']}")
+
+
+def snapshot(reason: Annotated[str, typer.Option(help="A word on why.")] = "on demand") -> None:
+    """Take a snapshot of the project: its database and the list of its files."""
+    with project_session() as session:
+        taken = session.act("snapshot.take", {"reason": reason})["result"]
+    answer(taken, f"Snapshot of {plural(taken['objects'], 'file')} in {taken['path']}.")
+
+
+def doctor(
+    path: Annotated[
+        str | None, typer.Argument(help="The package to examine; left out: the project meant.")
+    ] = None,
+    files: Annotated[bool, typer.Option(help="Also read every file and compare its bytes.")] = True,
+) -> None:
+    """Look a project over: database, history, audit chain, files. Changes nothing; exit code 1 when it is unwell."""
+    from armarium.doctor import examine
+    from armarium.engine import Engine
+    from armarium.serving import running_engine
+    from armarium.settings import Settings
+
+    settings = Settings()
+    if path is None:
+        with project_session() as session:
+            path = session.library
+    assert path is not None
+    place = full_path(path)
+    if running_engine(settings) is not None:
+        with engine_session() as session:
+            session.post("/api/registry/release", {"path": place})
+    engine = Engine(settings)
+    engine.start(jobs=False)
+    try:
+        report = examine(engine, place, files=files)
+    finally:
+        engine.close()
+
+    def words() -> None:
+        for finding in report["findings"]:
+            typer.echo(f"{finding['level']}: {finding['what']}")
+        counts = ", ".join(f"{number} {what}" for what, number in report["counts"].items())
+        typer.echo(f"{report['path']} is {'healthy' if report['healthy'] else 'NOT healthy'} ({counts}).")
+
+    answer(report, words)
+    if not report["healthy"]:
+        raise typer.Exit(1)
