@@ -80,7 +80,9 @@ def test_a_large_column_is_kept_only_when_it_changed(run, shelf_library: Library
     ]
 
 
-def test_a_change_that_changes_nothing_leaves_no_image(run, shelf_engine: Engine, shelf_library: Library) -> None:
+def test_a_change_that_changes_nothing_leaves_no_image(
+    run, shelf_engine: Engine, shelf_library: Library
+) -> None:
     run("shelf.create", name="A")
 
     def again(ctx) -> None:

@@ -17,7 +17,9 @@ from armarium.testing.digest import table_digests
 from armarium.testing.shelf import shelf_plugin
 
 
-def test_a_new_package_has_its_folders_and_nothing_is_left_beside_it(shelf_library: Library, tmp_path: Path) -> None:
+def test_a_new_package_has_its_folders_and_nothing_is_left_beside_it(
+    shelf_library: Library, tmp_path: Path
+) -> None:
     names = {p.name for p in shelf_library.path.iterdir()}
     assert {"library.json", DATABASE, "objects", "models", "recipe", "derived", "snapshots"} <= names
     assert not [p for p in tmp_path.iterdir() if p.name.endswith(".new")]
@@ -46,7 +48,9 @@ def test_a_failing_seed_leaves_nothing(make_engine, tmp_path: Path) -> None:
         ("{tmp}/missing.library", NotFound),
     ],
 )
-def test_paths_that_name_no_project_are_refused(shelf_engine: Engine, tmp_path: Path, path: str, error: type) -> None:
+def test_paths_that_name_no_project_are_refused(
+    shelf_engine: Engine, tmp_path: Path, path: str, error: type
+) -> None:
     with pytest.raises(error):
         shelf_engine.libraries.get(path.format(tmp=tmp_path))
 
@@ -127,7 +131,9 @@ def test_tables_of_a_newer_family_are_left_alone(shelf_engine: Engine, shelf_lib
         shelf_engine.libraries.get(path)
 
 
-def test_a_missing_plugin_leaves_its_tables_untouched(run, shelf_engine: Engine, shelf_library, make_engine) -> None:
+def test_a_missing_plugin_leaves_its_tables_untouched(
+    run, shelf_engine: Engine, shelf_library, make_engine
+) -> None:
     run("shelf.create", name="A")
     before = table_digests(shelf_library.db, shelf_engine.library_schema)
     path = _closed(shelf_engine, shelf_library)
@@ -173,7 +179,9 @@ def test_a_migration_takes_a_snapshot_first_and_changes_the_history_too(
     engine.undo(library, [made.audit_id], LOCAL_OWNER)
 
 
-def test_a_snapshot_that_cannot_be_made_says_so_and_leaves_nothing(shelf_library: Library, monkeypatch) -> None:
+def test_a_snapshot_that_cannot_be_made_says_so_and_leaves_nothing(
+    shelf_library: Library, monkeypatch
+) -> None:
     def full(*args: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -235,7 +243,9 @@ def test_unregister_and_undo(shelf_engine: Engine, shelf_library: Library) -> No
         shelf_engine.run(None, "library.unregister", {"path": path.replace("Shelves", "Other")}, LOCAL_OWNER)
 
 
-def test_the_doctor_finds_every_flipped_byte_of_a_kept_file(shelf_engine: Engine, shelf_library: Library) -> None:
+def test_the_doctor_finds_every_flipped_byte_of_a_kept_file(
+    shelf_engine: Engine, shelf_library: Library
+) -> None:
     digest = shelf_library.objects.put_bytes(b"a page photograph")
     assert doctor.examine(shelf_engine, shelf_library.path)["healthy"]
     path = shelf_library.objects.path(digest)

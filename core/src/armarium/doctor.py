@@ -68,7 +68,9 @@ def _findings(engine: Engine, library: Library, *, files: bool) -> Iterator[Find
         yield from _files(library)
     leftovers = library.objects.root / "tmp"
     if leftovers.is_dir() and any(leftovers.iterdir()):
-        yield Finding("note", "Files of an interrupted write are left; they go when the project is opened next.")
+        yield Finding(
+            "note", "Files of an interrupted write are left; they go when the project is opened next."
+        )
     for plugin, check in engine.plugins.contributions("doctor"):
         examined: Callable[[Library], Iterator[str]] = check
         for sentence in examined(library):
@@ -83,7 +85,9 @@ def _database(raw: sqlite3.Connection) -> Iterator[Finding]:
         yield Finding("error", f"A row of {table} points at a row of {parent} that is not there.")
     (step,) = raw.execute("SELECT audit_seq FROM audit_current").fetchone() or (None,)
     if step is not None:
-        yield Finding("error", "A step was left open: the history would name the wrong step. Restore a snapshot.")
+        yield Finding(
+            "error", "A step was left open: the history would name the wrong step. Restore a snapshot."
+        )
     (steps,) = raw.execute("SELECT COALESCE(max(seq), 0) FROM audit").fetchone()
     for (name,) in raw.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '%\\_\\_history' ESCAPE '\\'"
@@ -100,7 +104,10 @@ def _files(library: Library) -> Iterator[Finding]:
 
 
 def _counts(library: Library) -> dict[str, int]:
-    counts = {"files": sum(1 for _ in library.objects.digests()), "snapshots": len(snapshots.listed(library.path))}
+    counts = {
+        "files": sum(1 for _ in library.objects.digests()),
+        "snapshots": len(snapshots.listed(library.path)),
+    }
     with library.db.read_raw() as raw:
         counts["steps"] = raw.execute("SELECT count(*) FROM audit").fetchone()[0]
     return counts

@@ -47,7 +47,7 @@ def plugins() -> None:
         found = session.get("/api/plugins")
 
     def words() -> None:
-        rows = [(p["name"], p["version"], p["summary"]) for p in found["plugins"]]
+        rows = [(p["name"], p["version"] or "", p["summary"]) for p in found["plugins"]]
         table("Plugins", ("name", "version", "what it brings"), rows)
         drivers = [
             (group, ", ".join(names)) for p in found["plugins"] for group, names in p["drivers"].items()

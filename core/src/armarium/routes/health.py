@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from importlib import metadata as distributions
 from typing import Literal
 
 from fastapi import APIRouter, Response
@@ -29,12 +30,16 @@ class LoadedPlugin(BaseModel):
     name: str
     summary: str
     distribution: str | None = None
+    version: str | None = None
+    """The version of its distribution; null for what an embedding program handed in."""
     engine_api: int
     prefixes: list[str]
     actions: list[str]
     jobs: list[str]
     tables: list[str]
     driver_groups: list[str]
+    drivers: dict[str, list[str]]
+    """The names of the drivers installed, by group."""
 
 
 class RefusedPlugin(BaseModel):
@@ -102,12 +107,14 @@ async def plugins(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
             "name": plugin.name,
             "summary": plugin.summary,
             "distribution": registry.distributions.get(plugin.name),
+            "version": _version(registry.distributions.get(plugin.name)),
             "engine_api": plugin.engine_api,
             "prefixes": list(plugin.owned),
             "actions": sorted(found.name for found in plugin.actions),
             "jobs": sorted(kind.name for kind in plugin.jobs),
             "tables": sorted(plugin.metadata.tables) if plugin.metadata is not None else [],
             "driver_groups": list(plugin.driver_groups),
+            "drivers": {group: engine.drivers.names(group) for group in plugin.driver_groups},
         }
         for plugin in registry.loaded
     ]
@@ -121,6 +128,15 @@ async def plugins(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
     return json_response(
         {"plugins": loaded, "refused": refused, "refused_drivers": drivers, "count": len(loaded)}
     )
+
+
+def _version(distribution: str | None) -> str | None:
+    if distribution is None:
+        return None
+    try:
+        return distributions.version(distribution)
+    except distributions.PackageNotFoundError:
+        return None
 
 
 @router.get("/clients", response_model=Clients, responses=REFUSALS(), summary="Connected surfaces")

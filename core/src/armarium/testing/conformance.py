@@ -79,7 +79,7 @@ def _shape(found: Action[Any]) -> Iterable[str]:
 
 
 def _behaviour(engine: Engine, found: Action[Any], library: Library, folder: Path) -> Iterable[str]:
-    home = library if found.scope == "library" else None
+    home = None if found.scope == "engine" else library
     db, schema = (library.db, engine.library_schema) if home else (engine.state, engine.engine_schema)
     assert found.example is not None
     try:

@@ -77,7 +77,11 @@ def http_client(engine: Engine, library: Library | None = None) -> Iterator[Test
         headers["X-Service-Library-Path"] = quote(str(library.path))
     # Not entered as a context manager: the engine is started and closed by its own fixture.
     client = TestClient(
-        create_app(engine=engine), base_url="http://127.0.0.1:8765", headers=headers, raise_server_exceptions=False
+        create_app(engine=engine),
+        base_url="http://127.0.0.1:8765",
+        headers=headers,
+        client=("127.0.0.1", 50000),
+        raise_server_exceptions=False,
     )
     try:
         yield client

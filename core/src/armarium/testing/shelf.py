@@ -5,7 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from pydantic import BaseModel, Field
-from sqlalchemy import Column, Float, ForeignKey, Integer, MetaData, Table, Text, delete, insert, select, update
+from sqlalchemy import (
+    Column,
+    Float,
+    ForeignKey,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    delete,
+    insert,
+    select,
+    update,
+)
 
 from armarium.actions import ActionContext, Example, Params, SourceText, action
 from armarium.errors import NotFound
@@ -29,7 +41,11 @@ books = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column(
-        "shelf_id", Text, ForeignKey("shelf.id", deferrable=True, initially="DEFERRED"), nullable=False, index=True
+        "shelf_id",
+        Text,
+        ForeignKey("shelf.id", deferrable=True, initially="DEFERRED"),
+        nullable=False,
+        index=True,
     ),
     Column("title", Text, nullable=False),
     Column("weight", Float),
@@ -42,7 +58,9 @@ books = Table(
 loans = Table(
     "shelf_loan",
     metadata,
-    Column("book_id", Text, ForeignKey("shelf_book.id", deferrable=True, initially="DEFERRED"), primary_key=True),
+    Column(
+        "book_id", Text, ForeignKey("shelf_book.id", deferrable=True, initially="DEFERRED"), primary_key=True
+    ),
     Column("reader", Text, primary_key=True),
     Column("days", Integer, nullable=False),
     info=tracked(label="loan"),
@@ -116,7 +134,9 @@ def _book(ex: Example) -> str:
     return str(ex.run("shelf.add", {"shelf_id": _shelf(ex), "title": "One", "notes": "kept"})["id"])
 
 
-@action("shelf.create", params=ShelfParams, result=Made, summary="Make a shelf", example=lambda ex: {"name": "B"})
+@action(
+    "shelf.create", params=ShelfParams, result=Made, summary="Make a shelf", example=lambda ex: {"name": "B"}
+)
 def create(ctx: ActionContext, p: ShelfParams) -> dict[str, Any]:
     """One row."""
     identity = new_id()
@@ -179,7 +199,9 @@ def change(ctx: ActionContext, p: ChangeParams) -> dict[str, Any]:
     """Columns that were sent, a counter and a time."""
     values = p.model_dump(exclude={"id"}, exclude_unset=True)
     done = ctx.conn.execute(
-        update(books).where(books.c.id == p.id).values(**values, version=books.c.version + 1, updated_at=ctx.now)
+        update(books)
+        .where(books.c.id == p.id)
+        .values(**values, version=books.c.version + 1, updated_at=ctx.now)
     )
     if done.rowcount == 0:
         raise NotFound(f"There is no book {p.id}.")
@@ -196,14 +218,18 @@ def change(ctx: ActionContext, p: ChangeParams) -> dict[str, Any]:
 def lend(ctx: ActionContext, p: LoanParams) -> dict[str, Any]:
     """A row with a key of two columns, written or replaced."""
     ctx.conn.exec_driver_sql(
-        "INSERT OR REPLACE INTO shelf_loan (book_id, reader, days) VALUES (?, ?, ?)", (p.book_id, p.reader, p.days)
+        "INSERT OR REPLACE INTO shelf_loan (book_id, reader, days) VALUES (?, ?, ?)",
+        (p.book_id, p.reader, p.days),
     )
     ctx.target(p.book_id)
     return {}
 
 
 @action(
-    "shelf.clear", params=IdParams, summary="Remove a shelf with its books", example=lambda ex: {"id": _shelf(ex)}
+    "shelf.clear",
+    params=IdParams,
+    summary="Remove a shelf with its books",
+    example=lambda ex: {"id": _shelf(ex)},
 )
 def clear(ctx: ActionContext, p: IdParams) -> dict[str, Any]:
     """Children first, as an action does that removes a parent."""
@@ -231,7 +257,9 @@ def restock(ctx: ActionContext, p: ShelfParams) -> dict[str, Any]:
 
 
 def _note(undone: UndoContext) -> None:
-    undone.step.conn.execute(insert(remarks).values(id=new_id(), text="redone" if undone.redo else "taken back"))
+    undone.step.conn.execute(
+        insert(remarks).values(id=new_id(), text="redone" if undone.redo else "taken back")
+    )
 
 
 @action(

@@ -1,0 +1,107 @@
+"""The change stream numbers and resumes; the object store keeps bytes whole or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from pathlib import Path
+
+import pytest
+
+from armarium import objects as objects_module
+from armarium.errors import NotFound, Unavailable
+from armarium.events import KEPT, ChangeStream
+from armarium.objects import ObjectStore
+
+
+def collect(stream: ChangeStream, after: int | None, number: int) -> list:
+    async def listen() -> list:
+        found = []
+        async for event in stream.subscribe(after, quiet=0.01):
+            if event is not None:
+                found.append(event)
+            if len(found) >= number or event is None:
+                return found
+        return found
+
+    return asyncio.run(listen())
+
+
+def test_events_are_numbered_and_resumed() -> None:
+    stream = ChangeStream()
+    first = stream.publish("change", {"n": 1})
+    stream.publish("change", {"n": 2}, "/a.library")
+    assert [(e.seq, e.data["n"]) for e in collect(stream, first, 1)] == [(first + 1, 2)]
+    assert collect(stream, None, 1) == []
+
+
+@pytest.mark.parametrize("after", [0, 10**18])
+def test_a_number_from_another_life_gets_one_resync(after: int) -> None:
+    stream = ChangeStream()
+    stream.publish("change", {})
+    assert [event.kind for event in collect(stream, after, 1)] == ["resync"]
+
+
+def test_too_far_behind_gets_a_resync() -> None:
+    stream = ChangeStream()
+    start = stream.seq
+    for number in range(KEPT + 5):
+        stream.publish("change", {"n": number})
+    assert [event.kind for event in collect(stream, start, 1)] == ["resync"]
+    assert len(stream.since(stream.seq - KEPT) or []) == KEPT
+
+
+def test_closing_ends_every_subscription() -> None:
+    stream = ChangeStream()
+
+    async def listen() -> int:
+        asyncio.get_running_loop().call_later(0.01, stream.close)
+        return len([event async for event in stream.subscribe(None, quiet=5)])
+
+    assert asyncio.run(listen()) == 0
+
+
+def test_the_same_bytes_are_kept_once(tmp_path: Path) -> None:
+    store = ObjectStore(tmp_path)
+    (tmp_path / "a").write_bytes(b"page")
+    assert store.put_bytes(b"page") == store.put_file(tmp_path / "a")
+    assert list(store.digests()) == [store.put_bytes(b"page")]
+    assert store.size(store.put_bytes(b"page")) == 4
+    assert not list((tmp_path / "tmp").iterdir())
+
+
+def test_what_is_missing_is_said_in_words(tmp_path: Path) -> None:
+    store = ObjectStore(tmp_path)
+    with pytest.raises(NotFound, match="missing"):
+        store.open("ab" * 32)
+    with pytest.raises(NotFound, match="missing"):
+        store.size("ab" * 32)
+    assert store.remove("ab" * 32) == 0
+    with pytest.raises(FileNotFoundError):
+        store.put_file(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(errno.ENOSPC, "disk_full"), (errno.EROFS, "read_only"), (errno.EIO, "disk_error")]
+)
+def test_a_disk_that_refuses_leaves_nothing(tmp_path: Path, monkeypatch, number: int, code: str) -> None:
+    store = ObjectStore(tmp_path)
+
+    def refuse(descriptor: int) -> None:
+        raise OSError(number, "no")
+
+    monkeypatch.setattr(objects_module.os, "fsync", refuse)
+    with pytest.raises(Unavailable) as refused:
+        store.put_bytes(b"page")
+    assert refused.value.code == code
+    monkeypatch.undo()
+    assert list(store.digests()) == []
+    assert not list((tmp_path / "tmp").iterdir())
+
+
+def test_leftovers_of_an_interrupted_write_go_at_the_next_opening(tmp_path: Path) -> None:
+    store = ObjectStore(tmp_path)
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "tmp" / "half").write_bytes(b"pa")
+    assert store.clear_temporary() == 1
+    assert store.clear_temporary() == 0

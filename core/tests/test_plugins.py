@@ -1,0 +1,125 @@
+"""The plugin road: strangers' faults are refused whole, in words, and the engine runs on."""
+
+from __future__ import annotations
+
+import pytest
+
+from armarium.drivers import Drivers
+from armarium.engine import Engine
+from armarium.errors import NotFound
+from armarium.hookspecs import hookimpl
+from armarium.library_actions import core_library_plugin
+from armarium.plugins import Plugin, PluginRegistry
+from armarium.principals import LOCAL_OWNER
+from armarium.testing.faulty import faulty_plugins
+from armarium.testing.shelf import shelf_plugin
+
+
+@pytest.mark.parametrize("name", sorted(faulty_plugins()))
+def test_a_faulty_plugin_is_refused_whole_with_its_reason(name: str) -> None:
+    module, words = faulty_plugins()[name]
+    registry = PluginRegistry()
+    registry.add(core_library_plugin())
+    registry.add_module(name, module)
+    assert [plugin.name for plugin in registry.loaded] == ["library"]
+    assert len(registry.refused) == 1
+    assert words in registry.refused[0].why
+
+
+def test_an_entry_point_that_does_not_import_is_refused(monkeypatch) -> None:
+    from importlib.metadata import EntryPoint
+
+    from armarium import plugins
+
+    broken = EntryPoint("broken", "armarium_no_such_module", plugins.ENTRY_POINTS)
+    monkeypatch.setattr(plugins.distributions, "entry_points", lambda group: [broken])
+    registry = PluginRegistry()
+    registry.find()
+    assert "does not import: ModuleNotFoundError" in registry.refused[0].why
+
+
+def test_a_hook_that_fails_after_a_commit_changes_nothing_for_others(make_engine, tmp_path) -> None:
+    heard: list[str] = []
+
+    class Fails:
+        @hookimpl
+        def armarium_step_committed(self, step) -> None:
+            raise RuntimeError("no")
+
+    class Hears:
+        @hookimpl
+        def armarium_step_committed(self, step) -> None:
+            heard.append(step.name)
+
+    engine: Engine = make_engine(plugins=[shelf_plugin()])
+    engine.plugins.manager.register(Hears())
+    engine.plugins.manager.register(Fails())
+    path = tmp_path / "A.library"
+    engine.run(None, "library.create", {"path": str(path)}, LOCAL_OWNER)
+    assert heard == ["library.create"]
+
+
+def test_a_plugin_comes_after_those_its_tables_point_at() -> None:
+    from sqlalchemy import Column, ForeignKey, MetaData, Table, Text
+
+    from armarium.tables import tracked
+    from armarium.testing.shelf import shelves
+
+    metadata = MetaData()
+    Table(
+        "annex_room",
+        metadata,
+        Column("id", Text, primary_key=True),
+        Column("shelf_id", Text, ForeignKey(shelves.c.id, deferrable=True, initially="DEFERRED"), index=True),
+        info=tracked(label="room"),
+    )
+    registry = PluginRegistry()
+    registry.add(Plugin(name="annex", summary="Points at shelves", metadata=metadata))
+    registry.add(shelf_plugin())
+    registry.settle()
+    assert [plugin.name for plugin in registry.loaded] == ["shelf", "annex"]
+
+
+def test_drivers_are_named_and_an_unknown_one_is_refused_in_words() -> None:
+    drivers = Drivers()
+    drivers.give("armarium.readers", "mine", int)
+    assert drivers.load("armarium.readers", "mine") is int
+    with pytest.raises(NotFound, match=r"no reader called nobody\. Installed: .*mine"):
+        drivers.load("armarium.readers", "nobody")
+
+
+def test_a_driver_that_does_not_load_is_reported(monkeypatch) -> None:
+    import stevedore
+
+    def fail(*args: object, **kwargs: object) -> None:
+        raise ImportError("no such library")
+
+    drivers = Drivers()
+    monkeypatch.setattr(drivers, "_entries", lambda group: {"broken"})
+    monkeypatch.setattr(stevedore, "DriverManager", fail)
+    with pytest.raises(NotFound, match="does not load"):
+        drivers.load("armarium.formats", "broken")
+    assert "no such library" in drivers.refused("armarium.formats")["broken"]
+
+
+def test_two_engines_live_in_one_process(make_engine, tmp_path) -> None:
+    one, two = make_engine(plugins=[shelf_plugin()]), make_engine(plugins=[])
+    one.run(None, "library.create", {"path": str(tmp_path / "A.library")}, LOCAL_OWNER)
+    assert one.actions.find("shelf.add") is not None
+    assert two.actions.find("shelf.add") is None
+    assert two.libraries.known() == []
+
+
+def test_every_action_of_the_test_family_conforms(make_engine, tmp_path) -> None:
+    from armarium.testing.conformance import exercise_plugin
+
+    engine = make_engine(plugins=[shelf_plugin()])
+    assert [str(fault) for fault in exercise_plugin(engine, "shelf", tmp_path / "kit")] == []
+
+
+@pytest.mark.parametrize("name", ["library", "auth", "jobs", "runtimes"])
+def test_every_action_of_the_core_conforms(make_engine, tmp_path, name: str) -> None:
+    from armarium.testing.conformance import exercise_plugin
+
+    engine = make_engine(plugins=[])
+    assert [str(fault) for fault in exercise_plugin(engine, name, tmp_path / "kit")] == []
