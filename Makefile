@@ -30,7 +30,7 @@ demo: base
 	@$(DEMO)
 
 demo-hand: base
-	@$(DEMO) --hand
+	@$(DEMO) --line-finder kraken
 
 serve: base
 	@$(BIN)/armarium serve
