@@ -36,8 +36,9 @@ class Lane:
     name: str
     width: int
     model: str | None = None
-    turn: int = 0
-    """Whose turn it is among the libraries."""
+    served: JobStore | None = None
+    """The library that had the last turn."""
+    picks: int = 0
     passed_over: dict[int, int] = field(default_factory=dict)
     """Store (by identity) to how often in a row its oldest job was passed over."""
     running: int = 0

@@ -105,8 +105,13 @@ def select(
         f"SELECT {_COLUMNS} FROM job WHERE {' AND '.join(wheres)} ORDER BY seq LIMIT ?",
         (*values, limit + len(skip)),
     )
-    found = [Claim(*row) for row in rows if row[0] not in skip]
-    return found[:limit]
+    found: list[Claim] = []
+    for row in rows:
+        if row[0] not in skip:
+            found.append(Claim(*row))
+            if len(found) == limit:
+                break
+    return found
 
 
 def any_holds(raw: sqlite3.Connection) -> bool:

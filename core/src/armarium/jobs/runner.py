@@ -341,6 +341,10 @@ class JobRunner:
         if self.mode == "paused":
             return False
         with store.db.read_raw() as raw:
+            # In the same snapshot: a job that a lane took after the look at `picked` is running here, not gone.
+            running = "SELECT 1 FROM job WHERE state = 'running' AND body_done = 0 LIMIT 1"
+            if raw.execute(running).fetchone() is not None:
+                return True
             holds = any_holds(raw)
             return next_due(raw) is not None or any(
                 select(raw, wanted(kind, lane), limit=1, any_holds=holds)
@@ -385,11 +389,18 @@ class JobRunner:
         finally:
             lane.running -= 1
             if picked[0].kind.heavy:
-                with self._lock:
-                    self.heavy_running -= 1
+                self._heavy_ended()
         if ended:
             self.pace.note(picked[0].kind, len(ended), time.monotonic() - began)
         return ended
+
+    def _heavy_ended(self) -> None:
+        """Another heavy job may start now, perhaps in another lane."""
+        with self._lock:
+            self.heavy_running -= 1
+            for store in self._stores.values():
+                store.dirty = store.dirty or store.recheck_at is not None
+        self._call_keeper.set()
 
     def _turn(
         self, lane: Lane, store: JobStore | None, ended: list[tuple[Ended, Picked]]
@@ -405,6 +416,7 @@ class JobRunner:
             if candidate is store:
                 ended = []
             if picked:
+                lane.served, lane.picks = candidate, lane.picks + 1
                 return candidate, picked
         return None, []
 
@@ -413,13 +425,10 @@ class JobRunner:
         with self._lock:
             found = [s for s in self._stores.values() if not s.closing and _wants(s, lane.name)]
         if len(found) > 1:
-            lane.turn += 1
-            turn = lane.turn % len(found)
-            found = found[turn:] + found[:turn]
-            found.sort(key=lambda s: not (s.all_watched or s.watched()))
-            if lane.turn % 8 == 0:
-                # Watching never keeps another library from its turn for good.
-                found.sort(key=lambda s: s.all_watched or bool(s.watched()))
+            # Whoever was served last comes last; a person who watches comes first, but not every time.
+            found = [s for s in found if s is not lane.served] + [s for s in found if s is lane.served]
+            if lane.picks % 4:
+                found.sort(key=lambda s: not (s.all_watched or s.watched()))
         return found
 
     def _wanted(self, lane: Lane) -> bool:
@@ -449,7 +458,10 @@ class JobRunner:
                     changes = end(conn, [how for how, _ in ended])
                     changed, moved = changes.states, changes.progress
                 if lane is not None:
+                    recheck_at = store.recheck_at
                     picked = pick(self, store, lane, raw_of(conn))
+                    if store.recheck_at != recheck_at:
+                        self._call_keeper.set()
         except Exception as error:
             self._not_written(store, ended, picked, error)
             return []
@@ -523,7 +535,7 @@ class JobRunner:
                 times.append(max(store.recheck_at - at, 0.0))
             if store.picked:
                 times.append(max(beat_at - at, 0.0))
-                if any(p.context is not None and not p.marked for p in list(store.picked.values())):
+                if any(not p.marked for p in list(store.picked.values())):
                     times.append(LONG_SECONDS)
         return min(times) if times else None
 
@@ -557,13 +569,7 @@ class JobRunner:
         """Show a job that turned out long as running, and free the jobs behind it."""
         for store in self.stores():
             with store.lock:
-                long = [
-                    p
-                    for p in store.picked.values()
-                    if p.context is not None and not p.marked and at - p.began_at >= LONG_SECONDS
-                ]
-                if not long:
-                    continue
+                long = [p for p in store.picked.values() if p.context is not None and at - p.began_at >= LONG_SECONDS]
                 lanes = {p.lane for p in long}
                 behind = [
                     p for p in store.picked.values() if p.context is None and not p.marked and p.lane in lanes
@@ -571,12 +577,15 @@ class JobRunner:
                 for one in behind:
                     one.withdrawn = True
                     store.picked.pop(one.claim.seq, None)
+            long = [one for one in long if not one.marked]
+            if behind:
+                self.look_again(store)
+            if not long:
+                continue
             with store.db.write() as conn:
                 for one in long:
                     move_on(raw_of(conn), one.claim.id, lease=self.lease())
                     one.marked = True
-            store.dirty = True
-            self._call_keeper.set()
 
     def _beat(self) -> None:
         """Renew the leases of running jobs; a row whose lease ran out and that nobody works on waits again."""

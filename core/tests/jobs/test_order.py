@@ -1,0 +1,282 @@
+"""Whose turn it is: watched, first kinds, the loaded model, age; lanes, conditions, and that nothing starves."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from armarium.jobs.choice import PATIENCE, MOST_AT_ONCE, Pace
+from armarium.jobs.claims import select, wanted
+from armarium.jobs.context import JobContext
+from armarium.jobs.kinds import LANES, JobKind, KindRegistry
+from armarium.jobs.queue import NewJob, enqueue_many
+from armarium.jobs.sight import Sight
+from armarium.plugins import Plugin
+from armarium.principals import LOCAL_OWNER
+
+
+class Order:
+    """Notes which jobs ran, in order, and how many at a time."""
+
+    def __init__(self) -> None:
+        self.ran: list[str] = []
+        self.at_once = 0
+        self.most = 0
+        self.lock = threading.Lock()
+        self.seconds = 0.0
+
+    def run(self, job: JobContext) -> None:
+        with self.lock:
+            self.ran.append(job.title)
+            self.at_once += 1
+            self.most = max(self.most, self.at_once)
+        time.sleep(self.seconds)
+        with self.lock:
+            self.at_once -= 1
+
+
+def wait_for(true: Callable[[], bool], seconds: float = 10.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not true() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert true()
+
+
+@pytest.fixture
+def order() -> Order:
+    return Order()
+
+
+@pytest.fixture
+def crowd(house: Any, order: Order) -> Any:
+    """The house with kinds that note their order."""
+    for name, more in (
+        ("ord-model", {"lane": "local-model", "heavy": True}),
+        ("ord-light", {"lane": "local-model"}),
+        ("ord-first", {"lane": "local-model", "first": True}),
+        ("ord-thumb", {"lane": "images", "first": True}),
+        ("ord-cpu", {"lane": "cpu"}),
+        ("ord-cpu-heavy", {"lane": "cpu", "heavy": True}),
+        ("ord-net", {"lane": "network", "also_lanes": ("local-model",)}),
+    ):
+        house.engine.kinds.add(JobKind(name=name, summary=name, run=order.run, **more))
+    return house
+
+
+def test_oldest_first(crowd: Any, order: Order) -> None:
+    for number in range(5):
+        crowd.put("ord-model", title=str(number))
+    crowd.work()
+    assert order.ran == ["0", "1", "2", "3", "4"]
+
+
+def test_watched_goes_before_the_rest_and_so_does_what_is_under_it(crowd: Any, order: Order) -> None:
+    crowd.put("ord-model", title="old")
+    parent = crowd.put("chore-unknown-yet", kinds=None)
+    crowd.put("ord-model", title="child", parent_id=parent)
+    one = crowd.put("ord-model", title="watched")
+    crowd.engine.jobs.mode = "paused"
+    crowd.engine.jobs._stores.clear()
+    crowd.engine.jobs.attach(crowd.library)
+    crowd.engine.jobs.watch(crowd.library, one)
+    crowd.engine.jobs.watch(crowd.library, parent)
+    crowd.engine.jobs.start()
+    wait_for(lambda: len(order.ran) == 3)
+    assert order.ran == ["child", "watched", "old"]
+
+
+def test_kinds_marked_first_run_before_heavy_ones(crowd: Any, order: Order) -> None:
+    order.seconds = 0.02
+    crowd.put("ord-model", title="heavy")
+    crowd.put("ord-first", title="first")
+    crowd.put("ord-thumb", title="thumb 1")
+    crowd.put("ord-thumb", title="thumb 2")
+    crowd.put("ord-thumb", title="thumb 3")
+    crowd.work()
+    assert order.ran[-1] == "heavy"
+
+
+def test_work_for_the_loaded_model_goes_first_but_not_for_ever(crowd: Any, order: Order) -> None:
+    crowd.put("ord-light", title="a", model="A")
+    crowd.put("ord-light", title="b", model="B")
+    for _ in range(PATIENCE + 20):
+        crowd.put("ord-light", title="a", model="A")
+    crowd.work()
+    before = order.ran.index("b")
+    assert before > 1
+    assert before < len(order.ran) - 1 or len(order.ran) == PATIENCE + 22
+
+
+def test_a_lane_runs_as_many_as_it_is_wide(crowd: Any, order: Order) -> None:
+    order.seconds = 0.05
+    for number in range(6):
+        crowd.put("ord-cpu", title=str(number))
+    crowd.work()
+    assert order.most == LANES["cpu"] == 2
+
+
+def test_one_heavy_job_at_a_time_while_memory_is_tight(crowd: Any, order: Order) -> None:
+    crowd.machine.free = 0.1
+    order.seconds = 0.05
+    for number in range(3):
+        crowd.put("ord-cpu-heavy", title=str(number))
+        crowd.put("ord-model", title=str(number))
+    crowd.work()
+    assert len(order.ran) == 6
+    assert order.most == 1
+
+
+def test_no_heavy_job_starts_while_memory_is_low(crowd: Any, order: Order) -> None:
+    crowd.machine.free = 0.01
+    heavy = crowd.put("ord-model", title="heavy")
+    light = crowd.put("ord-cpu", title="light")
+    assert not crowd.engine.jobs.run_until_idle(crowd.library, 0.5)
+    assert crowd.state(light) == "done"
+    with crowd.library.db.read_raw() as raw:
+        sight = Sight(crowd.engine.jobs, crowd.library, raw)
+        assert sight.node(sight.row(heavy))["reason_code"] == "memory"
+    crowd.machine.free = 0.9
+    crowd.work()
+    assert crowd.state(heavy) == "done"
+
+
+def test_a_job_may_be_put_in_another_lane_of_its_kind(crowd: Any, order: Order) -> None:
+    there = crowd.put("ord-net", title="there", lane="local-model")
+    here = crowd.put("ord-net", title="here")
+    with crowd.library.db.read_raw() as raw:
+        kind = crowd.engine.kinds.require("ord-net")
+        assert [c.id for c in select(raw, wanted(kind, "local-model"), limit=9)] == [there]
+        assert [c.id for c in select(raw, wanted(kind, "network"), limit=9)] == [here]
+    crowd.work()
+    assert sorted(order.ran) == ["here", "there"]
+
+
+def test_offline_work_waits_and_says_so(
+    make_engine: Callable[..., Any], tmp_path: Path, gate: Any
+) -> None:
+    from armarium.testing.chores import chores_plugin
+
+    engine = make_engine(plugins=[chores_plugin(gate)], local_only=True)
+    engine.run(None, "library.create", {"path": str(tmp_path / "Off.library")}, LOCAL_OWNER)
+    library = engine.libraries.get(tmp_path / "Off.library")
+    with library.db.write() as conn:
+        (job_id,) = enqueue_many(conn, [NewJob("chore-online", {"items": 1}, "online")])
+    assert engine.jobs.run_until_idle(library, 5)
+    with library.db.read_raw() as raw:
+        sight = Sight(engine.jobs, library, raw)
+        assert sight.node(sight.row(job_id))["reason_code"] == "offline"
+
+
+def test_libraries_take_turns(crowd: Any, order: Order, tmp_path: Path) -> None:
+    engine = crowd.engine
+    engine.run(None, "library.create", {"path": str(tmp_path / "Two.library")}, LOCAL_OWNER)
+    other = engine.libraries.get(tmp_path / "Two.library")
+    for library, title in ((crowd.library, "one"), (other, "two")):
+        with library.db.write() as conn:
+            enqueue_many(conn, [NewJob("ord-model", {}, title) for _ in range(6)])
+    engine.jobs.start()
+    wait_for(lambda: len(order.ran) == 12)
+    assert order.ran[:10].count("one") == order.ran[:10].count("two") == 5
+
+
+def test_a_watched_library_goes_first_and_leaves_the_other_a_turn(
+    crowd: Any, order: Order, tmp_path: Path
+) -> None:
+    engine = crowd.engine
+    engine.run(None, "library.create", {"path": str(tmp_path / "Two.library")}, LOCAL_OWNER)
+    other = engine.libraries.get(tmp_path / "Two.library")
+    for library, title in ((other, "other"), (crowd.library, "watched")):
+        with library.db.write() as conn:
+            enqueue_many(conn, [NewJob("ord-model", {}, title) for _ in range(12)])
+    assert engine.jobs.run_until_idle(crowd.library, 20)
+    wait_for(lambda: len(order.ran) == 24)
+    assert 1 <= order.ran[:12].count("other") <= 4
+
+
+def test_heavy_work_goes_ahead_after_a_minute_of_first_work(crowd: Any, order: Order, monkeypatch: Any) -> None:
+    monkeypatch.setattr("armarium.jobs.choice.FIRST_PATIENCE", 0.0)
+    crowd.put("ord-model", title="heavy")
+    parent = crowd.put("ord-thumb", title="thumb")
+    crowd.act("job.pause", job_id=parent, paused=True)
+    crowd.work()
+    assert order.ran == ["heavy"]
+
+
+def test_small_jobs_are_picked_up_many_at_a_time_and_long_ones_alone() -> None:
+    pace = Pace()
+    small = JobKind("small", "cpu", "small", lambda job: None)
+    assert pace.batch(small) == 1
+    pace.note(small, 1, 0.00001)
+    assert pace.batch(small) == 2
+    for _ in range(12):
+        pace.note(small, pace.batch(small), 0.0001)
+    assert pace.batch(small) == MOST_AT_ONCE
+    pace.note(small, 1, 1.0)
+    assert pace.batch(small) == 1
+    assert pace.batch(JobKind("big", "cpu", "big", lambda job: None, heavy=True)) == 1
+
+
+def test_a_job_that_turns_out_long_frees_those_behind_it(
+    crowd: Any, order: Order, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr("armarium.jobs.runner.LONG_SECONDS", 0.1)
+    crowd.engine.jobs.pace.note(crowd.engine.kinds.require("chore-gated"), 64, 0.001)
+    jobs = [crowd.put("chore-gated", {"items": 1}) for _ in range(4)]
+    crowd.engine.jobs.start()
+    assert crowd.gate.reached.wait(5)
+    time.sleep(0.5)
+    with crowd.library.db.read_raw() as raw:
+        sight = Sight(crowd.engine.jobs, crowd.library, raw)
+        states = [sight.state(sight.row(job_id)) for job_id in jobs]
+    assert states.count("running") == 2
+    crowd.gate.open.set()
+    crowd.work()
+    assert crowd.notes() == [0, 0, 0, 0]
+
+
+def test_kinds_are_checked_at_the_door() -> None:
+    kinds = KindRegistry()
+    kinds.add(JobKind("one", "cpu", "One", lambda job: None))
+    with pytest.raises(ValueError, match="exists already"):
+        kinds.add(JobKind("one", "cpu", "One", lambda job: None))
+    with pytest.raises(ValueError, match="asks for the lane fast; lanes are local-model, cpu"):
+        kinds.add(JobKind("two", "fast", "Two", lambda job: None))
+    with pytest.raises(ValueError, match="exists already"):
+        kinds.add(kinds.require("one"))
+    assert kinds.in_lane("cpu", "library") == [kinds.get("one")]
+
+
+def test_a_training_steps_aside_for_conditions_a_pause_and_a_person(crowd: Any) -> None:
+    runner, store_kind = crowd.engine.jobs, crowd.engine.kinds.require("chore-training")
+    job_id = crowd.put("chore-training", {"items": 3})
+    runner.start()
+    assert crowd.gate.reached.wait(10)
+    store = runner.store_of(crowd.library)
+    assert not runner.must_step_aside(store, store_kind, job_id)
+    crowd.machine.battery = True
+    assert runner.must_step_aside(store, store_kind, job_id)
+    crowd.machine.battery = False
+    runner.mode = "paused"
+    assert runner.must_step_aside(store, store_kind, job_id)
+    runner.mode = "automatic"
+    other = crowd.put("ord-model", title="a person waits for this")
+    assert not runner.must_step_aside(store, store_kind, job_id)
+    runner.watch(crowd.library, other)
+    assert runner.must_step_aside(store, store_kind, job_id)
+    time.sleep(2.1)
+    crowd.gate.open.set()
+    assert runner.wait(crowd.library, job_id, 20) == "done"
+    assert crowd.notes(job_id) == [0, 1, 2]
+    assert runner.wait(crowd.library, other, 20) == "done"
+
+
+def test_plugins_bring_kinds(make_engine: Callable[..., Any]) -> None:
+    kind = JobKind("lonely-work", "cpu", "Lonely", lambda job: None)
+    engine = make_engine(plugins=[Plugin(name="lonely", summary="", jobs=(kind,))])
+    assert engine.kinds.require("lonely-work") is kind
+    assert engine.jobs.kinds is engine.kinds
