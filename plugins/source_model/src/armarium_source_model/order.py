@@ -45,10 +45,10 @@ class Shape(NamedTuple):
     """ltr, rtl, ttb or btt when the segment itself states it."""
     role: str | None = None
     """What the source calls it (marginalia, footnote, header); case and punctuation do not matter."""
+    script: str | None = None
     row: int | None = None
     column: int | None = None
     """Its place in a table, when it is a cell."""
-    script: str | None = None
 
 
 class _Box(NamedTuple):

@@ -49,10 +49,19 @@ WHERE document_id = ? AND kind = ? AND segment_id IS NOT NULL AND NOT retracted
 
 
 def counting_of_pass(
-    conn: Connection, pass_id: str, kind: str = "transcription", rule: ReadingRule = "strict"
+    conn: Connection,
+    pass_id: str,
+    kind: str = "transcription",
+    rule: ReadingRule = "strict",
+    *,
+    words: bool = True,
 ) -> dict[str, CountingText]:
-    """The counting reading of every live segment of a pass that has one: segment id -> CountingText."""
-    rows = conn.connection.cursor().execute(_OF_PASS, (pass_id, kind)).fetchall()
+    """The counting reading of every live segment of a pass that has one: segment id -> CountingText.
+
+    words False leaves the words out: most of what a pass may hold, and mostly not needed for its text.
+    """
+    query = _OF_PASS if words else f"{_OF_PASS} AND s.kind <> 'word'"
+    rows = conn.connection.cursor().execute(query, (pass_id, kind)).fetchall()
     chosen = conn.exec_driver_sql(
         "SELECT c.segment_id, c.representation_id FROM reading_choice c JOIN segment s ON s.id = c.segment_id "
         "WHERE c.document_id = (SELECT document_id FROM segment_pass WHERE id = ?) AND c.superseded_at IS NULL "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import orjson
@@ -56,10 +57,26 @@ class PageShapes(NamedTuple):
     slope: float
 
 
-_SHAPES = """
-SELECT id, kind, bbox_x, bbox_y, bbox_w, bbox_h, parent_segment_id, is_furniture, direction, kind_raw, cell, script
-FROM segment WHERE pass_id = ? AND deleted_at IS NULL ORDER BY id
+_SHAPE_COLUMNS = (
+    "s.id, s.kind, s.bbox_x, s.bbox_y, s.bbox_w, s.bbox_h, s.parent_segment_id, s.is_furniture, s.direction, "
+    "s.kind_raw, s.script, s.cell"
+)
+
+_SHAPES = f"SELECT {_SHAPE_COLUMNS} FROM segment s WHERE s.pass_id = ? AND s.deleted_at IS NULL ORDER BY s.id"
+
+_BLOCKS = f"""
+SELECT {_SHAPE_COLUMNS} FROM segment s
+WHERE s.pass_id = ? AND s.deleted_at IS NULL AND s.kind <> 'word' ORDER BY s.id
 """
+
+_WORDS = f"""
+SELECT {_SHAPE_COLUMNS} FROM segment s LEFT JOIN segment line ON line.id = s.parent_segment_id
+WHERE s.pass_id = ? AND s.deleted_at IS NULL AND s.kind = 'word'
+AND (line.id IS NULL OR line.kind <> 'line' OR line.deleted_at IS NOT NULL
+     OR line.id IN (SELECT value FROM json_each(?)))
+ORDER BY s.id
+"""
+"""The words that may be needed: those of lines without a reading of their own, and those in no line."""
 
 _BASELINES = """
 SELECT baseline FROM segment WHERE pass_id = ? AND deleted_at IS NULL AND kind = 'line' AND baseline IS NOT NULL
@@ -73,24 +90,23 @@ LEFT JOIN rendition r ON r.document_id = d.id AND r.is_primary WHERE d.id = ?
 
 
 def page_shapes(
-    conn: Connection, document_id: str, pass_id: str, texts: Mapping[str, CountingText] | None = None
+    conn: Connection, document_id: str, shapes: list[Shape], pass_id: str, texts: Iterable[str] = ()
 ) -> PageShapes:
-    """The shapes of a pass and what is known of the page's direction, proportions and slope."""
+    """*shapes* of a pass with what is known of the page's direction, proportions and slope."""
     cursor = conn.connection.cursor()
-    shapes = [
-        Shape._make((*row[:10], *(_cell(row[10]) if row[10] else (None, None)), row[11]))
-        for row in cursor.execute(_SHAPES, (pass_id,)).fetchall()
-    ]
-    frame = cursor.execute(_FRAME, (document_id,)).fetchone() or (None, None, None)
-    stated, width, height = frame
+    stated, width, height = cursor.execute(_FRAME, (document_id,)).fetchone() or (None, None, None)
     aspect = width / height if width and height else 1.0
     baselines = [orjson.loads(row[0]) for row in cursor.execute(_BASELINES, (pass_id, SAMPLE)).fetchall()]
     direction = stated or line_shape_direction(shapes, aspect)
-    if direction is None and texts:
-        direction = majority_direction(
-            [one.text for one, _ in zip(texts.values(), range(SAMPLE), strict=False)]
-        )
+    if direction is None:
+        direction = majority_direction(islice(texts, SAMPLE))
     return PageShapes(shapes, direction, stated, aspect, page_slope(baselines, aspect))
+
+
+def _shapes(conn: Connection, query: str, *values: str) -> list[Shape]:
+    rows = conn.connection.cursor().execute(query, values).fetchall()
+    make = Shape._make
+    return [make((*row[:11], *(_cell(row[11]) if row[11] else (None, None)))) for row in rows]
 
 
 def _cell(cell: str) -> tuple[int, int]:
@@ -101,8 +117,25 @@ def _cell(cell: str) -> tuple[int, int]:
 def pass_sequence(
     conn: Connection, document_id: str, pass_id: str, texts: Mapping[str, CountingText] | None = None
 ) -> list[str]:
-    """Ids of a pass's live segments in reading order: each region before its lines, each line before its words."""
-    page = page_shapes(conn, document_id, pass_id, texts)
+    """Ids of a pass's live segments in reading order: each region before its lines, each line before its words.
+
+    texts: the counting readings where the caller has them, so that a page's direction can be read off its letters.
+    """
+    if texts is None:
+        texts = counting_of_pass(conn, pass_id)
+    return sequence_of(
+        page_shapes(
+            conn,
+            document_id,
+            _shapes(conn, _SHAPES, pass_id),
+            pass_id,
+            (one.text for one in texts.values()),
+        )
+    )
+
+
+def sequence_of(page: PageShapes) -> list[str]:
+    """The reading order of a page's shapes."""
     return reading_sequence(page.shapes, direction=page.direction, aspect=page.aspect, slope=page.slope)
 
 
@@ -133,11 +166,23 @@ def page_text(
                 f"Pass {pass_id} is of another page ({row.document_id}); name a pass of {document_id}."
             )
         basis = "named"
-    texts = counting_of_pass(conn, pass_id, kind, rule)
-    page = page_shapes(conn, document_id, pass_id, texts)
-    sequence = reading_sequence(page.shapes, direction=page.direction, aspect=page.aspect, slope=page.slope)
-    assembled = assemble_in_order(page, sequence, texts, include_furniture=include_furniture)
+    page, texts = text_shapes(conn, document_id, pass_id, kind, rule)
+    assembled = assemble_in_order(page, sequence_of(page), texts, include_furniture=include_furniture)
     return PageTextResult(document_id, assembled.text, pass_id, basis, row.name, None, assembled)
+
+
+def text_shapes(
+    conn: Connection, document_id: str, pass_id: str, kind: str, rule: ReadingRule
+) -> tuple[PageShapes, dict[str, CountingText]]:
+    """The shapes of a pass that its text may need, and the counting readings: words only where they are needed."""
+    shapes = _shapes(conn, _BLOCKS, pass_id)
+    texts = counting_of_pass(conn, pass_id, kind, rule, words=False)
+    unread = [shape.id for shape in shapes if shape.kind == "line" and shape.id not in texts]
+    words = _shapes(conn, _WORDS, pass_id, orjson.dumps(unread).decode())
+    if words:
+        shapes += words
+        texts = counting_of_pass(conn, pass_id, kind, rule)
+    return page_shapes(conn, document_id, shapes, pass_id, (one.text for one in texts.values())), texts
 
 
 def assemble_in_order(
@@ -149,15 +194,10 @@ def assemble_in_order(
 ) -> AssembledText:
     """The text of the shapes in *sequence*: a line's own reading, else its words'; a region's where no line has one."""
     by_id = {shape.id: shape for shape in page.shapes}
-    read = {
-        shape.parent_id
-        for shape in page.shapes
-        if shape.kind == "line" and shape.parent_id and shape.id in texts and texts[shape.id].text
-    }
-    worded: set[str] = set()
+    read = _read_inside(by_id, texts)
     furniture: set[str] = set()
     pieces: list[Piece] = []
-    omitted: list[Omitted] = []
+    omitted: dict[str, Omitted] = {}
     for identity in sequence:
         shape = by_id[identity]
         parent = by_id.get(shape.parent_id) if shape.parent_id else None
@@ -165,42 +205,50 @@ def assemble_in_order(
             furniture.add(identity)
             if not include_furniture:
                 if shape.is_furniture or shape.kind == "line":
-                    omitted.append(Omitted(identity, "furniture"))
+                    omitted[identity] = Omitted(identity, "furniture")
                 continue
         counting = texts.get(identity)
+        words = counting.text if counting is not None else ""
+        if counting is None or not words:
+            if shape.kind == "line":
+                omitted[identity] = Omitted(identity, "unknown")
+            continue
+        stated = shape.direction or (parent.direction if parent is not None else None)
         if shape.kind == "region":
-            if counting is not None and counting.text and identity not in read:
-                pieces.append(
-                    Piece(identity, counting.representation_id, counting.text, identity, shape.direction)
-                )
+            if identity not in read:
+                pieces.append(Piece(identity, counting.representation_id, words, identity, shape.direction))
         elif shape.kind == "line":
-            stated = shape.direction or (parent.direction if parent is not None else None)
-            if counting is not None and counting.text:
-                worded.add(identity)
-                pieces.append(
-                    Piece(identity, counting.representation_id, counting.text, shape.parent_id, stated)
-                )
-            else:
-                omitted.append(Omitted(identity, "unknown"))
-        elif counting is not None and counting.text and shape.parent_id not in worded:
+            pieces.append(Piece(identity, counting.representation_id, words, shape.parent_id, stated))
+        elif parent is None or parent.kind != "line":
+            pieces.append(Piece(identity, counting.representation_id, words, shape.parent_id, stated))
+        elif parent.id not in texts or not texts[parent.id].text:
             # Words stand in for their line where it has no reading of its own.
-            block = parent.parent_id if parent is not None and parent.kind == "line" else shape.parent_id
-            last = pieces[-1] if pieces else None
-            same = last is not None and by_id[last.segment_id].kind == "word"
-            joins = same and last is not None and by_id[last.segment_id].parent_id == shape.parent_id
+            before = by_id[pieces[-1].segment_id] if pieces else None
+            joined = before is not None and before.kind == "word" and before.parent_id == shape.parent_id
             pieces.append(
                 Piece(
                     identity,
                     counting.representation_id,
-                    counting.text,
-                    block,
-                    shape.direction or (parent.direction if parent is not None else None),
-                    " " if joins else "\n",
+                    words,
+                    parent.parent_id,
+                    stated,
+                    " " if joined else "\n",
                 )
             )
-            omitted = [one for one in omitted if one.segment_id != shape.parent_id]
+            omitted.pop(parent.id, None)
     assembled = assemble(
         pieces, page_direction=page.stated or (page.direction if page.direction == "ttb" else None)
     )
-    assembled.omitted = omitted
+    assembled.omitted = list(omitted.values())
     return assembled
+
+
+def _read_inside(by_id: Mapping[str, Shape], texts: Mapping[str, CountingText]) -> set[str]:
+    """Ids of the shapes in which something has a reading: there the smaller part's words go before the region's."""
+    found: set[str] = set()
+    for identity, counting in texts.items():
+        shape = by_id.get(identity)
+        while counting.text and shape is not None and shape.parent_id and shape.parent_id not in found:
+            found.add(shape.parent_id)
+            shape = by_id.get(shape.parent_id)
+    return found

@@ -1,0 +1,156 @@
+"""The derived order against what people wrote down as the order of real pages (PAGE files of the shared data)."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from armarium_source_model.order import Shape, line_shape_direction, page_slope, reading_sequence
+from armarium_source_model.text import majority_direction
+
+DATA = Path(os.environ.get("ARMARIUM_SHARED_DATA", Path(__file__).parents[4] / "shared" / "data"))
+FURNITURE = {"page-number", "header", "footer", "catch-word", "signature-mark"}
+DIRECTIONS = {"left-to-right": "ltr", "right-to-left": "rtl", "top-to-bottom": "ttb"}
+
+EXACT = """
+odd/page/170025120000003,0074-lite.xml
+odd/page/FILE_0010_OCR-D-OCR-CALAMARI.xml
+odd/page/PPN860789411-00000001.page.xml
+odd/page/bdd_kraken_B_0573.xml
+odd/page/bdd_transkribus_B_0287.xml
+odd/page/bdd_transkribus_B_0293.xml
+odd/page/bdd_transkribus_B_0573.xml
+odd/page/empty-lines.page.xml
+odd/page/knaw_example.xml
+odd/page/knaw_issue_10.xml
+odd/page/lorem-ipsum-scan.gt.page.xml
+odd/page/mixed-regions.page.xml
+odd/page/sp-hyp.page.xml
+odd/page/table-order-0001.xml
+page-pairs/dinglehopper-larex/OCR-D-GT_0008.xml
+page-pairs/dinglehopper-larex/OCR-D-OCR-TESS_0008.xml
+page-pairs/kraken-notarial/170025120000003,0074.xml
+page-pairs/prima-regiontypes/RegionTypes_2010-01-12.xml
+page-pairs/prima-regiontypes/RegionTypes_2010-03-19.xml
+page-pairs/prima-simple/SimplePage.xml
+rtl/arabic-rasam/BULAC_MS_ARA_1977_0012.xml
+rtl/arabic-rasam/BULAC_MS_ARA_1977_0198.xml
+rtl/arabic-rasam/BULAC_MS_ARA_417_0010.xml
+""".split("\n")[1:-1]
+"""Pages whose written order is the derived one, region for region and line for line. Elsewhere in the shared data the
+file lists lines or margins in the order they were drawn in, or says itself that it reorders the page for a test."""
+
+VERTICAL = [
+    "vertical/chinese-bulac/BULAC_BIULO_CHI_1087_1_0091.xml",
+    "vertical/chinese-bulac/BULAC_BIULO_CHI_1087_1_0109.xml",
+    "vertical/chinese-bulac/BULAC_BIULO_CHI_1938_1_0016.xml",
+    "vertical/chinese-bulac/BULAC_BIULO_CHI_1938_1_0020.xml",
+    "vertical/chinese-bulac/FR674821001_001_FP1240001-1_0054.xml",
+]
+"""Here the regions are listed margins first, but the lines of every region are in reading order."""
+
+
+class Page(NamedTuple):
+    shapes: list[Shape]
+    baselines: list[list[tuple[float, float]]]
+    texts: list[str]
+    written: list[str]
+    """Region ids in the order the file states, else in the file's own."""
+    place: dict[str, int]
+    aspect: float
+
+
+def name_of(element: Any) -> str:
+    return element.tag.rsplit("}", 1)[-1] if isinstance(element.tag, str) else ""
+
+
+def load(path: Path) -> Page:
+    """The regions and lines of a PAGE file, as little of it as an order needs."""
+    etree = pytest.importorskip("lxml.etree")
+    root = etree.parse(str(path), etree.XMLParser(recover=True, resolve_entities=False, no_network=True)).getroot()
+    page = next(e for e in root.iter() if name_of(e) == "Page")
+    width, height = float(page.get("imageWidth")), float(page.get("imageHeight"))
+    found = Page([], [], [], [], {}, width / height)
+
+    def points(element: Any, name: str) -> list[tuple[float, float]]:
+        for child in element:
+            if name_of(child) == name:
+                pairs = re.findall(r"(-?[\d.]+),(-?[\d.]+)", child.get("points") or "")
+                pairs = pairs or [(p.get("x"), p.get("y")) for p in child if name_of(p) == "Point"]
+                return [(float(x) / width, float(y) / height) for x, y in pairs]
+        return []
+
+    def add(element: Any, kind: str, parent: str | None, role: str | None) -> None:
+        outline = points(element, "Coords") or points(element, "Baseline")
+        if not outline:
+            return
+        left, top = min(x for x, _ in outline), min(y for _, y in outline)
+        right, bottom = max(x for x, _ in outline), max(y for _, y in outline)
+        identity = element.get("id")
+        direction = DIRECTIONS.get(element.get("readingDirection") or "")
+        size = (max(right - left, 1e-6), max(bottom - top, 1e-6))
+        furniture = role in FURNITURE
+        found.shapes.append(Shape(identity, kind, left, top, *size, parent, furniture, direction, role))
+        found.place[identity] = len(found.place)
+
+    def walk(element: Any, parent: str | None) -> None:
+        for child in element:
+            name = name_of(child)
+            if name == "TextLine":
+                add(child, "line", parent, None)
+                if baseline := points(child, "Baseline"):
+                    found.baselines.append(baseline)
+                found.texts.extend(e.text for e in child.iter() if name_of(e) == "Unicode" and e.text)
+            elif name.endswith("Region") and name[:-6] not in ("Image", "Separator", "Graphic", "Noise"):
+                said = re.search(r"structure \{type:([^;]+)", child.get("custom") or "")
+                add(child, "region", parent, child.get("type") or (said and said.group(1)) or None)
+                walk(child, child.get("id"))
+
+    walk(page, None)
+    top = [shape.id for shape in found.shapes if shape.parent_id is None]
+    stated = [
+        ref.get("regionRef")
+        for ref in sorted(
+            (e for e in root.iter() if name_of(e) == "RegionRefIndexed"), key=lambda e: int(e.get("index"))
+        )
+    ]
+    found.written.extend([one for one in stated if one in top] or top)
+    return found
+
+
+def derived(page: Page) -> list[str]:
+    direction = line_shape_direction(page.shapes, page.aspect) or majority_direction(page.texts[:200])
+    slope = page_slope(page.baselines, page.aspect)
+    return reading_sequence(page.shapes, direction=direction, aspect=page.aspect, slope=slope)
+
+
+def real(name: str) -> Page:
+    path = DATA / name
+    if not path.exists():
+        pytest.skip(f"{name} is not here: set ARMARIUM_SHARED_DATA to the folder of real pages")
+    return load(path)
+
+
+def assert_lines_in_order(page: Page, sequence: list[str]) -> None:
+    for region in {shape.parent_id for shape in page.shapes if shape.kind == "line"}:
+        lines = {shape.id for shape in page.shapes if shape.parent_id == region and shape.kind == "line"}
+        assert [one for one in sequence if one in lines] == sorted(lines, key=page.place.__getitem__)
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_the_derived_order_is_the_written_one(name: str) -> None:
+    page = real(name)
+    sequence = derived(page)
+    assert [one for one in sequence if one in set(page.written)] == page.written
+    assert_lines_in_order(page, sequence)
+
+
+@pytest.mark.parametrize("name", VERTICAL)
+def test_lines_of_vertical_pages_follow_each_other_from_right_to_left(name: str) -> None:
+    page = real(name)
+    assert line_shape_direction(page.shapes, page.aspect) == "ttb"
+    assert_lines_in_order(page, derived(page))
