@@ -229,9 +229,9 @@ def _frame(
 
 
 def _creator() -> str:
-    from armarium import __version__
+    from importlib.metadata import version
 
-    return f"Armarium {__version__}"
+    return f"Armarium {version('armarium-core')}"
 
 
 def _filename(name: str, extension: str) -> str:
