@@ -432,7 +432,7 @@ class _Reading:
             elif "/@" in name:
                 attributes[name.partition("/@")[2]] = value
             else:
-                self.kept[f"element {name}"] += 1
+                self.kept[f"element {parent}/{name}"] += 1
                 restored.append(value)
         if own:
             self.kept[f"element {parent}/UserDefined"] += 1

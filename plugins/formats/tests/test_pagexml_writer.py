@@ -1,0 +1,369 @@
+"""The writer: valid whatever the page, nothing left out silently, and generated pages come back as they were."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from lxml import etree
+
+from armarium_formats.api import (
+    PageModel,
+    PageOrder,
+    PageSegment,
+    PageText,
+    Point,
+    ReadContext,
+    SegmentKind,
+    WriteContext,
+)
+from armarium_formats.pagexml.driver import PageXml
+from armarium_formats.pagexml.profile import NAMESPACE, REGION_TAGS, elements, words
+from armarium_formats.pagexml.schema import fits, is_ncname
+from armarium_formats.pagexml.vocabulary import language_names, script_names
+
+DRIVER = PageXml()
+CONTEXT = WriteContext(created="2026-01-02T03:04:05.678Z", creator="Armarium test")
+BOX = [(10, 10), (90, 10), (90, 40), (10, 40)]
+
+
+def written(page: PageModel) -> str:
+    content = DRIVER.write(page, CONTEXT).content
+    assert DRIVER.validate(content) == [], content
+    return content
+
+
+def read(content: str) -> PageModel:
+    return DRIVER.read(content.encode(), ReadContext("a.xml"))[0]
+
+
+def losses(page: PageModel) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for loss in DRIVER.write(page, CONTEXT).losses:
+        found[loss.what] += loss.count
+    return dict(found)
+
+
+# ------------------------------------------------------------------------------------------- generated
+
+
+WORDS = [
+    "",
+    " ",
+    "Dear Sir",
+    "a < b & \"c\" > 'd'",
+    "]]>",
+    "\n tab\t\n",
+    "\r\n",
+    "كتاب",
+    "e\u0301\u0323",
+    "𝔉𝔯",
+    "\u2028",
+    "&amp;",
+]
+REGIONS = [
+    *REGION_TAGS,
+    *["TextRegion"] * 9,
+    "TextRegion:heading",
+    "TextRegion:Main zone",
+    "GraphicRegion:stamp",
+    "ChartRegion:bar",
+]
+IDS = ["x{}", "_{}-é", "{}", "a b {}", "l:{}", "región.{}"]
+
+
+class Maker:
+    """Pages out of a seed: every field of the model gets its chance."""
+
+    def __init__(self, seed: int, words: Sequence[str] = WORDS) -> None:
+        self.dice = Random(seed)
+        self.words = words
+        self.made = 0
+
+    def page(self) -> PageModel:
+        dice = self.dice
+        found = [self.segment("region") for _ in range(dice.randint(0, 4))]
+        page = PageModel(1000, 1400, dice.choice(["0001.jpg", "a & b.tif", "día.png"]), found)
+        ids = [one.id for one in page.walk() if one.kind == "region"]
+        if ids and dice.random() < 0.5:
+            dice.shuffle(ids)
+            half = len(ids) // 2
+            inner = PageOrder(items=[PageOrder(one) for one in ids[:half]], is_ordered=dice.random() < 0.5)
+            page.order = PageOrder(
+                items=[*([inner] if half else []), *(PageOrder(one) for one in ids[half:])],
+                is_ordered=dice.random() < 0.5,
+            )
+        return page
+
+    def points(self, most: int) -> list[Point]:
+        return [
+            (self.dice.randint(0, 1000), self.dice.randint(0, 1400))
+            for _ in range(self.dice.randint(2, most))
+        ]
+
+    def segment(self, kind: SegmentKind, depth: int = 0) -> PageSegment:
+        dice = self.dice
+        self.made += 1
+        segment = PageSegment(dice.choice(IDS).format(self.made), kind, points=self.points(8))
+        segment.language = dice.choice([None, None, "fro", "qaa", *language_names()])
+        segment.script = dice.choice([None, *script_names()])
+        segment.direction = dice.choice([None, "ltr", "rtl", "ttb", "btt", "alternating"])
+        segment.texts = [
+            PageText(dice.choice(self.words), dice.choice([None, 0.0, 1.0, dice.random()]))
+            for _ in range(dice.choice([0, 1, 1, 3]))
+        ]
+        if kind == "region":
+            segment.kind_raw = dice.choice(REGIONS)
+            text = segment.kind_raw.startswith("TextRegion")
+            if not text:
+                segment.texts = []
+            below: SegmentKind = "line" if text and dice.random() < 0.7 else "region"
+            if depth < 5:
+                segment.children = [self.segment(below, depth + 1) for _ in range(dice.randint(0, 3))]
+            if dice.random() < 0.3:
+                segment.cell = {"row": dice.randint(0, 9), "column": 1, "row_span": 1, "column_span": 2}
+        elif kind == "line":
+            segment.kind_raw = dice.choice([None, "heading", "Default line"])
+            segment.baseline = dice.choice([[], self.points(6)])
+            segment.children = [self.segment("word") for _ in range(dice.randint(0, 2))]
+        return segment
+
+
+seeds = st.integers(0, 2**40)
+xml_texts = st.lists(
+    st.text(
+        st.characters(codec="utf-8", exclude_categories=("Cs", "Cc"), exclude_characters="\ufffe\uffff"),
+        max_size=30,
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+def facts(page: PageModel) -> list[tuple[Any, ...]]:
+    return [
+        (
+            one.id, one.kind, one.kind_raw, one.points, one.baseline, [(t.text, t.confidence) for t in one.texts],
+            one.language, one.script, one.direction, one.cell,
+        )
+        for one in page.walk()
+    ]  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(seeds, xml_texts)
+def test_generated_pages_are_valid_and_come_back(seed: int, words: list[str]) -> None:
+    page = Maker(seed, [*WORDS, *words]).page()
+    back = read(written(page))
+    assert facts(back) == facts(page)
+    assert [one.id for one in back.in_order()] == [one.id for one in page.in_order()]
+    assert written(back) == written(page)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=seeds)
+def test_generated_pages_obey_the_published_schema(seed: int, official_schema: etree.XMLSchema) -> None:
+    root = etree.fromstring(written(Maker(seed).page()).encode())
+    assert official_schema.validate(root), official_schema.error_log
+
+
+def spoil(content: str, dice: Random) -> str:
+    """A valid export with one thing in it changed, which may or may not spoil it."""
+    root = etree.fromstring(content.encode())
+    one = dice.choice(list(root.iter()))
+    act = dice.choice(["drop", "attribute", "rename", "double", "set", "text"])
+    parent = one.getparent()
+    if act == "drop" and parent is not None:
+        parent.remove(one)
+    elif act == "attribute" and one.attrib:
+        del one.attrib[dice.choice(sorted(map(str, one.attrib)))]
+    elif act == "rename":
+        one.tag = f"{{{NAMESPACE}}}{dice.choice(sorted(elements()))}"
+    elif act == "double" and parent is not None:
+        parent.insert(parent.index(one), etree.fromstring(etree.tostring(one)))
+    elif act == "set":
+        name = dice.choice(["type", "conf", "index", "id", "production", "imageWidth", "custom", "points"])
+        one.set(name, dice.choice(["", "1", "0.5", "-1", "2", "heading", "printed", "1,2 3,4", "x y"]))
+    elif act == "text":
+        one.text = "words"
+    return etree.tostring(root, encoding="unicode")
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=seeds)
+def test_our_schema_judges_spoiled_files_as_the_published_one(
+    seed: int, official_schema: etree.XMLSchema
+) -> None:
+    content = spoil(written(Maker(seed).page()), Random(seed))
+    theirs = official_schema.validate(etree.fromstring(content.encode()))
+    ours = DRIVER.validate(content)
+    assert bool(ours) == (not theirs), (ours, official_schema.error_log, content)
+
+
+# ------------------------------------------------------------------------------------ what has no place
+
+
+def test_attributes_without_a_place_stand_in_user_attributes_and_come_back() -> None:
+    extras = {
+        "pagexml": {
+            "attributes": {"type": "odd", "custom": "x", "indented": "perhaps"},
+            "elements": ["<Strange a='1'>t</Strange>"],
+        }
+    }
+    region = PageSegment("r", "region", "TextRegion", BOX, extras=extras)
+    content = written(PageModel(100, 100, "a", [region]))
+    assert content.count("UserAttribute ") == 3
+    kept = (read(content).segments[0].extras or {})["pagexml"]
+    assert kept["attributes"] == {
+        "custom": "x",
+        "indented": "perhaps",
+        **({} if "type" not in kept["attributes"] else {"type": "odd"}),
+    }
+    assert kept["elements"] == ["<Strange a='1'>t</Strange>"]
+
+
+def test_ids_that_no_xml_takes_stand_beside() -> None:
+    line = PageSegment("1:a", "line", points=BOX)
+    page = PageModel(100, 100, "a", [PageSegment("79735", "region", "TextRegion", BOX, children=[line])])
+    page.order = PageOrder(items=[PageOrder("79735")])
+    assert losses(page) == {"ids": 2}
+    back = read(written(page))
+    assert [one.id for one in back.walk()] == ["79735", "1:a"]
+    assert back.order is not None
+    assert [node.segment_id for node in back.order.walk()] == [None, "79735"]
+
+
+def test_lines_and_words_without_a_parent_get_one_and_it_is_said() -> None:
+    word = PageSegment("w", "word", points=BOX, texts=[PageText("lone")])
+    page = PageModel(100, 100, "a", [PageSegment("l", "line", points=BOX, texts=[PageText("x")]), word])
+    found = losses(page)
+    assert found["lines without a region"] == 2
+    assert found["words without a line"] == 1
+    assert [one.text for one in read(written(page)).walk() if one.text] == ["x", "lone"]
+
+
+def test_text_in_an_image_region_is_put_into_a_text_region() -> None:
+    region = PageSegment(
+        "r",
+        "region",
+        "ImageRegion",
+        BOX,
+        texts=[PageText("caption")],
+        children=[PageSegment("l", "line", points=BOX)],
+    )
+    page = PageModel(100, 100, "a", [region])
+    assert losses(page) == {"text directly in a ImageRegion": 1}
+    inner = read(written(page)).segments[0].children[0]
+    assert (inner.kind_raw, inner.text) == ("TextRegion", "caption")
+
+
+def test_missing_outlines_are_made_from_what_is_there() -> None:
+    line = PageSegment("l", "line", baseline=[(10, 30), (80, 32)])
+    page = PageModel(100, 100, "a", [PageSegment("r", "region", "TextRegion", children=[line])])
+    assert losses(page) == {"a missing outline": 2}
+    assert read(written(page)).segments[0].points == [(10, 30), (80, 30), (80, 32), (10, 32)]
+
+
+def test_numbers_that_page_does_not_know_are_rounded_and_counted() -> None:
+    region = PageSegment("r", "region", "TextRegion", [(-3, 1), (9.4, 1), (9.4, 9.6)])
+    page = PageModel(100, 100, "a", [region])
+    assert losses(page) == {"coordinates left of or above the page": 1, "decimals of coordinates": 1}
+    assert read(written(page)).segments[0].points == [(0, 1), (9, 1), (9, 10)]
+
+
+def test_control_characters_are_counted() -> None:
+    page = PageModel(
+        9, 9, "a", [PageSegment("r", "region", "TextRegion", BOX, texts=[PageText("a\x00b\x1fc\ud800")])]
+    )
+    assert losses(page)["control characters in texts"] == 3
+    assert read(written(page)).segments[0].text == "abc"
+
+
+def test_an_empty_group_and_a_stranger_in_the_order_are_left_out() -> None:
+    page = PageModel(9, 9, "a", [PageSegment("r", "region", "TextRegion", BOX)])
+    page.order = PageOrder(items=[PageOrder("gone"), PageOrder(items=[PageOrder("gone too")])])
+    assert losses(page)["an entry of the reading order"] == 2
+    assert "ReadingOrder" not in written(page)
+
+
+def test_positions_become_the_order_of_lines() -> None:
+    lines = [
+        PageSegment(f"l{n}", "line", points=BOX, texts=[PageText(str(n))], position=2 - n) for n in range(3)
+    ]
+    page = PageModel(9, 9, "a", [PageSegment("r", "region", "TextRegion", BOX, children=lines)])
+    assert [one.text for one in read(written(page)).lines()] == ["2", "1", "0"]
+
+
+def test_a_kind_of_our_own_goes_into_custom() -> None:
+    page = PageModel(9, 9, "a", [PageSegment("r", "region", "Main {x};", BOX)])
+    assert 'custom="structure {type:Main  x;}"' in written(page).replace("Main  x ", "Main  x")
+
+
+def test_metadata_is_kept_and_our_step_is_named_once() -> None:
+    page = PageModel(9, 9, "a")
+    page.extras = {
+        "pagexml": {
+            "metadata": {
+                "Creator": "Aletheia",
+                "Created": "2001-02-03T04:05:06",
+                "elements": ["<Comments>c</Comments>"],
+            }
+        }
+    }
+    once = written(page)
+    assert "<Creator>Aletheia</Creator>" in once
+    assert "<Created>2001-02-03T04:05:06</Created>" in once
+    assert "<Comments>c</Comments>" in once
+    assert once.count('name="export"') == 1
+    assert written(read(once)).count('name="export"') == 1
+
+
+def test_a_date_that_is_none_is_replaced_and_counted() -> None:
+    page = PageModel(9, 9, "a")
+    page.extras = {"pagexml": {"metadata": {"Created": "yesterday"}}}
+    assert losses(page) == {"Metadata/Created": 1}
+
+
+# ------------------------------------------------------------------------------------------- schema
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words_"),
+    [
+        (('id="r1"', 'id="1r"'), "NCName"),
+        (("<Coords points", "<Coord points"), "Coord"),
+        (('points="10,10 90,10', 'points="10,10.5 90,10'), "not two or more x,y pairs"),
+        (('id="l1"', 'id="r1"'), "stands 2 times"),
+        (('regionRef="r1"', 'regionRef="zz"'), "names nothing"),
+        (("</PcGts>", ""), "not well-formed"),
+    ],
+)
+def test_the_check_says_what_is_wrong(spoil: tuple[str, str], words_: str) -> None:
+    line = PageSegment("l1", "line", points=BOX)
+    page = PageModel(99, 99, "a", [PageSegment("r1", "region", "TextRegion", BOX, children=[line])])
+    page.order = PageOrder(items=[PageOrder("r1")])
+    content = written(page)
+    assert spoil[0] in content
+    problems = DRIVER.validate(content.replace(*spoil))
+    assert any(words_ in problem for problem in problems), problems
+
+
+def test_values_fit_their_types() -> None:
+    assert fits("boolean", "true")
+    assert not fits("boolean", "yes")
+    assert fits("conf", "0.5")
+    assert not fits("conf", "1.5")
+    assert not fits("conf", "NaN")
+    assert fits("dateTime", "2024-02-29T00:00:00Z")
+    assert not fits("dateTime", "2023-02-29T00:00:00Z")
+    assert fits("language", "German")
+    assert not fits("language", "de")
+    assert is_ncname("é1-.")
+    assert not is_ncname("1é")
+    assert not is_ncname("a:b")
+    assert len(words()["script"]) == 181
