@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from urllib.parse import parse_qsl, unquote_to_bytes
 
@@ -16,11 +16,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
+from armarium import switch
 from armarium.engine import Engine
 from armarium.errors import BadRequest, Forbidden, Invalid, ServiceError, Unauthorized
 from armarium.gate import CREDENTIAL_PATH, LIBRARY, OPEN_PATHS, PRINCIPAL, Gate, refusal_headers
 from armarium.libraries import Library
+from armarium.openapi import describe
 from armarium.principals import Principal
+from armarium.switch import routes_of
 
 if TYPE_CHECKING:
     from armarium.actions import Outcome
@@ -344,14 +347,13 @@ async def _not_storable(_: Request, error: Exception) -> Response:
 
 def install(app: FastAPI, engine: Engine) -> None:
     """Put the gate before *app*, its refusals behind every route, and the security scheme into its description."""
-    from armarium.openapi import describe
-
     app.add_middleware(Gate, engine=engine, uploads=_Uploads(app))
     app.add_exception_handler(ServiceError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _plain)
     app.add_exception_handler(UnicodeEncodeError, _not_storable)
     app.add_exception_handler(OverflowError, _not_storable)
+    switch.install(app)
     describe(app, open_paths=OPEN_PATHS | {CREDENTIAL_PATH})
 
 
@@ -366,7 +368,7 @@ class _Uploads:
         if self._found is None:
             self._found = [
                 route.path_regex
-                for route in routes_of(self._app)
+                for route in routes_of(self._app.routes)
                 if getattr(route.endpoint, "takes_upload", False) or _takes_form(route)
             ]
         return self._found
@@ -375,18 +377,3 @@ class _Uploads:
 def _takes_form(route: APIRoute) -> bool:
     field = route.body_field
     return field is not None and type(field.field_info).__name__ in ("Form", "File")
-
-
-def routes_of(app: FastAPI) -> Iterator[APIRoute]:
-    """Every API route of *app*, those of included routers among them."""
-    return _walk(app.routes)
-
-
-def _walk(routes: Iterable[Any]) -> Iterator[APIRoute]:
-    for route in routes:
-        if isinstance(route, APIRoute):
-            yield route
-        else:
-            # FastAPI keeps an included router as one entry; older versions copied its routes.
-            included = getattr(route, "original_router", None) or route
-            yield from _walk(getattr(included, "routes", None) or ())

@@ -9,7 +9,7 @@ from sqlalchemy import Column, Integer, MetaData, Table, Text, delete, insert, s
 
 from armarium import snapshots
 from armarium.actions import ActionContext, Example, Params, action
-from armarium.errors import Conflict, Invalid, NotFound
+from armarium.errors import Conflict, Forbidden, Invalid, NotFound
 from armarium.ids import new_id
 from armarium.plugins import Plugin
 from armarium.tables import Json, json_text, operational, tracked
@@ -103,6 +103,19 @@ class UnregisterResult(BaseModel):
     path: str
 
 
+def _within_reach(ctx: ActionContext, path: str) -> None:
+    """Refuse a token bound to other projects: these actions are engine-wide, so the bus does not ask."""
+    place = str(ctx.engine.libraries.checked(path))
+    if not ctx.principal.reaches(place):
+        raise Forbidden(
+            "This token does not reach that project. Ask the owner for one that does.",
+            code="library_access_denied",
+            library_path=place,
+            required="write",
+            role=ctx.principal.role,
+        )
+
+
 def _register(ctx: ActionContext, path: str, library_uuid: str, name: str | None) -> None:
     present = ctx.conn.execute(select(library_known.c.id).where(library_known.c.path == path)).first()
     if present is None:
@@ -124,6 +137,7 @@ def _register(ctx: ActionContext, path: str, library_uuid: str, name: str | None
 )
 def create_library(ctx: ActionContext, p: CreateLibraryParams) -> dict[str, Any]:
     """Make the package under a temporary name, seed it, rename it, register it."""
+    _within_reach(ctx, p.path)
     library = ctx.engine.libraries.create(p.path, p.name, ctx.principal)
     _register(ctx, str(library.path), library.uuid, p.name)
     ctx.target(library.uuid)
@@ -147,6 +161,7 @@ def create_library(ctx: ActionContext, p: CreateLibraryParams) -> dict[str, Any]
 )
 def open_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     """Open the package (409 when another engine holds it) and put it into the registry."""
+    _within_reach(ctx, p.path)
     library = ctx.engine.libraries.open_only(p.path)
     _register(ctx, str(library.path), library.uuid, library.setting("name"))
     ctx.target(library.uuid)
@@ -165,6 +180,7 @@ def open_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
 )
 def release_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     """Refused (409) while a workflow run or batch waits or runs in it, and for the engine's global library."""
+    _within_reach(ctx, p.path)
     libraries = ctx.engine.libraries
     place = libraries.checked(p.path)
     registered = (

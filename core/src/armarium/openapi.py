@@ -8,6 +8,8 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
 
+from armarium.switch import routes_of
+
 SCHEMES = {
     "bearer": {
         "type": "http",
@@ -91,9 +93,7 @@ ENGINE_WIDE = (
 
 
 def _routes_in_a_project(app: FastAPI) -> Iterator[tuple[str, str]]:
-    from armarium.http import routes_of
-
-    for route in routes_of(app):
+    for route in routes_of(app.routes):
         path = route.path_format
         if not path.startswith("/api/"):
             continue

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import Literal
 
 from armarium.auth.attempts import FailedAttempts
@@ -172,10 +173,13 @@ class Auth:
 
 def is_local(client: tuple[str, int] | None) -> bool:
     """Whether a connection comes from this machine: a Unix socket (no address) or a loopback address."""
-    if client is None:
-        return True
+    return client is None or _is_loopback(client[0])
+
+
+@lru_cache(maxsize=256)
+def _is_loopback(host: str) -> bool:
     try:
-        address = ipaddress.ip_address(client[0])
+        address = ipaddress.ip_address(host)
     except ValueError:
         return False
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:

