@@ -81,7 +81,9 @@ def undo(bus: Bus, library: Library | None, audit_ids: Sequence[str], principal:
             )
             set_id = new_id() if len(rows) > 1 else None
             for row in rows:
-                told.append((_take_back(bus, conn, schema, home, row, principal, set_id), row.id))
+                # Read anew: taking back a newer step of the set may have put this one back into effect.
+                now = _row(raw, row.id)
+                told.append((_take_back(bus, conn, schema, home, now, principal, set_id), row.id))
     except (IntegrityError, sqlite3.IntegrityError) as error:
         raise _refusal("changed", rows[-1].id, "a later step depends on what this one made") from error
     for ctx, undone_id in told:
