@@ -63,6 +63,7 @@ class JobRunner:
         self._ended = threading.Condition(self._lock)
         self._keeper: threading.Thread | None = None
         self._call_keeper = threading.Event()
+        self._keeper_until: float | None = None
         self._running = False
         self._told: dict[str, float] = {}
 
@@ -340,10 +341,12 @@ class JobRunner:
             return True
         if self.mode == "paused":
             return False
-        with store.db.read_raw() as raw:
-            # In the same snapshot: a job that a lane took after the look at `picked` is running here, not gone.
+        with store.db.read() as conn:
+            raw = raw_of(conn)
+            # One snapshot: a job that a lane took after the look at `picked` is running here, not gone.
             running = "SELECT 1 FROM job WHERE state = 'running' AND body_done = 0 LIMIT 1"
-            if raw.execute(running).fetchone() is not None:
+            # Asked through SQLAlchemy, which begins the snapshot.
+            if conn.exec_driver_sql(running).first() is not None:
                 return True
             holds = any_holds(raw)
             return next_due(raw) is not None or any(
@@ -460,7 +463,7 @@ class JobRunner:
                 if lane is not None:
                     recheck_at = store.recheck_at
                     picked = pick(self, store, lane, raw_of(conn))
-                    if store.recheck_at != recheck_at:
+                    if store.recheck_at != recheck_at or (picked and self._keeper_sleeps_past(picked)):
                         self._call_keeper.set()
         except Exception as error:
             self._not_written(store, ended, picked, error)
@@ -478,6 +481,12 @@ class JobRunner:
         for job_id in moved:
             self.tell_progress(store, job_id)
         return picked
+
+    def _keeper_sleeps_past(self, picked: list[Picked]) -> bool:
+        """Whether the keeper would not be awake in time for what it does for these jobs."""
+        until = self._keeper_until
+        needed = LONG_SECONDS if len(picked) > 1 else HEARTBEAT_SECONDS
+        return until is None or until > time.monotonic() + needed
 
     def _not_written(
         self, store: JobStore, ended: list[tuple[Ended, Picked]], picked: list[Picked], error: Exception
@@ -506,7 +515,9 @@ class JobRunner:
         beat_at = time.monotonic() + HEARTBEAT_SECONDS
         tidy_at = time.monotonic() + 86_400
         while self._running:
-            self._call_keeper.wait(self._sleep(beat_at))
+            seconds = self._sleep(beat_at)
+            self._keeper_until = None if seconds is None else time.monotonic() + seconds
+            self._call_keeper.wait(seconds)
             self._call_keeper.clear()
             if not self._running:
                 return

@@ -40,6 +40,7 @@ def armarium_plugin() -> Plugin:
             imports.start_import,
             imports.add_files,
             files.set_primary,
+            files.represent,
             files.revise,
         ),
         jobs=(import_files, thumbnails),

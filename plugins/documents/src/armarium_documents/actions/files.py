@@ -1,14 +1,22 @@
-"""Choose the primary rendition; add a revision to a representation (A 2.1, 4.6)."""
+"""Choose the primary rendition; give a document a text of its own, and a text a revision (A 2.1, 4.6)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, action, new_id, raw_of
-from armarium_documents.api import renditions, require_live, require_unlocked, revisions
+from armarium.api import ActionContext, Example, Invalid, action, new_id, raw_of
+from armarium_documents.api import renditions, representations, require_live, require_unlocked, revisions
 from armarium_documents.errors import not_materialized
 from armarium_documents.queries.files import rendition, representation_document
-from armarium_documents.schemas.files import PrimaryParams, Rendition, Revision, RevisionParams
+from armarium_documents.schemas.files import (
+    KINDS,
+    PrimaryParams,
+    Rendition,
+    Representation,
+    RepresentationParams,
+    Revision,
+    RevisionParams,
+)
 
 
 def _primary_example(ex: Example) -> dict[str, Any]:
@@ -48,12 +56,48 @@ def set_primary(ctx: ActionContext, p: PrimaryParams) -> dict[str, Any]:
     return rendition(ctx.conn, p.document_id, p.rendition_id)
 
 
-def _revise_example(ex: Example) -> dict[str, Any]:
+def _representation_example(ex: Example) -> dict[str, Any]:
     note = ex.run("document.create", {"name": "Letter", "node_kind": "note", "page_content": "Dear Sir"})
-    made = ex.run(
-        "representation.create",
-        {"document_id": note["id"], "kind": "translation", "content": "Muy señor mío"},
-    )
+    return {"document_id": note["id"], "kind": "translation", "content": "Muy señor mío", "language": "es"}
+
+
+@action(
+    "content_representation.create",
+    params=RepresentationParams,
+    result=Representation,
+    summary="Give a document a typed text of its own: a translation, a description, a normalised text.",
+    example=_representation_example,
+)
+def represent(ctx: ActionContext, p: RepresentationParams) -> dict[str, Any]:
+    """Raises NotFound for an unknown document or representation, Conflict in the Trash, Forbidden by a lock, Invalid
+    for a kind that is none."""
+    require_live(ctx.conn, p.document_id)
+    require_unlocked(ctx, p.document_id)
+    if p.kind not in KINDS:
+        raise Invalid(
+            f"{p.kind!r} is no kind of representation; there are {', '.join(KINDS)}.", code="unknown_kind"
+        )
+    for other in (p.parent_representation_id, p.derived_from_representation_id):
+        if other is not None:
+            representation_document(ctx.conn, other)
+    row = {
+        "id": new_id(),
+        **p.model_dump(),
+        "source_anchor": None,
+        "segment_id": None,
+        "corrects_representation_id": None,
+        "retracted": False,
+        "producer_run_id": ctx.run_id,
+        **ctx.provenance(),
+    }
+    ctx.conn.execute(representations.insert().values(row))
+    ctx.target(p.document_id, row["id"])
+    ctx.changed(document_ids=[p.document_id], representation_ids=[row["id"]])
+    return row
+
+
+def _revise_example(ex: Example) -> dict[str, Any]:
+    made = ex.run("content_representation.create", _representation_example(ex))
     return {"representation_id": made["id"], "content": "Estimado señor", "decision": "modernised"}
 
 

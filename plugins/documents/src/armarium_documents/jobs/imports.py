@@ -6,11 +6,14 @@ their set. What was copied for a batch that was not committed is copied again, t
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import quote, unquote_to_bytes
 
 from armarium.api import Invalid, JobContext, JobKind, NotFound, ServiceError, new_id
 from armarium_documents.jobs.pictures import PagePicture, SourceFile, picture_page, take_in
@@ -32,7 +35,7 @@ class Progress:
     """The checkpoint: how far the walk has come, and what it has found so far."""
 
     after: list[str] = field(default_factory=list)
-    """Position of the last file that is done with (a folder import)."""
+    """Position of the last file that is done with (a folder import); percent-encoded, for names that are not UTF-8."""
     number: int = 0
     """How many of the named files are done with (a list import)."""
     folders: list[list[str]] = field(default_factory=list)
@@ -53,7 +56,8 @@ class Import:
     def __init__(self, ctx: JobContext) -> None:
         self.ctx = ctx
         self.args: ImportJobArgs = ctx.args
-        self.kept = Progress(**ctx.checkpoint)
+        # A copy: what is found later must not change what was kept.
+        self.kept = Progress(**deepcopy(ctx.checkpoint))
         self.nodes: list[dict[str, Any]] = []
         self.copied: dict[str, Path] = {}
         self.lines: list[tuple[Literal["info", "warning"], str]] = []
@@ -100,7 +104,7 @@ class Import:
                 code="path_not_found",
             )
         total = self._count()
-        after: Position = tuple(self.kept.after)
+        after: Position = tuple(os.fsdecode(unquote_to_bytes(name)) for name in self.kept.after)
         for found in walk_folder(self.root, recursive=self.args.recursive, after=after):
             self._tell(self._done(), total)
             yield found
@@ -120,7 +124,7 @@ class Import:
         self.ctx.progress(min(done, self.seen), self.seen)
 
     def _refuse(self, found: Found, why: str) -> None:
-        name = "/".join(found.position)
+        name = "/".join(found.position).encode("utf-8", "replace").decode()
         self.kept.refused_count += 1
         if len(self.kept.refused) < MAX_LISTED:
             self.kept.refused.append({"file": name, "why": why})
@@ -130,7 +134,7 @@ class Import:
         if self.root is None:
             self.kept.number += 1
         else:
-            self.kept.after = list(found.position)
+            self.kept.after = [quote(os.fsencode(name)) for name in found.position]
 
     def _import(self, found: Found) -> None:
         try:

@@ -177,7 +177,8 @@ def _pdf_page(path: Path, name: str, index: int) -> tuple[Image.Image, str | Non
             pixels = width * height * scale * scale
             if pixels > MAX_PAGE_PIXELS:
                 scale *= (MAX_PAGE_PIXELS / pixels) ** 0.5
-            bitmap = page.render(scale=scale)
+            # A hair less, because sizes are rounded up: 900.0001 pixels are 900.
+            bitmap = page.render(scale=scale * (1 - 1e-6))
             # A copy, because the bitmap's memory goes when the document is closed.
             image = bitmap.to_pil().convert("RGB")
             label = document.get_page_label(index) or None
@@ -260,8 +261,9 @@ def _flattened(image: Image.Image) -> Image.Image:
     if image.mode == "1":
         return image.convert("L")
     if image.mode.startswith("I") or image.mode == "F":
-        _, high = image.getextrema()
-        scale = 255 / max(float(high), 1.0)
+        extrema = image.getextrema()
+        assert isinstance(extrema[1], int | float)
+        scale = 255 / max(float(extrema[1]), 1.0)
         return image.point(lambda value: value * scale).convert("L")
     if image.mode in ("LA", "RGBA", "PA") or "transparency" in image.info:
         paper = Image.new("RGBA", image.size, "white")

@@ -16,9 +16,10 @@ from armarium_documents.schemas.documents import CONTAINERS
 
 _HIDDEN = ("system_key", "trash_root_id", "trash_info")
 _STORED = [column for column in documents.columns if column.name not in _HIDDEN]
-_NAMES = (*(column.name for column in _STORED), "child_count", "has_thumbnail")
-_JSON = tuple(column.name for column in _STORED if isinstance(column.type, Json))
-_FLAGS = (*(column.name for column in _STORED if isinstance(column.type, Boolean)), "has_thumbnail")
+# SQLAlchemy's names are a kind of str that orjson does not take as a key.
+_NAMES = (*(str(column.name) for column in _STORED), "child_count", "has_thumbnail")
+_JSON = tuple(str(column.name) for column in _STORED if isinstance(column.type, Json))
+_FLAGS = (*(str(column.name) for column in _STORED if isinstance(column.type, Boolean)), "has_thumbnail")
 
 _SELECT = (
     "SELECT "

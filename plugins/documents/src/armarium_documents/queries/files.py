@@ -40,9 +40,9 @@ class _Shape:
     """How the rows of one table become JSON."""
 
     def __init__(self, table: Table) -> None:
-        self.names = tuple(column.name for column in table.columns)
-        self.flags = tuple(column.name for column in table.columns if isinstance(column.type, Boolean))
-        self.json = tuple(column.name for column in table.columns if isinstance(column.type, Json))
+        self.names = tuple(str(column.name) for column in table.columns)
+        self.flags = tuple(str(column.name) for column in table.columns if isinstance(column.type, Boolean))
+        self.json = tuple(str(column.name) for column in table.columns if isinstance(column.type, Json))
         self.select = ", ".join(f'"{name}"' for name in self.names)
 
     def value(self, row: Sequence[Any], *, plain: bool = False) -> dict[str, Any]:
@@ -169,8 +169,7 @@ def page_image(library: Library, conn: Connection, document_id: str) -> PageImag
     row = primary_row(conn, document_id)
     library.objects.size(row.checksum)
     path, mime_type = library.objects.path(row.checksum), row.mime_type
-    # Pillow turns a TIFF by itself when it is decoded.
-    if row.exif_orientation != 1 and row.mime_type != "image/tiff":
+    if row.exif_orientation != 1:
         path, mime_type = upright_file(library, row.checksum), "image/png"
     return PageImage(path, row.pixel_width, row.pixel_height, row.rendition_id, mime_type, row.checksum)
 

@@ -37,7 +37,7 @@ _NODE = (
 
 
 def _node(row: Sequence[Any]) -> Node:
-    return Node(*row[:6], row[6] == 1, *row[7:])
+    return Node(*row)._replace(is_locked=row[6] == 1)
 
 
 def id_list(ids: Iterable[str]) -> str:

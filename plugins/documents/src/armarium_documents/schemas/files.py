@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, model_validator
 
 from armarium.api import Params, SourceText
-from armarium_documents.schemas.fields import Id, JsonObject, Name
+from armarium_documents.schemas.fields import Id, JsonObject, Language, Name, ScriptCode
 
 
 class Rendition(BaseModel):
@@ -102,6 +102,40 @@ class Representation(BaseModel):
     created_by: str | None
     run_id: str | None
     created_at: str
+
+
+KINDS = (
+    "transcription",
+    "normalized_text",
+    "translation",
+    "transliteration",
+    "markdown",
+    "html",
+    "svg",
+    "as_read_aloud",
+    "description",
+    "coordinate",
+    "world-point",
+    "music",
+    "drawing",
+)
+"""Kinds of representation (B 2.2)."""
+
+
+class RepresentationParams(Params):
+    """A typed text of a whole document; a reading of a segment is made by the source model."""
+
+    document_id: Id
+    kind: Annotated[str, Field(max_length=100)]
+    content: Annotated[SourceText, Field(max_length=4_000_000)]
+    language: Language | None = None
+    script: ScriptCode | None = None
+    level: Annotated[str, Field(max_length=100)] | None = None
+    parent_representation_id: Id | None = None
+    derived_from_representation_id: Id | None = None
+    producer_tool: Annotated[str, Field(max_length=200)] | None = None
+    producer_model: Annotated[str, Field(max_length=200)] | None = None
+    review_state: Literal["source", "draft", "reviewed"] = "source"
 
 
 class Revision(BaseModel):

@@ -1,0 +1,78 @@
+"""Fixtures of the documents' tests: short ways to run actions and to make nodes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from armarium.api import Engine, Library, Outcome
+from armarium.principals import LOCAL_OWNER as OWNER
+from armarium.principals import Principal
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+Run = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def act(engine: Engine, library: Library) -> Callable[..., Outcome]:
+    """Run an action; the outcome."""
+
+    def run(name: str, params: dict[str, Any], who: Principal = OWNER) -> Outcome:
+        return engine.run(library, name, params, who)
+
+    return run
+
+
+@pytest.fixture
+def do(act: Callable[..., Outcome]) -> Run:
+    """Run an action; its result."""
+
+    def run(name: str, params: dict[str, Any], who: Principal = OWNER) -> dict[str, Any]:
+        return act(name, params, who).result or {}
+
+    return run
+
+
+@pytest.fixture
+def folder(do: Run) -> Callable[..., str]:
+    """Make a folder; its id."""
+
+    def make(name: str, parent_id: str | None = None, **fields: Any) -> str:
+        return str(do("document.create", {"name": name, "parent_id": parent_id, **fields})["id"])
+
+    return make
+
+
+@pytest.fixture
+def note(do: Run) -> Callable[..., str]:
+    """Make a note; its id."""
+
+    def make(name: str, parent_id: str | None = None, text: str = "words") -> str:
+        made = do(
+            "document.create",
+            {"name": name, "parent_id": parent_id, "node_kind": "note", "page_content": text},
+        )
+        return str(made["id"])
+
+    return make
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """An empty folder to import from."""
+    place = tmp_path / "pages"
+    place.mkdir()
+    return place
+
+
+@pytest.fixture
+def engine(make_engine: Callable[..., Engine]) -> Engine:
+    """A started engine with this family alone: it stands on no other."""
+    from armarium_documents.plugin import armarium_plugin
+
+    return make_engine(plugins=[armarium_plugin()])

@@ -1,0 +1,468 @@
+"""Importing folders and files: what comes in, in which order, and what is refused while the rest goes on."""
+
+from __future__ import annotations
+
+import io
+import os
+import struct
+import unicodedata
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from documents_ground import (
+    EDITOR,
+    OWNER,
+    Run,
+    count,
+    names_under,
+    picture,
+    rows,
+    sources_of,
+    turned,
+)
+
+from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound
+
+Import = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def bring_in(engine: Engine, library: Library, do: Run) -> Import:
+    """Import and wait; the job's row as {state, result, reason, id}."""
+
+    def run(**params: Any) -> dict[str, Any]:
+        import orjson
+
+        job_id = do("document.import", params)["job_id"]
+        engine.jobs.run_until_idle(library)
+        ((state, result, reason),) = rows(
+            library, "SELECT state, result, reason FROM job WHERE id = ?", job_id
+        )
+        return {"id": job_id, "state": state, "reason": reason, **(orjson.loads(result) if result else {})}
+
+    return run
+
+
+def whys(done: dict[str, Any]) -> dict[str, str]:
+    return {entry["file"]: entry["why"] for entry in done["refused"]}
+
+
+def test_a_folder_comes_in_mirrored_in_natural_order(
+    bring_in: Import, source: Path, library: Library
+) -> None:
+    for name in ("10.jpg", "2.jpg", "1.jpg"):
+        (source / name).write_bytes(picture(grey=len(name) + ord(name[0])))
+    (source / "verso" / "deep").mkdir(parents=True)
+    (source / "verso" / "a.png").write_bytes(picture(form="PNG"))
+    (source / "verso" / "deep" / "b.tif").write_bytes(picture(form="TIFF"))
+    (source / "empty folder").mkdir()
+    done = bring_in(folder=str(source))
+    assert (done["state"], done["files"], done["refused"], done["left"]) == ("done", 5, [], [])
+    assert names_under(library, sources_of(library)) == ["1.jpg", "2.jpg", "10.jpg", "verso"]
+    ((verso,),) = rows(library, "SELECT id FROM document WHERE name = 'verso'")
+    assert names_under(library, verso) == ["a.png", "deep"]
+
+
+def test_a_node_says_where_it_came_from(
+    bring_in: Import, source: Path, library: Library, client: Any
+) -> None:
+    data = picture(300, 200)
+    (source / "1.jpg").write_bytes(data)
+    bring_in(folder=str(source))
+    ((identity,),) = rows(library, "SELECT id FROM document WHERE name = '1.jpg'")
+    found = client.get(f"/api/documents/{identity}").json()
+    told = found["metadata"]
+    assert told["source_type"] == "local"
+    assert told["full_path"] == str(source / "1.jpg")
+    assert (told["width"], told["height"], told["file_size"]) == (300, 200, len(data))
+    assert (found["doc_type"], found["file_type"], found["has_thumbnail"]) == ("file", "image", True)
+    assert library.objects.path(told["checksum"]).read_bytes() == data
+
+
+def test_without_recursion_folders_are_passed_over(bring_in: Import, source: Path, library: Library) -> None:
+    (source / "1.jpg").write_bytes(picture())
+    (source / "in").mkdir()
+    (source / "in" / "2.jpg").write_bytes(picture())
+    assert bring_in(folder=str(source), recursive=False)["files"] == 1
+    assert names_under(library, sources_of(library)) == ["1.jpg"]
+
+
+def test_named_files_come_in_as_given(
+    bring_in: Import, source: Path, library: Library, folder: Callable[..., str]
+) -> None:
+    for name in ("b.jpg", "a.jpg"):
+        (source / name).write_bytes(picture())
+    box = folder("Box")
+    done = bring_in(paths=[str(source / "b.jpg"), str(source / "a.jpg")], parent_id=box)
+    assert done["files"] == 2
+    assert names_under(library, box) == ["b.jpg", "a.jpg"]
+
+
+def test_an_import_is_one_set_and_taken_back_as_one(
+    bring_in: Import, source: Path, library: Library, engine: Engine
+) -> None:
+    for number in range(60):
+        (source / f"{number}.png").write_bytes(picture(8, 8, grey=number, form="PNG"))
+    (source / "in").mkdir()
+    (source / "in" / "1.png").write_bytes(picture(8, 8, form="PNG"))
+    done = bring_in(folder=str(source))
+    steps = rows(library, "SELECT id FROM audit WHERE set_id = ? ORDER BY seq", done["id"])
+    assert len(steps) >= 3
+    assert count(library, "document") == 63
+    back = engine.undo(library, [row[0] for row in steps], OWNER)
+    assert (count(library, "document"), count(library, "rendition")) == (1, 0)
+    engine.undo(library, back["audit_ids"], OWNER)
+    assert (count(library, "document"), count(library, "rendition")) == (63, 61)
+
+
+def test_a_second_import_goes_behind_the_first(bring_in: Import, source: Path, library: Library) -> None:
+    (source / "b.jpg").write_bytes(picture())
+    bring_in(folder=str(source))
+    (source / "b.jpg").rename(source / "a.jpg")
+    bring_in(folder=str(source))
+    assert names_under(library, sources_of(library)) == ["b.jpg", "a.jpg"]
+
+
+def test_a_tiff_of_several_pages_becomes_a_file_with_pages(
+    bring_in: Import, source: Path, library: Library
+) -> None:
+    from PIL import Image
+
+    pages = [Image.new("RGB", (200 + 10 * n, 100), (n * 40, 0, 0)) for n in range(3)]
+    pages[0].save(source / "roll.tif", save_all=True, append_images=pages[1:])
+    done = bring_in(folder=str(source))
+    assert (done["files"], done["documents"]) == (1, 4)
+    ((identity, kind, told),) = rows(
+        library,
+        "SELECT id, file_type, json_extract(metadata, '$.page_count') FROM document WHERE name = 'roll.tif'",
+    )
+    assert (kind, told) == ("image", 3)
+    assert rows(
+        library,
+        "SELECT d.name, d.doc_type, d.sequence, r.pixel_width, r.mime_type, r.role FROM document d"
+        " JOIN rendition r ON r.document_id = d.id WHERE d.parent_id = ? ORDER BY d.sequence",
+        identity,
+    ) == [(f"Page {n + 1}", "page", n + 1, 200 + 10 * n, "image/jpeg", "derived") for n in range(3)]
+
+
+def test_black_and_white_pages_stay_black_and_white(bring_in: Import, source: Path, library: Library) -> None:
+    from PIL import Image
+
+    pages = [Image.new("1", (64, 64), n) for n in range(2)]
+    pages[0].save(source / "fax.tif", save_all=True, append_images=pages[1:], compression="group4")
+    bring_in(folder=str(source))
+    assert set(rows(library, "SELECT mime_type FROM rendition WHERE role = 'derived'")) == {("image/png",)}
+
+
+def test_a_pdf_becomes_a_file_with_pages_at_300_dpi(bring_in: Import, source: Path, library: Library) -> None:
+    from PIL import Image
+
+    pages = [Image.new("RGB", (300, 450), shade) for shade in ("white", "navy")]
+    pages[0].save(source / "act.pdf", save_all=True, append_images=pages[1:], resolution=100)
+    bring_in(folder=str(source))
+    assert rows(library, "SELECT file_type FROM document WHERE name = 'act.pdf'") == [("pdf",)]
+    found = rows(
+        library,
+        "SELECT pixel_width, pixel_height, json_extract(params, '$.dpi') FROM rendition WHERE made_by = 'pdfium'",
+    )
+    assert found == [(900, 1350, 300), (900, 1350, 300)]
+
+
+def test_a_huge_sheet_is_pictured_coarser(bring_in: Import, source: Path, library: Library) -> None:
+    from PIL import Image
+
+    Image.new("L", (100, 100), 255).save(source / "map.pdf", resolution=1)
+    bring_in(folder=str(source))
+    ((width, height, dpi),) = rows(
+        library,
+        "SELECT pixel_width, pixel_height, json_extract(params, '$.dpi') FROM rendition WHERE made_by = 'pdfium'",
+    )
+    assert width * height <= 40_100_000
+    assert dpi < 300
+
+
+@pytest.mark.parametrize("form", ["JPEG", "TIFF", "PNG"])
+@pytest.mark.parametrize("orientation", [1, 3, 6, 8])
+def test_a_turned_picture_has_the_size_a_person_sees(
+    bring_in: Import, source: Path, library: Library, form: str, orientation: int
+) -> None:
+    from PIL import Image
+
+    from armarium_documents.api import page_image
+
+    (source / "1.jpg").write_bytes(turned(orientation, form))
+    bring_in(folder=str(source))
+    ((identity,),) = rows(library, "SELECT id FROM document WHERE name = '1.jpg'")
+    wanted = (90, 120) if orientation >= 5 else (120, 90)
+    with library.db.read() as conn:
+        found = page_image(library, conn, identity)
+    assert (found.width, found.height) == wanted
+    with Image.open(found.path) as image:
+        image.load()
+        assert image.size == wanted
+        # The dark corner stands top left as stored; where it must be when upright:
+        corner = {1: (0, 0), 3: (1, 1), 6: (1, 0), 8: (0, 1)}[orientation]
+        at = ((image.width - 8) * corner[0] + 4, (image.height - 8) * corner[1] + 4)
+        assert image.convert("L").getpixel(at) < 60
+    with Image.open(_thumbnail(library, identity)) as thumb:
+        assert thumb.size == wanted
+
+
+def _thumbnail(library: Library, identity: str) -> Path:
+    from armarium_documents.queries.files import thumbnail_file
+
+    return thumbnail_file(library, identity)[0]
+
+
+# ------------------------------------------------------------------------------------------ hostile input
+
+
+def flat_png(width: int, height: int) -> bytes:
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    packer = zlib.compressobj(9)
+    line = b"\0" * (1 + width // 8)
+    body = b"".join(packer.compress(line) for _ in range(height)) + packer.flush()
+    header = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
+
+
+def bomb_tiff() -> bytes:
+    from PIL import Image
+
+    file = io.BytesIO()
+    Image.new("1", (14_000, 14_000), 1).save(file, "TIFF", compression="tiff_deflate")
+    return file.getvalue()
+
+
+def test_bad_files_get_a_sentence_and_the_rest_goes_on(
+    bring_in: Import, source: Path, library: Library, tmp_path: Path
+) -> None:
+    good = picture(400, 300)
+    (source / "1 good.jpg").write_bytes(good)
+    (source / "2 cut.jpg").write_bytes(good[: len(good) // 2])
+    (source / "3 huge.png").write_bytes(flat_png(40_000, 40_000))
+    (source / "4 bomb.tif").write_bytes(bomb_tiff())
+    (source / "5 text.jpg").write_text("Anno domini 1750")
+    (source / "6 empty.png").write_bytes(b"")
+    (source / "7 notes.docx").write_bytes(b"PK\3\4")
+    (source / "8 damaged.pdf").write_bytes(b"%PDF-1.7\nnothing")
+    (tmp_path / "outside.jpg").write_bytes(good)
+    (source / "9 link.jpg").symlink_to(tmp_path / "outside.jpg")
+    (source / "a dangling.jpg").symlink_to(tmp_path / "nowhere.jpg")
+    (tmp_path / "elsewhere").mkdir()
+    (source / "b linked folder").symlink_to(tmp_path / "elsewhere")
+    os.mkfifo(source / "c pipe.jpg")
+    (source / "d control\x07.jpg").write_bytes(good)
+    (source / "z good.jpg").write_bytes(good)
+    done = bring_in(folder=str(source))
+    assert done["state"] == "done"
+    assert names_under(library, sources_of(library)) == ["1 good.jpg", "z good.jpg"]
+    said = whys(done)
+    assert done["refused_count"] == len(said) == 12
+    for name, words in {
+        "2 cut.jpg": "damaged",
+        "3 huge.png": "1600 million",
+        "4 bomb.tif": "bomb",
+        "5 text.jpg": "a text",
+        "6 empty.png": "0 bytes",
+        "7 notes.docx": "not imported",
+        "8 damaged.pdf": "damaged or cut short",
+        "9 link.jpg": "outside the folder",
+        "a dangling.jpg": "link to nothing",
+        "b linked folder": "outside the folder",
+        "c pipe.jpg": "ordinary file",
+        "d control\x07.jpg": "U+0007",
+    }.items():
+        assert words in said[name], said[name]
+        assert said[name].endswith(".")
+    assert len(list(library.objects.digests())) == 1
+
+
+def test_what_is_refused_stands_in_the_log_too(bring_in: Import, source: Path, library: Library) -> None:
+    (source / "text.jpg").write_text("Anno domini 1750")
+    done = bring_in(folder=str(source))
+    lines = rows(library, "SELECT message FROM job_log WHERE row_id = ? AND level = 'warning'", done["id"])
+    assert len(lines) == 1
+    assert "text.jpg" in lines[0][0]
+    assert "Anno domini" not in lines[0][0]
+
+
+def test_two_files_of_the_same_bytes_are_two_nodes_and_one_object(
+    bring_in: Import, source: Path, library: Library
+) -> None:
+    for name in ("a.jpg", "b.jpg"):
+        (source / name).write_bytes(picture())
+    bring_in(folder=str(source))
+    assert (count(library, "document"), count(library, "rendition")) == (3, 2)
+    assert len(list(library.objects.digests())) == 1
+
+
+def test_names_in_both_unicode_forms_come_in_as_nfc(bring_in: Import, source: Path, library: Library) -> None:
+    for form in ("NFC", "NFD"):
+        (source / unicodedata.normalize(form, f"Año {form}.jpg")).write_bytes(picture())
+        (source / unicodedata.normalize(form, "Ñandú.jpg")).write_bytes(picture())
+    bring_in(folder=str(source))
+    assert names_under(library, sources_of(library)) == [
+        "Año NFC.jpg",
+        "Año NFD.jpg",
+        "Ñandú.jpg",
+        "Ñandú.jpg",
+    ]
+
+
+def test_layout_files_are_left_for_the_formats(bring_in: Import, source: Path) -> None:
+    (source / "page").mkdir()
+    (source / "1.jpg").write_bytes(picture())
+    (source / "page" / "1.xml").write_text("<PcGts/>")
+    (source / "1.hocr").write_text("<html/>")
+    done = bring_in(folder=str(source))
+    assert (done["left"], done["files"], done["refused"]) == (["1.hocr", "page/1.xml"], 1, [])
+
+
+def test_hidden_files_and_system_leavings_are_passed_over(bring_in: Import, source: Path) -> None:
+    for name in (".DS_Store", "._1.jpg", "Thumbs.db", "desktop.ini"):
+        (source / name).write_bytes(b"x")
+    done = bring_in(folder=str(source))
+    assert (done["state"], done["files"], done["refused_count"], done["left_count"]) == ("done", 0, 0, 0)
+
+
+def test_a_file_that_vanishes_during_the_import_is_told(
+    bring_in: Import, source: Path, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from armarium_documents.jobs import imports
+
+    for name in "abc":
+        (source / f"{name}.jpg").write_bytes(picture())
+    really = imports.take_in
+
+    def take(library: Library, path: Path, *, max_pixels: int) -> Any:
+        if path.name == "b.jpg":
+            path.unlink()
+        return really(library, path, max_pixels=max_pixels)
+
+    monkeypatch.setattr(imports, "take_in", take)
+    done = bring_in(folder=str(source))
+    assert "vanished" in whys(done)["b.jpg"]
+    assert names_under(library, sources_of(library)) == ["a.jpg", "c.jpg"]
+
+
+def test_a_file_that_changes_during_the_import_is_told(
+    bring_in: Import, source: Path, monkeypatch: pytest.MonkeyPatch, library: Library
+) -> None:
+    (source / "a.jpg").write_bytes(picture())
+    really = type(library.objects).put_file
+
+    def put(self: Any, path: Path) -> str:
+        digest = really(self, path)
+        path.write_bytes(picture(grey=1))
+        return digest
+
+    monkeypatch.setattr(type(library.objects), "put_file", put)
+    assert "changed while" in whys(bring_in(folder=str(source)))["a.jpg"]
+
+
+def test_a_full_disk_fails_the_job_in_words_and_nothing_is_half_written(
+    bring_in: Import, source: Path, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from armarium.api import Unavailable
+
+    for name in "ab":
+        (source / f"{name}.jpg").write_bytes(picture(grey=ord(name)))
+    really = type(library.objects).put_file
+
+    def put(self: Any, path: Path) -> str:
+        if path.name == "b.jpg":
+            raise Unavailable(
+                "The disk that holds the project is full; the file was not kept.", code="disk_full"
+            )
+        return really(self, path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(library.objects), "put_file", put)
+        done = bring_in(folder=str(source))
+    assert done["state"] == "failed"
+    assert "disk" in done["reason"]
+    assert count(library, "document") == 1
+    assert bring_in(folder=str(source))["files"] == 2
+
+
+def test_an_undecodable_name_is_refused(bring_in: Import, source: Path) -> None:
+    path = os.fsencode(source) + b"/\xff.jpg"
+    with open(path, "wb") as file:
+        file.write(picture())
+    done = bring_in(folder=str(source))
+    assert [entry["why"] for entry in done["refused"]] == ["Its name is not UTF-8; rename it."]
+
+
+# ----------------------------------------------------------------------------------------------- refusals
+
+
+def test_what_cannot_be_imported_is_refused_before_any_job(
+    do: Run,
+    source: Path,
+    tmp_path: Path,
+    library: Library,
+    folder: Callable[..., str],
+    note: Callable[..., str],
+) -> None:
+    (source / "1.jpg").write_bytes(picture())
+    inside = str(source)
+    for params, refusal, code in (
+        ({}, Invalid, "invalid_request"),
+        ({"folder": inside, "paths": [inside]}, Invalid, "invalid_request"),
+        ({"folder": "pages"}, Invalid, "bad_path"),
+        ({"folder": inside + "\0"}, Invalid, "bad_path"),
+        ({"folder": inside + "/none"}, NotFound, "path_not_found"),
+        ({"folder": inside + "/1.jpg"}, Invalid, "not_a_folder"),
+        ({"paths": [inside]}, Invalid, "not_a_file"),
+        ({"folder": "/etc"}, Forbidden, "path_not_allowed"),
+        ({"paths": ["/etc/passwd"]}, Forbidden, "path_not_allowed"),
+        ({"folder": str(library.path)}, Forbidden, "path_not_allowed"),
+        ({"folder": str(library.path / "objects")}, Forbidden, "path_not_allowed"),
+        ({"folder": inside, "parent_id": "f" * 32}, NotFound, "document_not_found"),
+        ({"folder": inside, "parent_id": note("N")}, Invalid, "not_a_container"),
+    ):
+        with pytest.raises(refusal) as refused:
+            do("document.import", params)
+        assert refused.value.code == code, params
+    (tmp_path / "way out").symlink_to("/etc")
+    with pytest.raises(Forbidden):
+        do("document.import", {"folder": str(tmp_path / "way out")})
+    box = folder("Box")
+    do("document.lock", {"document_id": box, "locked": True})
+    with pytest.raises(Forbidden):
+        do("document.import", {"folder": inside, "parent_id": box}, EDITOR)
+    do("document.delete", {"ids": [box]})
+    with pytest.raises(Conflict):
+        do("document.import", {"folder": inside, "parent_id": box})
+    assert count(library, "job", "kind = 'import-files'") == 0
+
+
+def test_a_batch_that_does_not_hang_together_is_refused(
+    do: Run, library: Library, folder: Callable[..., str]
+) -> None:
+    box = folder("Box")
+
+    def node(identity: str, parent_id: str, **fields: Any) -> dict[str, Any]:
+        return {"id": identity, "parent_id": parent_id, "doc_type": "file", "name": "n", **fields}
+
+    absent = {"checksum": "0" * 64, "mime_type": "image/png", "size_bytes": 1}
+    for nodes, refusal, code in (
+        ([node("a", box), node("a", box)], Invalid, "already_exists"),
+        ([node(box, box)], Conflict, "already_exists"),
+        ([node("a", "b"), node("b", box)], Invalid, "bad_order"),
+        ([node("a", "f" * 32)], NotFound, "document_not_found"),
+        ([node("a", box, picture=absent)], Conflict, "object_missing"),
+        ([node("a", box), node("b", "a", doc_type="folder")], Invalid, "not_a_container"),
+        ([], Invalid, "invalid_request"),
+        ([node("a", box, doc_type="alias")], Invalid, "invalid_request"),
+    ):
+        with pytest.raises(refusal) as refused:
+            do("document.add_files", {"nodes": nodes})
+        assert refused.value.code == code
+    assert count(library, "document") == 2

@@ -1,0 +1,90 @@
+"""Moving and ordering: the tree stays a tree, the order is the one asked for."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+from documents_ground import OWNER, Run, names_under
+
+from armarium.api import Conflict, Engine, Invalid, Library, NotFound, Outcome
+
+Make = Callable[..., str]
+
+
+def test_moved_nodes_go_last_first_or_after_a_sibling(do: Run, folder: Make, library: Library) -> None:
+    box = folder("Box")
+    ids = {name: folder(name, box) for name in "abcde"}
+    do("document.move", {"ids": [ids["b"]], "parent_id": box})
+    assert names_under(library, box) == ["a", "c", "d", "e", "b"]
+    do("document.move", {"ids": [ids["e"]], "parent_id": box, "after_id": None})
+    assert names_under(library, box) == ["e", "a", "c", "d", "b"]
+    do("document.move", {"ids": [ids["d"], ids["e"]], "parent_id": box, "after_id": ids["a"]})
+    assert names_under(library, box) == ["a", "d", "e", "c", "b"]
+
+
+def test_any_order_can_be_reached(do: Run, folder: Make, library: Library) -> None:
+    box = folder("Box")
+    ids = {name: folder(name, box) for name in "abcdefgh"}
+    wanted = list("abcdefgh")
+    chance = random.Random(7)
+    for _ in range(80):
+        name = chance.choice(wanted)
+        wanted.remove(name)
+        at = chance.randrange(len(wanted) + 1)
+        after = ids[wanted[at - 1]] if at else None
+        wanted.insert(at, name)
+        do("document.move", {"ids": [ids[name]], "parent_id": box, "after_id": after})
+        assert names_under(library, box) == wanted
+
+
+def test_a_move_into_itself_or_beneath_is_refused(do: Run, folder: Make) -> None:
+    outer = folder("Outer")
+    inner = folder("Inner", folder("Middle", outer))
+    for target in (outer, inner):
+        with pytest.raises(Conflict) as refused:
+            do("document.move", {"ids": [outer], "parent_id": target})
+        assert refused.value.code == "move_into_itself"
+
+
+def test_what_cannot_be_moved_there_is_refused(do: Run, folder: Make, note: Make) -> None:
+    box, text = folder("Box"), note("Note")
+    with pytest.raises(NotFound):
+        do("document.move", {"ids": ["f" * 32], "parent_id": box})
+    with pytest.raises(NotFound):
+        do("document.move", {"ids": [text], "parent_id": "f" * 32})
+    with pytest.raises(Invalid):
+        do("document.move", {"ids": [box], "parent_id": text})
+    with pytest.raises(Invalid) as refused:
+        do("document.move", {"ids": [text], "parent_id": box, "after_id": "f" * 32})
+    assert refused.value.code == "not_a_sibling"
+    do("document.delete", {"ids": [text]})
+    with pytest.raises(Conflict):
+        do("document.move", {"ids": [text], "parent_id": box})
+
+
+def test_a_deep_branch_is_not_hung_where_it_becomes_too_deep(do: Run, folder: Make) -> None:
+    def chain(levels: int) -> tuple[str, str]:
+        first = last = folder("Level")
+        for _ in range(levels - 1):
+            last = folder("Level", last)
+        return first, last
+
+    _, bottom = chain(60)
+    top, _ = chain(41)
+    with pytest.raises(Invalid) as refused:
+        do("document.move", {"ids": [top], "parent_id": bottom})
+    assert refused.value.code == "too_deep"
+
+
+def test_a_move_is_one_step_and_taken_back_whole(
+    act: Callable[..., Outcome], engine: Engine, folder: Make, library: Library
+) -> None:
+    box, other = folder("Box"), folder("Other")
+    ids = [folder(name, box) for name in "abc"]
+    done = act("document.move", {"ids": ids, "parent_id": other})
+    assert names_under(library, other) == ["a", "b", "c"]
+    engine.undo(library, [done.audit_id], OWNER)
+    assert names_under(library, box) == ["a", "b", "c"]
+    assert names_under(library, other) == []
