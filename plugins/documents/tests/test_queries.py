@@ -1,0 +1,185 @@
+"""Reads: pages of a folder, views, pages beneath, each with as many statements whatever the size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from documents_ground import OWNER, Run, rows, sources_of
+
+from armarium.api import Engine, Library, NotFound, json_text, new_id
+from armarium_documents.api import documents_named, pages_under
+from armarium_documents.queries import documents as queries
+
+Make = Callable[..., str]
+
+
+def page(library: Library, parent_id: str | None, **how: Any) -> tuple[list[str], int]:
+    with library.db.read_raw() as raw:
+        items, total = queries.children_page(raw, parent_id, **{"limit": 100, "offset": 0, **how})
+    return [item["name"] for item in items], total
+
+
+def test_a_page_of_a_folder_in_order(library: Library, folder: Make) -> None:
+    box = folder("Box")
+    for name in ("b", "c", "a"):
+        folder(name, box, prototype_key="kind" if name == "c" else None)
+    assert page(library, box) == (["a", "b", "c"], 3)
+    assert page(library, box, limit=1, offset=1) == (["b"], 3)
+    assert page(library, box, offset=9) == ([], 3)
+    assert page(library, box, sort_by="name", sort_direction="desc")[0] == ["c", "b", "a"]
+    assert page(library, box, prototype_key="kind") == (["c"], 1)
+    assert page(library, box, doc_type="group") == ([], 0)
+    assert "Box" in page(library, None)[0]
+
+
+def test_undated_documents_come_last(library: Library, folder: Make) -> None:
+    box = folder("Box")
+    folder("undated", box)
+    folder("late", box, date_iso="1801")
+    folder("early", box, date_iso="1750-03")
+    assert page(library, box, sort_by="document_date")[0] == ["early", "late", "undated"]
+    assert page(library, box, sort_by="document_date", sort_direction="desc")[0] == [
+        "late",
+        "early",
+        "undated",
+    ]
+
+
+def fill(engine: Engine, library: Library, parent_id: str, number: int) -> None:
+    for start in range(0, number, 500):
+        nodes = [
+            {"id": new_id(), "parent_id": parent_id, "doc_type": "file", "name": f"n{start + n:06}"}
+            for n in range(min(500, number - start))
+        ]
+        engine.run(library, "document.add_files", {"nodes": nodes}, OWNER)
+
+
+def statements(library: Library, read: Callable[[Any], Any]) -> int:
+    asked: list[str] = []
+    with library.db.read_raw() as raw:
+        raw.set_trace_callback(asked.append)
+        try:
+            read(raw)
+        finally:
+            raw.set_trace_callback(None)
+    return len(asked)
+
+
+@pytest.mark.parametrize("level", ["stored", "content"])
+def test_a_view_asks_as_often_whatever_the_size(
+    engine: Engine, library: Library, folder: Make, level: str
+) -> None:
+    def look(box: str) -> Callable[[Any], Any]:
+        return lambda raw: queries.view(
+            raw,
+            box,
+            level=level,  # type: ignore[arg-type]
+            children=True,
+            attachments=True,
+            sort_by="sort_order",
+            sort_direction="asc",
+            limit=1000,
+            offset=0,
+        )
+
+    small, large = folder("Small"), folder("Large", folder("In", folder("Deep")))
+    fill(engine, library, large, 700)
+    assert statements(library, look(small)) == statements(library, look(large)) < 12
+
+
+def test_a_view_looks_through_containers_when_asked(
+    library: Library, folder: Make, note: Make, client: Any
+) -> None:
+    box = folder("Box")
+    note("direct", box)
+    group = folder("Group", folder("Inner", box), doc_type="group")
+    note("inside", group)
+    stored = client.get(f"/api/documents/{box}/view").json()
+    content = client.get(f"/api/documents/{box}/view", params={"level": "content"}).json()
+    assert [child["name"] for child in stored["children"]] == ["Inner", "direct"]
+    assert [child["name"] for child in content["children"]] == ["direct", "inside"]
+    assert content["children_total"] == 2
+
+
+def test_a_view_says_where_a_document_is(folder: Make, note: Make, client: Any) -> None:
+    box = folder("Box")
+    text = note("Note", folder("Inner", box))
+    seen = client.get(f"/api/documents/{text}/view").json()
+    assert [above["name"] for above in seen["ancestors"]] == ["Box", "Inner"]
+    assert seen["document"]["id"] == text
+    assert seen["attachments"] == {
+        "renditions": [],
+        "artifacts": [],
+        "annotation_count": 0,
+        "entity_count": 0,
+    }
+    half = client.get(f"/api/documents/{text}/view", params={"children": False, "attachments": False}).json()
+    assert (half["children"], half["children_total"], half["attachments"]) == (None, None, None)
+
+
+def test_pages_under_walks_depth_first_in_order(
+    engine: Engine, library: Library, do: Run, folder: Make
+) -> None:
+    from documents_ground import add_picture, picture
+
+    box = folder("Box")
+    data = picture()
+    first = add_picture(engine, library, box, data, "1")
+    inner = folder("Inner", box)
+    do("document.move", {"ids": [inner], "parent_id": box})
+    in_a = add_picture(engine, library, inner, data, "a")
+    in_b = add_picture(engine, library, inner, data, "b")
+    last = add_picture(engine, library, box, data, "2")
+    roll = add_picture(engine, library, box, data, "roll.tif")
+    pages = [
+        add_picture(engine, library, roll, data, f"Page {n}", doc_type="page", sequence=n) for n in (1, 2)
+    ]
+    folder("A group", box, doc_type="group")
+    with library.db.read() as conn:
+        assert pages_under(conn, [box]) == [first, in_a, in_b, last, *pages]
+        assert pages_under(conn, [last, box]) == [last, first, in_a, in_b, *pages]
+    do("document.update", {"document_id": inner, "exclude_from_processing": True})
+    do("document.delete", {"ids": [last]})
+    with library.db.read() as conn:
+        assert pages_under(conn, [box]) == [first, in_a, in_b, *pages]
+        assert pages_under(conn, [box], for_processing=True) == [first, *pages]
+        with pytest.raises(NotFound):
+            pages_under(conn, ["f" * 32])
+
+
+def test_documents_by_id_keep_the_order_asked(library: Library, folder: Make) -> None:
+    ids = [folder(name) for name in "cab"]
+    with library.db.read() as conn:
+        assert [found["name"] for found in documents_named(conn, [*ids, "f" * 32])] == ["c", "a", "b"]
+
+
+def test_a_folder_of_many_children_answers_a_page(
+    engine: Engine, library: Library, folder: Make, client: Any
+) -> None:
+    box = folder("Box")
+    fill(engine, library, box, 3000)
+    answer = client.get("/api/documents", params={"parent_id": box, "limit": 200, "offset": 2800}).json()
+    assert (answer["count"], answer["total"], answer["limit"], answer["offset"]) == (200, 3000, 200, 2800)
+    assert answer["items"][-1]["name"] == "n002999"
+    assert client.get(f"/api/documents/{box}").json()["child_count"] == 3000
+
+
+def test_a_page_of_children_is_read_from_the_index(library: Library) -> None:
+    plan = rows(
+        library,
+        "EXPLAIN QUERY PLAN SELECT d.id FROM document d WHERE d.parent_id = ? AND d.deleted_at IS NULL"
+        " ORDER BY d.sort_order, d.name, d.id LIMIT 200 OFFSET 5000",
+        sources_of(library),
+    )
+    words = " ".join(str(row[3]) for row in plan)
+    assert "ix_document_children" in words
+    assert "TEMP B-TREE" not in words
+
+
+def test_json_in_the_database_goes_out_as_it_is(do: Run, client: Any, library: Library) -> None:
+    value = {"ünïcode": ["é", 1.5, None, {"deep": True}], "n": 12345678901234567}
+    made = do("document.create", {"name": "A", "attributes": value})
+    assert client.get(f"/api/documents/{made['id']}").json()["attributes"] == value
+    assert rows(library, "SELECT attributes FROM document WHERE id = ?", made["id"]) == [(json_text(value),)]
