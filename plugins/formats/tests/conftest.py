@@ -46,6 +46,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="session")
+def real_page_files() -> list[Path]:
+    """Every real PAGE file; skips where there is no shared data."""
+    return page_files() or pytest.skip("no shared data here (set ARMARIUM_SHARED_DATA)")
+
+
+@pytest.fixture(scope="session")
 def official_schema() -> etree.XMLSchema:
     """The published PAGE 2019-07-15 schema: from ARMARIUM_PAGE_XSD, else from an installed `ocrd` package."""
     from lxml import etree

@@ -57,9 +57,8 @@ def assemble(
     rule: ReadingRule,
     size: tuple[int, int],
     imported: Mapping[str, Any] | None,
-    driver: str | None,
 ) -> Assembled:
-    """The page of a pass in pixels of *size*. `imported` is what its import kept of the page, `driver` who read it."""
+    """The page of a pass in pixels of *size*. `imported` is what its import kept of the page as a whole."""
     counting = counting_readings(conn, pass_id, kind, rule)
     facts = {row[0]: (row[1], row[2]) for row in conn.exec_driver_sql(_READINGS, (pass_id, kind))}
     ranks = {
@@ -91,7 +90,7 @@ def assemble(
     _settle_texts(assembled, page.segments, {id(part.segment): part for part in parts.values()})
     _settle_ids(parts)
     if imported:
-        _give_back(page, imported, driver)
+        _give_back(page, imported, {part.segment.id for part in parts.values() if part.sequence is None})
     if page.order is None and len(page.segments) > 1:
         page.order = PageOrder(items=[PageOrder(segment.id) for segment in _top_in_order(page)])
     return assembled
@@ -242,8 +241,11 @@ def _settle_ids(parts: Mapping[str, _Part]) -> None:
         seen.add(part.segment.id)
 
 
-def _give_back(page: PageModel, imported: Mapping[str, Any], driver: str | None) -> None:
-    """Put back what the import kept of the page as a whole; the order without what is gone."""
+def _give_back(page: PageModel, imported: Mapping[str, Any], added: set[str]) -> None:
+    """Put back what the import kept of the page as a whole: its order without what is gone, with what was added.
+
+    Regions that the file itself left out of its order stay out of it.
+    """
     page.image = imported.get("image") or ""
     page.language = imported.get("language")
     page.script = imported.get("script")
@@ -254,11 +256,7 @@ def _give_back(page: PageModel, imported: Mapping[str, Any], driver: str | None)
         alive = {segment.id for segment in page.walk()}
         order = order_from(stated, alive)
         if order is not None:
-            named = {node.segment_id for node in order.walk()}
-            inside = {
-                segment.id for segment in page.segments if any(part.id in named for part in segment.walk())
-            }
-            order.items += [PageOrder(one.id) for one in _top_in_order(page) if one.id not in inside]
+            order.items += [PageOrder(one.id) for one in _top_in_order(page) if one.id in added]
         page.order = order
 
 

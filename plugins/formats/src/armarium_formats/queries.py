@@ -130,7 +130,6 @@ def export(
             rule=rule,
             size=frame.size,
             imported=row.page if row else None,
-            driver=row.format if row else None,
         )
     page = assembled.page
     page.image = page.image or frame.image

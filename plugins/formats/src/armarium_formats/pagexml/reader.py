@@ -327,8 +327,10 @@ class _Reading:
             else:
                 extras.setdefault("elements", []).append(keep(child))
                 self.kept[f"element TextEquiv/{local_name(str(child.tag))}"] += 1
-        if text is None:
+        if not text:
             text = extras.pop("plain", "")
+            if text:
+                self.note("A text is given as PlainText only")
         elif extras.get("plain") == text:
             del extras["plain"]
         elif "plain" in extras:
