@@ -1,0 +1,67 @@
+"""The user manual is a journey: its commands are run in their order, by a shell, and every one of them works."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from armarium.cli.program import build
+from armarium.testing.samples import write_sample_pages
+from checkout import ROOT, files, place, text
+
+SHELL = re.compile(r"```sh\n(.*?)```", re.DOTALL)
+INLINE = re.compile(r"`(armarium [^`]+)`")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the manual is read to bash, which is not here")
+def test_the_manual_can_be_followed(tmp_path: Path) -> None:
+    write_sample_pages(tmp_path / "pages", count=2, scale=0.6)
+    script = "set -e\n" + "\n".join(
+        f"echo '$ {line}' >&2\n{line}" if "'" not in line else line
+        for block in SHELL.findall(text(ROOT / "docs" / "using.md"))
+        for line in block.strip().split("\n")
+    )
+    env = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "SERVICE_STATE_DIR": str(tmp_path / "state"),
+        "SERVICE_LOCAL_ONLY": "true",
+    }
+    ran = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=280)
+    assert ran.returncode == 0, f"{ran.stdout[-2000:]}\n{ran.stderr[-2000:]}"
+    assert ran.stdout.count("En la villa de Puerto Claro") == 1
+    assert len(list((tmp_path / "export").iterdir())) == 4
+
+
+def commands() -> list[tuple[str, str]]:
+    """Every command that a page shows, in a block or in a sentence."""
+    found = []
+    for page in files(".md"):
+        lines = [line for block in SHELL.findall(text(page)) for line in block.split("\n")]
+        lines += [" ".join(said.split()) for said in INLINE.findall(text(page))]
+        found += [(place(page), line) for line in lines if line.startswith("armarium ")]
+    return sorted(set(found))
+
+
+@pytest.mark.parametrize(("page", "line"), commands(), ids=lambda value: value[:60])
+def test_every_command_shown_exists_with_its_options(page: str, line: str) -> None:
+    group = typer.main.get_command(build())
+    words = re.sub(r'"[^"]*"', "VALUE", line).split("#")[0].split()[1:]
+    known = {option for parameter in group.params for option in parameter.opts}
+    for word in words:
+        if hasattr(group, "commands") and word in group.commands:
+            group = group.commands[word]
+            known |= {option for parameter in group.params for option in (*parameter.opts, *parameter.secondary_opts)}
+        elif word.startswith("-"):
+            assert word.split("=")[0] in known, f"{page}: {line}: no option {word}"
+    assert not hasattr(group, "commands") or words[-1] in ("COMMAND", "--help", "--version", "jobs", "--watch"), (
+        f"{page}: {line}: no such command"
+    )
