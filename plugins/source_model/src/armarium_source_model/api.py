@@ -17,6 +17,7 @@ from armarium_source_model.geometry import (
 )
 from armarium_source_model.models import forwardings, passes, reading_choices, segments
 from armarium_source_model.order import Shape, page_slope, reading_sequence
+from armarium_source_model.queries.drawing import page_drawing, page_drawing_png
 from armarium_source_model.queries.passes import get_pass, list_passes, working_pass
 from armarium_source_model.queries.readings import (
     CountingText,
@@ -51,6 +52,8 @@ __all__ = [
     "get_pass",
     "get_segment",
     "list_passes",
+    "page_drawing",
+    "page_drawing_png",
     "page_slope",
     "page_text",
     "pass_sequence",

@@ -77,6 +77,32 @@ class StaleSegment(Conflict):
         )
 
 
+class ForwardingWouldLoop(Conflict):
+    """The segment to keep already leads to one that it would absorb."""
+
+    def __init__(self, keep_id: str, absorbed_id: str) -> None:
+        super().__init__(
+            f"Segment {keep_id} already leads to {absorbed_id}; absorbing that one would send citations in a ring. "
+            f"Keep {absorbed_id} instead, or undelete {keep_id} first.",
+            code="forwarding_would_loop",
+            keep_id=keep_id,
+            absorbed_id=absorbed_id,
+        )
+
+
+class NoSuchMatch(NotFound):
+    def __init__(self, match_id: str) -> None:
+        super().__init__(f"There is no match {match_id} in this project.", id=match_id)
+
+
+class MatchNeedsAPerson(Invalid):
+    def __init__(self) -> None:
+        super().__init__(
+            "Only a person may accept a match; leave it proposed and let a person look at it.",
+            code="match_needs_a_person",
+        )
+
+
 class OtherPage(Conflict):
     """A pass, parent or brother belongs to another pass or document than the one named with it."""
 

@@ -121,6 +121,34 @@ def rect_around(points: Points) -> tuple[float, float, float, float]:
     return min(left, 1 - width), min(top, 1 - height), width, height
 
 
+def union_rect(rects: Sequence[Rect]) -> tuple[float, float, float, float]:
+    """The smallest rect that encloses all of *rects*."""
+    left, top = min(r[0] for r in rects), min(r[1] for r in rects)
+    right, bottom = max(r[0] + r[2] for r in rects), max(r[1] + r[3] for r in rects)
+    return left, top, right - left, bottom - top
+
+
+def convex_hull(points: Points) -> list[list[float]]:
+    """The corners of the convex hull of *points*, in turn; fewer than three when they lie on one line."""
+    ordered = sorted({(float(point[0]), float(point[1])) for point in points})
+    if len(ordered) < 3:
+        return [list(point) for point in ordered]
+
+    def half(run: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+        chain: list[tuple[float, float]] = []
+        for point in run:
+            while len(chain) > 1 and _turn(chain[-2], chain[-1], point) <= 0:
+                chain.pop()
+            chain.append(point)
+        return chain[:-1]
+
+    return [list(point) for point in half(ordered) + half(ordered[::-1])]
+
+
+def _turn(a: Point, b: Point, c: Point) -> float:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
 def clip_points(points: Points) -> list[list[float]]:
     """*points* with every coordinate brought into the frame, for line finders that draw over the image's edge."""
     return [[min(1.0, max(0.0, point[0])), min(1.0, max(0.0, point[1]))] for point in points]

@@ -191,3 +191,60 @@ forwardings = Table(
     info=append_only(document="document_id"),
 )
 """Where a citation of a segment leads now: notes of kind merged, split, deleted and restored; the newest decides."""
+
+matches = Table(
+    "segment_match",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column(
+        "document_id",
+        Text,
+        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
+        nullable=False,
+        index=True,
+    ),
+    Column(
+        "from_segment_id",
+        Text,
+        ForeignKey("segment.id", deferrable=True, initially="DEFERRED"),
+        nullable=False,
+        index=True,
+    ),
+    Column(
+        "to_segment_id",
+        Text,
+        ForeignKey("segment.id", deferrable=True, initially="DEFERRED"),
+        nullable=False,
+        index=True,
+    ),
+    Column("state", Text, nullable=False),
+    Column("certainty", Float),
+    Column("note", Text),
+    Column("proposed_by_kind", Text, nullable=False),
+    Column("proposed_by", Text),
+    Column("accepted_by", Text),
+    Column("accepted_at", Text),
+    Column("created_at", Text, nullable=False),
+    Column("withdrawn_at", Text),
+    info=tracked(label="match", document="document_id"),
+)
+"""A word that two segments of rival passes are the same thing on the page; only a person accepts it."""
+
+carries = Table(
+    "segment_carry",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column(
+        "match_id",
+        Text,
+        ForeignKey("segment_match.id", deferrable=True, initially="DEFERRED"),
+        nullable=False,
+        index=True,
+    ),
+    Column("carried_kind", Text, nullable=False),
+    Column("original_id", Text, nullable=False, index=True),
+    Column("copy_id", Text, nullable=False, index=True),
+    Column("audit_id", Text, nullable=False),
+    info=tracked(label="carried copy"),
+)
+"""What was copied across an accepted match; the original is never moved."""

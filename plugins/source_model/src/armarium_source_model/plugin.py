@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from armarium.api import Plugin, hookimpl
-from armarium_source_model.actions import passes, readings, segments, take
+from armarium_source_model.actions import joins, matches, passes, readings, segments, take
 from armarium_source_model.models import metadata
 from armarium_source_model.routes import routers
 
@@ -49,6 +49,13 @@ def armarium_plugin() -> Plugin:
             segments.delete,
             segments.undelete,
             segments.restore_version,
+            joins.merge,
+            joins.split,
+            matches.propose,
+            matches.accept,
+            matches.reject,
+            matches.withdraw,
+            matches.carry,
             take.take_lines,
             take.take_readings,
             readings.correct,

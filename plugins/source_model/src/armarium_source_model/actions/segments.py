@@ -355,16 +355,16 @@ def delete(ctx: ActionContext, p: SegmentDelete) -> dict[str, Any]:
     checked: set[str] = set()
     rows = [
         editable(ctx, one, at, checked)
-        for one, at in zip(_once(p.segment_ids), p.expected_versions, strict=True)
+        for one, at in zip(once(p.segment_ids), p.expected_versions, strict=True)
     ]
-    _one_pass(rows)
+    one_pass(rows)
     for row in rows:
         write_version(ctx, row, {"deleted_at": ctx.now})
         add_note(ctx, row.document_id, row.id, "deleted", reason=p.reason)
     return {"segment_ids": [row.id for row in rows]}
 
 
-def _once(ids: list[str]) -> list[str]:
+def once(ids: list[str]) -> list[str]:
     twice = (
         next((one for n, one in enumerate(ids) if one in ids[:n]), None) if len(set(ids)) < len(ids) else None
     )
@@ -373,7 +373,7 @@ def _once(ids: list[str]) -> list[str]:
     return ids
 
 
-def _one_pass(rows: Sequence[Row[Any]]) -> None:
+def one_pass(rows: Sequence[Row[Any]]) -> None:
     other = next((row for row in rows if row.pass_id != rows[0].pass_id), None)
     if other is not None:
         raise OtherPage(
@@ -401,7 +401,7 @@ def undelete(ctx: ActionContext, p: SegmentUndelete) -> dict[str, Any]:
     """Raises NotFound, Conflict for a segment that is not deleted, Invalid for a provisional id."""
     rows = []
     checked: set[str] = set()
-    for segment_id in _once(p.segment_ids):
+    for segment_id in once(p.segment_ids):
         refuse_provisional(segment_id)
         row = get_segment(ctx.conn, segment_id)
         if row.deleted_at is None:

@@ -217,9 +217,7 @@ def assemble_in_order(
         if shape.kind == "region":
             if identity not in read:
                 pieces.append(Piece(identity, counting.representation_id, words, identity, shape.direction))
-        elif shape.kind == "line":
-            pieces.append(Piece(identity, counting.representation_id, words, shape.parent_id, stated))
-        elif parent is None or parent.kind != "line":
+        elif shape.kind == "line" or parent is None or parent.kind != "line":
             pieces.append(Piece(identity, counting.representation_id, words, shape.parent_id, stated))
         elif parent.id not in texts or not texts[parent.id].text:
             # Words stand in for their line where it has no reading of its own.

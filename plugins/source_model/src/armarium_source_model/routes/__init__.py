@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from armarium_source_model.routes import readings, segments
+from armarium_source_model.routes import joins, readings, segments
 
 
 def routers() -> tuple[APIRouter, ...]:
     """Every router of the family."""
-    return (segments.router, readings.router)
+    # What stands fixed (/document/…, /merge) is matched before /{segment_id}.
+    return (joins.router, joins.locations, segments.router, readings.router)

@@ -1,0 +1,242 @@
+"""Merge and split segments; citations of what was absorbed or cut lead on (B 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from sqlalchemy import Row, select
+
+from armarium.api import ActionContext, Example, Invalid, action, json_text, new_id
+from armarium_source_model.actions.forward import forward_undo
+from armarium_source_model.actions.readings import write_reading
+from armarium_source_model.actions.samples import sample_page, sample_reading
+from armarium_source_model.actions.segments import anchor_value, editable, once, one_pass, write_version
+from armarium_source_model.api import segments
+from armarium_source_model.errors import ForwardingWouldLoop, refuse_provisional
+from armarium_source_model.geometry import convex_hull, tile_of, union_rect, validate_baseline
+from armarium_source_model.order import Shape, reading_sequence
+from armarium_source_model.queries.passes import reading_rule
+from armarium_source_model.queries.readings import counting_of_segment, get_reading
+from armarium_source_model.queries.segments import get_segment, parsed_answers
+from armarium_source_model.queries.text import page_shapes
+from armarium_source_model.schemas.joins import Merge, Merged, Split, SplitBody
+from armarium_source_model.writes import add_note, live_after
+
+BOXES = ("bbox_x", "bbox_y", "bbox_w", "bbox_h")
+
+
+def box_of(row: Row[Any]) -> tuple[float, float, float, float]:
+    """A segment's rect."""
+    return row.bbox_x, row.bbox_y, row.bbox_w, row.bbox_h
+
+
+def _merge_example(ex: Example) -> dict[str, Any]:
+    page = sample_page(ex)
+    sample_reading(ex, page)
+    return {"segment_ids": page.segment_ids, "keep_id": page.segment_ids[0], "expected_versions": [1, 1, 1]}
+
+
+@action(
+    "segment.merge",
+    params=Merge,
+    result=Merged,
+    summary="Absorb segments of one pass into one of them; citations of the absorbed lead to it.",
+    example=_merge_example,
+    after_undo=forward_undo,
+)
+def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
+    """Raises ForwardingWouldLoop, StaleSegment, SegmentDeleted, OtherPage, NotFound, Invalid."""
+    once(p.segment_ids)
+    refuse_provisional(p.keep_id, *p.segment_ids)
+    if p.expected_versions and len(p.expected_versions) != len(p.segment_ids):
+        raise Invalid(
+            f"{len(p.segment_ids)} segment_ids and {len(p.expected_versions)} expected_versions; "
+            "send one version for each id, or none.",
+            code="uneven_lists",
+        )
+    absorbed_ids = [one for one in p.segment_ids if one != p.keep_id]
+    if not absorbed_ids:
+        raise Invalid("Name at least one segment besides the one to keep.", code="nothing_to_merge")
+    kept_row = get_segment(ctx.conn, p.keep_id)
+    if kept_row.deleted_at is not None:
+        leads = set(live_after(ctx, p.keep_id)).intersection(absorbed_ids)
+        if leads:
+            raise ForwardingWouldLoop(p.keep_id, min(leads))
+    expected = dict(zip(p.segment_ids, p.expected_versions, strict=False))
+    checked: set[str] = set()
+    keep = editable(ctx, p.keep_id, expected.get(p.keep_id), checked)
+    absorbed = [editable(ctx, one, expected.get(one), checked) for one in absorbed_ids]
+    one_pass([keep, *absorbed])
+    ordered = _in_order(ctx, [keep, *absorbed])
+    changes: dict[str, Any] = _joined_shape(keep, ordered)
+    if keep.parent_segment_id in absorbed_ids:
+        changes["parent_segment_id"] = _parent_outside(ctx, keep, set(absorbed_ids))
+    _move_children(ctx, absorbed_ids, keep.id)
+    write_version(ctx, keep, changes)
+    _join_texts(ctx, keep, ordered)
+    for row in absorbed:
+        write_version(ctx, row, {"deleted_at": ctx.now})
+        add_note(ctx, row.document_id, row.id, "merged", [keep.id], p.reason)
+    ctx.target(keep.id)
+    answer = parsed_answers(ctx.conn, [keep.id], reading_rule(ctx.project))[0]
+    return {**answer, "absorbed_ids": absorbed_ids}
+
+
+def _in_order(ctx: ActionContext, rows: Sequence[Row[Any]]) -> list[Row[Any]]:
+    shapes = [Shape(row.id, "line", *box_of(row), direction=row.direction, script=row.script) for row in rows]
+    page = page_shapes(ctx.conn, rows[0].document_id, shapes, rows[0].pass_id)
+    by_id = {row.id: row for row in rows}
+    sequence = reading_sequence(shapes, direction=page.direction, aspect=page.aspect, slope=page.slope)
+    return [by_id[one] for one in sequence]
+
+
+def _joined_shape(keep: Row[Any], ordered: Sequence[Row[Any]]) -> dict[str, Any]:
+    """The union of the rects, the hull of the polygons when all have one, one baseline when they stand in a row."""
+    rect = union_rect([box_of(row) for row in ordered])
+    anchor = {name: value for name, value in keep.anchor.items() if name != "polygon"}
+    anchor["rect"] = list(rect)
+    polygons = [row.anchor.get("polygon") for row in ordered]
+    if all(polygons):
+        anchor["polygon"] = convex_hull([point for polygon in polygons for point in polygon or ()])
+    changes: dict[str, Any] = {
+        "anchor": anchor,
+        **dict(zip(BOXES, rect, strict=True)),
+        "tile": tile_of(*rect),
+    }
+    if all(row.baseline for row in ordered) and _in_a_row(ordered):
+        changes["baseline"] = [point for row in ordered for point in row.baseline]
+    return changes
+
+
+def _in_a_row(ordered: Sequence[Row[Any]]) -> bool:
+    """Whether each piece stands beside the one before rather than beneath it."""
+    return all(
+        min(a.bbox_y + a.bbox_h, b.bbox_y + b.bbox_h) - max(a.bbox_y, b.bbox_y)
+        > 0.5 * min(a.bbox_h, b.bbox_h)
+        for a, b in pairwise(ordered)
+    )
+
+
+def _parent_outside(ctx: ActionContext, row: Row[Any], inside: set[str]) -> str | None:
+    parent: str | None = row.parent_segment_id
+    while parent is not None and parent in inside:
+        parent = get_segment(ctx.conn, parent).parent_segment_id
+    return parent
+
+
+def _move_children(ctx: ActionContext, parents: Sequence[str], keep_id: str) -> None:
+    query = select(segments).where(
+        segments.c.parent_segment_id.in_(parents),
+        segments.c.id.not_in([*parents, keep_id]),
+        segments.c.deleted_at.is_(None),
+    )
+    for child in list(ctx.conn.execute(query)):
+        write_version(ctx, child, {"parent_segment_id": keep_id})
+
+
+def _join_texts(ctx: ActionContext, keep: Row[Any], ordered: Sequence[Row[Any]]) -> None:
+    """The counting transcriptions of the pieces, joined by newline in reading order, as one new reading."""
+    rule = reading_rule(ctx.project)
+    texts: list[str] = []
+    own: str | None = None
+    for row in ordered:
+        counting = counting_of_segment(ctx.conn, row.id, "transcription", rule)
+        if row.id == keep.id:
+            own = counting.representation_id
+        reading = get_reading(ctx.conn, counting.representation_id) if counting.representation_id else None
+        if reading is not None and reading["content"]:
+            texts.append(reading["content"])
+    if len(texts) > 1 or (texts and own is None):
+        write_reading(ctx, keep, "\n".join(texts), corrects=own)
+
+
+def _split_example(ex: Example) -> dict[str, Any]:
+    page = sample_page(ex)
+    sample_reading(ex, page, "Dear Sir, your letter")
+    return {
+        "segment_id": page.segment_ids[0],
+        "expected_version": 1,
+        "parts": [
+            {"anchor": {"rect": [0.1, 0.1, 0.3, 0.05]}, "text": "Dear Sir,"},
+            {"anchor": {"rect": [0.4, 0.1, 0.5, 0.05]}, "text": "your letter"},
+        ],
+    }
+
+
+@action(
+    "segment.split",
+    params=SplitBody,
+    result=Split,
+    summary="Cut a segment into parts; the original id stays on the first.",
+    example=_split_example,
+    after_undo=forward_undo,
+)
+def split(ctx: ActionContext, p: SplitBody) -> dict[str, Any]:
+    """Raises StaleSegment, SegmentDeleted, NotFound, Invalid for a shape that cannot be held (the part is named)."""
+    row = editable(ctx, p.segment_id, p.expected_version)
+    frame = row.anchor.get("rendition_id")
+    shapes = []
+    for index, part in enumerate(p.parts):
+        try:
+            shapes.append(anchor_value(ctx, part.anchor, row.document_id, frame))
+            if part.baseline is not None:
+                validate_baseline(part.baseline)
+        except Invalid as refusal:
+            refusal.detail = f"parts[{index}]: {refusal.detail}"
+            refusal.fields["index"] = index
+            raise
+    ids = [row.id] + [new_id() for _ in p.parts[1:]]
+    first_anchor, first_rect = shapes[0]
+    baseline = p.parts[0].baseline
+    changes = {
+        "anchor": first_anchor,
+        **dict(zip(BOXES, first_rect, strict=True)),
+        "tile": tile_of(*first_rect),
+        "baseline": None if baseline is None else [list(point) for point in baseline],
+    }
+    write_version(ctx, row, changes)
+    columns = (
+        "id", "document_id", "pass_id", "kind", "kind_raw", "anchor", "baseline", "parent_segment_id", "is_furniture",
+        "language", "script", "direction", "page_index", "metadata", *BOXES, "tile", "by_hand", "version",
+        *ctx.provenance(), "updated_at",
+    )  # fmt: skip
+    ctx.bulk_insert(
+        segments,
+        columns,
+        [
+            (
+                identity, row.document_id, row.pass_id, row.kind, row.kind_raw, json_text(anchor),
+                None if part.baseline is None else json_text([list(point) for point in part.baseline]),
+                row.parent_segment_id, int(row.is_furniture), row.language, row.script, row.direction, row.page_index,
+                "{}", *rect, tile_of(*rect), int(ctx.principal.kind == "person"), 1, *ctx.provenance().values(), ctx.now,
+            )
+            for identity, part, (anchor, rect) in zip(ids[1:], p.parts[1:], shapes[1:], strict=True)
+        ],
+    )  # fmt: skip
+    _deal_children(ctx, row.id, ids, [rect for _, rect in shapes])
+    add_note(ctx, row.document_id, row.id, "split", ids, p.reason)
+    counting = counting_of_segment(ctx.conn, row.id, "transcription", reading_rule(ctx.project))
+    for identity, part in zip(ids, p.parts, strict=True):
+        if part.text:
+            corrects = counting.representation_id if identity == row.id else None
+            write_reading(ctx, get_segment(ctx.conn, identity), part.text, corrects=corrects)
+    ctx.target(*ids)
+    ctx.changed(segment_ids=ids, pass_ids=[row.pass_id], document_ids=[row.document_id])
+    items = parsed_answers(ctx.conn, ids, reading_rule(ctx.project))
+    return {"segment_ids": ids, "items": items}
+
+
+def _deal_children(
+    ctx: ActionContext, parent_id: str, ids: Sequence[str], rects: Sequence[tuple[float, float, float, float]]
+) -> None:
+    """Each child goes to the part that its middle stands in; one that stands in none stays with the first."""
+    query = select(segments).where(segments.c.parent_segment_id == parent_id, segments.c.deleted_at.is_(None))
+    for child in list(ctx.conn.execute(query)):
+        x, y = child.bbox_x + child.bbox_w / 2, child.bbox_y + child.bbox_h / 2
+        for identity, (left, top, width, height) in zip(ids, rects, strict=True):
+            if left <= x <= left + width and top <= y <= top + height:
+                if identity != parent_id and child.id not in ids:
+                    write_version(ctx, child, {"parent_segment_id": identity})
+                break

@@ -1,0 +1,257 @@
+"""Match segments of rival passes, and carry what hangs on one across to the other (B 4.1)."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from sqlalchemy import Row, select
+
+from armarium.api import ActionContext, Conflict, Example, action, new_id
+from armarium_source_model.actions.samples import sample_anchor, sample_page
+from armarium_source_model.actions.segments import editable
+from armarium_source_model.api import representations
+from armarium_source_model.counting import HUMAN
+from armarium_source_model.errors import MatchNeedsAPerson, OtherPage, refuse_provisional
+from armarium_source_model.models import carries, matches
+from armarium_source_model.queries.matches import get_match, is_one_to_one, match_answer, match_between
+from armarium_source_model.schemas.joins import Carried, Carry, MatchId, MatchPropose, WrittenMatch
+
+
+class SegmentCarrier(Protocol):
+    """How another family's things are copied across a match: put one into the plugin's `extras["segment_carriers"]`."""
+
+    kind: str
+    """annotation or claim_evidence."""
+
+    def carry(
+        self, ctx: ActionContext, from_segment_id: str, to_segment_id: str
+    ) -> tuple[list[tuple[str, str]], list[tuple[str | None, str]]]:
+        """Copy inside the running step: ((original id, copy id) of each copy, (original id, why) of each left)."""
+        ...
+
+
+def _propose_example(ex: Example) -> dict[str, Any]:
+    page = sample_page(ex)
+    other = ex.run("segment.pass_create", {"document_id": page.document_id, "name": "Second look"})["id"]
+    newer = ex.run(
+        "segment.create",
+        {"document_id": page.document_id, "pass_id": other, "kind": "line", "anchor": sample_anchor(0)},
+    )["id"]
+    return {"from_segment_id": page.segment_ids[0], "to_segment_id": newer, "certainty": 0.9}
+
+
+@action(
+    "segment.match_propose",
+    params=MatchPropose,
+    result=WrittenMatch,
+    summary="Propose that two segments of rival passes are the same thing on the page.",
+    example=_propose_example,
+)
+def propose(ctx: ActionContext, p: MatchPropose) -> dict[str, Any]:
+    """Raises NotFound, SegmentDeleted, Conflict for other pages, the same pass or a match that stands already."""
+    old, new = editable(ctx, p.from_segment_id, None), editable(ctx, p.to_segment_id, None)
+    if old.document_id != new.document_id:
+        raise OtherPage(
+            f"Segment {old.id} is on document {old.document_id}, {new.id} on {new.document_id}; "
+            "a match is between two passes of one page.",
+            code="other_document",
+        )
+    if old.pass_id == new.pass_id:
+        raise Conflict(
+            f"Both segments are of pass {old.pass_id}; a match is between two passes (merge them instead).",
+            code="same_pass",
+        )
+    standing = match_between(ctx.conn, old.id, new.id)
+    if standing is not None:
+        raise Conflict("These two segments are matched already.", code="already_exists", id=standing.id)
+    match_id = new_id()
+    provenance = ctx.provenance()
+    ctx.conn.execute(
+        matches.insert().values(
+            id=match_id,
+            document_id=old.document_id,
+            from_segment_id=old.id,
+            to_segment_id=new.id,
+            state="proposed",
+            certainty=p.certainty,
+            note=p.note,
+            proposed_by_kind=provenance["provenance_kind"],
+            proposed_by=provenance["created_by"],
+            created_at=ctx.now,
+        )
+    )
+    return _told(ctx, get_match(ctx.conn, match_id))
+
+
+def _told(ctx: ActionContext, row: Row[Any]) -> dict[str, Any]:
+    ctx.target(row.id)
+    ctx.changed(document_ids=[row.document_id], segment_ids=[row.from_segment_id, row.to_segment_id])
+    return match_answer(row)
+
+
+def _match_example(ex: Example) -> dict[str, Any]:
+    return {"match_id": ex.run("segment.match_propose", _propose_example(ex))["id"]}
+
+
+def _decide(ctx: ActionContext, match_id: str, state: str) -> dict[str, Any]:
+    refuse_provisional(match_id)
+    row = get_match(ctx.conn, match_id)
+    if row.state != "proposed":
+        raise Conflict(
+            f"Match {match_id} is {row.state} already; undo that step to decide again.",
+            code="already_decided",
+        )
+    accepted = state == "accepted"
+    ctx.conn.execute(
+        matches.update()
+        .where(matches.c.id == match_id)
+        .values(
+            state=state,
+            accepted_by=ctx.principal.name if accepted else None,
+            accepted_at=ctx.now if accepted else None,
+        )
+    )
+    return _told(ctx, get_match(ctx.conn, match_id))
+
+
+@action(
+    "segment.match_accept",
+    params=MatchId,
+    result=WrittenMatch,
+    summary="Accept a proposed match; only a person may.",
+    example=_match_example,
+)
+def accept(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
+    """Raises MatchNeedsAPerson (422) for a machine, NotFound, Conflict when it is decided already."""
+    if ctx.principal.kind != "person":
+        raise MatchNeedsAPerson
+    return _decide(ctx, p.match_id, "accepted")
+
+
+@action(
+    "segment.match_reject",
+    params=MatchId,
+    result=WrittenMatch,
+    summary="Reject a proposed match.",
+    example=_match_example,
+)
+def reject(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
+    """Raises NotFound, Conflict when it is decided already."""
+    return _decide(ctx, p.match_id, "rejected")
+
+
+@action(
+    "segment.match_withdraw",
+    params=MatchId,
+    result=WrittenMatch,
+    summary="Take a proposed match back.",
+    example=_match_example,
+)
+def withdraw(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
+    """Raises NotFound, Conflict when it is decided already."""
+    refuse_provisional(p.match_id)
+    row = get_match(ctx.conn, p.match_id)
+    if row.state != "proposed":
+        raise Conflict(f"Match {p.match_id} is {row.state} and no proposal any more.", code="already_decided")
+    ctx.conn.execute(matches.update().where(matches.c.id == row.id).values(withdrawn_at=ctx.now))
+    return _told(ctx, row)
+
+
+def _carry_example(ex: Example) -> dict[str, Any]:
+    params = _propose_example(ex)
+    ex.run("representation.create", {"segment_id": params["from_segment_id"], "text": "Dear Sir"})
+    match_id = ex.run("segment.match_propose", params)["id"]
+    ex.run("segment.match_accept", {"match_id": match_id})
+    return {"match_id": match_id}
+
+
+@action(
+    "segment.carry",
+    params=Carry,
+    result=Carried,
+    summary="Copy readings, annotations and evidence across an accepted match; the originals stay.",
+    undo_name="segment.uncarry",
+    example=_carry_example,
+)
+def carry(ctx: ActionContext, p: Carry) -> dict[str, Any]:
+    """Raises NotFound, Conflict for a match that is not accepted. What cannot be carried is reported with why."""
+    refuse_provisional(p.match_id)
+    match = get_match(ctx.conn, p.match_id)
+    if match.state != "accepted":
+        raise Conflict(
+            f"Match {p.match_id} is {match.state}; things are carried only across an accepted one.",
+            code="match_not_accepted",
+        )
+    editable(ctx, match.from_segment_id, None)
+    editable(ctx, match.to_segment_id, None)
+    carriers: dict[str, SegmentCarrier] = {
+        carrier.kind: carrier for _, carrier in ctx.engine.plugins.contributions("segment_carriers")
+    }
+    carried: list[dict[str, Any]] = []
+    left: list[dict[str, Any]] = []
+    for kind in dict.fromkeys(p.kinds):
+        if kind == "reading":
+            copies, kept = _carry_readings(ctx, match)
+        elif kind in carriers:
+            copies, kept = carriers[kind].carry(ctx, match.from_segment_id, match.to_segment_id)
+        else:
+            copies, kept = [], [(None, f"No plugin of this engine brings anything of the kind {kind}.")]
+        carried += [{"kind": kind, "original_id": old, "copy_id": new} for old, new in copies]
+        left += [{"kind": kind, "original_id": old, "why": why} for old, why in kept]
+    for one in carried:
+        ctx.conn.execute(
+            carries.insert().values(
+                id=new_id(),
+                match_id=match.id,
+                carried_kind=one["kind"],
+                original_id=one["original_id"],
+                copy_id=one["copy_id"],
+                audit_id=ctx.audit_id,
+            )
+        )
+    _told(ctx, match)
+    return {"carried": carried, "not_carried": left}
+
+
+def _carry_readings(
+    ctx: ActionContext, match: Row[Any]
+) -> tuple[list[tuple[str, str]], list[tuple[str | None, str]]]:
+    table = representations
+    live = list(
+        ctx.conn.execute(
+            select(table)
+            .where(table.c.segment_id == match.from_segment_id, table.c.retracted.is_(False))
+            .order_by(table.c.created_at, table.c.id)
+        )
+    )
+    if not is_one_to_one(ctx.conn, match):
+        why = "Several segments are matched with one; a reading is carried only from one to one."
+        return [], [(row.id, why) for row in live] or [(None, why)]
+    done = {
+        row[0]
+        for row in ctx.conn.execute(select(carries.c.original_id).where(carries.c.match_id == match.id))
+    }
+    copies: dict[str, str] = {}
+    left: list[tuple[str | None, str]] = []
+    for row in live:
+        if row.id in done:
+            left.append((row.id, "It was carried across this match before."))
+            continue
+        copies[row.id] = new_id()
+        maker = row.provenance_kind
+        if maker == HUMAN and ctx.principal.kind != "person":
+            # A machine that copies a person's words does not become that person.
+            maker = ctx.provenance()["provenance_kind"]
+        values = dict(row._mapping) | {
+            "id": copies[row.id],
+            "segment_id": match.to_segment_id,
+            "source_anchor": None,
+            "derived_from_representation_id": row.id,
+            "corrects_representation_id": copies.get(row.corrects_representation_id or ""),
+            "provenance_kind": maker,
+            "created_by": ctx.principal.name,
+            "created_at": ctx.now,
+        }
+        ctx.conn.execute(table.insert().values(values))
+    ctx.changed(representation_ids=copies.values())
+    return list(copies.items()), left

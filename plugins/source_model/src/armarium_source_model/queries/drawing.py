@@ -1,0 +1,88 @@
+"""A page drawn with its lines and readings: the rows brought together for `picture.draw_page`."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Literal
+
+import orjson
+from sqlalchemy import Connection
+
+from armarium.api import Library, NotFound, open_image
+from armarium_documents.api import page_image
+from armarium_source_model.picture import DrawnLine, draw_page
+from armarium_source_model.queries.passes import get_pass, reading_rule, working_pass
+from armarium_source_model.queries.readings import counting_of_pass
+from armarium_source_model.queries.text import pass_sequence
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+BY_HAND = frozenset({"correction", "newest-human"})
+
+
+def drawn_lines(
+    library: Library, conn: Connection, document_id: str, pass_id: str | None = None
+) -> list[DrawnLine]:
+    """The regions and lines of a pass (else of the one the page is read by) in reading order, ready to draw.
+
+    NotFound for a page without a pass, an unknown pass, or a pass of another page.
+    """
+    if pass_id is None:
+        pass_id, _ = working_pass(conn, document_id, reading_rule(library))
+        if pass_id is None:
+            raise NotFound(f"Document {document_id} has no pass yet: find its lines first, then draw them.")
+    elif get_pass(conn, pass_id).document_id != document_id:
+        raise NotFound(f"Pass {pass_id} is of another page; name a pass of {document_id}.")
+    texts = counting_of_pass(conn, pass_id, rule=reading_rule(library), words=False)
+    rows = {
+        row[0]: row
+        for row in conn.exec_driver_sql(
+            "SELECT id, kind, anchor, baseline, bbox_x, bbox_y, bbox_w, bbox_h FROM segment "
+            "WHERE pass_id = ? AND deleted_at IS NULL AND kind <> 'word'",
+            (pass_id,),
+        )
+    }
+    found: list[DrawnLine] = []
+    number = 0
+    for identity in pass_sequence(conn, document_id, pass_id, texts):
+        row = rows.get(identity)
+        if row is None:
+            continue
+        kind: Literal["region", "line"] = "line" if row[1] == "line" else "region"
+        number += kind == "line"
+        reading = texts.get(identity)
+        found.append(
+            DrawnLine(
+                order=number,
+                polygon=orjson.loads(row[2]).get("polygon"),
+                baseline=orjson.loads(row[3]) if row[3] else None,
+                rect=tuple(row[4:8]),
+                text=reading.text if reading is not None else None,
+                corrected=reading is not None and reading.basis in BY_HAND,
+                kind=kind,
+            )
+        )
+    return found
+
+
+def page_drawing(
+    library: Library,
+    conn: Connection,
+    document_id: str,
+    *,
+    pass_id: str | None = None,
+    max_size: int = 1600,
+    labels: bool = True,
+) -> Image.Image:
+    """The page's primary picture with its lines drawn on it and, with *labels*, their readings beside it."""
+    lines = drawn_lines(library, conn, document_id, pass_id)
+    with open_image(page_image(library, conn, document_id).path) as image:
+        return draw_page(image, lines, max_size=max_size, labels=labels)
+
+
+def page_drawing_png(library: Library, conn: Connection, document_id: str, **how: object) -> bytes:
+    """`page_drawing` as the bytes of a PNG."""
+    out = io.BytesIO()
+    page_drawing(library, conn, document_id, **how).save(out, "PNG")  # type: ignore[arg-type]
+    return out.getvalue()

@@ -1,0 +1,164 @@
+"""Where something is: citable references of segments, and the one place an id leads to (B 4.1)."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from sqlalchemy import Connection
+
+from armarium.api import Engine, Invalid, Library, NotFound, raw_of
+from armarium_documents.api import require_document
+from armarium_source_model.errors import NoSuchSegment, refuse_provisional
+from armarium_source_model.queries.forwarding import follow
+from armarium_source_model.queries.segments import find_segment, get_segment
+from armarium_source_model.schemas.joins import LocationRequest
+
+SCHEME = "service:segment/"
+
+
+class Locator(Protocol):
+    """How another family's things are found: put one into the plugin's `extras["locators"]`."""
+
+    field: str
+    """annotationId or claimId."""
+
+    def locate(self, conn: Connection, identity: str) -> dict[str, Any] | None:
+        """`{documentId, segmentId?, anchor?, charStart?, charEnd?}` of a thing, or None when there is none."""
+        ...
+
+
+def reference_of(library: Library, conn: Connection, segment_id: str) -> dict[str, Any]:
+    """The citable string of a segment, deleted or not; never stored. ProvisionalId, NoSuchSegment."""
+    refuse_provisional(segment_id)
+    row = get_segment(conn, segment_id)
+    return {
+        "reference": f"{SCHEME}{library.uuid}/{row.document_id}/{segment_id}",
+        "segment_id": segment_id,
+        "library_uuid": library.uuid,
+    }
+
+
+def _segment_named(library: Library, text: str, document_id: str | None) -> tuple[str, str | None]:
+    """(segment id, document id) that a bare id or a citable string names; Invalid when it cannot be of here."""
+    if not text.startswith("service:"):
+        return text, document_id
+    parts = text.removeprefix(SCHEME).split("/")
+    if not text.startswith(SCHEME) or len(parts) != 3 or not all(parts):
+        raise Invalid(
+            f"{text[:120]} is no citation of a segment; one reads {SCHEME}<library>/<document>/<segment>.",
+            code="bad_reference",
+        )
+    uuid, cited_document, segment_id = parts
+    if uuid.replace("-", "") != library.uuid.replace("-", ""):
+        raise Invalid(
+            f"This citation is of the project {uuid}, and this one is {library.uuid}; ask there.",
+            code="other_library",
+            library_uuid=uuid,
+        )
+    if document_id is not None and document_id != cited_document:
+        raise _disagrees(document_id, cited_document)
+    return segment_id, cited_document
+
+
+def _disagrees(sent: str, found: str) -> Invalid:
+    return Invalid(
+        f"You named document {sent}, and the segment leads to {found}; leave documentId out or correct it.",
+        code="document_disagrees",
+        document_id=found,
+    )
+
+
+def resolve_location(
+    engine: Engine, library: Library, conn: Connection, asked: LocationRequest
+) -> dict[str, Any]:
+    """The place that *asked* leads to (a LocationOut). Raises Invalid and NotFound in words."""
+    given = [asked.documentId, asked.segmentId, asked.artifactId, asked.annotationId, asked.claimId]
+    if not any(given):
+        raise Invalid("Name at least one id: documentId, segmentId, artifactId, annotationId or claimId.")
+    found: dict[str, Any] = {
+        "documentId": asked.documentId,
+        "anchor": asked.anchor.model_dump(mode="json", exclude_none=True) if asked.anchor else None,
+        "charStart": asked.charStart,
+        "charEnd": asked.charEnd,
+    }
+    segment_id = asked.segmentId
+    for field in ("annotationId", "claimId"):
+        identity = getattr(asked, field)
+        if identity is not None:
+            place = _located(engine, conn, field, identity)
+            segment_id = segment_id or place.get("segmentId")
+            _agree(found, place["documentId"])
+            found |= {name: value for name, value in place.items() if name in found and value is not None}
+    if asked.artifactId is not None:
+        row = conn.exec_driver_sql(
+            "SELECT document_id FROM artifact WHERE id = ?", (asked.artifactId,)
+        ).one_or_none()
+        if row is None:
+            raise NotFound(f"There is no artifact {asked.artifactId} in this project.", id=asked.artifactId)
+        _agree(found, row[0])
+    trail: list[dict[str, Any]] = []
+    live: list[str] = []
+    resolved: str | None = None
+    if segment_id is not None:
+        segment_id, cited = _segment_named(library, segment_id, found["documentId"])
+        refuse_provisional(segment_id)
+        trail, live = follow(conn, segment_id)
+        resolved = segment_id if segment_id in live else live[0] if live else None
+        row_id = resolved or segment_id
+        segment = find_segment(conn, row_id)
+        if segment is None and not trail:
+            raise NoSuchSegment(segment_id)
+        document_id = segment.document_id if segment is not None else trail[-1]["document_id"]
+        if cited is not None and cited != document_id:
+            raise _disagrees(cited, document_id)
+        _agree(found, document_id)
+        if segment is not None and found["anchor"] is None:
+            found["anchor"] = segment.anchor
+    require_document(conn, found["documentId"])
+    anchor = found["anchor"] or {}
+    return {
+        "documentId": found["documentId"],
+        "pageId": anchor.get("page_id") or _page_of(conn, found["documentId"]),
+        "path": _path(conn, found["documentId"]),
+        "anchor": found["anchor"],
+        "renditionId": anchor.get("rendition_id"),
+        "charStart": found["charStart"],
+        "charEnd": found["charEnd"],
+        "liveSegmentIds": live,
+        "resolvedSegmentId": resolved,
+        "segmentForwarding": trail,
+        "segmentDeleted": segment_id is not None and not live,
+    }
+
+
+def _agree(found: dict[str, Any], document_id: str) -> None:
+    if found["documentId"] not in (None, document_id):
+        raise _disagrees(found["documentId"], document_id)
+    found["documentId"] = document_id
+
+
+def _located(engine: Engine, conn: Connection, field: str, identity: str) -> dict[str, Any]:
+    for _, locator in engine.plugins.contributions("locators"):
+        if locator.field == field:
+            place: dict[str, Any] | None = locator.locate(conn, identity)
+            if place is not None:
+                return place
+    raise NotFound(f"Nothing in this project answers to the {field} {identity}.", id=identity)
+
+
+def _page_of(conn: Connection, document_id: str) -> str | None:
+    row = conn.exec_driver_sql(
+        "SELECT doc_type = 'page' OR file_type = 'image' FROM document WHERE id = ?", (document_id,)
+    ).one()
+    return document_id if row[0] else None
+
+
+def _path(conn: Connection, document_id: str) -> list[dict[str, Any]]:
+    """The node and its ancestors, root first."""
+    rows = raw_of(conn).execute(
+        "WITH RECURSIVE up(id, name, parent_id, steps) AS (SELECT id, name, parent_id, 0 FROM document WHERE id = ?"
+        " UNION ALL SELECT d.id, d.name, d.parent_id, up.steps + 1 FROM up JOIN document d ON d.id = up.parent_id"
+        " WHERE up.steps < 1000) SELECT id, name FROM up ORDER BY steps DESC",
+        (document_id,),
+    )
+    return [{"id": row[0], "name": row[1]} for row in rows]

@@ -1,0 +1,153 @@
+"""Requests and answers about merging, splitting, matching, carrying and citing segments (B 4.1)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from armarium.api import Params, SourceText
+from armarium_source_model.schemas.fields import Fraction, Frozen, Id, Ids, Points, SourceAnchor
+from armarium_source_model.schemas.segments import ForwardingOut, SegmentOut
+
+Note = Annotated[str, StringConstraints(max_length=500)]
+CarriedKind = Literal["reading", "annotation", "claim_evidence"]
+CARRIED_KINDS: tuple[CarriedKind, ...] = ("reading", "annotation", "claim_evidence")
+
+
+class Merge(Params):
+    """Absorb the other segments of one pass into keep_id, which may or may not be listed with them."""
+
+    segment_ids: Ids
+    keep_id: Id
+    expected_versions: Annotated[list[int], Field(max_length=10_000)] = []
+    reason: Note | None = None
+
+
+class Part(Frozen):
+    anchor: SourceAnchor
+    baseline: Points | None = None
+    text: SourceText | None = None
+
+
+class SplitBody(Params):
+    """The original id stays on the first part."""
+
+    segment_id: Id
+    expected_version: int
+    parts: Annotated[list[Part], Field(min_length=2, max_length=1000)]
+    reason: Note | None = None
+
+
+class MatchPropose(Params):
+    """from_segment_id is the older one, to_segment_id the newer, in two passes of one page."""
+
+    from_segment_id: Id
+    to_segment_id: Id
+    certainty: Fraction | None = None
+    note: Note | None = None
+
+
+class MatchId(Params):
+    match_id: Id
+
+
+class Carry(Params):
+    match_id: Id
+    kinds: Annotated[list[CarriedKind], Field(min_length=1)] = list(CARRIED_KINDS)
+
+
+class Merged(SegmentOut):
+    """The kept segment, and what it absorbed."""
+
+    absorbed_ids: list[str]
+    audit_id: str | None = None
+
+
+class Split(BaseModel):
+    """The parts, the one with the original id first."""
+
+    segment_ids: list[str]
+    items: list[SegmentOut]
+    audit_id: str | None = None
+
+
+class MatchOut(BaseModel):
+    id: str
+    document_id: str
+    from_segment_id: str
+    to_segment_id: str
+    state: Literal["proposed", "accepted", "rejected"]
+    certainty: float | None
+    note: str | None
+    proposed_by_kind: str
+    proposed_by: str | None
+    accepted_by: str | None
+    accepted_at: str | None
+    created_at: str
+
+
+class WrittenMatch(MatchOut):
+    audit_id: str | None = None
+
+
+class MatchList(BaseModel):
+    document_id: str
+    items: list[MatchOut]
+    count: int
+
+
+class CarriedItem(BaseModel):
+    kind: str
+    original_id: str
+    copy_id: str
+
+
+class NotCarriedItem(BaseModel):
+    kind: str
+    original_id: str | None = None
+    why: str
+
+
+class Carried(BaseModel):
+    carried: list[CarriedItem]
+    not_carried: list[NotCarriedItem]
+    audit_id: str | None = None
+
+
+class Reference(BaseModel):
+    reference: str
+    segment_id: str
+    library_uuid: str
+
+
+class LocationRequest(Params):
+    """Where something is; at least one id."""
+
+    documentId: Id | None = None
+    segmentId: Annotated[str, Field(min_length=1, max_length=400)] | None = None
+    artifactId: Id | None = None
+    annotationId: Id | None = None
+    claimId: Id | None = None
+    charStart: Annotated[int, Field(ge=0)] | None = None
+    charEnd: Annotated[int, Field(ge=0)] | None = None
+    anchor: SourceAnchor | None = None
+
+
+class PathStep(BaseModel):
+    id: str
+    name: str
+
+
+class LocationOut(BaseModel):
+    documentId: str
+    pageId: str | None
+    path: list[PathStep]
+    anchor: dict[str, Any] | None
+    renditionId: str | None
+    charStart: int | None
+    charEnd: int | None
+    liveSegmentIds: list[str]
+    resolvedSegmentId: str | None
+    segmentForwarding: list[ForwardingOut]
+    segmentDeleted: bool
