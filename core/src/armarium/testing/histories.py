@@ -192,20 +192,26 @@ class Histories:
             if any(content.get(key) != after for key, (_, after) in step.changed.items()):
                 return "changed", self.content
             content = _taken_back(content, step)
-            if self._orphans(content):
+            removed = {key for key in step.changed if key not in content}
+            if self._orphans(content, removed):
                 return "changed", self.content
             state, other = False, step.inverse_of
             flags[id(step)] = True
             while other is not None:
                 flags[id(other)] = state
                 state, other = not state, other.inverse_of
-        return None, content
+        # A row put back before its parent is fine as long as the whole set leaves nothing pointing at nothing.
+        return ("changed" if self._orphans(content) else None), content
 
-    def _orphans(self, content: Content) -> bool:
+    def _orphans(self, content: Content, parents: set[Key] | None = None) -> bool:
+        """Whether some row points at a row that is not there (of *parents* only, when given)."""
         for child, column, parent in self._parents:
             position = self._columns[child].index(column)
             for (table, _), row in content.items():
-                if table == child and row[position] is not None and (parent, (row[position],)) not in content:
+                if table != child or row[position] is None:
+                    continue
+                key = (parent, (row[position],))
+                if key not in content and (parents is None or key in parents):
                     return True
         return False
 
