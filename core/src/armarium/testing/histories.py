@@ -7,7 +7,7 @@ from the rows alone. From that it foretells of every undo whether it is refused,
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
