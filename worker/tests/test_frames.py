@@ -6,10 +6,11 @@ import io
 import struct
 
 import pytest
-from armarium_worker import MAX_BINARY, MAX_JSON, Frame, ProtocolError, read_frame, write_frame
-from armarium_worker.frames import HEADER, MAGIC, encode_frame
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from armarium_worker import MAX_BINARY, MAX_JSON, Frame, ProtocolError, read_frame, write_frame
+from armarium_worker.frames import HEADER, MAGIC, encode_frame
 
 json_values = st.recursive(
     st.none()

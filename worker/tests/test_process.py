@@ -15,6 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
+
 from armarium_worker import (
     WorkerDied,
     WorkerFailed,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from armarium_worker import WorkerFailed, WorkerProcess, WorkerRefused
 
 Start = Callable[..., WorkerProcess]

@@ -13,6 +13,7 @@ from armarium.actions import (
     invalid_request,
 )
 from armarium.db import Database, bulk_insert, raw_of
+from armarium.egress import Egress, Limits
 from armarium.engine import Engine
 from armarium.errors import (
     BadRequest,
@@ -81,6 +82,7 @@ __all__ = [
     "CurrentLibrary",
     "CurrentPrincipal",
     "Database",
+    "Egress",
     "Engine",
     "Example",
     "Forbidden",
@@ -91,6 +93,7 @@ __all__ = [
     "Json",
     "Lettering",
     "Library",
+    "Limits",
     "Migration",
     "NoParams",
     "NotFound",

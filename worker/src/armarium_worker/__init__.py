@@ -16,7 +16,18 @@ from .errors import (
     WorkerTimeout,
 )
 from .frames import MAX_BINARY, MAX_JSON, Frame, read_frame, write_frame
-from .reading import FoundLine, LineReading, LineShape, ModelFile, Page, Point, Reader, ReadLine, Runtime
+from .reading import (
+    FoundLine,
+    LineReading,
+    LineShape,
+    ModelFile,
+    Page,
+    Point,
+    Reader,
+    ReadLine,
+    RemoteFile,
+    Runtime,
+)
 from .server import Call, Handler, WorkerContext, serve
 
 __all__ = [
@@ -35,6 +46,7 @@ __all__ = [
     "ReadLine",
     "Reader",
     "Refused",
+    "RemoteFile",
     "Runtime",
     "WorkerContext",
     "WorkerDied",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -49,6 +49,19 @@ class ModelFile:
     size_bytes: int | None = None
     shipped: bool = False
     details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """A model file that can be downloaded: where, under which name it is kept, and how to know it arrived whole."""
+
+    url: str
+    name: str
+    checksum: str | None = None
+    algorithm: Literal["sha256", "md5"] = "sha256"
+    title: str = ""
+    licence: str = ""
+    page: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +200,32 @@ class Reader:
             ModelFile(path.relative_to(folder).as_posix(), path.stem, path, path.stat().st_size)
             for path in files
         ]
+
+    @classmethod
+    def model_for(cls, *, reading: bool, language: str | None, folder: Path) -> Path | None:
+        """The model file to take when a caller names none; None when none is needed. Asked before a job starts.
+
+        `folder` holds the engine's models of `model_kind`. Raises Refused when one is needed and must be named.
+        """
+        if not (reading and cls.reading_needs_model):
+            return None
+        here = [model.model for model in cls.models_here(folder, None)]
+        raise Refused(
+            f"{cls.label} needs a model to read with; name one. "
+            + (
+                f"Here are: {', '.join(here)}."
+                if here
+                else "None is on this machine yet: train or download one."
+            )
+        )
+
+    @classmethod
+    def remote(cls, model: str, fetch: Callable[[str], bytes]) -> RemoteFile:
+        """Where the model published under the id *model* is downloaded; `fetch(url)` asks the engine's gate.
+
+        Called by the engine. Raises Refused when this reader's models cannot be downloaded, or there is none.
+        """
+        raise Refused(f"Models of {cls.label} cannot be downloaded; put the file among the engine's models.")
 
     @classmethod
     def why_not(cls, language: str | None) -> str | None:

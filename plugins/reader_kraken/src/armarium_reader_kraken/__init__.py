@@ -1,0 +1,1 @@
+"""A reader for hands: kraken in its own runtime."""

@@ -1,0 +1,266 @@
+"""kraken as a reader: finds the lines of written and printed pages, and reads them with any model file given.
+
+This module is looked at by the engine and run inside kraken's own runtime, where of Armarium only the worker
+distribution can be imported; so everything heavy is imported inside methods.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from armarium_worker import (
+    FoundLine,
+    LineReading,
+    LineShape,
+    ModelFile,
+    Page,
+    Reader,
+    Refused,
+    RemoteFile,
+    Runtime,
+)
+
+KRAKEN = Runtime(
+    name="kraken",
+    package="armarium_reader_kraken",
+    requirements="requirements.txt",
+    probe="kraken",
+    summary="kraken 7.1 with PyTorch: finds the lines of hands and prints, reads them with a trained model.",
+    size_mb=1600,
+)
+"""The runtime of everything that uses kraken; a trainer of kraken models asks for the same."""
+
+ZENODO = "https://zenodo.org"
+"""Where kraken's users publish models."""
+
+SHIPPED = "blla"
+"""The line finder inside the kraken package."""
+
+
+class KrakenReader(Reader):
+    """Line finding with kraken's shipped model or one given, reading with a recognition model given."""
+
+    name = "kraken"
+    label = "kraken"
+    can = frozenset({"find_lines", "read_lines", "read_page"})
+    runtime = KRAKEN
+    model_kind = "linereader"
+    model_suffixes = (".mlmodel", ".safetensors")
+    reading_needs_model = True
+
+    def load(self) -> None:
+        """Import torch and kraken and load the models of the given file; the shipped line finder comes when needed."""
+        import torch
+
+        _define_missing_operators()
+        torch.set_num_threads(self.threads)
+        self.finder: Any = None
+        self.recogniser: Any = None
+        if self.model is not None:
+            self._take_models(Path(self.model))
+
+    def _take_models(self, path: Path) -> None:
+        from kraken.models import load_models
+        from kraken.tasks import RecognitionTaskModel, SegmentationTaskModel
+
+        try:
+            models = load_models(path)
+        except Exception as error:
+            raise Refused(
+                f"{path.name} is no kraken model that this kraken can load ({_first_line(error)}). "
+                "It takes .safetensors and .mlmodel files made with kraken 4 or later."
+            ) from error
+        if any("recognition" in model.model_type for model in models):
+            self.recogniser = RecognitionTaskModel(models)
+        if any("segmentation" in model.model_type for model in models):
+            self.finder = SegmentationTaskModel(models)
+
+    def find_lines(self, page: Page) -> Iterator[FoundLine]:
+        """Baselines with their polygons, in kraken's reading order, and the regions that hold any of them."""
+        from kraken.configs import SegmentationInferenceConfig
+        from kraken.tasks import SegmentationTaskModel
+
+        if self.finder is None:
+            self.finder = SegmentationTaskModel.load_model()
+        config = SegmentationInferenceConfig(
+            accelerator="cuda" if self.device == "cuda" else "cpu",
+            device="auto",
+            num_threads=self.threads,
+        )
+        if not _has_ink(page.image):
+            return
+        found = self.finder.predict(page.image, config)
+        held = {key for line in found.lines for key in line.regions or ()}
+        for kind, regions in found.regions.items():
+            for region in regions:
+                if region.id in held:
+                    yield FoundLine(
+                        polygon=_points(region.boundary), kind="region", kind_raw=str(kind), key=region.id
+                    )
+        for line in found.lines:
+            yield FoundLine(
+                polygon=_points(line.boundary),
+                baseline=_points(line.baseline),
+                key=line.id,
+                parent=line.regions[0] if line.regions else None,
+                kind_raw=_tag(line),
+            )
+
+    def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
+        """Read given lines one after another; text in logical order, also for right-to-left writing."""
+        from kraken.configs import RecognitionInferenceConfig
+        from kraken.containers import Segmentation
+
+        if self.recogniser is None:
+            raise Refused(
+                "kraken brings no model that reads. Give a recognition model: train one, or put a .safetensors or "
+                ".mlmodel file among the engine's models."
+            )
+        boxes = self.recogniser.seg_type == "bbox"
+        records = [
+            (_box if boxes else _baseline)(str(number), line, page) for number, line in enumerate(lines)
+        ]
+        segmentation = Segmentation(
+            type="bbox" if boxes else "baselines",
+            imagename=str(page.path),
+            text_direction="horizontal-lr",
+            script_detection=False,
+            lines=records,
+            regions={},
+            line_orders=[],
+        )
+        config = RecognitionInferenceConfig(
+            accelerator="cuda" if self.device == "cuda" else "cpu",
+            device="auto",
+            num_threads=self.threads,
+            # In this process: kraken's own pool would send the whole page to another process for each line.
+            num_line_workers=0,
+        )
+        for record in self.recogniser.predict(page.image, segmentation, config):
+            shares = [float(share) for share in record.confidences]
+            yield LineReading(record.prediction, sum(shares) / len(shares) if shares else None)
+
+    @classmethod
+    def models_here(cls, folder: Path, runtime_folder: Path | None) -> list[ModelFile]:
+        """Model files in the engine's folder, and the line finder inside the runtime when that is installed."""
+        shipped = []
+        if runtime_folder is not None:
+            for path in runtime_folder.glob("lib/python*/site-packages/kraken/blla.mlmodel"):
+                shipped.append(
+                    ModelFile(
+                        SHIPPED, "kraken's line finder", None, path.stat().st_size, True, {"finds": "lines"}
+                    )
+                )
+        return [*shipped, *super().models_here(folder, runtime_folder)]
+
+    @classmethod
+    def remote(cls, model: str, fetch: Callable[[str], bytes]) -> RemoteFile:
+        """The file of a model published on Zenodo, named by its DOI (`10.5281/zenodo.…`) or record number."""
+        number = model.removeprefix("https://doi.org/").removeprefix("10.5281/zenodo.")
+        if not number.isdigit():
+            raise Refused(
+                f"{model!r} is no DOI of Zenodo (10.5281/zenodo.…), where kraken's models are published."
+            )
+        try:
+            record = json.loads(fetch(f"{ZENODO}/api/records/{number}"))
+            files = [
+                file
+                for suffix in cls.model_suffixes
+                for file in record["files"]
+                if file["key"].endswith(suffix)
+            ]
+            about = record.get("metadata", {})
+            algorithm, _, checksum = files[0].get("checksum", "").rpartition(":") if files else ("", "", "")
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise Refused(f"Zenodo's record {number} is not as expected; is it a public record?") from None
+        if not files:
+            raise Refused(
+                f"Zenodo's record {number} holds no kraken model ({', '.join(cls.model_suffixes)})."
+            )
+        name = str(files[0]["key"])
+        return RemoteFile(
+            url=f"{ZENODO}/records/{number}/files/{quote(name)}?download=1",
+            name=f"zenodo-{number}{Path(name).suffix}",
+            checksum=checksum if algorithm in ("md5", "sha256") else None,
+            algorithm="sha256" if algorithm == "sha256" else "md5",
+            title=str(about.get("title", name)),
+            licence=str((about.get("license") or {}).get("id", "")),
+            page=f"{ZENODO}/records/{number}",
+        )
+
+
+def _define_missing_operators() -> None:
+    """Let torchvision be imported beside a CPU build of torch: define the two operators its binary would bring."""
+    import torch
+
+    if torch.version.cuda is not None:
+        return
+    try:
+        import torchvision
+    except (RuntimeError, ImportError):
+        library = torch.library.Library("torchvision", "DEF")
+        for name in ("nms", "qnms"):
+            library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+        _kept.append(library)
+        import torchvision
+    assert torchvision.__name__
+
+
+_kept: list[Any] = []
+"""Keeps the operators' library alive, since it takes them back when it is collected."""
+
+
+def _has_ink(image: Any) -> bool:
+    """Whether the picture has any contrast at all; kraken's finder fails on a picture of one colour."""
+    low, high = image.convert("L").getextrema()
+    return bool(high > low)
+
+
+def _points(points: Any) -> list[tuple[float, float]]:
+    return [(float(x), float(y)) for x, y in points or ()]
+
+
+def _tag(line: Any) -> str | None:
+    """The line's type as the model names it; `default` says nothing."""
+    tags = (line.tags or {}).get("type") or []
+    kind = tags[0].get("type") if tags else None
+    return None if kind in (None, "default") else str(kind)
+
+
+def _baseline(key: str, line: LineShape, page: Page) -> Any:
+    """A line as kraken's baseline record; without a baseline one is laid along the lower quarter of its box."""
+    from kraken.containers import BaselineLine
+
+    x, y, w, h = line.rect
+    baseline = [(x, y + h * 0.75), (x + w, y + h * 0.75)] if len(line.baseline) < 2 else line.baseline
+    corners = [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]
+    boundary = corners if len(line.polygon) < 3 else line.polygon
+    return BaselineLine(
+        id=key,
+        baseline=_pixels(baseline, page),
+        boundary=_pixels([*boundary, boundary[0]], page),
+        base_dir={"rtl": "R", "ltr": "L"}.get(line.direction or ""),
+    )
+
+
+def _box(key: str, line: LineShape, page: Page) -> Any:
+    from kraken.containers import BBoxLine
+
+    x, y, w, h = line.rect
+    (left, top), (right, bottom) = _pixels([(x, y), (x + w, y + h)], page)
+    return BBoxLine(id=key, bbox=(left, top, max(right, left + 1), max(bottom, top + 1)))
+
+
+def _pixels(points: Sequence[tuple[float, float]], page: Page) -> list[tuple[int, int]]:
+    """Whole pixels inside the picture; kraken refuses a line that touches its edge from outside."""
+    return [
+        (min(max(round(x), 0), page.width - 1), min(max(round(y), 0), page.height - 1)) for x, y in points
+    ]
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,1 @@
+"""The default reader: RapidOCR, print in many languages, works right after install."""

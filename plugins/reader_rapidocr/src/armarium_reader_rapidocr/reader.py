@@ -1,0 +1,132 @@
+"""RapidOCR as a reader: finds the lines of printed and typed pages and reads them, with the weights in its wheel.
+
+Runs in a worker process of the engine's own interpreter. It never downloads: each model is given by its file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from armarium_worker import (
+    FoundLine,
+    LineReading,
+    LineShape,
+    ModelFile,
+    Page,
+    Point,
+    Reader,
+    ReadLine,
+    Refused,
+)
+
+if TYPE_CHECKING:
+    import numpy
+
+WEIGHTS = {
+    "Det": "PP-OCRv6_det_small.onnx",
+    "Cls": "ch_ppocr_mobile_v2.0_cls_mobile.onnx",
+    "Rec": "PP-OCRv6_rec_small.onnx",
+}
+MAX_LINES = 1000
+"""RapidOCR keeps at most this many candidates of a page."""
+BASELINE_HEIGHT = 0.22
+"""How far above the lower edge of a line's box its baseline is taken to run, as a share of the box's height."""
+
+
+class RapidOcrReader(Reader):
+    """The default reader: print and typescript in Latin script, Chinese and Japanese."""
+
+    name = "rapidocr"
+    label = "RapidOCR"
+    can = frozenset({"find_lines", "read_lines", "read_page"})
+    languages = (
+        "zh", "en", "ja", "af", "az", "bs", "ca", "cs", "cy", "da", "de", "es", "et", "eu", "fi", "fr", "ga", "gl",
+        "hr", "hu", "id", "is", "it", "ku", "la", "lb", "lt", "lv", "mi", "ms", "mt", "nl", "no", "oc", "pi", "pl",
+        "pt", "qu", "rm", "ro", "rs", "sk", "sl", "sq", "sv", "sw", "tl", "tr", "uz", "vi",
+    )  # fmt: skip
+    scripts = ("Latn", "Hans", "Hant", "Jpan")
+
+    def load(self) -> None:
+        """Start RapidOCR on the weights of its wheel, with as many threads as the engine allows."""
+        from rapidocr import RapidOCR
+
+        folder = weights_folder()
+        missing = [name for name in WEIGHTS.values() if not (folder / name).is_file()]
+        if missing:
+            raise Refused(
+                f"The rapidocr package does not carry {missing[0]}. Install rapidocr 3.10 or a later 3."
+            )
+        self.ocr: Any = RapidOCR(
+            params={
+                "Global.log_level": "critical",
+                "EngineConfig.onnxruntime.intra_op_num_threads": self.threads,
+                "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+                **{f"{part}.model_path": str(folder / name) for part, name in WEIGHTS.items()},
+            }
+        )
+
+    def open_page(self, path: Path, max_pixels: int) -> Page:
+        """Decode the page to the colour order RapidOCR's models were trained with."""
+        page = super().open_page(path, max_pixels)
+        page.image = self.ocr.load_img(page.image)
+        return page
+
+    def find_lines(self, page: Page) -> Iterator[FoundLine]:
+        """Boxes of text, each a line or a part of one."""
+        found = self.ocr(page.image, use_det=True, use_cls=False, use_rec=False)
+        for box, score in zip(_list(found.boxes), _list(found.scores), strict=True):
+            yield _line(box, score)
+
+    def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
+        """Read given lines in one go, upside-down ones turned."""
+        if not lines:
+            return
+        from armarium_reader_rapidocr.crops import cut_line
+
+        pictures = [cut_line(page.image, line) for line in lines]
+        turned, _ = self.ocr.cls_and_rotate(pictures)
+        read = self.ocr.recognize_txt(turned)
+        for text, score in zip(read.txts, read.scores, strict=True):
+            yield LineReading(str(text), float(score))
+
+    def read_page(self, page: Page) -> Iterator[ReadLine]:
+        """Find and read in RapidOCR's own way, which decodes and scales the page once."""
+        read = self.ocr(page.image, use_det=True, use_cls=True, use_rec=True)
+        for box, text, score in zip(_list(read.boxes), _list(read.txts), _list(read.scores), strict=True):
+            yield ReadLine(_line(box, score), LineReading(str(text), float(score)))
+
+    @classmethod
+    def models_here(cls, folder: Path, runtime_folder: Path | None) -> list[ModelFile]:
+        """The weights in the wheel, shown as one model."""
+        files = [weights_folder() / name for name in WEIGHTS.values()]
+        size = sum(file.stat().st_size for file in files if file.is_file())
+        return [ModelFile("PP-OCRv6-small", "PP-OCRv6 small", None, size, shipped=True)]
+
+
+def weights_folder() -> Path:
+    """Where the rapidocr package keeps its weights; found without importing it."""
+    from importlib.util import find_spec
+
+    spec = find_spec("rapidocr")
+    if spec is None or spec.origin is None:
+        raise Refused("The package rapidocr is not installed. Install armarium-reader-rapidocr anew.")
+    return Path(spec.origin).parent / "models"
+
+
+def _list(values: Any) -> list[Any]:
+    return [] if values is None else list(values)
+
+
+def _line(box: numpy.ndarray[Any, Any], score: Any) -> FoundLine:
+    """A box of four corners, clockwise from the upper left, as a line whose baseline runs near its lower edge."""
+    corners: list[Point] = [(float(x), float(y)) for x, y in box]
+    upper_left, upper_right, lower_right, lower_left = corners
+    baseline = (_between(lower_left, upper_left), _between(lower_right, upper_right))
+    return FoundLine(polygon=corners, baseline=baseline, confidence=float(score))
+
+
+def _between(lower: Point, upper: Point) -> Point:
+    share = BASELINE_HEIGHT
+    return (lower[0] + (upper[0] - lower[0]) * share, lower[1] + (upper[1] - lower[1]) * share)

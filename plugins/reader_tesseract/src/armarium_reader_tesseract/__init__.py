@@ -1,0 +1,1 @@
+"""A reader for print: Tesseract through tesserocr."""

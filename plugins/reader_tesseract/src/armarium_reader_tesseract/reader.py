@@ -1,0 +1,204 @@
+"""Tesseract as a reader: print in more than a hundred languages, with language data that this machine has.
+
+Runs in a worker process of the engine's own interpreter; the engine is inside the tesserocr wheel, its language
+data is not and is never downloaded from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from armarium_reader_tesseract.language_data import SUFFIX, installed, names_for
+from armarium_worker import (
+    FoundLine,
+    LineReading,
+    LineShape,
+    ModelFile,
+    Page,
+    Reader,
+    ReadLine,
+    Refused,
+    RemoteFile,
+)
+
+DPI = 300
+"""What Tesseract takes the resolution for, since page photographs seldom say it truly."""
+MARGIN = 8
+"""Pixels of page left around a line that is read by itself."""
+MIN_LINE = 3
+"""Pixels: a line lower or narrower than this cannot be read."""
+
+
+class TesseractReader(Reader):
+    """Finds and reads lines of print; finding needs no language data."""
+
+    name = "tesseract"
+    label = "Tesseract"
+    can = frozenset({"find_lines", "read_lines", "read_page"})
+    model_kind = "tesseract"
+    model_suffixes = (SUFFIX,)
+
+    def load(self) -> None:
+        """Make Tesseract ready: with the language data of `model`, or for finding lines alone without one."""
+        from tesserocr import PSM, PyTessBaseAPI
+
+        self.segmentation = PSM
+        if self.model is None:
+            self.api: Any = PyTessBaseAPI(init=False)
+            self.api.InitForAnalysePage()
+            return
+        data = Path(self.model)
+        try:
+            self.api = PyTessBaseAPI(path=str(data.parent), lang=data.name.removesuffix(SUFFIX))
+        except RuntimeError as error:
+            raise Refused(
+                f"Tesseract cannot use {data.name}; it may be cut short or of another version. Get it anew."
+            ) from error
+
+    def find_lines(self, page: Page) -> Iterator[FoundLine]:
+        """Lines with the boxes and baselines that Tesseract's layout analysis gives."""
+        self._show(page)
+        self.api.SetPageSegMode(self.segmentation.AUTO_ONLY)
+        layout = self.api.AnalyseLayout()
+        if layout is not None:
+            yield from self._lines(layout)
+
+    def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
+        """Read each given line by itself."""
+        self._require_data()
+        self._show(page)
+        self.api.SetPageSegMode(self.segmentation.SINGLE_LINE)
+        for line in lines:
+            x, y, w, h = line.rect
+            left, top = max(0, round(x) - MARGIN), max(0, round(y) - MARGIN)
+            right, bottom = min(page.width, round(x + w) + MARGIN), min(page.height, round(y + h) + MARGIN)
+            if right - left < MIN_LINE or bottom - top < MIN_LINE:
+                yield LineReading("", 0.0)
+                continue
+            self.api.SetRectangle(left, top, right - left, bottom - top)
+            text = self.api.GetUTF8Text().strip()
+            yield LineReading(" ".join(text.split("\n")), self.api.MeanTextConf() / 100 if text else 0.0)
+
+    def read_page(self, page: Page) -> Iterator[ReadLine]:
+        """Find and read in one go, as Tesseract itself does."""
+        from tesserocr import RIL
+
+        self._require_data()
+        self._show(page)
+        self.api.SetPageSegMode(self.segmentation.AUTO)
+        self.api.Recognize()
+        results = self.api.GetIterator()
+        if results is None:
+            return
+        while True:
+            line = _line(results, RIL.TEXTLINE)
+            text = (
+                ""
+                if line is None or results.Empty(RIL.TEXTLINE)
+                else results.GetUTF8Text(RIL.TEXTLINE).strip()
+            )
+            if line is not None and text:
+                yield ReadLine(line, LineReading(text, results.Confidence(RIL.TEXTLINE) / 100))
+            if not results.Next(RIL.TEXTLINE):
+                return
+
+    def _show(self, page: Page) -> None:
+        self.api.SetImage(page.image)
+        self.api.SetSourceResolution(DPI)
+
+    def _lines(self, layout: Any) -> Iterator[FoundLine]:
+        from tesserocr import RIL
+
+        while True:
+            line = _line(layout, RIL.TEXTLINE)
+            if line is not None:
+                yield line
+            if not layout.Next(RIL.TEXTLINE):
+                return
+
+    def _require_data(self) -> None:
+        if self.model is None:
+            raise Refused("Tesseract reads with the data of a language; name the language.")
+
+    @classmethod
+    def model_for(cls, *, reading: bool, language: str | None, folder: Path) -> Path | None:
+        """The language data that reads *language*; Refused says what is here and how to get what is not."""
+        if not reading:
+            return None
+        here = installed(folder)
+        if language is None:
+            words = f"Installed: {', '.join(sorted(here))}." if here else _how_to_get("spa")
+            raise Refused(f"Tesseract reads one language at a time; name it (`es`, `la`, `de-Latf`). {words}")
+        wanted = names_for(language)
+        for name in wanted:
+            if name in here:
+                return here[name]
+        raise Refused(
+            f"Tesseract has no data for the language {language!r} on this machine. {_how_to_get(wanted[0])}"
+            + (f" Installed: {', '.join(sorted(here))}." if here else "")
+        )
+
+    @classmethod
+    def models_here(cls, folder: Path, runtime_folder: Path | None) -> list[ModelFile]:
+        """Every language this machine has data for."""
+        return [
+            ModelFile(name, name, path, path.stat().st_size)
+            for name, path in sorted(installed(folder).items())
+        ]
+
+    @classmethod
+    def remote(cls, model: str, fetch: Callable[[str], bytes]) -> RemoteFile:
+        """The best data Tesseract's makers publish for a language, by its name there or its BCP 47 tag."""
+        name = model if model.startswith("script/") else names_for(model)[0]
+        if not all(part.replace("_", "").isalnum() for part in name.split("/")):
+            raise Refused(f"{model!r} is no name of Tesseract language data, such as spa, lat or deu_latf.")
+        page = "https://github.com/tesseract-ocr/tessdata_best"
+        return RemoteFile(
+            url=f"{page}/raw/main/{name}{SUFFIX}",
+            name=f"{name.rpartition('/')[2]}{SUFFIX}",
+            title=name,
+            licence="Apache-2.0",
+            page=page,
+        )
+
+    @classmethod
+    def why_not(cls, language: str | None) -> str | None:
+        """Which languages it reads is a matter of the data here; `model_for` says."""
+        return None
+
+
+def _how_to_get(name: str) -> str:
+    package = f"tesseract-ocr-{name.replace('_', '-').lower()}"
+    return (
+        f"Install the Debian package {package}, or put {name}{SUFFIX} (from tessdata_best) among the engine's "
+        "models for tesseract."
+    )
+
+
+def _line(iterator: Any, level: Any) -> FoundLine | None:
+    """The line an iterator stands on; None where it has no box or is no text."""
+    from tesserocr import PT
+
+    box = iterator.BoundingBox(level)
+    if box is None or not _is_text(iterator.BlockType(), PT):
+        return None
+    left, top, right, bottom = map(float, box)
+    baseline = iterator.Baseline(level)
+    polygon = ((left, top), (right, top), (right, bottom), (left, bottom))
+    points = [(float(x), float(y)) for x, y in baseline] if baseline else []
+    return FoundLine(polygon=polygon, baseline=points, rect=(left, top, right - left, bottom - top))
+
+
+def _is_text(kind: Any, kinds: Any) -> bool:
+    """Whether a block is writing: pictures, rules and noise are not."""
+    return kind in (
+        kinds.FLOWING_TEXT,
+        kinds.HEADING_TEXT,
+        kinds.PULLOUT_TEXT,
+        kinds.TABLE,
+        kinds.VERTICAL_TEXT,
+        kinds.CAPTION_TEXT,
+        kinds.UNKNOWN,
+    )

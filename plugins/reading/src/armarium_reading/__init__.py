@@ -1,0 +1,1 @@
+"""Reading: the reader contract, finding lines and reading them as jobs, the episode ledger."""

@@ -1,0 +1,349 @@
+"""The long work of reading: find-lines, read-a-line, read-a-page, and download-model.
+
+A job works page by page. Each page is one call of a worker process and one step with the checkpoint in its
+transaction; while that step is written the worker has the next page in hand already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+
+from armarium.api import Invalid, JobContext, JobKind, ServiceError, Unavailable, now
+from armarium_documents.api import PageImage, documents, page_image
+from armarium_reading import ledger, local_models
+from armarium_reading.ledger import ModelCall
+from armarium_reading.queries import lines_of
+from armarium_reading.readers import Choice, choose
+from armarium_reading.schemas import ModelParams, ReadingArgs
+from armarium_source_model.api import working_pass
+from armarium_worker import WorkerStopped
+
+MAX_FAILED = 1000
+"""Failed pages that are named in a job's result; all of them are in its log."""
+
+GONE = frozenset({"worker_died", "engine_stopping"})
+"""Codes of refusals after which there is no worker: they fail the job, not the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageAnswer:
+    """What a worker gave for a page, with what the page is written with."""
+
+    picture: PageImage
+    started_at: str
+    found: dict[str, Any]
+    pass_id: str | None = None
+    segment_ids: tuple[str, ...] = ()
+
+
+class PageSkipped(Exception):
+    """There is nothing to do on this page, and why."""
+
+
+class PageJob:
+    """One run of a job over pages; the three kinds differ in what they ask of the worker and what they write."""
+
+    method = ""
+
+    def __init__(self, ctx: JobContext) -> None:
+        self.ctx = ctx
+        self.args: ReadingArgs = ctx.args
+        self.choice: Choice = choose(
+            ctx.engine,
+            ctx.library,
+            reader=self.args.reader,
+            method=self.method,
+            model=self.args.model,
+            language=self.args.language,
+        )
+        self.common = self.choice.params(self.args.language, ctx.engine.settings.max_image_pixels)
+        self.kept: dict[str, Any] = {
+            "next": 0,
+            "pages": 0,
+            "lines": 0,
+            "failed": [],
+            "skipped": 0,
+            **ctx.checkpoint,
+        }
+
+    def run(self) -> dict[str, Any]:
+        """Do every page that is left; one that fails is named and the rest goes on."""
+        total = len(self.args.page_ids)
+        self.ctx.progress(self.kept["next"], total)
+        for index, document_id, answer in self._ahead():
+            kept = {**self.kept, "next": index + 1, "failed": list(self.kept["failed"])}
+            try:
+                given = answer.result()
+                lines = self.record(document_id, given)
+                kept["pages"] += 1
+                kept["lines"] += lines
+                self.write(document_id, given, kept)
+            except WorkerStopped:
+                self.ctx.check()
+                raise
+            except PageSkipped as skipped:
+                kept["skipped"] += 1
+                self._pass_over(document_id, str(skipped), kept, "info")
+            except ServiceError as refusal:
+                if refusal.code in GONE:
+                    raise
+                kept = {**kept, "pages": self.kept["pages"], "lines": self.kept["lines"]}
+                if len(kept["failed"]) < MAX_FAILED:
+                    name = self._name(document_id)
+                    kept["failed"].append({"document_id": document_id, "name": name, "why": refusal.detail})
+                self._pass_over(document_id, refusal.detail, kept, "warning")
+            self.kept = kept
+            self.ctx.check()
+        if self.kept["failed"] and not self.kept["pages"]:
+            raise Invalid(
+                f"No page could be done. The first: {self.kept['failed'][0]['why']}", code="all_failed"
+            )
+        return {key: self.kept[key] for key in ("pages", "lines", "skipped", "failed")}
+
+    def ask(self, document_id: str) -> PageAnswer:
+        """Call the worker for one page; runs in a thread of its own."""
+        picture = self._picture(document_id)
+        return PageAnswer(picture, now(), self.call(picture, {}))
+
+    def call(self, picture: PageImage, more: dict[str, Any]) -> dict[str, Any]:
+        """One call of the worker for a page's picture."""
+        return self.ctx.call_worker(
+            self.choice.runtime,
+            self.choice.target,
+            self.method,
+            {
+                "image": str(picture.path),
+                "width": picture.width,
+                "height": picture.height,
+                **self.common,
+                **more,
+            },
+        )
+
+    def record(self, document_id: str, answer: PageAnswer) -> int:
+        """Note the call in the ledger; how many lines it gave."""
+        prompt, output, lines = self.told(answer)
+        ledger.record(
+            self.ctx,
+            ModelCall(
+                use_case=self.ctx.kind.name,
+                document_id=document_id,
+                provider=self.choice.reader.name,
+                model=self.choice.model_name,
+                prompt=prompt,
+                output=output,
+                started_at=answer.started_at,
+                seconds=float(answer.found.get("seconds", 0.0)),
+            ),
+        )
+        return lines
+
+    def told(self, answer: PageAnswer) -> tuple[str, str, int]:
+        """What was asked, what was answered (for the ledger), and the number of lines."""
+        raise NotImplementedError
+
+    def write(self, document_id: str, answer: PageAnswer, kept: dict[str, Any]) -> None:
+        """The page's one step, with the checkpoint in its transaction."""
+        raise NotImplementedError
+
+    def _ahead(self) -> Iterator[tuple[int, str, Future[PageAnswer]]]:
+        """The pages in order, each with its answer on the way; the worker is kept one page ahead of the writing."""
+        pages, first = self.args.page_ids, int(self.kept["next"])
+        with ThreadPoolExecutor(1, thread_name_prefix="armarium-reading") as pool:
+            coming = pool.submit(self.ask, pages[first]) if first < len(pages) else None
+            for index in range(first, len(pages)):
+                assert coming is not None
+                present, coming = coming, None
+                _wait(present)
+                if index + 1 < len(pages) and self.ctx.stop is None:
+                    coming = pool.submit(self.ask, pages[index + 1])
+                yield index, pages[index], present
+                self.ctx.check()
+
+    def _pass_over(self, document_id: str, why: str, kept: dict[str, Any], level: Any) -> None:
+        self.ctx.log(level, why, document_id=document_id)
+        self.ctx.save(kept, done=kept["next"], total=len(self.args.page_ids))
+
+    def _picture(self, document_id: str) -> PageImage:
+        with self.ctx.library.db.read() as conn:
+            return page_image(self.ctx.library, conn, document_id)
+
+    def _name(self, document_id: str) -> str | None:
+        with self.ctx.library.db.read() as conn:
+            return conn.execute(select(documents.c.name).where(documents.c.id == document_id)).scalar()
+
+
+class FindLines(PageJob):
+    """Lines of pages, each page's as a new pass."""
+
+    method = "find_lines"
+
+    def told(self, answer: PageAnswer) -> tuple[str, str, int]:
+        lines = sum(line["kind"] == "line" for line in answer.found["lines"])
+        regions = len(answer.found["lines"]) - lines
+        return _asked("Find the lines of", answer), f"{lines} lines, {regions} regions", lines
+
+    def write(self, document_id: str, answer: PageAnswer, kept: dict[str, Any]) -> None:
+        self.ctx.act(
+            "segment.take_lines",
+            {
+                "document_id": document_id,
+                "rendition_id": answer.picture.rendition_id,
+                "name": self.args.name or f"Lines by {self.choice.reader.label}",
+                "provider": self.choice.reader.name,
+                "model": self.choice.model_name,
+                "lines": found_lines(answer),
+            },
+            checkpoint=kept,
+            done=kept["next"],
+            total=len(self.args.page_ids),
+        )
+
+
+class ReadPage(FindLines):
+    """Lines of pages with their readings."""
+
+    method = "read_page"
+
+    def told(self, answer: PageAnswer) -> tuple[str, str, int]:
+        texts = [line["reading"]["text"] for line in answer.found["lines"] if line["kind"] == "line"]
+        return _asked("Find and read the lines of", answer), "\n".join(texts), len(texts)
+
+
+class ReadLines(PageJob):
+    """Readings of lines that pages have already."""
+
+    method = "read_lines"
+
+    def ask(self, document_id: str) -> PageAnswer:
+        picture = self._picture(document_id)
+        with self.ctx.library.db.read() as conn:
+            pass_id = self.args.pass_id or working_pass(conn, document_id)[0]
+            if pass_id is None:
+                raise PageSkipped("The page has no lines yet; find them first.")
+            ids, shapes = lines_of(conn, pass_id, picture.width, picture.height)
+        if not ids:
+            raise PageSkipped("The page has no lines to read.")
+        started_at = now()
+        return PageAnswer(picture, started_at, self.call(picture, {"lines": shapes}), pass_id, tuple(ids))
+
+    def told(self, answer: PageAnswer) -> tuple[str, str, int]:
+        texts = [reading["text"] for reading in answer.found["readings"]]
+        return _asked(f"Read {len(texts)} lines of", answer), "\n".join(texts), len(texts)
+
+    def write(self, document_id: str, answer: PageAnswer, kept: dict[str, Any]) -> None:
+        readings = [
+            {"segment_id": segment_id, **reading}
+            for segment_id, reading in zip(answer.segment_ids, answer.found["readings"], strict=True)
+            if reading["text"]
+        ]
+        self.ctx.act(
+            "reading.take",
+            {
+                "document_id": document_id,
+                "pass_id": answer.pass_id,
+                "provider": self.choice.reader.name,
+                "model": self.choice.model_name,
+                "readings": readings,
+            },
+            checkpoint=kept,
+            done=kept["next"],
+            total=len(self.args.page_ids),
+        )
+
+
+def found_lines(answer: PageAnswer) -> list[dict[str, Any]]:
+    """A worker's lines in fractions of the picture, as `segment.take_lines` takes them."""
+    width, height = float(answer.found["width"]), float(answer.found["height"])
+    taken: list[dict[str, Any]] = []
+    for number, line in enumerate(answer.found["lines"]):
+        x, y, w, h = line["rect"]
+        body: dict[str, Any] = {
+            "key": line.get("key") or f"line-{number}",
+            "kind": line["kind"],
+            "rect": [x / width, y / height, w / width, h / height],
+        }
+        for name in ("polygon", "baseline"):
+            if name in line:
+                body[name] = [[px / width, py / height] for px, py in line[name]]
+        for ours, theirs in (("parent_key", "parent"), ("direction", "direction"), ("kind_raw", "kind_raw")):
+            if theirs in line:
+                body[ours] = line[theirs]
+        reading = line.get("reading")
+        confidence = line.get("confidence")
+        if reading is not None and reading["text"]:
+            body["text"] = reading["text"]
+            confidence = reading.get("confidence", confidence)
+        if confidence is not None:
+            body["confidence"] = confidence
+        taken.append(body)
+    return taken
+
+
+def _asked(what: str, answer: PageAnswer) -> str:
+    return f"{what} a page of {answer.picture.width} x {answer.picture.height} pixels."
+
+
+def _wait(future: Future[PageAnswer]) -> None:
+    """Wait until an answer is there, whatever it is."""
+    future.exception()
+
+
+def run_download(ctx: JobContext) -> dict[str, Any]:
+    """Fetch one model; killed at any instant it begins anew and leaves nothing half-fetched."""
+    wanted: ModelParams = ctx.args
+    mega = 1 << 20
+
+    def report(done: int, total: int | None) -> None:
+        ctx.progress(done // mega, max(1, (total or done) // mega))
+        ctx.check()
+
+    found = local_models.download(ctx.engine, wanted.runtime, wanted.model, report)
+    if found.size_bytes is None:
+        raise Unavailable("The model was fetched and has no size; try again.")
+    return {"model_id": found.model, "size_bytes": found.size_bytes}
+
+
+KINDS = (
+    JobKind(
+        name="find-lines",
+        lane="local-model",
+        also_lanes=("network",),
+        summary="Find the lines of pages.",
+        run=lambda ctx: FindLines(ctx).run(),
+        args=ReadingArgs,
+        heavy=True,
+    ),
+    JobKind(
+        name="read-a-line",
+        lane="local-model",
+        also_lanes=("network",),
+        summary="Read the lines of pages.",
+        run=lambda ctx: ReadLines(ctx).run(),
+        args=ReadingArgs,
+        heavy=True,
+    ),
+    JobKind(
+        name="read-a-page",
+        lane="local-model",
+        also_lanes=("network",),
+        summary="Find and read the lines of pages in one go.",
+        run=lambda ctx: ReadPage(ctx).run(),
+        args=ReadingArgs,
+        heavy=True,
+    ),
+    JobKind(
+        name="download-model",
+        lane="network",
+        summary="Download a model of a reader to this machine.",
+        run=run_download,
+        args=ModelParams,
+        scope="engine",
+        needs_network=True,
+    ),
+)

@@ -1,0 +1,184 @@
+"""The model files of this machine: what is here, fetching one, removing one (C 4.6)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection
+
+from armarium.api import Conflict, Egress, Engine, Limits, NotFound, Unavailable
+from armarium_reading import errors
+from armarium_reading.readers import models_folder, readers, runtime_folder
+from armarium_worker import ModelFile, Reader, Refused, RemoteFile
+
+KNOWN_KINDS = ("linereader", "whisper", "embeddings", "spacy", "mlx", "layout", "tesseract")
+"""The runtimes a model may be asked for (C 4.6); drivers may add more."""
+
+MAX_MODEL_BYTES = 8 << 30
+DOWNLOAD_SECONDS = 6 * 3600.0
+NOTE = ".source.json"
+"""Beside a downloaded model: where it came from and under which licence."""
+
+
+def gate(engine: Engine) -> Egress:
+    """The engine's one way to the network."""
+    return Egress(local_only=engine.settings.local_only)
+
+
+def listed(engine: Engine) -> dict[str, Any]:
+    """Every model and runtime of this machine, and what they take on its disk."""
+    items = []
+    taken = 0
+    for reader in readers(engine):
+        kind = reader.model_kind or reader.name
+        for model in reader.models_here(models_folder(engine, kind), runtime_folder(engine, reader)):
+            items.append(_answer(reader, kind, model))
+            taken += (model.size_bytes or 0) if _is_ours(engine, kind, model) else 0
+    states = [asdict(state) for state in engine.runtimes.list()]
+    taken += sum(state["size_bytes"] for state in states)
+    return {"items": items, "count": len(items), "disk_bytes": taken, "runtimes": states}
+
+
+def _answer(reader: type[Reader], kind: str, model: ModelFile) -> dict[str, Any]:
+    note = _note(model.path) if model.path else {}
+    return {
+        "model_id": model.model,
+        "model_type": kind,
+        "display_name": note.get("title") or model.label,
+        "size_bytes": model.size_bytes,
+        "is_downloaded": True,
+        "expected_size_mb": None,
+        "path": str(model.path) if model.path else None,
+        "metadata": {"reader": reader.name, "shipped": model.shipped, **dict(model.details), **note},
+    }
+
+
+def _note(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(Path(f"{path}{NOTE}").read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _is_ours(engine: Engine, kind: str, model: ModelFile) -> bool:
+    """Whether the file is in the engine's own folder: a system's language data is not ours to count or remove."""
+    return model.path is not None and model.path.is_relative_to(models_folder(engine, kind))
+
+
+def runner_of(engine: Engine, kind: str) -> type[Reader]:
+    """The reader that takes models of *kind* and can run here; 400 for an unknown kind, 409 without a runner."""
+    takers = [reader for reader in readers(engine) if reader.model_kind == kind]
+    if not takers:
+        known = sorted({*KNOWN_KINDS, *(r.model_kind for r in readers(engine) if r.model_kind)})
+        if kind not in known:
+            raise errors.unknown_kind(kind, known)
+        raise errors.no_runner(kind, None)
+    for reader in takers:
+        if reader.runtime is None or runtime_folder(engine, reader) is not None:
+            return reader
+    raise errors.no_runner(kind, takers[0].runtime.name if takers[0].runtime else None)
+
+
+def find(engine: Engine, reader: type[Reader], model: str) -> ModelFile | None:
+    """The model of this name on this machine; also by the id it was downloaded under."""
+    kind = reader.model_kind or reader.name
+    for one in reader.models_here(models_folder(engine, kind), runtime_folder(engine, reader)):
+        names = {one.model, Path(one.model).stem, one.label}
+        if model in names or (one.path is not None and _note(one.path).get("source_id") == model):
+            return one
+    return None
+
+
+def is_present(engine: Engine, reader: type[Reader], model: str) -> bool:
+    """Whether there is nothing to download."""
+    return find(engine, reader, model) is not None
+
+
+def going_download(conn: Connection, kind: str, model: str) -> tuple[str, str] | None:
+    """The job that is fetching this model already: its id and state."""
+    row = conn.exec_driver_sql(
+        "SELECT id, state FROM job WHERE kind = 'download-model' AND state IN ('waiting', 'running', 'paused') "
+        "AND json_extract(args, '$.runtime') = ? AND json_extract(args, '$.model') = ?",
+        (kind, model),
+    ).first()
+    return (row[0], row[1]) if row is not None else None
+
+
+def download(
+    engine: Engine, kind: str, model: str, on_progress: Callable[[int, int | None], None] | None = None
+) -> ModelFile:
+    """Fetch a model into the engine's folder; done at once when it is there. Nothing half-fetched is left.
+
+    Raises Unavailable and Conflict in words: no answer, a digest that differs, an id that names no model.
+    """
+    import hashlib
+
+    reader = runner_of(engine, kind)
+    known = find(engine, reader, model)
+    if known is not None:
+        return known
+    egress = gate(engine)
+    try:
+        remote: RemoteFile = reader.remote(model, lambda url: egress.fetch("GET", url).read())
+    except Refused as refusal:
+        raise NotFound(str(refusal), code="unknown_model") from refusal
+    folder = models_folder(engine, kind)
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / remote.name
+    if target.name != remote.name or not target.name.endswith(reader.model_suffixes):
+        raise Conflict(
+            f"The source names a file this reader does not take: {remote.name[:80]}.", code="wrong_file"
+        )
+    egress.download(
+        remote.url,
+        target,
+        sha256=remote.checksum if remote.algorithm == "sha256" else None,
+        limits=Limits(max_bytes=MAX_MODEL_BYTES, seconds=DOWNLOAD_SECONDS),
+        on_progress=on_progress,
+    )
+    if remote.checksum and remote.algorithm == "md5":
+        digest = hashlib.md5(usedforsecurity=False)
+        with target.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+        if digest.hexdigest() != remote.checksum.lower():
+            target.unlink()
+            raise Unavailable("The file broke on its way: its checksum differs. Nothing was kept; try again.")
+    note = {"source_id": model, "source_url": remote.page, "title": remote.title, "licence": remote.licence}
+    Path(f"{target}{NOTE}").write_text(json.dumps(note, ensure_ascii=False), "utf-8")
+    found = find(engine, reader, model)
+    assert found is not None
+    return found
+
+
+def removal(engine: Engine, kind: str, model: str) -> tuple[Callable[[], None], int]:
+    """What removes a model file, and the bytes that frees. 400, 404, and 409 for one in use or not ours."""
+    takers = [reader for reader in readers(engine) if (reader.model_kind or reader.name) == kind]
+    if not takers:
+        raise errors.unknown_kind(
+            kind, sorted({*KNOWN_KINDS, *(r.model_kind or r.name for r in readers(engine))})
+        )
+    found = find(engine, takers[0], model)
+    if found is None:
+        here = [
+            m.model
+            for m in takers[0].models_here(models_folder(engine, kind), runtime_folder(engine, takers[0]))
+        ]
+        raise errors.no_such_model(model, kind, here)
+    if not _is_ours(engine, kind, found) or found.path is None:
+        raise errors.shipped(model)
+    path = found.path
+    engine.workers.release_idle()
+    if engine.workers.in_use(model=str(path)):
+        raise errors.in_use(model)
+
+    def remove() -> None:
+        path.unlink(missing_ok=True)
+        Path(f"{path}{NOTE}").unlink(missing_ok=True)
+
+    return remove, path.stat().st_size

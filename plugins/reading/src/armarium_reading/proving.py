@@ -1,0 +1,326 @@
+"""The suite that proves a reader: run by the first-party readers' tests and by strangers' alike, in a real worker.
+
+def test_my_reader_is_a_reader(tmp_path):
+    exercise_reader(MyReader, tmp_path, page="a page with writing.png")
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from armarium_worker import Reader, WorkerProcess, WorkerRefused, WorkerStopped
+
+CAPABILITIES = frozenset({"find_lines", "read_lines", "read_page"})
+DIRECTION_MARKS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+SILENCE = 900.0
+"""Seconds a reader may be silent on one of the suite's small pages."""
+
+STRANGE_LINES: tuple[dict[str, Any], ...] = (
+    {"rect": [0, 0, 1, 1]},
+    {"rect": [0, 0, 4, 400]},
+    {"rect": [10, 10, 50, 20], "polygon": [[10, 10], [60, 10], [60, 10.4]], "baseline": [[10, 10], [10, 10]]},
+    {"rect": [700, 990, 100, 10], "polygon": [[700, 990], [800, 990], [800, 1000], [700, 1000]]},
+    {"rect": [20, 20, 300, 30], "baseline": [[320, 45], [20, 45]], "direction": "rtl"},
+)
+"""Lines a person may draw and a reader must bear: a point, a thread, a flat triangle, the page's corner, leftwards."""
+
+
+@dataclass
+class ReaderProof:
+    """What the suite checked, and what it could not and why."""
+
+    checked: list[str] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+    texts: list[str] = field(default_factory=list)
+    """What the reader read on the page that was given."""
+
+
+def exercise_reader(
+    reader: type[Reader],
+    folder: Path,
+    *,
+    page: Path | None = None,
+    python: Path | None = None,
+    model: Path | None = None,
+    language: str | None = None,
+    least_lines: int = 1,
+) -> ReaderProof:
+    """Put *reader* through every check; AssertionError says in a sentence what it does wrong.
+
+    *folder* is empty. *page* is a picture with at least *least_lines* lines of writing; without it only what
+    needs no writing is checked. *python* is the interpreter of its runtime, when it has one. *model* and
+    *language* are what it reads with; without a model, a reader that needs one is only asked to find lines.
+    """
+    proof = ReaderProof()
+    _declarations(reader)
+    proof.checked.append("declarations")
+    with _worker(reader, python) as worker:
+        bench = _Bench(reader, worker, folder, model, language)
+        for name, check in _checks(bench, page, least_lines, proof):
+            check()
+            proof.checked.append(name)
+    return proof
+
+
+@dataclass
+class _Bench:
+    """A worker of the reader, and the ways the checks call it."""
+
+    reader: type[Reader]
+    worker: WorkerProcess
+    folder: Path
+    model: Path | None
+    language: str | None
+
+    @property
+    def reads(self) -> bool:
+        """Whether it can be asked to read here."""
+        return self.model is not None or not self.reader.reading_needs_model
+
+    def can(self, method: str) -> bool:
+        """Whether the reader says it does *method*, and it can be asked to here."""
+        return method in self.reader.can and (method == "find_lines" or self.reads)
+
+    def call(self, method: str, image: Path, **more: Any) -> dict[str, Any]:
+        """Call the worker as the engine does."""
+        params: dict[str, Any] = {
+            "image": str(image),
+            "model": str(self.model) if self.model else None,
+            "language": self.language,
+            "max_pixels": 200_000_000,
+            **more,
+        }
+        stop: Callable[[], bool] | None = params.pop("should_stop", None)
+        return self.worker.call(method, params, timeout=SILENCE, should_stop=stop)
+
+    def refused(self, method: str, image: Path, **more: Any) -> str:
+        """The sentence with which a call is refused; anything else is a fault."""
+        try:
+            self.call(method, image, **more)
+        except WorkerRefused as refusal:
+            return refusal.sentence
+        raise AssertionError(
+            f"{self.reader.name} took {image.name}, which it should refuse in words (Refused)."
+        )
+
+
+def _checks(
+    bench: _Bench, page: Path | None, least_lines: int, proof: ReaderProof
+) -> Iterator[tuple[str, Callable[[], None]]]:
+    methods = [method for method in ("find_lines", "read_page") if bench.can(method)]
+    if not bench.reads:
+        proof.left_out["reading"] = "it needs a model to read with, and none was given"
+    for method in methods:
+        yield f"{method}: a blank page", lambda m=method: _blank(bench, m)  # type: ignore[misc]
+        yield f"{method}: what is no picture", lambda m=method: _no_picture(bench, m)  # type: ignore[misc]
+    if bench.can("read_lines"):
+        yield "read_lines: no lines", lambda: _nothing_to_read(bench)
+        yield "read_lines: strange lines", lambda: _strange_lines(bench)
+        yield "read_lines: stops in the middle", lambda: _stops(bench)
+    if page is None:
+        proof.left_out["writing"] = "no page with writing was given"
+        return
+    for method in methods:
+        yield f"{method}: a page", lambda m=method: _page(bench, m, page, least_lines, proof)  # type: ignore[misc]
+    if bench.can("read_lines") and bench.can("find_lines"):
+        yield "read_lines: a page", lambda: _page_lines(bench, page, proof)
+
+
+def _hold(holds: object, otherwise: str) -> None:
+    """Say *otherwise* when something does not hold; not an assert statement, which `python -O` leaves out."""
+    if not holds:
+        raise AssertionError(otherwise)
+
+
+def _declarations(reader: type[Reader]) -> None:
+    """The class attributes an engine looks at without making a reader."""
+    _hold(inspect.isclass(reader) and issubclass(reader, Reader), "A reader is a class derived from Reader.")
+    for name in ("name", "label"):
+        _hold(
+            isinstance(getattr(reader, name, None), str) and getattr(reader, name),
+            f"A reader needs a {name}.",
+        )
+    can: frozenset[str] = getattr(reader, "can", frozenset())
+    _hold(
+        can and can <= CAPABILITIES,
+        f"{reader.name} must say in `can` which of {sorted(CAPABILITIES)} it does.",
+    )
+    for method in can - {"read_page"}:
+        own = getattr(reader, method) is not getattr(Reader, method)
+        _hold(own, f"{reader.name} says it can {method} and has no such method.")
+    if "read_page" in can and reader.read_page is Reader.read_page:
+        _hold({"find_lines", "read_lines"} <= can, f"{reader.name} reads pages by finding and reading lines.")
+    _hold(
+        isinstance(reader.languages, tuple) and isinstance(reader.scripts, tuple),
+        "languages and scripts: tuples.",
+    )
+    if reader.model_kind is not None:
+        _hold(reader.model_suffixes, f"{reader.name} takes models and must say which files (model_suffixes).")
+
+
+def _blank(bench: _Bench, method: str) -> None:
+    """White, black and grey pages hold nothing, and that is an answer."""
+    for colour in ("white", "black", (120, 120, 118)):
+        found = bench.call(method, _picture(bench.folder, colour))
+        lines = [line for line in found["lines"] if line["kind"] == "line"]
+        _hold(not lines, f"{bench.reader.name} finds {len(lines)} lines on a page of one colour.")
+        _hold(
+            (found["width"], found["height"]) == (800, 1000), "the answer must say the page's size in pixels"
+        )
+
+
+def _no_picture(bench: _Bench, method: str) -> None:
+    """A text, an empty file, half a picture, a missing one: each refused in a sentence, and the worker lives."""
+    bad = {"text.jpg": b"not a picture", "empty.png": b""}
+    whole = _picture(bench.folder, "white", noise=True).read_bytes()
+    bad["half.png"] = whole[: len(whole) // 3]
+    for name, data in bad.items():
+        path = bench.folder / name
+        path.write_bytes(data)
+        sentence = bench.refused(method, path)
+        _hold(sentence.endswith((".", ")")) and "Traceback" not in sentence, f"no sentence: {sentence!r}")
+    bench.refused(method, bench.folder / "missing.png")
+    _hold(
+        "limit" in bench.refused(method, _picture(bench.folder, "white"), max_pixels=1000),
+        "a picture over max_pixels is refused",
+    )
+    _hold(bench.worker.alive, f"{bench.reader.name} does not survive a bad picture.")
+
+
+def _nothing_to_read(bench: _Bench) -> None:
+    found = bench.call("read_lines", _picture(bench.folder, "white"), lines=[])
+    _hold(found["readings"] == [], "no lines were given, so there are no readings")
+
+
+def _strange_lines(bench: _Bench) -> None:
+    """Shapes a person may draw get a reading each (an empty one, if need be) and never an exception."""
+    for colour in ("white", "black"):
+        found = bench.call("read_lines", _picture(bench.folder, colour), lines=list(STRANGE_LINES))
+        _hold(len(found["readings"]) == len(STRANGE_LINES), "one reading a line, in the order given")
+        _readings(bench, found["readings"])
+
+
+def _stops(bench: _Bench) -> None:
+    """Told to stop, it does so between two lines (or has finished), and reads the next page as if nothing were."""
+    lines = [{"rect": [20, 20 + 30 * number, 700, 28]} for number in range(30)]
+    picture = _picture(bench.folder, "white", noise=True)
+    with suppress(WorkerStopped):
+        bench.call("read_lines", picture, lines=lines, should_stop=lambda: True)
+    found = bench.call("read_lines", picture, lines=lines[:2])
+    _hold(len(found["readings"]) == 2, "after a stop the next call must work as ever")
+
+
+def _page(bench: _Bench, method: str, page: Path, least_lines: int, proof: ReaderProof) -> None:
+    """Enough lines, all on the page, the same each time."""
+    found = bench.call(method, page)
+    lines = [line for line in found["lines"] if line["kind"] == "line"]
+    _hold(
+        len(lines) >= least_lines,
+        f"{bench.reader.name} finds {len(lines)} lines; the page has {least_lines}.",
+    )
+    _geometry(bench, found)
+    again = bench.call(method, page)
+    _hold(
+        again["lines"] == found["lines"] or _alike(found["lines"], again["lines"]),
+        f"{bench.reader.name} finds other lines when it is asked again about the same page.",
+    )
+    if method == "read_page":
+        _readings(bench, [line["reading"] for line in lines])
+        proof.texts = [line["reading"]["text"] for line in lines]
+        _hold(any(proof.texts), f"{bench.reader.name} reads nothing on a page with writing.")
+
+
+def _page_lines(bench: _Bench, page: Path, proof: ReaderProof) -> None:
+    """The lines it finds are lines it can read; order in is order out."""
+    lines = [line for line in bench.call("find_lines", page)["lines"] if line["kind"] == "line"]
+    read = bench.call("read_lines", page, lines=lines)["readings"]
+    _hold(len(read) == len(lines), "one reading a line, in the order given")
+    _readings(bench, read)
+    backwards = bench.call("read_lines", page, lines=lines[::-1])["readings"]
+    same = sum(one["text"] == other["text"] for one, other in zip(read, backwards[::-1], strict=True))
+    _hold(same >= 0.9 * len(read), "readings must belong to the lines they were asked for, in whatever order")
+    proof.texts = proof.texts or [reading["text"] for reading in read]
+
+
+def _geometry(bench: _Bench, found: Mapping[str, Any]) -> None:
+    width, height = found["width"], found["height"]
+    keys = {line["key"] for line in found["lines"] if line.get("key")}
+    for line in found["lines"]:
+        x, y, w, h = line["rect"]
+        _hold(w > 0 and h > 0, f"{bench.reader.name} gives a line without extent.")
+        _hold(
+            x >= 0 and y >= 0 and x + w <= width + 1 and y + h <= height + 1, "a line reaches out of the page"
+        )
+        for px, py in [*line.get("polygon", []), *line.get("baseline", [])]:
+            _hold(0 <= px <= width and 0 <= py <= height, "a point lies outside the page")
+        if line.get("parent"):
+            _hold(
+                line["parent"] in keys,
+                f"a line names the region {line['parent']}, which is not in the answer",
+            )
+        _hold(0 <= line.get("confidence", 0.5) <= 1, "confidence is a share from 0 to 1")
+
+
+def _readings(bench: _Bench, readings: list[dict[str, Any]]) -> None:
+    for reading in readings:
+        text = reading["text"]
+        _hold(
+            "\n" not in text and "\r" not in text,
+            f"{bench.reader.name} breaks one line into several: {text!r}",
+        )
+        marks = [mark for mark in DIRECTION_MARKS if mark in text]
+        _hold(
+            not marks,
+            f"{bench.reader.name} puts direction marks into a text; text is kept as it was written.",
+        )
+        _hold(0 <= reading.get("confidence", 0.5) <= 1, "confidence is a share from 0 to 1")
+
+
+def _alike(one: list[dict[str, Any]], other: list[dict[str, Any]]) -> bool:
+    """The same lines but for keys, which a reader may make up anew each time."""
+    strip = ("key", "parent")
+    return [{k: v for k, v in line.items() if k not in strip} for line in one] == [
+        {k: v for k, v in line.items() if k not in strip} for line in other
+    ]
+
+
+def _picture(folder: Path, colour: Any, *, noise: bool = False) -> Path:
+    """A page of one colour, 800 x 1000 pixels; with *noise*, of specks (always the same)."""
+    import random
+
+    from PIL import Image
+
+    image = Image.new("RGB", (800, 1000), colour)
+    if noise:
+        dice = random.Random(7)
+        for _ in range(20_000):
+            image.putpixel((dice.randrange(800), dice.randrange(1000)), (dice.randrange(256),) * 3)
+    path = folder / f"page-{'-'.join(map(str, colour)) if isinstance(colour, tuple) else colour}-{noise}.png"
+    image.save(path)
+    return path
+
+
+@contextmanager
+def _worker(reader: type[Reader], python: Path | None) -> Iterator[WorkerProcess]:
+    """A worker process of the reader, started as the engine starts it."""
+    module = sys.modules[reader.__module__]
+    top = module.__name__.partition(".")[0]
+    top_file = Path(str(getattr(sys.modules.get(top), "__file__", None) or module.__file__))
+    place = top_file.parent if top_file.name == "__init__.py" else top_file
+    worker = WorkerProcess(
+        f"{module.__name__}:{reader.__qualname__}",
+        python=python or Path(sys.executable),
+        packages={top: place},
+        threads=2,
+    )
+    try:
+        worker.hello()
+        yield worker
+    finally:
+        worker.stop()

@@ -1,0 +1,77 @@
+"""Reads of reading: the episode ledger, and the lines of a page as a reader is given them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from armarium_reading.models import episodes
+from armarium_source_model.api import segments_of
+
+
+def list_episodes(
+    conn: Connection, *, job_id: str | None = None, document_id: str | None = None, limit: int = 500
+) -> list[dict[str, Any]]:
+    """Episodes in ledger order, of one job or about one document when either is named."""
+    query = select(episodes).order_by(episodes.c.seq).limit(limit)
+    if job_id is not None:
+        query = query.where(episodes.c.job_id == job_id)
+    if document_id is not None:
+        query = query.where(episodes.c.document_id == document_id)
+    return [episode_answer(row) for row in conn.execute(query)]
+
+
+def episode_answer(row: Row[Any]) -> dict[str, Any]:
+    """A row of the ledger as an Episode (A 4.10)."""
+    return {
+        "episode_id": row.id,
+        "at": row.at,
+        "kind": row.kind,
+        "use_case": row.use_case,
+        "node": row.node,
+        "run": {
+            "thread_id": row.thread_id,
+            "workflow_id": row.workflow_id,
+            "job_id": row.job_id,
+            "attempt": row.attempt,
+        },
+        "subject": {
+            "kind": row.subject_kind,
+            "id": row.document_id,
+            "segment_id": row.segment_id,
+            "target_id": row.target_id,
+        },
+        "model": {"provider": row.provider, "model": row.model, "version": row.model_version},
+        "exchange": row.exchange,
+        "timing": {"started_at": row.started_at, "seconds": row.seconds},
+        "cost": row.cost,
+        "corrects_episode_id": row.corrects_episode_id,
+        "caused_by_episode_id": row.caused_by_episode_id,
+        "stale_artifact_ids": row.stale_artifact_ids,
+        "actor": row.actor,
+    }
+
+
+def lines_of(
+    conn: Connection, pass_id: str, width: int, height: int
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """The live lines of a pass: their ids, and their shapes in pixels of a picture of *width* x *height*."""
+    ids: list[str] = []
+    shapes: list[dict[str, Any]] = []
+    for row in segments_of(conn, pass_id, "line"):
+        x, y, w, h = row.anchor["rect"]
+        shape: dict[str, Any] = {"rect": [x * width, y * height, w * width, h * height]}
+        for name, points in (("polygon", row.anchor.get("polygon")), ("baseline", row.baseline)):
+            if points:
+                shape[name] = _in_pixels(points, width, height)
+        if row.direction is not None:
+            shape["direction"] = row.direction
+        ids.append(row.id)
+        shapes.append(shape)
+    return ids, shapes
+
+
+def _in_pixels(points: Sequence[Sequence[float]], width: int, height: int) -> list[list[float]]:
+    return [[x * width, y * height] for x, y in points]

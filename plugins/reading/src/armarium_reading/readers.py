@@ -1,0 +1,137 @@
+"""Which reader does a piece of work, with which model file: chosen and refused in words before any job is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from armarium.api import Engine, Invalid, Library, ServiceError
+from armarium_reading import errors
+from armarium_worker import Reader, Refused
+
+GROUP = "armarium.readers"
+DOING = {"find_lines": "find lines", "read_lines": "read given lines", "read_page": "read whole pages"}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A reader that can do the work here, and the model it does it with."""
+
+    reader: type[Reader]
+    model_path: Path | None
+    model_name: str
+    """How the model is named in passes, readings and the ledger: never a path of this machine."""
+
+    @property
+    def target(self) -> str:
+        """`module:class`, as a worker process is started with."""
+        return f"{self.reader.__module__}:{self.reader.__qualname__}"
+
+    @property
+    def runtime(self) -> str | None:
+        """The runtime its worker needs; None: the engine's own interpreter."""
+        return self.reader.runtime.name if self.reader.runtime else None
+
+    def params(self, language: str | None, max_pixels: int) -> dict[str, Any]:
+        """The parameters that every call of this reader carries."""
+        model = str(self.model_path) if self.model_path else None
+        return {"model": model, "language": language, "max_pixels": max_pixels}
+
+
+def load_reader(engine: Engine, name: str) -> type[Reader]:
+    """The reader class *name*; NotFound names the installed ones, Invalid what is no reader."""
+    found = engine.drivers.load(GROUP, name)
+    if not (isinstance(found, type) and issubclass(found, Reader)):
+        raise Invalid(
+            f"The driver {name} is no Reader; its maker should derive it from armarium_worker.Reader."
+        )
+    return found
+
+
+def readers(engine: Engine) -> list[type[Reader]]:
+    """Every reader that loads, by name."""
+    found = []
+    for name in engine.drivers.names(GROUP):
+        try:
+            found.append(load_reader(engine, name))
+        except ServiceError:
+            continue
+    return found
+
+
+def models_folder(engine: Engine, kind: str) -> Path:
+    """Where this machine keeps model files of *kind*."""
+    return engine.settings.state_dir / "models" / kind
+
+
+def runtime_folder(engine: Engine, reader: type[Reader]) -> Path | None:
+    """The folder of the reader's installed runtime; None when it has none or it is not installed."""
+    if reader.runtime is None:
+        return None
+    try:
+        installed = engine.runtimes.marker_of(reader.runtime) is not None
+        return engine.runtimes.place_of(reader.runtime) if installed else None
+    except ServiceError:
+        return None
+
+
+def choose(
+    engine: Engine,
+    library: Library | None,
+    *,
+    reader: str,
+    method: str,
+    model: str | None = None,
+    language: str | None = None,
+) -> Choice:
+    """Settle who does *method* (find_lines, read_lines, read_page); each refusal says what to do instead."""
+    found = load_reader(engine, reader)
+    if method not in found.can:
+        able = [other.name for other in readers(engine) if method in other.can]
+        raise errors.cannot(found.label, DOING[method], able)
+    if why := found.why_not(language):
+        raise errors.not_for_language(why)
+    if found.runtime is not None:
+        engine.runtimes.python_of(found.runtime.name)
+    path = (
+        find_model(engine, library, found, model)
+        if model
+        else _default_model(engine, found, method, language)
+    )
+    return Choice(found, path, path.name if path else found.name)
+
+
+def find_model(engine: Engine, library: Library | None, reader: type[Reader], model: str) -> Path | None:
+    """The file of *model*: of the project's own models, of this machine's, or a full path the engine may read.
+
+    None for a model that ships inside the reader's package: it is the one taken when none is named.
+    """
+    if reader.model_kind is None:
+        raise errors.takes_no_model(reader.label)
+    given = Path(model)
+    if given.is_absolute():
+        if not engine.allows(given):
+            raise errors.model_out_of_reach(given.name)
+        if given.is_file():
+            return given
+        raise errors.no_such_model(given.name, reader.model_kind, [])
+    folder = models_folder(engine, reader.model_kind)
+    places = [library.models / reader.model_kind, folder] if library is not None else [folder]
+    for place in places:
+        for name in (model, *(f"{model}{suffix}" for suffix in reader.model_suffixes)):
+            path = place / name
+            if path.is_file() and path.resolve().is_relative_to(place.resolve()):
+                return path
+    here = {one.model: one for one in reader.models_here(folder, runtime_folder(engine, reader))}
+    if model in here and (here[model].shipped or here[model].path is not None):
+        return here[model].path
+    raise errors.no_such_model(model, reader.model_kind, sorted(here))
+
+
+def _default_model(engine: Engine, reader: type[Reader], method: str, language: str | None) -> Path | None:
+    folder = models_folder(engine, reader.model_kind or reader.name)
+    try:
+        return reader.model_for(reading=method != "find_lines", language=language, folder=folder)
+    except Refused as refusal:
+        raise errors.model_needed(str(refusal)) from refusal

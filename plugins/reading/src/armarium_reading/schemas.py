@@ -1,0 +1,189 @@
+"""Request and response models of reading."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field
+
+from armarium.api import Params
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+ScopeIds = Annotated[
+    list[Id],
+    Field(min_length=1, max_length=10_000, description="Pages, or folders whose pages are meant, in order."),
+]
+ReaderName = Annotated[str, Field(min_length=1, max_length=80, description="Name of an installed reader.")]
+ModelName = Annotated[
+    str,
+    Field(
+        min_length=1, max_length=1000, description="A model of this machine by name, or a file's full path."
+    ),
+]
+Language = Annotated[str, Field(pattern=r"^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$", max_length=40)]
+PassName = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class FindLinesParams(Params):
+    """Whose lines to find, and by which reader."""
+
+    scope_ids: ScopeIds
+    reader: ReaderName = "rapidocr"
+    model: ModelName | None = None
+    name: PassName | None = None
+    """Name of the passes that are made; left out: the reader's."""
+
+
+class ReadLinesParams(Params):
+    """Which lines to read, and by which reader."""
+
+    scope_ids: ScopeIds
+    reader: ReaderName = "rapidocr"
+    model: ModelName | None = None
+    language: Language | None = None
+    pass_id: Id | None = None
+    """Read the lines of this pass; left out: of each page's working pass."""
+
+
+class ReadPagesParams(Params):
+    """Which pages to read in one go (find and read), and by which reader."""
+
+    scope_ids: ScopeIds
+    reader: ReaderName = "rapidocr"
+    model: ModelName | None = None
+    language: Language | None = None
+    name: PassName | None = None
+
+
+class StartedJob(BaseModel):
+    """A job that was put in the queue."""
+
+    job_id: str
+    state: Literal["waiting"] = "waiting"
+    pages: int
+
+
+class StartedJobAnswer(StartedJob):
+    """As answered over HTTP."""
+
+    audit_id: str
+
+
+class ReadingArgs(BaseModel):
+    """Arguments of the three jobs; the pages are settled when the job is made, so its checkpoint can count them."""
+
+    page_ids: list[str]
+    reader: str
+    model: str | None = None
+    language: str | None = None
+    pass_id: str | None = None
+    name: str | None = None
+
+
+class ModelParams(Params):
+    """Names a model of a runtime (`linereader`, `tesseract`, …)."""
+
+    runtime: str = Field(min_length=1, max_length=80)
+    model: str = Field(min_length=1, max_length=300)
+
+
+class DownloadResult(BaseModel):
+    """What became of asking for a model (C 4.6)."""
+
+    status: Literal["queued", "downloading", "present"]
+    model_type: str
+    model_id: str
+    job_id: str | None = None
+
+
+class DownloadAnswer(DownloadResult):
+    """As answered over HTTP."""
+
+    audit_id: str
+
+
+class DeleteResult(BaseModel):
+    """A model that was removed."""
+
+    status: Literal["deleted"]
+    freed_bytes: int
+
+
+class DeleteAnswer(DeleteResult):
+    """As answered over HTTP."""
+
+    audit_id: str
+
+
+class LocalModel(BaseModel):
+    """A model on this machine."""
+
+    model_id: str
+    model_type: str
+    display_name: str
+    size_bytes: int | None = None
+    is_downloaded: bool = True
+    expected_size_mb: int | None = None
+    path: str | None = None
+    metadata: dict[str, Any] = {}
+
+
+class LocalModels(BaseModel):
+    """The models and runtimes of this machine and what they take on its disk."""
+
+    items: list[LocalModel]
+    count: int
+    disk_bytes: int
+    runtimes: list[dict[str, Any]]
+
+
+class ReaderOut(BaseModel):
+    """An installed reader."""
+
+    name: str
+    label: str
+    can: list[str]
+    languages: list[str]
+    scripts: list[str]
+    runtime: str | None
+    installed: bool
+    """Whether the runtime it needs, if any, is on this machine."""
+    model_kind: str | None
+    model_suffixes: list[str]
+    reading_needs_model: bool
+
+
+class Readers(BaseModel):
+    """The installed readers, and those that do not load with the reason."""
+
+    items: list[ReaderOut]
+    count: int
+    refused: dict[str, str]
+
+
+class Episode(BaseModel):
+    """One call of a model (A 4.10)."""
+
+    episode_id: str
+    at: str
+    kind: Literal["model_call", "correction", "invalidation"]
+    use_case: str
+    node: str | None
+    run: dict[str, Any]
+    subject: dict[str, Any]
+    model: dict[str, Any]
+    exchange: dict[str, Any]
+    timing: dict[str, Any]
+    cost: dict[str, Any]
+    corrects_episode_id: str | None
+    caused_by_episode_id: str | None
+    stale_artifact_ids: list[str]
+    actor: str
+
+
+class Episodes(BaseModel):
+    """Episodes of a job, oldest first."""
+
+    job_id: str | None
+    count: int
+    episodes: list[Episode]
