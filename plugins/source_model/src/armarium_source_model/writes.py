@@ -33,7 +33,7 @@ USER = "user"
 """The provider of what a person drew by hand."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class NewSegment:
     """A segment to be added. Shapes are fractions of the rendition, origin top left.
 
@@ -60,7 +60,7 @@ class NewSegment:
     box_index: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class NewReading:
     """A reading to be added to a segment; the words are kept exactly as given."""
 

@@ -12,6 +12,7 @@ from armarium_documents.api import require_document
 from armarium_source_model.geometry import validate_rect
 from armarium_source_model.queries.forwarding import follow
 from armarium_source_model.queries.passes import get_pass, list_passes, reading_rule
+from armarium_source_model.queries.pictures import LARGEST, SMALLEST, USUAL, segment_picture
 from armarium_source_model.queries.segments import (
     Area,
     find_segment,
@@ -217,3 +218,25 @@ def read_versions(library: CurrentLibrary, segment_id: str) -> Response:
 def restore_version(request: Request, segment_id: str, body: RestoreVersionBody) -> Response:
     """Write an earlier version back as the newest one."""
     return act(request, "segment.restore_version", {"segment_id": segment_id, **body.model_dump()})
+
+
+@router.get(
+    "/{segment_id}/picture",
+    summary="The picture of a segment",
+    response_class=Response,
+    responses={
+        **REFUSALS(404),
+        200: {"content": {"image/png": {}}, "description": "The segment's own area with a margin around it."},
+    },
+)
+def read_picture(
+    library: CurrentLibrary,
+    segment_id: str,
+    mask: Annotated[bool, Query(description="white outside the polygon")] = False,
+    straighten: Annotated[bool, Query(description="level along the baseline")] = False,
+    size: Annotated[int, Query(description="pixels of the longer side", ge=SMALLEST, le=LARGEST)] = USUAL,
+) -> Response:
+    """PNG bytes; 422 in words when no honest picture can be made, as when it was measured on another image."""
+    with library.db.read() as conn:
+        png = segment_picture(library, conn, segment_id, mask=mask, straighten=straighten, size=size)
+    return Response(png, media_type="image/png")
