@@ -69,9 +69,17 @@ def REFUSALS(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
+def json_bytes(value: Any) -> bytes:
+    """*value* as JSON. Keys that SQLAlchemy made (a kind of str of its own, in `row._mapping`) are taken as text."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
+
+
 def json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """*value* as JSON bytes (orjson), without a model in between. Bytes are taken as JSON that is ready."""
-    content = value if isinstance(value, bytes) else orjson.dumps(value)
+    content = value if isinstance(value, bytes) else json_bytes(value)
     return Response(content, status, dict(headers) if headers else None, "application/json")
 
 
@@ -333,6 +341,8 @@ async def _plain(_: Request, error: Exception) -> Response:
 
 async def _not_storable(_: Request, error: Exception) -> Response:
     """A value JSON can carry and a database cannot: half a surrogate pair, a number beyond 64 bits."""
+    if isinstance(error, TypeError) and "surrogates" not in str(error):
+        raise error
     number = isinstance(error, OverflowError)
     words = (
         "A number is larger than 64 bits hold."
@@ -353,6 +363,8 @@ def install(app: FastAPI, engine: Engine) -> None:
     app.add_exception_handler(HTTPException, _plain)
     app.add_exception_handler(UnicodeEncodeError, _not_storable)
     app.add_exception_handler(OverflowError, _not_storable)
+    # orjson raises a plain TypeError for half a surrogate pair.
+    app.add_exception_handler(TypeError, _not_storable)
     switch.install(app)
     describe(app, open_paths=OPEN_PATHS | {CREDENTIAL_PATH})
 

@@ -375,7 +375,8 @@ def _readable(error: Exception, damaged: ServiceError) -> Exception:
 
 
 def _take_lock(place: Path) -> FileLock:
-    lock = FileLock(place / "engine.lock")
+    # A request opens a project in one thread and another releases it: the lock is the process's, not a thread's.
+    lock = FileLock(place / "engine.lock", thread_local=False)
     try:
         lock.acquire(timeout=0)
     except Timeout:

@@ -1,0 +1,145 @@
+"""The core's HTTP with no family loaded: an app, a way to ask it anything, and a library."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+import pytest
+from fastapi import FastAPI
+
+from armarium.app import create_app
+from armarium.engine import Engine
+from armarium.libraries import Library
+from armarium.principals import LOCAL_OWNER
+from armarium.testing.fixtures import OWNER_TOKEN
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back: status, headers by lower-case name (the last of each), all headers, body."""
+
+    status: int
+    headers: dict[str, str]
+    raw_headers: list[tuple[bytes, bytes]]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return orjson.loads(self.body)
+
+    @property
+    def code(self) -> str | None:
+        return self.json.get("code") if self.body else None
+
+
+class Asker:
+    """Asks an ASGI app directly: any header, any client address, in any combination, without a server between."""
+
+    def __init__(self, app: FastAPI) -> None:
+        self.app = app
+        self.engine: Engine = app.state.engine
+
+    def __call__(
+        self,
+        method: str,
+        path: str,
+        *,
+        token: str | None = OWNER_TOKEN,
+        host: str | None = "127.0.0.1:8765",
+        json: Any = None,
+        body: bytes | Iterable[bytes] = b"",
+        content_type: str | None = None,
+        headers: dict[str, str] | None = None,
+        library: str | Path | None = None,
+        client: tuple[str, int] | None = ("127.0.0.1", 50000),
+        query: str = "",
+    ) -> Reply:
+        sent = [] if host is None else [(b"host", host.encode("latin-1"))]
+        if token is not None:
+            sent.append((b"authorization", f"Bearer {token}".encode()))
+        if json is not None:
+            body, content_type = orjson.dumps(json), content_type or "application/json"
+        if content_type is not None:
+            sent.append((b"content-type", content_type.encode()))
+        if library is not None:
+            sent.append((b"x-service-library-path", quote(str(library)).encode()))
+        parts = [body] if isinstance(body, bytes) else list(body)
+        if isinstance(body, bytes):
+            if body:
+                sent.append((b"content-length", str(len(body)).encode()))
+        else:
+            sent.append((b"transfer-encoding", b"chunked"))
+        sent += [(name.lower().encode(), value.encode("latin-1")) for name, value in (headers or {}).items()]
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": method,
+            "scheme": "http",
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": query.encode(),
+            "root_path": "",
+            "headers": sent,
+            "client": client,
+            "server": ("127.0.0.1", 8765),
+            "state": {},
+        }
+        return asyncio.run(self._ask(scope, parts))
+
+    async def _ask(self, scope: dict[str, Any], parts: list[bytes]) -> Reply:
+        waiting = list(parts)
+        replies: list[Any] = []
+
+        async def receive() -> dict[str, Any]:
+            if waiting:
+                return {"type": "http.request", "body": waiting.pop(0), "more_body": bool(waiting)}
+            if not replies or replies[-1].get("more_body", True):
+                await asyncio.sleep(0)
+            return {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            replies.append(message)
+
+        await self.app(scope, receive, send)
+        raw = [(name.lower(), value) for name, value in replies[0]["headers"]]
+        named = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}
+        body = b"".join(message.get("body", b"") for message in replies[1:])
+        return Reply(replies[0]["status"], named, raw, body)
+
+
+@pytest.fixture
+def core_engine(make_engine: Callable[..., Engine]) -> Engine:
+    """The core alone."""
+    return make_engine(plugins=[])
+
+
+@pytest.fixture
+def ask(core_engine: Engine) -> Asker:
+    """Asks the core's app; by default as the owner, from this machine."""
+    return Asker(create_app(engine=core_engine))
+
+
+@pytest.fixture
+def project(core_engine: Engine, tmp_path: Path) -> Library:
+    """An open project."""
+    place = tmp_path / "Proben ü.library"
+    core_engine.run(None, "library.create", {"path": str(place), "name": "Proben"}, LOCAL_OWNER)
+    return core_engine.libraries.get(place)
+
+
+@pytest.fixture
+def device(ask: Asker) -> Callable[..., str]:
+    """`device("viewer")` pairs a device with that role; its token."""
+
+    def pair(role: str = "editor", libraries: Any = "all") -> str:
+        code = ask("POST", "/api/pair/code", json={"role": role, "libraries": libraries}).json["code"]
+        return str(ask("POST", "/api/pair", token=None, json={"code": code}).json["device_token"])
+
+    return pair

@@ -1,0 +1,276 @@
+"""The gate in tables: host, origin, content type and token on every route of the whole app (quality 13 and 14)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from fastapi import FastAPI
+
+from armarium.app import create_app
+from armarium.engine import Engine
+from armarium.gate import OPEN_PATHS, is_loopback_host
+from armarium.switch import routes_of
+from armarium.testing.fixtures import OWNER_TOKEN
+
+from .conftest import Asker
+
+GOOD_HOSTS = (
+    *("127.0.0.1", "127.0.0.1:8765", "localhost", "LOCALHOST:1", "LocalHost:65535", "127.8.9.10:80"),
+    *("[::1]", "[::1]:8765", "[0:0:0:0:0:0:0:1]:80", "[::ffff:127.0.0.1]:8765", "[::FFFF:127.0.0.1]"),
+)
+BAD_HOSTS = (
+    *(
+        "",
+        "example.com",
+        "localhost.evil.com",
+        "evil.localhost.com",
+        "127.0.0.1.evil.com",
+        "localhost.",
+        "xlocalhost",
+    ),
+    *("192.168.0.1:8765", "10.0.0.1", "0.0.0.0", "[::]", "[fe80::1]", "[::1", "::1", "::1:8765", "[::1]x"),
+    *(
+        "localhost:0",
+        "localhost:65536",
+        "localhost:x",
+        "localhost:80:80",
+        "localhost@evil.com",
+        "evil.com@localhost",
+    ),
+    *(
+        "localhost/evil",
+        "localhost evil",
+        "127.1",
+        "2130706433",
+        "0x7f.0.0.1",
+        "127.0.0.01",
+        "[::ffff:8.8.8.8]",
+    ),
+    *("localhost,evil.com", "ⓛocalhost".encode().decode("latin-1"), "[::1%25lo]", "169.254.169.254"),
+)
+FOREIGN_ORIGINS = (
+    *(
+        "http://evil.com",
+        "https://evil.com",
+        "null",
+        "http://localhost.evil.com:8765",
+        "http://127.0.0.1:9999",
+    ),
+    *(
+        "http://localhost:8765",
+        "file://",
+        "http://127.0.0.1",
+        "http://127.0.0.1:8765.evil.com",
+        "",
+        "127.0.0.1:8765",
+    ),
+)
+"""Asked of the host 127.0.0.1:8765: another port or another name of the machine is another origin."""
+
+
+def every_route(app: FastAPI) -> Iterator[tuple[str, str]]:
+    """Each method and path of the app, path parameters filled with a word."""
+    for path in ("/openapi.json", "/docs", "/redoc"):
+        yield "GET", path
+    for route in routes_of(app.routes):
+        path = "/".join("x" if "{" in word else word for word in route.path.split("/"))
+        for method in sorted(route.methods or ()):
+            yield method, path
+
+
+@pytest.fixture
+def whole(make_engine: Callable[..., Engine]) -> Asker:
+    """The app with every installed plugin."""
+    return Asker(create_app(engine=make_engine()))
+
+
+@pytest.mark.parametrize("host", GOOD_HOSTS)
+def test_a_loopback_name_is_let_in(ask: Asker, host: str) -> None:
+    assert ask("GET", "/api/health", host=host).status == 200
+
+
+@pytest.mark.parametrize("host", BAD_HOSTS)
+def test_any_other_host_is_refused(ask: Asker, host: str) -> None:
+    reply = ask("GET", "/api/health", host=host)
+    assert (reply.status, reply.code) == (403, "host_refused")
+    assert not is_loopback_host(host)
+
+
+def test_no_host_and_two_hosts_are_refused(ask: Asker) -> None:
+    assert ask("GET", "/api/health", host=None).code == "host_refused"
+    assert ask("GET", "/api/health", headers={"Host": "127.0.0.1:8765"}).code == "host_refused"
+
+
+def test_no_route_is_exempt_from_the_host_check(whole: Asker) -> None:
+    for method, path in every_route(whole.app):
+        for host in ("evil.com", "localhost.evil.com", "[fe80::1]:8765"):
+            assert whole(method, path, host=host).code == "host_refused", (method, path, host)
+
+
+def test_no_route_serves_a_foreign_page(whole: Asker) -> None:
+    for method, path in every_route(whole.app):
+        for origin in FOREIGN_ORIGINS:
+            reply = whole(method, path, headers={"Origin": origin})
+            assert (reply.status, reply.code) == (403, "origin_refused"), (method, path, origin)
+            assert not [name for name in reply.headers if name.startswith("access-control-")]
+
+
+def test_no_write_takes_what_a_foreign_form_can_send(whole: Asker) -> None:
+    for method, path in every_route(whole.app):
+        if method == "GET":
+            continue
+        for kind in ("text/plain", "TEXT/PLAIN; charset=utf-8", "application/x-www-form-urlencoded", None):
+            reply = whole(method, path, body=b'{"path": "/x"}', content_type=kind)
+            assert (reply.status, reply.code) == (422, "invalid_request"), (method, path, kind)
+
+
+def test_only_the_listed_routes_answer_without_a_token(whole: Asker) -> None:
+    for method, path in every_route(whole.app):
+        reply = whole(method, path, token=None, json={} if method != "GET" else None)
+        if path in OPEN_PATHS:
+            assert reply.status in (200, 422), (method, path)
+            continue
+        assert (reply.status, reply.code) == (401, "missing_token"), (method, path)
+        assert reply.headers["www-authenticate"] == "Bearer"
+
+
+def test_no_route_takes_a_token_that_is_nearly_right(whole: Asker) -> None:
+    nearly = (OWNER_TOKEN[:-1], OWNER_TOKEN + "x", OWNER_TOKEN.swapcase(), f"{OWNER_TOKEN} {OWNER_TOKEN}")
+    for method, path in every_route(whole.app):
+        if path in OPEN_PATHS:
+            continue
+        for token in nearly:
+            whole.engine.auth.attempts._failures.clear()
+            reply = whole(method, path, token=token)
+            assert (reply.status, reply.code) == (401, "invalid_token"), (method, path)
+
+
+def test_nothing_a_refused_request_asked_for_has_happened(whole: Asker) -> None:
+    def steps() -> int:
+        with whole.engine.state.read_raw() as raw:
+            return int(raw.execute("SELECT count(*) FROM audit").fetchone()[0])
+
+    before = steps()
+    for method, path in every_route(whole.app):
+        body = {"json": {}} if method != "GET" else {}
+        whole(method, path, host="evil.com", **body)
+        whole(method, path, headers={"Origin": "http://evil.com"}, **body)
+        whole(method, path, token=None, **body)
+    assert steps() == before
+
+
+@pytest.mark.parametrize("scheme", ["Basic", "Token", "bearertoken", ""])
+def test_another_scheme_presents_no_token(ask: Asker, scheme: str) -> None:
+    reply = ask(
+        "GET", "/api/clients", token=None, headers={"Authorization": f"{scheme} {OWNER_TOKEN}".strip()}
+    )
+    assert reply.code == "missing_token"
+
+
+def test_the_scheme_is_read_in_any_case(ask: Asker) -> None:
+    reply = ask("GET", "/api/clients", token=None, headers={"Authorization": f"bEARER  {OWNER_TOKEN}"})
+    assert reply.status == 200
+
+
+def test_every_answer_forbids_sniffing_and_none_opens_cors(ask: Asker) -> None:
+    for reply in (
+        ask("GET", "/api/health"),
+        ask("GET", "/api/clients"),
+        ask("GET", "/nowhere"),
+        ask("GET", "/api/health", host="evil.com"),
+        ask("GET", "/api/clients", headers={"Origin": "http://127.0.0.1:8765"}),
+        ask("OPTIONS", "/api/clients", token=None),
+    ):
+        assert reply.headers["x-content-type-options"] == "nosniff"
+        assert not [name for name in reply.headers if name.startswith("access-control-")]
+
+
+def test_a_preflight_is_refused_where_no_origin_was_named(ask: Asker) -> None:
+    reply = ask(
+        "OPTIONS",
+        "/api/clients",
+        token=None,
+        headers={"Origin": "http://evil.com", "Access-Control-Request-Method": "GET"},
+    )
+    assert (reply.status, reply.code) == (403, "origin_refused")
+
+
+def test_named_origins_get_cors_and_no_other(make_engine: Callable[..., Engine]) -> None:
+    ask = Asker(create_app(engine=make_engine(plugins=[], cors_origins=["http://desk.test:3000"])))
+    own = {"Origin": "http://desk.test:3000"}
+    preflight = ask(
+        "OPTIONS", "/api/clients", token=None, headers={**own, "Access-Control-Request-Method": "PUT"}
+    )
+    assert preflight.status == 204
+    assert preflight.headers["access-control-allow-origin"] == "http://desk.test:3000"
+    assert "authorization" in preflight.headers["access-control-allow-headers"]
+    reply = ask("GET", "/api/clients", headers=own)
+    assert (reply.status, reply.headers["access-control-allow-origin"]) == (200, "http://desk.test:3000")
+    assert "access-control-allow-credentials" not in reply.headers
+    assert ask("GET", "/api/clients", token=None, headers=own).status == 401
+    assert ask("GET", "/api/clients", headers={"Origin": "http://desk.test:3001"}).code == "origin_refused"
+
+
+def test_clients_are_counted_by_the_name_they_give_else_by_their_transport(ask: Asker) -> None:
+    ask("GET", "/api/health", headers={"X-Service-Client": "desk"})
+    ask("GET", "/api/clients", headers={"X-Service-Client": "desk"})
+    ask("GET", "/api/clients", headers={"X-Service-Client": "x" * 200})
+    ask("GET", "/api/clients", client=None)
+    ask("GET", "/api/clients", token="wrong", headers={"X-Service-Client": "stranger"})
+    seen = {c["client"]: c for c in ask("GET", "/api/clients").json["clients"]}
+    assert set(seen) == {"desk", "x" * 80, "uds", "tcp"}
+    assert (seen["desk"]["requests"], seen["desk"]["transport"]) == (2, "tcp")
+    assert seen["uds"]["transport"] == "uds"
+    assert seen["desk"]["first_seen"] <= seen["desk"]["last_seen"]
+
+
+def test_a_fault_inside_is_told_without_what_it_said(ask: Asker, caplog: pytest.LogCaptureFixture) -> None:
+    @ask.app.get("/api/broken")
+    async def broken() -> None:
+        raise ValueError("a line of the source")
+
+    reply = ask("GET", "/api/broken")
+    assert (reply.status, reply.code) == (500, "internal_error")
+    assert "a line of the source" not in caplog.text + reply.body.decode()
+    assert "ValueError at broken" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/nowhere", 404, "not_found"),
+        ("PUT", "/api/health", 405, "method_not_allowed"),
+        ("POST", "/api/actions/invoke", 422, "invalid_request"),
+    ],
+)
+def test_what_no_route_takes_is_refused_in_words(
+    ask: Asker, method: str, path: str, status: int, code: str
+) -> None:
+    reply = ask(method, path, **({"json": {"nonsense": 1}} if method == "POST" else {}))
+    assert (reply.status, reply.code) == (status, code)
+    assert reply.json["detail"].endswith(".")
+
+
+def test_a_body_that_is_no_json_is_refused_without_echo(ask: Asker) -> None:
+    reply = ask("POST", "/api/actions/invoke", body=b'{"name": "secret-word', content_type="application/json")
+    assert (reply.status, reply.code) == (422, "invalid_request")
+    assert b"secret-word" not in reply.body
+    reply = ask("POST", "/api/actions/invoke", body=b"\xff\xfe\x00", content_type="application/json")
+    assert reply.status == 400
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"name": "\ud800"}, {"snapshot_retention_count": 10**30}, {"name": "x", "entity_types": ["\udfff"]}],
+)
+def test_what_a_database_cannot_hold_is_no_fault_inside(
+    ask: Asker, project: object, params: dict[str, object]
+) -> None:
+    import json
+
+    library = str(project.path)  # type: ignore[attr-defined]
+    body = json.dumps(params).encode()
+    reply = ask("PATCH", "/api/library/settings", body=body, content_type="application/json", library=library)
+    assert reply.status == 422
+    assert reply.json["errors"]

@@ -1,0 +1,321 @@
+"""Tokens: made, told apart, renewed, revoked, out of date; their secrets nowhere but in the one answer (part A 5)."""
+
+from __future__ import annotations
+
+import hmac
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from armarium.app import create_app
+from armarium.auth.secret_files import read_private, settle_owner_token
+from armarium.auth.tokens import DAY
+from armarium.engine import Engine
+from armarium.errors import Unavailable
+from armarium.libraries import Library
+from armarium.principals import LOCAL_OWNER
+from armarium.testing.fixtures import OWNER_TOKEN
+
+from .conftest import Asker
+
+
+def code_of(ask: Asker, token: str, path: str = "/api/registry") -> str | None:
+    return ask("GET", path, token=token).json.get("code")
+
+
+def later(engine: Engine, seconds: float) -> None:
+    """Put the engine's clock forward."""
+    clock = engine.auth.clock
+    for place in (engine.auth, engine.auth.book):
+        place.clock = lambda: clock() + seconds
+
+
+def test_the_owner_token_is_made_once_in_a_private_file(tmp_path: Path) -> None:
+    made = settle_owner_token(tmp_path, None, rotate=False)
+    assert len(made) >= 43
+    assert stat.S_IMODE((tmp_path / "owner-token").stat().st_mode) == 0o600
+    assert settle_owner_token(tmp_path, None, rotate=False) == made
+    assert settle_owner_token(tmp_path, None, rotate=True) != made
+    assert (
+        settle_owner_token(tmp_path, "a-token-of-my-own-choice", rotate=False) == "a-token-of-my-own-choice"
+    )
+    assert read_private(tmp_path / "owner-token") == "a-token-of-my-own-choice"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["owner-token"]
+
+
+def test_a_short_owner_token_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match="at least 16"):
+        settle_owner_token(tmp_path, "short", rotate=False)
+
+
+def test_a_token_file_open_to_others_is_closed(tmp_path: Path) -> None:
+    (tmp_path / "owner-token").write_text("the-token-somebody-left-open")
+    (tmp_path / "owner-token").chmod(0o644)
+    assert read_private(tmp_path / "owner-token") == "the-token-somebody-left-open"
+    assert stat.S_IMODE((tmp_path / "owner-token").stat().st_mode) == 0o600
+
+
+def test_the_state_folder_is_private(core_engine: Engine) -> None:
+    assert stat.S_IMODE(core_engine.settings.state_dir.stat().st_mode) == 0o700
+
+
+def test_a_former_owner_token_is_called_stale_and_ends_its_sessions(
+    make_engine: Callable[..., Engine],
+) -> None:
+    first = make_engine(plugins=[], state="same", owner_token="the-first-owner-token")
+    ask = Asker(create_app(engine=first))
+    reply = ask("POST", "/api/auth/session", token="the-first-owner-token")
+    session = reply.headers["set-cookie"].partition("=")[2].partition(";")[0]
+    assert ask("GET", "/api/registry", token=session).status == 200
+    first.close()
+    second = Asker(
+        create_app(engine=make_engine(plugins=[], state="same", owner_token="the-second-owner-token"))
+    )
+    assert code_of(second, "the-first-owner-token") == "stale_owner_token"
+    assert code_of(second, "the-second-owner-token") is None
+    assert code_of(second, session) == "token_revoked"
+    assert code_of(second, "some-other-token") == "invalid_token"
+
+
+@pytest.mark.parametrize(
+    "client", [("192.168.1.7", 1), ("8.8.8.8", 1), ("::ffff:10.0.0.1", 1), ("testclient", 1)]
+)
+def test_the_owner_token_is_taken_from_this_machine_only(ask: Asker, client: tuple[str, int]) -> None:
+    reply = ask("GET", "/api/registry", client=client)
+    assert (reply.status, reply.code) == (403, "owner_token_local_only")
+
+
+@pytest.mark.parametrize(
+    "client", [None, ("127.0.0.1", 1), ("127.3.2.1", 1), ("::1", 1), ("::ffff:127.0.0.1", 1)]
+)
+def test_the_owner_token_is_taken_over_loopback_and_socket(ask: Asker, client: Any) -> None:
+    assert ask("GET", "/api/registry", client=client).status == 200
+
+
+@pytest.mark.parametrize(
+    "header", ["X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded", "Via", "X-Real-IP"]
+)
+def test_the_owner_token_is_never_taken_through_a_proxy(
+    ask: Asker, device: Callable[..., str], header: str
+) -> None:
+    reply = ask("GET", "/api/registry", headers={header: "127.0.0.1"})
+    assert (reply.status, reply.code) == (403, "owner_token_local_only")
+    assert ask("GET", "/api/registry", token=device(), headers={header: "127.0.0.1"}).status == 200
+
+
+def test_a_device_lives_a_year_and_is_renewed(
+    ask: Asker, core_engine: Engine, device: Callable[..., str]
+) -> None:
+    token = device()
+    (row,) = ask("GET", "/api/tokens").json["items"]
+    assert (row["kind"], row["role"], row["libraries"], row["revoked"]) == ("device", "editor", "all", False)
+    later(core_engine, 364 * DAY)
+    assert code_of(ask, token) is None
+    later(core_engine, 2 * DAY)
+    assert code_of(ask, token) == "token_expired"
+    renewed = ask("POST", f"/api/tokens/{row['id']}/renew")
+    assert renewed.status == 200
+    assert renewed.json["expires_at"] > row["expires_at"]
+    assert code_of(ask, token) is None
+
+
+def test_only_a_device_token_is_renewed(ask: Asker) -> None:
+    agent = ask("POST", "/api/tokens", json={"name": "night reader"}).json
+    assert ask("POST", f"/api/tokens/{agent['id']}/renew").status == 409
+    ask("DELETE", f"/api/tokens/{agent['id']}")
+    assert ask("POST", "/api/tokens/none/renew").json["code"] == "unknown_token"
+    assert ask("DELETE", "/api/tokens/none").status == 404
+
+
+def test_a_revoked_token_is_refused_at_once_and_for_good(ask: Asker, device: Callable[..., str]) -> None:
+    token = device()
+    (row,) = ask("GET", "/api/tokens").json["items"]
+    gone = ask("DELETE", f"/api/tokens/{row['id']}")
+    assert gone.json == {
+        "status": "deleted",
+        "id": row["id"],
+        "sessions_ended": 0,
+        "audit_id": gone.json["audit_id"],
+    }
+    assert code_of(ask, token) == "token_revoked"
+    assert ask("POST", f"/api/tokens/{row['id']}/renew").json["code"] == "token_revoked"
+    assert ask("DELETE", f"/api/tokens/{row['id']}").status == 200
+    undo = ask("POST", f"/api/actions/audit/{gone.json['audit_id']}/undo")
+    assert (undo.status, undo.json["reason"]) == (409, "not-undoable")
+
+
+def test_an_agent_is_a_machine_for_ninety_days(ask: Asker, core_engine: Engine) -> None:
+    made = ask("POST", "/api/tokens", json={"name": "night reader", "role": "viewer"})
+    assert made.headers["cache-control"] == "no-store"
+    token = made.json["token"]
+    reply = ask("POST", "/api/actions/invoke", token=token, json={"name": "compute.set", "params": {}})
+    assert reply.json["code"] == "owner_only"
+    principal = core_engine.auth.book.find(token).principal(None, None, "tcp")
+    assert (principal.kind, principal.name, principal.role) == ("machine", "night reader", "viewer")
+    later(core_engine, 91 * DAY)
+    assert code_of(ask, token) == "token_expired"
+
+
+def test_an_agent_is_never_an_owner(ask: Asker) -> None:
+    assert ask("POST", "/api/tokens", json={"name": "x", "role": "owner"}).status == 422
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "/api/tokens", None),
+        ("POST", "/api/tokens", {"name": "x"}),
+        ("POST", "/api/tokens/x/renew", None),
+        ("DELETE", "/api/tokens/x", None),
+        ("POST", "/api/pair/code", {"role": "viewer"}),
+        ("GET", "/api/pair/enrollment", None),
+        ("POST", "/api/pair/enrollment/rotate", None),
+        ("PUT", "/api/settings/compute", {"priority": "fast"}),
+        ("POST", "/api/sandbox/security-scoped-access", {"path": "/x", "bookmark": "eA=="}),
+    ],
+)
+def test_what_is_the_owners_is_refused_to_an_editor(
+    ask: Asker, device: Callable[..., str], method: str, path: str, body: Any
+) -> None:
+    reply = ask(method, path, token=device("editor"), json=body)
+    assert (reply.status, reply.code) == (403, "owner_only")
+
+
+def test_a_machine_makes_no_tokens_even_for_the_owner(ask: Asker, core_engine: Engine) -> None:
+    _, token = core_engine.auth.make_run_token(LOCAL_OWNER, "run-1")
+    assert ask("POST", "/api/tokens", token=token, json={"name": "x"}).json["code"] == "person_only"
+    assert ask("GET", "/api/pair/enrollment", token=token).json["code"] == "person_only"
+    assert ask("POST", "/api/auth/session", token=token).json["code"] == "person_only"
+
+
+def test_a_run_token_lives_as_long_as_its_run_and_signs_with_it(
+    ask: Asker, core_engine: Engine, project: Library
+) -> None:
+    token_id, token = core_engine.auth.make_run_token(LOCAL_OWNER, "run-7")
+    done = ask("PATCH", "/api/library/settings", token=token, json={"name": "B"}, library=project.path)
+    row = ask("GET", f"/api/actions/audit/{done.json['audit_id']}", library=project.path).json
+    assert (row["actor"], row["run_id"]) == ({"kind": "machine", "name": "owner"}, "run-7")
+    core_engine.auth.close_run_token(token_id)
+    assert code_of(ask, token) == "invalid_token"
+
+
+def test_a_bound_token_reaches_its_project_and_no_other(
+    ask: Asker, core_engine: Engine, project: Library, device: Callable[..., str], tmp_path: Path
+) -> None:
+    other = tmp_path / "Other.library"
+    core_engine.run(None, "library.create", {"path": str(other)}, LOCAL_OWNER)
+    token = device("editor", [str(project.path)])
+    (row,) = ask("GET", "/api/tokens").json["items"]
+    assert row["libraries"] == [str(project.path)]
+    assert ask("GET", "/api/library/settings", token=token, library=project.path).status == 200
+    for library in (other, tmp_path / "None.library"):
+        reply = ask("GET", "/api/library/settings", token=token, library=library)
+        assert (reply.status, reply.code) == (403, "library_access_denied")
+        assert (reply.json["required"], reply.json["role"]) == ("read", "editor")
+    write = ask("PATCH", "/api/library/settings", token=token, library=other, json={"name": "x"})
+    assert write.json["required"] == "write"
+    for name in ("library.open", "library.release", "library.create"):
+        reply = ask(
+            "POST", "/api/actions/invoke", token=token, json={"name": name, "params": {"path": str(other)}}
+        )
+        assert reply.json["code"] == "library_access_denied", name
+    assert [entry["path"] for entry in ask("GET", "/api/registry", token=token).json["libraries"]] == [
+        str(project.path)
+    ]
+    assert ask("GET", "/api/registry/resolve", token=token, query="name=nobody").json["known"] == []
+    assert ask("GET", "/api/registry/resolve", token=token, query=f"name={other}").json["code"] == (
+        "library_access_denied"
+    )
+
+
+def test_a_viewer_reads_and_does_not_write(ask: Asker, project: Library, device: Callable[..., str]) -> None:
+    token = device("viewer")
+    assert ask("GET", "/api/library/stats", token=token, library=project.path).status == 200
+    reply = ask("POST", "/api/snapshots", token=token, library=project.path)
+    assert (reply.status, reply.code) == (403, "library_access_denied")
+    assert (reply.json["required"], reply.json["role"]) == ("write", "viewer")
+
+
+def test_last_seen_is_written_at_most_once_a_minute(
+    ask: Asker, core_engine: Engine, device: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = device()
+    written: list[str] = []
+    write = core_engine.auth.book.write_seen
+    monkeypatch.setattr(
+        core_engine.auth.book, "write_seen", lambda entry: (written.append(entry.id), write(entry))
+    )
+    for _ in range(20):
+        ask("GET", "/api/registry", token=token)
+    later(core_engine, 61)
+    ask("GET", "/api/registry", token=token)
+    writer = core_engine.auth._writer
+    assert writer is not None
+    writer.submit(lambda: None).result()
+    assert len(written) == 2
+    with core_engine.state.read_raw() as raw:
+        assert raw.execute("SELECT count(*) FROM token_use").fetchone() == (1,)
+    assert ask("GET", "/api/tokens").json["items"][0]["last_seen"] is not None
+
+
+def test_a_full_disk_costs_a_last_seen_and_no_request(
+    ask: Asker, core_engine: Engine, device: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = device()
+
+    def full(entry: object) -> None:
+        raise Unavailable("The disk is full.")
+
+    monkeypatch.setattr(core_engine.auth.book, "write_seen", full)
+    assert ask("GET", "/api/registry", token=token).status == 200
+
+
+def test_digests_are_compared_in_constant_time(
+    ask: Asker, device: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = device()
+    compared: list[object] = []
+    real = hmac.compare_digest
+    monkeypatch.setattr(hmac, "compare_digest", lambda a, b: (compared.append(a), real(a, b))[1])
+    ask("GET", "/api/registry", token=token)
+    ask("POST", "/api/pair/enroll", token=None, json={"enrollment_secret": "wrong"})
+    assert len(compared) == 2
+
+
+def test_no_secret_is_in_the_database_or_the_log(
+    ask: Asker, core_engine: Engine, device: Callable[..., str], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(0)
+    code = ask("POST", "/api/pair/code", json={}).json["code"]
+    secret = ask("GET", "/api/pair/enrollment").json["enrollment_secret"]
+    agent = ask("POST", "/api/tokens", json={"name": "x"}).json["token"]
+    enrolled = ask("POST", "/api/pair/enroll", token=None, json={"enrollment_secret": secret}).json[
+        "device_token"
+    ]
+    cookie = ask("POST", "/api/auth/session", token=OWNER_TOKEN).headers["set-cookie"]
+    session = cookie.partition("=")[2].partition(";")[0]
+    invoked = ask("POST", "/api/actions/invoke", json={"name": "token.create", "params": {"name": "y"}})
+    secrets = [code, code.replace("-", ""), secret, agent, enrolled, session, device(), OWNER_TOKEN]
+    secrets.append(invoked.json["result"]["token"])
+    for secret_ in (*secrets, "wrong-secret-canary"):
+        ask("GET", "/api/registry", token=secret_)
+        ask("POST", "/api/pair", token=None, json={"code": secret_[:40], "nonsense": secret_})
+        ask("POST", "/api/pair/enroll", token=None, json={"enrollment_secret": secret_})
+    folder = core_engine.settings.state_dir
+    core_engine.close()
+    for path in folder.rglob("*"):
+        if path.is_file() and path.name not in ("owner-token", "enrollment-secret"):
+            content = path.read_bytes()
+            assert not [s for s in secrets if s.encode() in content], path.name
+    assert not [s for s in secrets if s in caplog.text]
+
+
+def test_a_refusal_never_echoes_a_secret(ask: Asker) -> None:
+    for body in ({"enrollment_secret": "canary-1", "x": "canary-2"}, {"enrollment_secret": ["canary-3"]}):
+        reply = ask("POST", "/api/pair/enroll", token=None, json=body)
+        assert reply.status == 422
+        assert b"canary" not in reply.body
+    assert b"canary" not in ask("GET", "/api/registry", token="canary").body
