@@ -24,12 +24,12 @@ def page(library: Library, parent_id: str | None, **how: Any) -> tuple[list[str]
 def test_a_page_of_a_folder_in_order(library: Library, folder: Make) -> None:
     box = folder("Box")
     for name in ("b", "c", "a"):
-        folder(name, box, prototype_key="kind" if name == "c" else None)
+        folder(name, box, prototype_key="letter" if name == "c" else None)
     assert page(library, box) == (["a", "b", "c"], 3)
     assert page(library, box, limit=1, offset=1) == (["b"], 3)
     assert page(library, box, offset=9) == ([], 3)
     assert page(library, box, sort_by="name", sort_direction="desc")[0] == ["c", "b", "a"]
-    assert page(library, box, prototype_key="kind") == (["c"], 1)
+    assert page(library, box, prototype_key="letter") == (["c"], 1)
     assert page(library, box, doc_type="group") == ([], 0)
     assert "Box" in page(library, None)[0]
 

@@ -135,3 +135,77 @@ def unknown_representation(representation_id: str) -> NotFound:
         "List a document's representations to find the right id.",
         code="representation_not_found",
     )
+
+
+def dangling(document_id: str, name: str) -> NotFound:
+    """404: an alias whose target is gone or in the Trash; never a substitute."""
+    return NotFound(
+        f"What “{name}” points at is gone or in the Trash. Restore it, or delete the bookmark.",
+        code="target_not_found",
+        document_id=document_id,
+    )
+
+
+def not_an_alias(document_id: str, name: str) -> NotFound:
+    """404: the node points at nothing."""
+    return NotFound(
+        f"“{name}” is not a bookmark, so it points at nothing.",
+        code="bookmark_not_found",
+        document_id=document_id,
+    )
+
+
+def alias_of_alias(document_id: str, name: str) -> Invalid:
+    """422: an alias points at a document, never at another alias."""
+    return Invalid(
+        f"“{name}” is itself an alias. Point at the document it stands for.",
+        code="target_is_alias",
+        document_id=document_id,
+    )
+
+
+def unknown_prototype(key: str, *, because: str | None = None) -> Invalid:
+    """422: a prototype key that resolves to nothing."""
+    chain = f" (the prototype {because} inherits from it)" if because else ""
+    return Invalid(
+        f"There is no prototype {key!r}{chain}. List the classifications to see which there are.",
+        code="unknown_prototype",
+        key=key,
+    )
+
+
+def prototype_cycle(chain: list[str]) -> Invalid:
+    """422: a prototype that would inherit from itself."""
+    return Invalid(
+        f"The prototypes inherit in a circle: {' → '.join(chain)}. Give one of them another parent.",
+        code="prototype_cycle",
+        chain=chain,
+    )
+
+
+def classification_not_found(key: str) -> NotFound:
+    """404: no prototype has this key."""
+    return NotFound(
+        f"There is no prototype {key!r} in this project. List the classifications to see which there are.",
+        code="classification_not_found",
+        key=key,
+    )
+
+
+def no_proposal(document_id: str, name: str) -> NotFound:
+    """404: no kind was proposed for the node."""
+    return NotFound(
+        f"No kind has been proposed for “{name}”, so there is nothing to decide.",
+        code="proposal_not_found",
+        document_id=document_id,
+    )
+
+
+def proposal_decided(document_id: str, name: str, state: str) -> Conflict:
+    """409: the proposal is not waiting any more."""
+    return Conflict(
+        f"The kind proposed for “{name}” was {state} already. Undo that step to decide again.",
+        code="already_decided",
+        document_id=document_id,
+        state=state,
+    )

@@ -1,4 +1,4 @@
-"""The tables of documents: nodes, renditions, artifacts, representations and their revisions, thumbnails (A 2.1)."""
+"""The tables of documents: nodes, pictures, what hangs on them, prototypes, thumbnails (A 2.1)."""
 
 from __future__ import annotations
 
@@ -230,6 +230,25 @@ revisions = Table(
     info=tracked(label="revision"),
 )
 """What a reviewer would have a representation say; no action changes a row once it stands."""
+
+classifications = Table(
+    "classification",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("label", Text, nullable=False),
+    # No foreign key: a chain that no longer resolves is told when it is asked for, not prevented (A 4.2).
+    Column("parent_key", Text, index=True),
+    Column("icon", Text),
+    Column("color", Text),
+    Column("applies_to", Json, nullable=False),
+    Column("declarations", Json, nullable=False),
+    Column("defaults", Json, nullable=False),
+    Column("builtin", Boolean, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("updated_at", Text, nullable=False),
+    info=tracked(label="prototype", monotonic=("updated_at",)),
+)
+"""Prototypes: what a document of a kind declares about itself, inherited along `parent_key`."""
 
 thumbnails = Table(
     "thumbnail",

@@ -5,7 +5,16 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from armarium.api import Plugin, hookimpl
-from armarium_documents.actions import documents, files, imports, places, purge, trash
+from armarium_documents.actions import (
+    bookmarks,
+    classifications,
+    documents,
+    files,
+    imports,
+    places,
+    purge,
+    trash,
+)
 from armarium_documents.jobs.imports import import_files
 from armarium_documents.jobs.thumbnails import thumbnails
 from armarium_documents.models import metadata
@@ -22,6 +31,8 @@ def armarium_plugin() -> Plugin:
             "document",
             "rendition",
             "artifact",
+            "bookmark",
+            "classification",
             "content_representation",
             "representation.revise",
             "thumbnail",
@@ -42,10 +53,17 @@ def armarium_plugin() -> Plugin:
             files.set_primary,
             files.represent,
             files.revise,
+            bookmarks.create,
+            classifications.create,
+            classifications.update,
+            classifications.delete,
+            classifications.propose_kind,
+            classifications.accept_kind,
+            classifications.reject_kind,
         ),
         jobs=(import_files, thumbnails),
         routers=routers,
-        on_create=(documents.seed_sources,),
+        on_create=(documents.seed_sources, classifications.seed_prototypes),
         stats=_stats,
     )
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, Invalid, action, new_id
+from armarium.api import ActionContext, Example, Invalid, action, new_id, raw_of
 from armarium_documents.api import document, documents, require_live, require_parent, require_unlocked
 from armarium_documents.errors import sources_stays
+from armarium_documents.queries.classifications import chain_of
 from armarium_documents.queries.tree import require_depth
 from armarium_documents.schemas.documents import (
     CLEARED,
@@ -49,6 +50,12 @@ def seed_sources(ctx: ActionContext) -> None:
     )
 
 
+def require_prototype(ctx: ActionContext, key: str | None) -> None:
+    """Refuse (422) a prototype key that does not resolve; None is no prototype."""
+    if key is not None:
+        chain_of(raw_of(ctx.conn), key)
+
+
 def _create_example(ex: Example) -> dict[str, Any]:
     parent = ex.run("document.create", {"name": "Letters"})
     return {
@@ -73,6 +80,7 @@ def create(ctx: ActionContext, p: CreateParams) -> dict[str, Any]:
     require_parent(ctx.conn, p.parent_id, p.doc_type, p.node_kind)
     require_unlocked(ctx, p.parent_id)
     require_depth(ctx.conn, p.parent_id)
+    require_prototype(ctx, p.prototype_key)
     row = new_row(ctx, **p.model_dump())
     row["file_type"] = "text" if p.node_kind == "note" else None
     ctx.conn.execute(documents.insert().values(row))
@@ -106,6 +114,7 @@ def update(ctx: ActionContext, p: UpdateParams) -> dict[str, Any]:
         raise Invalid("A node needs a name; leave `name` out to keep the one it has.", code="name_required")
     if node.system_key == "sources" and changes.get("name", node.name) != node.name:
         raise sources_stays("renamed")
+    require_prototype(ctx, changes.get("prototype_key"))
     if changes.get("page_content") is not None and node.doc_type in CONTAINERS:
         raise Invalid(
             f"A {node.doc_type} has no page_content. Put the text in a note inside it.", code="not_a_text"

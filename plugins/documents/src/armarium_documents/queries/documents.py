@@ -21,13 +21,13 @@ _NAMES = (*(str(column.name) for column in _STORED), "child_count", "has_thumbna
 _JSON = tuple(str(column.name) for column in _STORED if isinstance(column.type, Json))
 _FLAGS = (*(str(column.name) for column in _STORED if isinstance(column.type, Boolean)), "has_thumbnail")
 
-_SELECT = (
+SELECT = (
     "SELECT "
     + ", ".join(f'd."{column.name}"' for column in _STORED)
     + ", (SELECT count(*) FROM document c WHERE c.parent_id = d.id AND c.deleted_at IS NULL)"
     + ", EXISTS (SELECT 1 FROM thumbnail t WHERE t.document_id = d.id)"
 )
-_ONE = f"{_SELECT} FROM document d WHERE d.id = ?"
+ONE = f"{SELECT} FROM document d WHERE d.id = ?"
 
 ORDER = "d.sort_order, d.name, d.id"
 """The order of siblings: placed by hand or import, ties by name (A 2.1)."""
@@ -66,13 +66,13 @@ def plain_value_of(row: Sequence[Any]) -> dict[str, Any]:
 
 def document_bytes(raw: sqlite3.Connection, document_id: str) -> bytes | None:
     """The document as JSON bytes, or None where there is none: the hot path, one statement."""
-    row = raw.execute(_ONE, (document_id,)).fetchone()
+    row = raw.execute(ONE, (document_id,)).fetchone()
     return None if row is None else orjson.dumps(value_of(row))
 
 
 def document(conn: Connection, document_id: str) -> dict[str, Any]:
     """The document as Python values; NotFound where there is none."""
-    row = raw_of(conn).execute(_ONE, (document_id,)).fetchone()
+    row = raw_of(conn).execute(ONE, (document_id,)).fetchone()
     if row is None:
         raise unknown_document(document_id)
     return plain_value_of(row)
@@ -111,7 +111,7 @@ def children_page(
     rows = raw.execute(
         f"WITH page AS MATERIALIZED (SELECT d.id FROM document d WHERE {where} ORDER BY {order}"
         f" LIMIT :limit OFFSET :offset)"
-        f" {_SELECT} FROM page JOIN document d ON d.id = page.id ORDER BY {order}",
+        f" {SELECT} FROM page JOIN document d ON d.id = page.id ORDER BY {order}",
         given,
     )
     return [value_of(row) for row in rows], total
@@ -140,7 +140,7 @@ def content_page(
     given = {"anchor": anchor_id, "limit": limit, "offset": offset}
     (total,) = raw.execute(f"{through} SELECT count(*){inside}", given).fetchone()
     order = _SORTS[sort_by].format(sort_direction.upper())
-    rows = raw.execute(f"{through} {_SELECT}{inside} ORDER BY {order} LIMIT :limit OFFSET :offset", given)
+    rows = raw.execute(f"{through} {SELECT}{inside} ORDER BY {order} LIMIT :limit OFFSET :offset", given)
     return [value_of(row) for row in rows], total
 
 
@@ -150,7 +150,7 @@ def ancestors(raw: sqlite3.Connection, document_id: str) -> list[dict[str, Any]]
         "WITH RECURSIVE up(id, parent_id, steps) AS ("
         " SELECT id, parent_id, 0 FROM document WHERE id = ?"
         " UNION ALL SELECT p.id, p.parent_id, up.steps + 1 FROM up JOIN document p ON p.id = up.parent_id"
-        f" WHERE up.steps < 1000) {_SELECT} FROM up JOIN document d ON d.id = up.id"
+        f" WHERE up.steps < 1000) {SELECT} FROM up JOIN document d ON d.id = up.id"
         " WHERE up.steps > 0 ORDER BY up.steps DESC",
         (document_id,),
     )
@@ -172,7 +172,7 @@ def view(
     """A document with its ancestors, children and attachments (A 4.2); as many statements whatever the size."""
     from armarium_documents.queries.files import artifact_summaries, rendition_values
 
-    row = raw.execute(_ONE, (document_id,)).fetchone()
+    row = raw.execute(ONE, (document_id,)).fetchone()
     if row is None:
         raise unknown_document(document_id)
     found: list[dict[str, Any]] | None = None
@@ -224,7 +224,7 @@ def documents_named(conn: Connection, ids: Iterable[str]) -> list[dict[str, Any]
     raw = raw_of(conn)
     wanted = list(ids)
     rows = raw.execute(
-        f"{_SELECT} FROM json_each(?) j JOIN document d ON d.id = j.value ORDER BY j.key",
+        f"{SELECT} FROM json_each(?) j JOIN document d ON d.id = j.value ORDER BY j.key",
         (orjson.dumps(wanted).decode(),),
     )
     return [plain_value_of(row) for row in rows]

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from armarium_documents.routes import documents, files, imports, trash
+from armarium_documents.routes import bookmarks, classifications, documents, files, imports, trash
 
 # Fixed paths (trash, import) are matched before those with an id in their place.
-routers: tuple[APIRouter, ...] = (trash.router, imports.router, documents.router, files.router)
+routers: tuple[APIRouter, ...] = (
+    trash.router,
+    imports.router,
+    documents.router,
+    files.router,
+    classifications.router,
+    bookmarks.router,
+)

@@ -1,0 +1,48 @@
+"""Make a bookmark: an alias node that points at a document (A 4.5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Example, action
+from armarium_documents.actions.documents import new_row
+from armarium_documents.api import document, documents, require_live, require_parent, require_unlocked
+from armarium_documents.errors import alias_of_alias
+from armarium_documents.queries.tree import require_depth
+from armarium_documents.schemas.bookmarks import BookmarkCreate
+from armarium_documents.schemas.documents import Document
+
+
+def _example(ex: Example) -> dict[str, Any]:
+    letters = ex.run("document.create", {"name": "Letters"})
+    shelf = ex.run("document.create", {"name": "Read next"})
+    return {"target_id": letters["id"], "parent_id": shelf["id"], "name": "The letters"}
+
+
+@action(
+    "bookmark.create",
+    params=BookmarkCreate,
+    result=Document,
+    summary="Bookmark a document: a node that points at it and is resolved when asked.",
+    example=_example,
+)
+def create(ctx: ActionContext, p: BookmarkCreate) -> dict[str, Any]:
+    """Raises NotFound and Conflict for a target or parent that is not there or in the Trash, Invalid for an alias."""
+    target = require_live(ctx.conn, p.target_id)
+    if target.node_kind == "alias":
+        raise alias_of_alias(target.id, target.name)
+    require_parent(ctx.conn, p.parent_id, "file", "alias")
+    require_unlocked(ctx, p.parent_id)
+    require_depth(ctx.conn, p.parent_id)
+    row = new_row(
+        ctx,
+        name=p.name or target.name,
+        parent_id=p.parent_id,
+        node_kind="alias",
+        prototype_key="bookmark",
+        alias_target_id=target.id,
+    )
+    ctx.conn.execute(documents.insert().values(row))
+    ctx.target(row["id"], target.id)
+    ctx.changed(document_ids=[row["id"]])
+    return document(ctx.conn, row["id"])

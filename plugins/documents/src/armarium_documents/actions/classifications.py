@@ -1,0 +1,260 @@
+"""Declare, change and remove prototypes; propose a kind for a node, accept or reject it (A 3.1, 4.2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from armarium.api import ActionContext, Conflict, Example, action, raw_of
+from armarium_documents.actions.documents import require_prototype
+from armarium_documents.api import document, documents, require_live, require_unlocked
+from armarium_documents.errors import no_proposal, proposal_decided
+from armarium_documents.models import classifications
+from armarium_documents.queries.classifications import chain_of, find, require
+from armarium_documents.schemas.classifications import (
+    Classification,
+    ClassificationCreateParams,
+    ClassificationDeleted,
+    ClassificationDeleteParams,
+    ClassificationUpdateParams,
+    DecideKindParams,
+    KindAnswer,
+    ProposeKindParams,
+)
+
+_BUILTIN: tuple[dict[str, Any], ...] = (
+    {"key": "bookmark", "label": "Bookmark"},
+    {
+        "key": "source",
+        "label": "Source",
+        "declarations": [
+            {"key": "title", "label": "Title", "renderer": "title", "order": 0},
+            {"key": "date", "label": "Date", "type": "date", "renderer": "date", "order": 1},
+            {"key": "place", "label": "Place", "renderer": "place", "order": 2},
+            {"key": "shelfmark", "label": "Shelf mark", "renderer": "subtitle", "order": 9},
+        ],
+    },
+    {
+        "key": "letter",
+        "label": "Letter",
+        "parent_key": "source",
+        "declarations": [
+            {"key": "sender", "label": "Sender", "renderer": "person", "order": 3},
+            {"key": "recipient", "label": "Recipient", "renderer": "person", "order": 4},
+        ],
+    },
+    {
+        "key": "notarial-act",
+        "label": "Notarial act",
+        "parent_key": "source",
+        "declarations": [
+            {"key": "notary", "label": "Notary", "renderer": "person", "order": 3},
+            {"key": "parties", "label": "Parties", "renderer": "person", "order": 4},
+        ],
+    },
+)
+"""Prototypes every project starts with; they may be changed, not removed."""
+
+
+def seed_prototypes(ctx: ActionContext) -> None:
+    """Give a new library the prototypes that come with it."""
+    for made in _BUILTIN:
+        parsed = ClassificationCreateParams.model_validate(made)
+        ctx.conn.execute(classifications.insert().values(_row(ctx, parsed, builtin=True)))
+
+
+def _row(ctx: ActionContext, p: ClassificationCreateParams, *, builtin: bool) -> dict[str, Any]:
+    return {**p.model_dump(), "builtin": builtin, "created_at": ctx.now, "updated_at": ctx.now}
+
+
+def _create_example(ex: Example) -> dict[str, Any]:
+    ex.run("classification.create", {"key": "act", "label": "Act"})
+    declared = {"key": "testator", "label": "Testator", "type": "text", "renderer": "person"}
+    return {"key": "will", "label": "Will", "parent_key": "act", "declarations": [declared]}
+
+
+@action(
+    "classification.create",
+    params=ClassificationCreateParams,
+    result=Classification,
+    summary="Declare a prototype: a kind of document with the attributes it has.",
+    example=_create_example,
+)
+def create(ctx: ActionContext, p: ClassificationCreateParams) -> dict[str, Any]:
+    """Raises Conflict for a key that is taken, Invalid for an unknown parent or declarations that do not fit."""
+    raw = raw_of(ctx.conn)
+    if find(raw, p.key) is not None:
+        raise Conflict(f"There is a prototype {p.key!r} already.", code="already_exists", id=p.key)
+    require_prototype(ctx, p.parent_key)
+    ctx.conn.execute(classifications.insert().values(_row(ctx, p, builtin=False)))
+    ctx.target(p.key)
+    return require(raw, p.key)
+
+
+def _update_example(ex: Example) -> dict[str, Any]:
+    ex.run("classification.create", {"key": "will", "label": "Wil", "color": "#aabbcc"})
+    return {"key": "will", "label": "Will", "parent_key": "source", "color": None}
+
+
+@action(
+    "classification.update",
+    params=ClassificationUpdateParams,
+    result=Classification,
+    summary="Change a prototype's label, parent, declarations or defaults.",
+    example=_update_example,
+)
+def update(ctx: ActionContext, p: ClassificationUpdateParams) -> dict[str, Any]:
+    """Raises NotFound for an unknown key, Invalid for an unknown parent or a circle."""
+    raw = raw_of(ctx.conn)
+    require(raw, p.key)
+    changes = p.model_dump(exclude_unset=True, exclude={"key"})
+    for name, empty in (("applies_to", []), ("declarations", []), ("defaults", {})):
+        if name in changes and changes[name] is None:
+            changes[name] = empty
+    if changes:
+        changes["updated_at"] = ctx.now
+        ctx.conn.execute(classifications.update().where(classifications.c.key == p.key).values(changes))
+    chain_of(raw, p.key)
+    ctx.target(p.key)
+    return require(raw, p.key)
+
+
+def _delete_example(ex: Example) -> dict[str, Any]:
+    ex.run("classification.create", {"key": "will", "label": "Will"})
+    return {"key": "will"}
+
+
+@action(
+    "classification.delete",
+    params=ClassificationDeleteParams,
+    result=ClassificationDeleted,
+    summary="Remove a prototype that no document and no other prototype uses.",
+    example=_delete_example,
+)
+def delete(ctx: ActionContext, p: ClassificationDeleteParams) -> dict[str, Any]:
+    """Raises NotFound for an unknown key, Conflict for one that is in use or came with the project."""
+    raw = raw_of(ctx.conn)
+    found = require(raw, p.key)
+    if found["builtin"]:
+        raise Conflict(f"The prototype {p.key!r} comes with every project and stays.", code="builtin")
+    (used,) = raw.execute("SELECT count(*) FROM document WHERE prototype_key = ?", (p.key,)).fetchone()
+    (children,) = raw.execute("SELECT count(*) FROM classification WHERE parent_key = ?", (p.key,)).fetchone()
+    if used or children:
+        raise Conflict(
+            f"The prototype {p.key!r} is in use: by {used} documents (those in the Trash too) and {children} other "
+            "prototypes. Give them another first.",
+            code="in_use",
+            documents=used,
+            prototypes=children,
+        )
+    ctx.conn.execute(classifications.delete().where(classifications.c.key == p.key))
+    ctx.target(p.key)
+    return {"status": "deleted", "id": p.key}
+
+
+def _propose_example(ex: Example) -> dict[str, Any]:
+    made = ex.run("document.create", {"name": "Act 12"})
+    return {
+        "document_id": made["id"],
+        "value": "letter",
+        "said": "It opens with a greeting.",
+        "confidence": 0.8,
+    }
+
+
+@action(
+    "document.propose_kind",
+    params=ProposeKindParams,
+    result=KindAnswer,
+    summary="Propose a kind for a node, with what the model said; a person accepts or rejects it.",
+    example=_propose_example,
+)
+def propose_kind(ctx: ActionContext, p: ProposeKindParams) -> dict[str, Any]:
+    """Raises Conflict for a kind that was rejected for this node before, Invalid for one that does not resolve."""
+    node = require_live(ctx.conn, p.document_id)
+    require_unlocked(ctx, node.id)
+    require_prototype(ctx, p.value)
+    metadata = _metadata(ctx, node.id)
+    proposed = metadata.setdefault("proposed_attributes", {})
+    if p.value in proposed.get("rejected_prototypes", []):
+        raise Conflict(
+            f"The kind {p.value!r} was rejected for “{node.name}” before and is not proposed again.",
+            code="kind_rejected",
+            document_id=node.id,
+        )
+    evidence = p.model_dump(exclude={"document_id"})
+    proposed["prototype"] = {**evidence, "state": "pending", "run_id": ctx.run_id, "proposed_at": ctx.now}
+    _write(ctx, node.id, metadata)
+    return {"document_id": node.id, "prototype_key": p.value, "state": "pending"}
+
+
+def _accept_example(ex: Example) -> dict[str, Any]:
+    params = _propose_example(ex)
+    ex.run("document.propose_kind", params)
+    return {"document_id": params["document_id"]}
+
+
+@action(
+    "document.accept_kind",
+    params=DecideKindParams,
+    result=KindAnswer,
+    summary="Accept the kind proposed for a node: it becomes the node's prototype.",
+    example=_accept_example,
+)
+def accept_kind(ctx: ActionContext, p: DecideKindParams) -> dict[str, Any]:
+    """Raises NotFound without a proposal, Conflict for one decided already, Invalid when it no longer resolves."""
+    metadata, proposal = _pending(ctx, p.document_id)
+    require_prototype(ctx, proposal["value"])
+    proposal |= {"state": "accepted", "accepted_by": ctx.principal.name}
+    _write(ctx, p.document_id, metadata, prototype_key=proposal["value"])
+    return {"document_id": p.document_id, "prototype_key": proposal["value"], "state": "accepted"}
+
+
+@action(
+    "document.reject_kind",
+    params=DecideKindParams,
+    result=KindAnswer,
+    summary="Reject the kind proposed for a node; the same kind is not proposed for it again.",
+    example=_accept_example,
+)
+def reject_kind(ctx: ActionContext, p: DecideKindParams) -> dict[str, Any]:
+    """Raises NotFound without a proposal, Conflict for one decided already."""
+    metadata, proposal = _pending(ctx, p.document_id)
+    proposal["state"] = "rejected"
+    rejected = metadata["proposed_attributes"].setdefault("rejected_prototypes", [])
+    rejected.append(proposal["value"])
+    _write(ctx, p.document_id, metadata)
+    prototype = document(ctx.conn, p.document_id)["prototype_key"]
+    return {"document_id": p.document_id, "prototype_key": prototype, "state": "rejected"}
+
+
+def _metadata(ctx: ActionContext, document_id: str) -> dict[str, Any]:
+    (stored,) = (
+        raw_of(ctx.conn).execute("SELECT metadata FROM document WHERE id = ?", (document_id,)).fetchone()
+    )
+    found: dict[str, Any] = orjson.loads(stored)
+    return found
+
+
+def _pending(ctx: ActionContext, document_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A node's metadata and the proposal in it that waits for a decision."""
+    node = require_live(ctx.conn, document_id)
+    require_unlocked(ctx, node.id)
+    metadata = _metadata(ctx, node.id)
+    proposal = metadata.get("proposed_attributes", {}).get("prototype")
+    if proposal is None:
+        raise no_proposal(node.id, node.name)
+    if proposal["state"] != "pending":
+        raise proposal_decided(node.id, node.name, proposal["state"])
+    return metadata, proposal
+
+
+def _write(ctx: ActionContext, document_id: str, metadata: dict[str, Any], **fields: Any) -> None:
+    ctx.conn.execute(
+        documents.update()
+        .where(documents.c.id == document_id)
+        .values(metadata=metadata, updated_at=ctx.now, **fields)
+    )
+    ctx.target(document_id)
+    ctx.changed(document_ids=[document_id])

@@ -1,0 +1,50 @@
+"""Bookmarks over HTTP (A 4.5)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from armarium.api import REFUSALS, CurrentLibrary, act, json_response
+from armarium_documents.queries import bookmarks as queries
+from armarium_documents.schemas.bookmarks import BookmarkCreate, BookmarkList
+from armarium_documents.schemas.documents import Document, DocumentWritten
+
+router = APIRouter(tags=["documents"])
+
+
+@router.post(
+    "/api/bookmarks",
+    summary="Bookmark a document",
+    status_code=201,
+    response_model=DocumentWritten,
+    responses=REFUSALS(400, 401, 403, 404, 409, 422),
+)
+def create_bookmark(request: Request, library: CurrentLibrary, body: BookmarkCreate) -> Response:
+    return act(request, "bookmark.create", body, status=201)
+
+
+@router.get(
+    "/api/bookmarks",
+    summary="The bookmarks, all or those of one container",
+    response_model=BookmarkList,
+    responses=REFUSALS(400, 401, 403, 404, 409, 422),
+)
+def list_bookmarks(
+    library: CurrentLibrary, parent_id: Annotated[str | None, Query(max_length=64)] = None
+) -> Response:
+    with library.db.read_raw() as raw:
+        items = queries.bookmarks(raw, parent_id)
+    return json_response({"items": items, "count": len(items)})
+
+
+@router.get(
+    "/api/bookmarks/{bookmark_id}/resolve",
+    summary="The live document a bookmark points at",
+    response_model=Document,
+    responses=REFUSALS(400, 401, 403, 404, 409),
+)
+def resolve_bookmark(library: CurrentLibrary, bookmark_id: str) -> Response:
+    with library.db.read_raw() as raw:
+        return json_response(queries.target_of(raw, bookmark_id))

@@ -1,0 +1,24 @@
+"""Bookmarks: the request of part A 2.2."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+from armarium.api import Params
+from armarium_documents.schemas.documents import Document
+from armarium_documents.schemas.fields import Id, Name
+
+
+class BookmarkCreate(Params):
+    """A bookmark of a document, by its name or another."""
+
+    target_id: Id
+    parent_id: Id | None = None
+    name: Name | None = None
+
+
+class BookmarkList(BaseModel):
+    """DocumentListResponse of part A 2.2."""
+
+    items: list[Document]
+    count: int

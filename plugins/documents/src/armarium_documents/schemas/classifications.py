@@ -1,0 +1,214 @@
+"""Prototypes, their declarations, what they make of a document, and kinds that a run proposes (A 2.1, 3.1, 4.2)."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, field_validator, model_validator
+
+from armarium.api import Params
+from armarium_documents.schemas.documents import DocType
+from armarium_documents.schemas.fields import Id, JsonObject, Key, Name, ShortText
+
+PrototypeKey = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.:-]{0,99}$")]
+Color = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
+DeclarationType = Literal["text", "number", "rating", "date", "checkbox", "choice", "url", "reference"]
+
+
+class DeclarationIn(Params):
+    """One attribute that documents of a kind have."""
+
+    key: Key
+    label: Name
+    type: DeclarationType = "text"
+    renderer: Annotated[str, Field(min_length=1, max_length=64)] = "body"
+    required: bool = False
+    default: Any = None
+    options: Annotated[list[ShortText], Field(max_length=1000)] = Field(default_factory=list)
+    unit: Annotated[str, Field(max_length=64)] | None = None
+    help: ShortText | None = None
+    order: int = 0
+
+    @field_validator("key")
+    @classmethod
+    def _no_quote(cls, key: str) -> str:
+        if '"' in key:
+            raise ValueError("an attribute's name holds no quotation mark")
+        return key
+
+    @model_validator(mode="after")
+    def _fits(self) -> DeclarationIn:
+        if self.type == "choice" and not self.options:
+            raise ValueError(f"{self.key} is a choice: it needs options")
+        if self.type != "choice" and self.options:
+            raise ValueError(f"{self.key} has options, which only a choice has")
+        if self.default is not None and not fits(self.default, self.type, self.options):
+            raise ValueError(f"the default of {self.key} is no {self.type}")
+        return self
+
+
+def fits(value: Any, kind: str, options: list[str]) -> bool:
+    """Whether *value* is of the declared type."""
+    if kind in ("number", "rating"):
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if kind == "checkbox":
+        return isinstance(value, bool)
+    if kind == "choice":
+        return value in options
+    return isinstance(value, str)
+
+
+class Declaration(BaseModel):
+    """A declaration as it is answered, with the prototype that made it."""
+
+    key: str
+    label: str
+    type: DeclarationType
+    renderer: str
+    required: bool
+    default: Any
+    options: list[str]
+    unit: str | None
+    help: str | None
+    order: int
+    from_key: str
+
+
+class Classification(BaseModel):
+    """A prototype as it is stored: its own declarations and defaults, not its parents'."""
+
+    key: str
+    label: str
+    parent_key: str | None
+    icon: str | None
+    color: str | None
+    applies_to: list[str]
+    declarations: list[Declaration]
+    defaults: dict[str, Any]
+    builtin: bool
+    created_at: str
+    updated_at: str
+
+
+class ClassificationWritten(Classification):
+    audit_id: str
+
+
+class ClassificationList(BaseModel):
+    items: list[Classification]
+    count: int
+
+
+Declarations = Annotated[list[DeclarationIn], Field(max_length=500)]
+
+
+def _distinct(declarations: list[DeclarationIn]) -> None:
+    keys = [declaration.key for declaration in declarations]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise ValueError(f"{key} is declared twice")
+
+
+class ClassificationFields(Params):
+    label: Name
+    parent_key: PrototypeKey | None = None
+    icon: Annotated[str, Field(max_length=100)] | None = None
+    color: Color | None = None
+    applies_to: Annotated[list[DocType], Field(max_length=5)] = Field(default_factory=list)
+    declarations: Declarations = Field(default_factory=list)
+    defaults: JsonObject = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _each_once(self) -> ClassificationFields:
+        _distinct(self.declarations)
+        return self
+
+
+class ClassificationCreateParams(ClassificationFields):
+    """A new prototype; it inherits what its parent declares."""
+
+    key: PrototypeKey
+
+
+class ClassificationUpdateBody(Params):
+    """Changes to a prototype: a field left out stays, null clears it, lists are replaced as a whole."""
+
+    label: Name | None = None
+    parent_key: PrototypeKey | None = None
+    icon: Annotated[str, Field(max_length=100)] | None = None
+    color: Color | None = None
+    applies_to: Annotated[list[DocType], Field(max_length=5)] | None = None
+    declarations: Declarations | None = None
+    defaults: JsonObject | None = None
+
+    @model_validator(mode="after")
+    def _each_once(self) -> ClassificationUpdateBody:
+        _distinct(self.declarations or [])
+        if "label" in self.model_fields_set and self.label is None:
+            raise ValueError("a prototype needs a label; leave it out to keep the one it has")
+        return self
+
+
+class ClassificationUpdateParams(ClassificationUpdateBody):
+    key: PrototypeKey
+
+
+class ClassificationDeleteParams(Params):
+    key: PrototypeKey
+
+
+class ClassificationDeleted(BaseModel):
+    status: Literal["deleted"] = "deleted"
+    id: str
+
+
+class ClassificationDeletedWritten(ClassificationDeleted):
+    audit_id: str
+
+
+class Resolved(BaseModel):
+    """A prototype with all it inherits: the root's declarations first, a nearer one in the place of a farther."""
+
+    key: str
+    label: str
+    chain: list[str]
+    declarations: list[Declaration]
+    defaults: dict[str, Any]
+
+
+class EffectiveAttributes(BaseModel):
+    """What a document's attributes amount to: its prototype's defaults overlaid with its own."""
+
+    document_id: str
+    prototype_key: str | None
+    chain: list[str]
+    declarations: list[Declaration]
+    values: dict[str, Any]
+    own_keys: list[str]
+
+
+class ProposeKindParams(Params):
+    """A kind that a run proposes for a node, with what it rests on."""
+
+    document_id: Id
+    value: PrototypeKey
+    said: Annotated[str, Field(max_length=10_000)]
+    artifact_id: Id | None = None
+    provider: Annotated[str, Field(max_length=200)] | None = None
+    model: Annotated[str, Field(max_length=200)] | None = None
+    confidence: Annotated[float, Field(ge=0, le=1)] | None = None
+
+
+class DecideKindParams(Params):
+    document_id: Id
+
+
+class KindAnswer(BaseModel):
+    document_id: str
+    prototype_key: str | None
+    state: Literal["pending", "accepted", "rejected"]
+
+
+class KindWritten(KindAnswer):
+    audit_id: str

@@ -1,0 +1,217 @@
+"""Prototypes: chains, circles, defaults under the node's own; kinds proposed, accepted, rejected, undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from documents_ground import OWNER, Run
+
+from armarium.api import Conflict, Engine, Invalid, Library, NotFound, Outcome
+
+Make = Callable[..., str]
+
+
+def declare(client: Any, key: str, **fields: Any) -> dict[str, Any]:
+    answer = client.post("/api/classifications", json={"key": key, "label": key.title(), **fields})
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def test_a_project_starts_with_some(client: Any) -> None:
+    listed = client.get("/api/classifications").json()
+    assert listed["count"] == len(listed["items"])
+    assert {"bookmark", "source", "letter"} <= {item["key"] for item in listed["items"]}
+    assert all(item["builtin"] for item in listed["items"])
+
+
+def test_a_chain_is_merged_root_first_and_nearer_wins(client: Any) -> None:
+    declare(
+        client,
+        "base",
+        declarations=[
+            {"key": "title", "label": "Title", "renderer": "title", "order": 2},
+            {"key": "folio", "label": "Folio", "type": "number", "default": 1, "order": 1},
+        ],
+        defaults={"place": "Toledo"},
+    )
+    declare(
+        client,
+        "deed",
+        parent_key="base",
+        declarations=[{"key": "title", "label": "Heading", "required": True, "order": 5}],
+        defaults={"place": "Madrid"},
+    )
+    found = client.get("/api/classifications/resolved/deed").json()
+    assert found["chain"] == ["base", "deed"]
+    assert [(one["key"], one["label"], one["from_key"]) for one in found["declarations"]] == [
+        ("folio", "Folio", "base"),
+        ("title", "Heading", "deed"),
+    ]
+    assert found["defaults"] == {"folio": 1, "place": "Madrid"}
+    stored = client.get("/api/classifications/deed").json()
+    assert [one["key"] for one in stored["declarations"]] == ["title"]
+
+
+def test_a_documents_own_attributes_lie_over_the_defaults(client: Any, folder: Make) -> None:
+    declare(client, "deed", defaults={"place": "Toledo", "seal": False})
+    box = folder("Box", prototype_key="deed", attributes={"place": "Cuenca", "extra": 1})
+    found = client.get(f"/api/documents/{box}/effective-attributes").json()
+    assert found["values"] == {"place": "Cuenca", "seal": False, "extra": 1}
+    assert (found["own_keys"], found["chain"], found["prototype_key"]) == (
+        ["place", "extra"],
+        ["deed"],
+        "deed",
+    )
+    plain = client.get(f"/api/documents/{folder('Plain')}/effective-attributes").json()
+    assert (plain["chain"], plain["values"], plain["prototype_key"]) == ([], {}, None)
+    assert client.get(f"/api/documents/{'f' * 32}/effective-attributes").status_code == 404
+
+
+def test_a_prototype_that_does_not_resolve_is_422_never_partial_data(
+    client: Any, act: Callable[..., Outcome], engine: Engine, library: Library, folder: Make
+) -> None:
+    made = act("classification.create", {"key": "deed", "label": "Deed"})
+    child = act("classification.create", {"key": "will", "label": "Will", "parent_key": "deed"})
+    box = folder("Box", prototype_key="will")
+    engine.undo(library, [made.audit_id], OWNER)
+    for path in (f"/api/documents/{box}/effective-attributes", "/api/classifications/resolved/will"):
+        answer = client.get(path)
+        assert (answer.status_code, answer.json()["code"]) == (422, "unknown_prototype")
+        assert "will" in answer.json()["detail"]
+    assert client.get("/api/classifications/resolved/nothing").status_code == 422
+    assert child.audit_id
+
+
+def test_circles_are_refused(client: Any, do: Run) -> None:
+    declare(client, "a")
+    declare(client, "b", parent_key="a")
+    declare(client, "c", parent_key="b")
+    answer = client.patch("/api/classifications/a", json={"parent_key": "c"})
+    assert (answer.status_code, answer.json()["code"]) == (422, "prototype_cycle")
+    assert client.patch("/api/classifications/a", json={"parent_key": "a"}).status_code == 422
+    assert client.get("/api/classifications/a").json()["parent_key"] is None
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"key": "Capital"},
+        {"key": "a b"},
+        {"key": "x" * 101},
+        {"label": " "},
+        {"parent_key": "nothing"},
+        {"color": "red"},
+        {"applies_to": ["box"]},
+        {"declarations": [{"key": "a", "label": "A"}, {"key": "a", "label": "B"}]},
+        {"declarations": [{"key": "a", "label": "A", "type": "choice"}]},
+        {"declarations": [{"key": "a", "label": "A", "options": ["x"]}]},
+        {"declarations": [{"key": "a", "label": "A", "type": "number", "default": "one"}]},
+        {"declarations": [{"key": "a", "label": "A", "type": "checkbox", "default": 1}]},
+        {"declarations": [{"key": 'a"b', "label": "A"}]},
+        {"declarations": [{"key": "a", "label": "A", "from_key": "b"}]},
+        {"builtin": True},
+    ],
+)
+def test_a_prototype_that_does_not_hold_is_refused(client: Any, fields: dict[str, Any]) -> None:
+    answer = client.post("/api/classifications", json={"key": "deed", "label": "Deed", **fields})
+    assert answer.status_code == 422
+
+
+def test_keys_are_never_overwritten(client: Any) -> None:
+    declare(client, "deed")
+    answer = client.post("/api/classifications", json={"key": "deed", "label": "Other"})
+    assert (answer.status_code, answer.json()["code"]) == (409, "already_exists")
+
+
+def test_changes_keep_what_is_not_named(client: Any) -> None:
+    declare(client, "deed", color="#102030", defaults={"a": 1})
+    changed = client.patch("/api/classifications/deed", json={"label": "Act", "color": None}).json()
+    assert (changed["label"], changed["color"], changed["defaults"]) == ("Act", None, {"a": 1})
+    cleared = client.patch("/api/classifications/deed", json={"defaults": None}).json()
+    assert cleared["defaults"] == {}
+    assert client.patch("/api/classifications/deed", json={"label": None}).status_code == 422
+    assert client.patch("/api/classifications/nothing", json={"label": "A"}).status_code == 404
+
+
+def test_a_prototype_in_use_stays(client: Any, folder: Make) -> None:
+    declare(client, "deed")
+    declare(client, "will", parent_key="deed")
+    folder("Box", prototype_key="will")
+    for key, code in (("deed", "in_use"), ("will", "in_use"), ("letter", "builtin")):
+        answer = client.delete(f"/api/classifications/{key}")
+        assert (answer.status_code, answer.json()["code"]) == (409, code)
+    declare(client, "free")
+    assert client.delete("/api/classifications/free").json()["status"] == "deleted"
+    assert client.get("/api/classifications/free").status_code == 404
+    assert client.delete("/api/classifications/free").status_code == 404
+
+
+def test_an_unknown_prototype_is_not_assigned(do: Run, folder: Make) -> None:
+    with pytest.raises(Invalid) as refused:
+        folder("Box", prototype_key="nothing")
+    assert refused.value.code == "unknown_prototype"
+    with pytest.raises(Invalid):
+        do("document.update", {"document_id": folder("Box"), "prototype_key": "nothing"})
+
+
+def propose(do: Run, box: str, value: str = "letter") -> None:
+    do("document.propose_kind", {"document_id": box, "value": value, "said": "It opens with a greeting."})
+
+
+def test_a_proposed_kind_is_shown_with_its_evidence(client: Any, do: Run, folder: Make) -> None:
+    box = folder("Box")
+    propose(do, box)
+    told = client.get(f"/api/documents/{box}").json()["metadata"]["proposed_attributes"]["prototype"]
+    assert (told["value"], told["state"], told["said"]) == ("letter", "pending", "It opens with a greeting.")
+    assert client.get(f"/api/documents/{box}").json()["prototype_key"] is None
+
+
+def test_accepting_assigns_the_kind_and_undo_puts_the_proposal_back(
+    client: Any, do: Run, engine: Engine, library: Library, folder: Make
+) -> None:
+    box = folder("Box")
+    propose(do, box)
+    answer = client.post(f"/api/documents/{box}/proposed-kind/accept").json()
+    assert (answer["document_id"], answer["prototype_key"], answer["state"]) == (box, "letter", "accepted")
+    found = client.get(f"/api/documents/{box}").json()
+    assert found["prototype_key"] == "letter"
+    assert found["metadata"]["proposed_attributes"]["prototype"]["accepted_by"] == "owner"
+    again = client.post(f"/api/documents/{box}/proposed-kind/reject")
+    assert (again.status_code, again.json()["code"]) == (409, "already_decided")
+    engine.undo(library, [answer["audit_id"]], OWNER)
+    found = client.get(f"/api/documents/{box}").json()
+    assert found["prototype_key"] is None
+    assert found["metadata"]["proposed_attributes"]["prototype"]["state"] == "pending"
+
+
+def test_a_rejected_kind_is_never_proposed_again(
+    client: Any, do: Run, engine: Engine, library: Library, folder: Make
+) -> None:
+    box = folder("Box")
+    propose(do, box)
+    answer = client.post(f"/api/documents/{box}/proposed-kind/reject").json()
+    assert (answer["state"], answer["prototype_key"]) == ("rejected", None)
+    with pytest.raises(Conflict) as refused:
+        propose(do, box)
+    assert refused.value.code == "kind_rejected"
+    propose(do, box, "source")
+    do("document.reject_kind", {"document_id": box})
+    with pytest.raises(Conflict):
+        propose(do, box)
+    other = folder("Other")
+    propose(do, other)
+
+
+def test_without_a_proposal_there_is_nothing_to_decide(client: Any, do: Run, folder: Make) -> None:
+    box = folder("Box")
+    for verb in ("accept", "reject"):
+        answer = client.post(f"/api/documents/{box}/proposed-kind/{verb}")
+        assert (answer.status_code, answer.json()["code"]) == (404, "proposal_not_found")
+        assert client.post(f"/api/documents/{'f' * 32}/proposed-kind/{verb}").status_code == 404
+    with pytest.raises(Invalid):
+        propose(do, box, "nothing")
+    with pytest.raises(NotFound):
+        propose(do, "f" * 32)
