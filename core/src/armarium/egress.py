@@ -53,7 +53,11 @@ def plain_address(text: str) -> Address | None:
     try:
         address: Address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
-        return None
+        try:
+            # Short, octal and hexadecimal spellings (127.1, 0x7f000001), which the system's resolver would take.
+            return ipaddress.IPv4Address(socket.inet_aton(text))
+        except (OSError, UnicodeEncodeError):
+            return None
     if isinstance(address, ipaddress.IPv6Address):
         inner = address.ipv4_mapped or address.sixtofour
         if inner is None and address in ipaddress.IPv6Network("64:ff9b::/96"):

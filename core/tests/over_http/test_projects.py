@@ -197,7 +197,10 @@ def test_compute_is_read_by_all_and_set_within_the_machine(
     assert (before["priority"], before["device"]) == ("balanced", "auto")
     assert before["effective"] == {
         **before["effective"],
-        **{"priority": "balanced", "device": "cpu", "priority_from": "default", "device_from": "default"},
+        "priority": "balanced",
+        "device": "cpu",
+        "priority_from": "default",
+        "device_from": "default",
     }
     refused = ask("PUT", "/api/settings/compute", json={"device": "gpu"})
     assert (refused.status, refused.code) == (422, "no_gpu")

@@ -1,0 +1,351 @@
+"""The gate to the network: where no request may go, nothing arrives; where one may, it is bounded (quality 19, 22)."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from armarium.egress import Egress, Limits, Reach, may_reach, plain_address, resolve
+from armarium.errors import BadRequest, Conflict, Forbidden, ServiceError, TooLarge, Unavailable
+
+
+class Server(ThreadingHTTPServer):
+    """Counts what reaches it."""
+
+    daemon_threads = True
+    reached: list[str]
+    headers_seen: list[dict[str, str]]
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self) -> None:
+        self.server.reached.append(self.path)
+        self.server.headers_seen.append({name.lower(): value for name, value in self.headers.items()})
+        base = f"http://127.0.0.1:{self.server.server_port}"
+        places = {
+            "/metadata": "http://169.254.169.254/latest",
+            "/loop": f"{base}/loop",
+            "/once": f"{base}/plain",
+        }
+        places |= {
+            "/file": "file:///etc/passwd",
+            "/else": f"http://localhost:{self.server.server_port}/plain",
+        }
+        if self.path in places:
+            self.send_response(302)
+            self.send_header("Location", places[self.path])
+            self.end_headers()
+        elif self.path == "/endless":
+            self._endless()
+        elif self.path == "/drip":
+            self._drip()
+        elif self.path == "/packed":
+            self._answer(b"x", {"Content-Encoding": "gzip"})
+        elif self.path == "/broken":
+            self.send_response(200)
+            self.send_header("Content-Length", "100")
+            self.end_headers()
+            self.wfile.write(b"only this")
+        elif self.path == "/missing":
+            self.send_error(404)
+        else:
+            self._answer(b"a model", {})
+
+    do_POST = do_GET
+
+    def _answer(self, body: bytes, headers: dict[str, str]) -> None:
+        self.send_response(200)
+        for name, value in {**headers, "Content-Length": str(len(body))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _endless(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        try:
+            while True:
+                self.wfile.write(b"x" * 65536)
+        except OSError:
+            return
+
+    def _drip(self) -> None:
+        try:
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+            while True:
+                self.wfile.write(b"x")
+                time.sleep(0.05)
+        except OSError:
+            return
+
+    def log_message(self, *_: object) -> None:
+        return
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    made = Server(("127.0.0.1", 0), Handler)
+    made.reached, made.headers_seen = [], []
+    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    yield made
+    made.shutdown()
+    made.server_close()
+
+
+def url(server: Server, path: str = "/plain", host: str = "127.0.0.1") -> str:
+    return f"http://{host}:{server.server_port}{path}"
+
+
+INNER = (
+    *(
+        "127.0.0.1",
+        "127.1.2.3",
+        "localhost",
+        "0.0.0.0",
+        "[::1]",
+        "[::]",
+        "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]",
+    ),
+    *(
+        "[::127.0.0.1]",
+        "[64:ff9b::7f00:1]",
+        "[2002:7f00:1::]",
+        "10.0.0.1",
+        "172.16.0.1",
+        "192.168.1.1",
+        "100.64.0.1",
+    ),
+    *(
+        "169.254.169.254",
+        "[fd00:ec2::254]",
+        "[fe80::1]",
+        "[fc00::1]",
+        "224.0.0.1",
+        "255.255.255.255",
+        "198.18.0.1",
+    ),
+    *("2130706433", "0x7f000001", "0177.0.0.1", "127.1", "localhost.", "ip6-localhost"),
+)
+
+
+@pytest.mark.parametrize("host", INNER)
+def test_nothing_inner_is_reached(server: Server, host: str) -> None:
+    egress = Egress(local_only=False, resolver=lambda name, port: ["127.0.0.1"])
+    with pytest.raises(ServiceError):
+        egress.fetch("GET", url(server, host=host), limits=Limits(seconds=3))
+    assert server.reached == []
+
+
+@pytest.mark.parametrize(
+    "answers", [["127.0.0.1"], ["93.184.216.34", "127.0.0.1"], ["::1"], ["10.1.2.3"], ["junk"]]
+)
+def test_a_name_that_leads_inside_is_refused_whatever_else_it_says(
+    server: Server, answers: list[str]
+) -> None:
+    egress = Egress(local_only=False, resolver=lambda host, port: answers)
+    with pytest.raises(Forbidden) as refused:
+        egress.fetch("GET", url(server, host="rebind.test"))
+    assert refused.value.code == "out_of_reach"
+    assert server.reached == []
+
+
+def test_a_name_that_changes_its_answer_is_asked_once_and_connected_where_it_was_checked(
+    server: Server,
+) -> None:
+    asked: list[str] = []
+
+    def changing(host: str, port: int) -> list[str]:
+        asked.append(host)
+        return ["93.184.216.34"] if len(asked) % 2 else ["127.0.0.1"]
+
+    connected: list[str] = []
+    egress = Egress(local_only=False, resolver=changing)
+    import httpcore
+
+    real = httpcore.SyncBackend.connect_tcp
+
+    def note(self: object, host: str, *args: object, **kwargs: object) -> object:
+        connected.append(host)
+        raise httpcore.ConnectError("not from here")
+
+    httpcore.SyncBackend.connect_tcp = note  # type: ignore[method-assign, assignment]
+    try:
+        with pytest.raises(Unavailable):
+            egress.fetch("GET", url(server, host="rebind.test"))
+    finally:
+        httpcore.SyncBackend.connect_tcp = real  # type: ignore[method-assign]
+    assert (asked, connected) == (["rebind.test"], ["93.184.216.34"])
+    assert server.reached == []
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *(
+            "ftp://example.org/x",
+            "file:///etc/passwd",
+            "gopher://x",
+            "http://",
+            "//example.org",
+            "example.org",
+            "",
+        ),
+        *(
+            "http://user:pass@example.org",
+            "http://user@127.0.0.1",
+            "http://example.org:0/",
+            "http://x:99999999/",
+        ),
+        *("http://[::1", "http://example.org:port/"),
+    ],
+)
+def test_what_is_no_plain_web_address_is_400(address: str) -> None:
+    with pytest.raises(BadRequest):
+        Egress(local_only=False).checked(address)
+
+
+def test_a_redirect_inside_is_not_followed(server: Server) -> None:
+    egress = Egress(local_only=False)
+    for path in ("/metadata", "/file"):
+        with pytest.raises((Forbidden, BadRequest)):
+            egress.fetch("GET", url(server, path), reach="machine")
+    with pytest.raises(Unavailable, match="redirects"):
+        egress.fetch("GET", url(server, "/loop"), reach="machine")
+    assert egress.fetch("GET", url(server, "/once"), reach="machine").read() == b"a model"
+    with pytest.raises(Unavailable, match="elsewhere"):
+        egress.fetch("POST", url(server, "/once"), content=b"x", reach="machine")
+
+
+def test_a_secret_is_not_carried_to_another_host(server: Server) -> None:
+    headers = {"Authorization": "Bearer x", "X-Kept": "y"}
+    Egress(local_only=False).fetch("GET", url(server, "/else"), headers=headers, reach="machine")
+    first, second = server.headers_seen
+    assert (first["authorization"], "authorization" in second, second["x-kept"]) == ("Bearer x", False, "y")
+    assert second["host"].startswith("localhost:")
+
+
+def test_an_endless_answer_ends(server: Server) -> None:
+    with pytest.raises(TooLarge):
+        Egress(local_only=False).fetch(
+            "GET", url(server, "/endless"), reach="machine", limits=Limits(max_bytes=10**6)
+        )
+
+
+def test_a_declared_length_over_the_limit_is_not_read(server: Server) -> None:
+    with pytest.raises(TooLarge):
+        Egress(local_only=False).fetch("GET", url(server), reach="machine", limits=Limits(max_bytes=3))
+
+
+def test_headers_that_drip_end_at_the_deadline(server: Server) -> None:
+    began = time.monotonic()
+    with pytest.raises(Unavailable):
+        Egress(local_only=False).fetch(
+            "GET", url(server, "/drip"), reach="machine", limits=Limits(seconds=0.4)
+        )
+    assert time.monotonic() - began < 5
+
+
+def test_an_answer_that_stays_packed_is_refused(server: Server) -> None:
+    with pytest.raises(Unavailable, match="packed"):
+        Egress(local_only=False).fetch("GET", url(server, "/packed"), reach="machine")
+    assert server.headers_seen[0]["accept-encoding"] == "identity"
+
+
+def test_offline_nothing_leaves_and_this_machine_stays_reachable(server: Server) -> None:
+    egress = Egress(local_only=True, resolver=lambda host, port: pytest.fail("a name was asked for"))
+    for reach in ("public", "network"):
+        with pytest.raises(Forbidden) as refused:
+            egress.fetch("GET", "https://example.org/model", reach=reach)  # type: ignore[arg-type]
+        assert refused.value.code == "offline"
+    assert Egress(local_only=True).fetch("GET", url(server), reach="machine").status == 200
+
+
+def test_this_machine_means_this_machine() -> None:
+    for host in ("93.184.216.34", "10.0.0.1", "169.254.169.254"):
+        with pytest.raises(Forbidden):
+            Egress(local_only=False).checked(f"http://{host}/", "machine")
+
+
+@pytest.mark.parametrize(
+    ("address", "public", "machine", "network"),
+    [
+        ("93.184.216.34", True, False, True),
+        ("2606:2800:220:1::1", True, False, True),
+        ("127.0.0.1", False, True, False),
+        ("::1", False, True, False),
+        ("192.168.1.20", False, False, True),
+        ("fd12::1", False, False, True),
+        ("169.254.169.254", False, False, False),
+        ("100.100.100.200", False, False, False),
+        ("fe80::1%eth0", False, False, False),
+        ("0.0.0.0", False, False, False),
+        ("240.0.0.1", False, False, False),
+        ("ff02::1", False, False, False),
+    ],
+)
+def test_who_may_reach_what(address: str, public: bool, machine: bool, network: bool) -> None:
+    plain = plain_address(address)
+    assert plain is not None
+    reaches: tuple[Reach, ...] = ("public", "machine", "network")
+    assert [may_reach(plain, reach) for reach in reaches] == [public, machine, network]
+
+
+def test_a_download_is_whole_or_not_there(server: Server, tmp_path: Path) -> None:
+    egress = Egress(local_only=False)
+    target = tmp_path / "model"
+    good = hashlib.sha256(b"a model").hexdigest()
+    told: list[tuple[int, int | None]] = []
+    digest = egress.download(
+        url(server),
+        target,
+        sha256=good,
+        reach="machine",
+        on_progress=lambda done, all_: told.append((done, all_)),
+    )
+    assert (digest, target.read_bytes(), told) == (good, b"a model", [(7, 7)])
+    target.unlink()
+    with pytest.raises(Conflict):
+        egress.download(url(server), target, sha256="0" * 64, reach="machine")
+    for path in ("/broken", "/missing"):
+        with pytest.raises(Unavailable):
+            egress.download(url(server, path), target, reach="machine")
+    with pytest.raises(TooLarge):
+        egress.download(url(server, "/endless"), target, reach="machine", limits=Limits(max_bytes=10**5))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_refusal_names_the_host_and_no_more_of_the_address() -> None:
+    egress = Egress(local_only=False, resolver=lambda host, port: ["10.0.0.1"])
+    with pytest.raises(Forbidden) as refused:
+        egress.fetch("GET", "https://models.test/path?key=canary")
+    assert "canary" not in str(refused.value)
+
+
+def test_no_answer_is_told_in_words(server: Server) -> None:
+    server.shutdown()
+    server.server_close()
+    with pytest.raises(Unavailable) as refused:
+        Egress(local_only=False).fetch("GET", url(server), reach="machine")
+    assert refused.value.code == "unreachable"
+
+
+def test_an_unknown_name_is_told_in_words() -> None:
+    def fails(host: str, port: int) -> list[str]:
+        raise OSError("no such name")
+
+    with pytest.raises(Unavailable, match="cannot be found"):
+        Egress(local_only=False, resolver=fails).fetch("GET", "http://nobody.invalid/")
+
+
+def test_this_machine_has_a_name() -> None:
+    assert any(address.startswith("127.") or address == "::1" for address in resolve("localhost", 80))
