@@ -110,9 +110,8 @@ def constant(value: object) -> str:
     if isinstance(value, int | float | str | tuple | frozenset):
         return repr(sorted(value) if isinstance(value, frozenset) else value)
     if typing.get_origin(value) is not None:
-        return re.sub(
-            r"<function ([\w.]+) at [^>]*>|<class '([^']+)'>", r"\1\2", str(value).replace("typing.", "")
-        )
+        bare = r"<function ([\w.]+) at [^>]*>|<class '([^']+)'>|<([\w.]+) object at [^>]*>"
+        return re.sub(bare, r"\1\2\3", str(value).replace("typing.", ""))
     return type(value).__name__
 
 
