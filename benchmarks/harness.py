@@ -1,0 +1,124 @@
+"""How a measurement is taken: engine and peer in turns, several rounds, the median of the rounds' ratios.
+
+Machines are noisy: what one round suffers, both sides of it suffer. So each round gives one ratio, and the ratio
+that is reported is their median; the figures beside it are for orientation and promise nothing.
+"""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Bound = Literal["at most", "at least"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """One measured ratio, engine over peer, with the figures it comes from."""
+
+    row: int
+    """The row of the list in ``README.md`` that it answers."""
+    what: str
+    unit: str
+    engine: float
+    peer: float
+    peer_name: str
+    ratio: float
+    bound: Bound = "at most"
+    limit: float | None = None
+    """What the ratio shall reach; None for a figure that is only stated."""
+    note: str = ""
+    rounds: list[float] = field(default_factory=list)
+    """The ratio of every round."""
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the ratio keeps its limit; None without one."""
+        if self.limit is None:
+            return None
+        return self.ratio <= self.limit if self.bound == "at most" else self.ratio >= self.limit
+
+    def sentence(self) -> str:
+        """The result as one line for a person."""
+        verdict = {True: "kept", False: "MISSED", None: "stated"}[self.met]
+        limit = f" ({self.bound} {self.limit:g}: {verdict})" if self.limit is not None else ""
+        return (
+            f"{self.what}: {self.ratio:.2f}x{limit}, engine {figure(self.engine)} {self.unit}, "
+            f"{self.peer_name} {figure(self.peer)} {self.unit}"
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """The result as plain values."""
+        return {
+            "row": self.row,
+            "what": self.what,
+            "unit": self.unit,
+            "engine": self.engine,
+            "peer": self.peer,
+            "peer_name": self.peer_name,
+            "ratio": self.ratio,
+            "bound": self.bound,
+            "limit": self.limit,
+            "met": self.met,
+            "note": self.note,
+            "rounds": self.rounds,
+        }
+
+
+def compare(
+    row: int,
+    what: str,
+    *,
+    engine: Callable[[], float],
+    peer: Callable[[], float],
+    peer_name: str,
+    unit: str,
+    rounds: int,
+    limit: float | None = None,
+    bound: Bound = "at most",
+    note: str = "",
+) -> Result:
+    """Call *engine* and *peer* in turns; each answers the figure of one round (seconds, requests a second, …).
+
+    One unmeasured round warms both; who begins changes from round to round.
+    """
+    engine()
+    peer()
+    ours: list[float] = []
+    theirs: list[float] = []
+    for number in range(rounds):
+        for side in (engine, peer) if number % 2 else (peer, engine):
+            gc.collect()
+            (ours if side is engine else theirs).append(side())
+    ratios = [mine / other for mine, other in zip(ours, theirs, strict=True)]
+    return Result(
+        row,
+        what,
+        unit,
+        statistics.median(ours),
+        statistics.median(theirs),
+        peer_name,
+        statistics.median(ratios),
+        bound,
+        limit,
+        note,
+        [round(ratio, 3) for ratio in ratios],
+    )
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long *work* takes."""
+    begun = time.perf_counter()
+    work()
+    return time.perf_counter() - begun
+
+
+def figure(value: float) -> str:
+    """A figure with three digits that matter."""
+    if value >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"

@@ -1,0 +1,48 @@
+"""Where a measurement runs: a fresh engine with one library, and a bare database beside it on the same disk."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from armarium.api import Engine, Library, Plugin, Principal, Settings
+
+OWNER = Principal("person", "bench", "owner")
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A temporary folder, removed afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="armarium-bench-")).resolve()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def running_engine(
+    folder: Path, plugins: Sequence[Plugin] | None = None, *, jobs: bool = False
+) -> Iterator[tuple[Engine, Library]]:
+    """A started engine, and a library it made in *folder*; without *plugins*, with those installed."""
+    engine = Engine(Settings(state_dir=folder / "state", local_only=True), plugins=plugins)
+    engine.start(jobs=jobs)
+    try:
+        engine.run(None, "library.create", {"path": str(folder / "bench.library")}, OWNER)
+        yield engine, engine.libraries.get(folder / "bench.library")
+    finally:
+        engine.close()
+
+
+def bare_database(path: Path, *statements: str) -> sqlite3.Connection:
+    """A bare SQLite database with the durability the engine promises: WAL, synchronous FULL."""
+    conn = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    conn.execute("PRAGMA journal_mode=WAL")
+    conn.execute("PRAGMA synchronous=FULL")
+    for statement in statements:
+        conn.execute(statement)
+    return conn
