@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -75,13 +75,13 @@ class _Placing:
         raw: dict[str, Any] = {}
         why: list[str] = []
         points = segment.points
-        polygon: list[list[float]] | None = None
+        polygon: list[Point] | None = None
         box: Box | None = None
         if points:
             box, polygon = self._shape(segment, points, why, _is_area, "outline")
             if polygon is None:
                 raw["raw_polygon_px"] = points
-        baseline: list[list[float]] | None = None
+        baseline: list[Point] | None = None
         if segment.baseline:
             line_box, baseline = self._shape(segment, segment.baseline, why, _is_line, "baseline")
             if baseline is None:
@@ -134,14 +134,13 @@ class _Placing:
     def _shape(
         self,
         segment: PageSegment,
-        points: list[Point],
+        points: Sequence[Point],
         why: list[str],
-        holds: Callable[[list[Point]], str | None],
+        holds: Callable[[Sequence[Point]], str | None],
         what: str,
-    ) -> tuple[Box | None, list[list[float]] | None]:
+    ) -> tuple[Box | None, list[Point] | None]:
         """The box of a shape in pixels, and its points in fractions where they can be held."""
-        xs = [x for x, _ in points]
-        ys = [y for _, y in points]
+        xs, ys = zip(*points, strict=True)
         left, top, right, bottom = min(xs), min(ys), max(xs), max(ys)
         width, height = self.width, self.height
         if not (left >= 0 and top >= 0 and right <= width and bottom <= height):
@@ -163,7 +162,7 @@ class _Placing:
         if problem is not None:
             why.append(f"its {what} {problem}")
             return (left, top, right, bottom), None
-        return (left, top, right, bottom), [[x / width, y / height] for x, y in points]
+        return (left, top, right, bottom), [(x / width, y / height) for x, y in points]
 
     def _texts(self, segment: PageSegment, kept: dict[str, Any]) -> None:
         first, others = segment.texts[0], segment.texts[1:]
@@ -177,19 +176,22 @@ class _Placing:
             kept["alternatives"] = [[text.text, text.confidence, text.extras] for text in others]
 
 
-def _is_area(points: list[Point]) -> str | None:
+def _is_area(points: Sequence[Point]) -> str | None:
     """Why *points* are no outline, or None: three of them that are not on one line."""
     if len(points) < 3:
         return f"has {len(points)} points"
     ax, ay = points[0]
-    bx, by = next((point for point in points if point != points[0]), points[0])
-    dx, dy = bx - ax, by - ay
-    if any(dx * (y - ay) != dy * (x - ax) for x, y in points):
-        return None
+    dx = dy = 0.0
+    for x, y in points:
+        if dx or dy:
+            if dx * (y - ay) != dy * (x - ax):
+                return None
+        else:
+            dx, dy = x - ax, y - ay
     return "encloses no area"
 
 
-def _is_line(points: list[Point]) -> str | None:
+def _is_line(points: Sequence[Point]) -> str | None:
     if len(points) < 2:
         return "has one point"
     return None if any(point != points[0] for point in points) else "has no length"

@@ -48,14 +48,14 @@ def illegal_characters(value: str) -> int:
 
 def parse_points(value: str) -> list[tuple[float, float]] | None:
     """The points of a `points` attribute; whole numbers stay whole. None when some of it is no x,y pair."""
-    numbers: list[float]
     try:
-        numbers = [int(part) for part in value.replace(",", " ").split()]
+        numbers = list(map(int, value.replace(",", " ").split()))
     except ValueError:
         numbers = []
     if numbers and 2 * value.count(",") == len(numbers):
-        pairs = iter(numbers)
-        return list(zip(pairs, pairs, strict=True))
+        return list(zip(numbers[::2], numbers[1::2], strict=True))
+    if not value.strip():
+        return []
     found = [(_number(x), _number(y)) for x, y in _PAIR.findall(value)]
     rest = _PAIR.sub("", value).strip(" ,;\t\r\n")
     return found if not rest else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from armarium.api import Invalid, parse_xml
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText, Point
-from armarium_formats.pagexml.fragments import KEPT, keep, local_name, points_of
+from armarium_formats.pagexml.fragments import KEPT, keep, local_name, parse_points, points_of
 from armarium_formats.pagexml.vocabulary import (
     DIRECTIONS,
     FOREIGN_FURNITURE,
@@ -240,7 +240,8 @@ class _Reading:
                 return made
 
     def _points(self, element: etree._Element, what: str) -> list[Point]:
-        points = points_of(element)
+        stated = element.get("points")
+        points = parse_points(stated) if stated else points_of(element)
         if points is None:
             self.note(f"The points of a {what} are no x,y pairs")
             return []
@@ -336,14 +337,14 @@ class _Reading:
         elif "plain" in extras:
             self.kept["element TextEquiv/PlainText"] += 1
         found = PageText(text)
-        if element.attrib:
-            attributes: dict[str, str] = dict(element.attrib)  # type: ignore[arg-type]
+        attributes: dict[str, str] = dict(element.attrib)  # type: ignore[arg-type]
+        if attributes:
             stated = attributes.get("conf")
             if stated is not None:
                 try:
                     value = float(stated)
                 except ValueError:
-                    value = -1.0
+                    value = -1.0  # noted below
                 if 0 <= value <= 1:
                     found.confidence = value
                     del attributes["conf"]
