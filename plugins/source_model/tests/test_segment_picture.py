@@ -7,8 +7,8 @@ import math
 from typing import Any
 
 import pytest
-from armarium_documents.api import add_rendition
 
+from armarium_documents.api import add_rendition
 from armarium_source_model.cutting import cut_segment, lean_of, plain
 
 

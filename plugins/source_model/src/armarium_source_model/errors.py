@@ -103,6 +103,45 @@ class MatchNeedsAPerson(Invalid):
         )
 
 
+class NoSuchOrder(NotFound):
+    def __init__(self, order_id: str) -> None:
+        super().__init__(f"There is no reading order {order_id} in this project.", id=order_id)
+
+
+class NoSuchEntry(NotFound):
+    def __init__(self, entry_id: str) -> None:
+        super().__init__(f"There is no entry {entry_id} in this reading order.", id=entry_id)
+
+
+class OrderDeleted(Conflict):
+    def __init__(self, order_id: str) -> None:
+        super().__init__(
+            f"Reading order {order_id} was withdrawn; restore it first.", code="order_deleted", id=order_id
+        )
+
+
+class OrderOfOtherPass(Invalid):
+    """The text of one pass was asked for in the order of another."""
+
+    def __init__(self, order_id: str, order_pass_id: str, pass_id: str | None) -> None:
+        super().__init__(
+            f"Reading order {order_id} is of pass {order_pass_id}, and the text is of pass {pass_id or '(none)'}; "
+            f"ask with pass_id={order_pass_id}.",
+            code="order_other_pass",
+            order_pass_id=order_pass_id,
+            pass_id=pass_id,
+        )
+
+
+class PositionsOutOfRoom(Invalid):
+    def __init__(self, order_id: str) -> None:
+        super().__init__(
+            "There is no room left between these two entries; renumber the order, then place again.",
+            code="positions_out_of_room",
+            order_id=order_id,
+        )
+
+
 class OtherPage(Conflict):
     """A pass, parent or brother belongs to another pass or document than the one named with it."""
 

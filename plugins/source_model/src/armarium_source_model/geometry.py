@@ -68,10 +68,9 @@ def validate_points(
     if count > MAX_POINTS:
         raise BadGeometry(f"{what} has {count:,} points; simplify it to at most {MAX_POINTS:,}.")
     try:
-        xs = [point[0] for point in points]
-        ys = [point[1] for point in points]
-        sound = math.isfinite(sum(xs)) and math.isfinite(sum(ys)) and all(len(point) == 2 for point in points)
-    except (TypeError, IndexError, OverflowError):
+        xs, ys = zip(*points, strict=True)  # a point of other than two numbers does not unpack
+        sound = math.isfinite(sum(xs)) and math.isfinite(sum(ys))
+    except (TypeError, ValueError, OverflowError):
         sound = False
     if not sound:
         raise BadGeometry(
@@ -100,7 +99,9 @@ def validate_points(
 def validate_polygon(polygon: Points, rect: Rect | None = None, *, what: str = "The polygon") -> None:
     """Three or more points that are not all on one line, inside *rect*. A polygon may cross itself: real files do."""
     validate_points(polygon, least=3, what=what, rect=rect)
-    ax, ay = polygon[0]
+    (ax, ay), (bx, by), (cx, cy) = polygon[:3]
+    if abs((bx - ax) * (cy - ay) - (by - ay) * (cx - ax)) > 1e-14:
+        return  # three of its points suffice, and nearly always the first three do
     far = max(polygon, key=lambda point: abs(point[0] - ax) + abs(point[1] - ay))
     dx, dy = far[0] - ax, far[1] - ay
     if all(abs(dx * (point[1] - ay) - dy * (point[0] - ax)) <= 1e-14 for point in polygon):

@@ -248,3 +248,70 @@ carries = Table(
     info=tracked(label="carried copy"),
 )
 """What was copied across an accepted match; the original is never moved."""
+
+reading_orders = Table(
+    "reading_order",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column(
+        "document_id",
+        Text,
+        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
+        nullable=False,
+        index=True,
+    ),
+    Column(
+        "pass_id",
+        Text,
+        ForeignKey("segment_pass.id", deferrable=True, initially="DEFERRED"),
+        nullable=False,
+        index=True,
+    ),
+    Column("name", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("certainty", Float),
+    *_provenance(),
+    Column("deleted_at", Text),
+    info=tracked(label="reading order", document="document_id"),
+)
+"""An order in which somebody reads a pass; only a flow goes on over the segments of other passes and pages."""
+
+order_entries = Table(
+    "reading_order_entry",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column(
+        "order_id",
+        Text,
+        ForeignKey("reading_order.id", deferrable=True, initially="DEFERRED"),
+        nullable=False,
+    ),
+    Column(
+        "segment_id",
+        Text,
+        ForeignKey("segment.id", deferrable=True, initially="DEFERRED"),
+        nullable=False,
+        index=True,
+    ),
+    Column(
+        "document_id",
+        Text,
+        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
+        nullable=False,
+        index=True,
+    ),
+    Column(
+        "parent_entry_id", Text, ForeignKey("reading_order_entry.id", deferrable=True, initially="DEFERRED")
+    ),
+    # Gaps between neighbours are halved by each insertion; renumbering brings whole steps back.
+    Column("position", Float, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Index("ix_reading_order_entry_level", "order_id", "parent_entry_id", "position"),
+    Index("ix_reading_order_entry_segment_of", "order_id", "segment_id", unique=True),
+    Index(
+        "ix_reading_order_entry_parent", "parent_entry_id", sqlite_where=text("parent_entry_id IS NOT NULL")
+    ),
+    info=tracked(label="order entry", monotonic=("version",), document="document_id"),
+)
+"""A segment's place in an order; entries nest, and a segment stands in an order once."""

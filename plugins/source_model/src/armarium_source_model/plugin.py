@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from armarium.api import Plugin, hookimpl
-from armarium_source_model.actions import joins, matches, passes, readings, segments, take
+from armarium_source_model.actions import joins, matches, orders, passes, readings, segments, take
 from armarium_source_model.models import metadata
 from armarium_source_model.routes import routers
 
@@ -31,6 +31,7 @@ def armarium_plugin() -> Plugin:
             "segment",
             "reading_choice",
             "reading_kind",
+            "reading_order",
             "reading.choose",
             "reading.retract",
             "reading.take",
@@ -58,6 +59,12 @@ def armarium_plugin() -> Plugin:
             matches.carry,
             take.take_lines,
             take.take_readings,
+            orders.create,
+            orders.place,
+            orders.withdraw,
+            orders.restore,
+            orders.renumber,
+            orders.remove,
             readings.correct,
             readings.choose,
             readings.retract,

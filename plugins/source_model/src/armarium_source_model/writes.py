@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 from sqlalchemy import Row
 
-from armarium.api import ActionContext, Conflict, json_text, new_id
+from armarium.api import ActionContext, Conflict, json_text, new_id, raw_of
 from armarium_documents.api import representations, require_live, require_unlocked
 from armarium_source_model.counting import HUMAN, IMPORTED
 from armarium_source_model.errors import NoSuchSegment, OtherPage, PassDeleted, refuse_provisional
@@ -321,7 +321,7 @@ def add_readings(
         return []
     where = {
         row[0]: row[1]
-        for row in ctx.conn.exec_driver_sql(
+        for row in raw_of(ctx.conn).execute(
             "SELECT s.id, s.document_id FROM json_each(?) j JOIN segment s ON s.id = j.value",
             (orjson.dumps(list({one.segment_id for one in new})).decode(),),
         )

@@ -33,11 +33,13 @@ def segment_picture(
     polygon = row.anchor.get("polygon")
     if mask and not polygon:
         raise Invalid(
-            f"Segment {segment_id} has no polygon to mask by; leave mask out to see its box.", code="no_polygon"
+            f"Segment {segment_id} has no polygon to mask by; leave mask out to see its box.",
+            code="no_polygon",
         )
     if straighten and not row.baseline:
         raise Invalid(
-            f"Segment {segment_id} has no baseline to straighten by; leave straighten out.", code="no_baseline"
+            f"Segment {segment_id} has no baseline to straighten by; leave straighten out.",
+            code="no_baseline",
         )
     try:
         page = page_image(library, conn, row.document_id)

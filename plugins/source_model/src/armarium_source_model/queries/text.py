@@ -7,12 +7,14 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 import orjson
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row
 
 from armarium.api import NotFound
 from armarium_documents.api import require_document
 from armarium_source_model.counting import PassBasis, ReadingRule
+from armarium_source_model.errors import OrderOfOtherPass
 from armarium_source_model.order import Shape, line_shape_direction, page_slope, reading_sequence
+from armarium_source_model.queries.orders import standing_order, walk
 from armarium_source_model.queries.passes import get_pass, working_pass
 from armarium_source_model.queries.readings import CountingText, counting_of_pass
 from armarium_source_model.text import AssembledText, Omitted, Piece, assemble, majority_direction
@@ -144,18 +146,23 @@ def page_text(
     document_id: str,
     *,
     pass_id: str | None = None,
+    order_id: str | None = None,
     include_furniture: bool = False,
     kind: str = "transcription",
     rule: ReadingRule = "strict",
 ) -> PageTextResult:
     """The page's text from the counting readings of the pass named, else of the one the page is read by.
 
-    Raises NotFound for an unknown page, an unknown pass, or a pass of another page.
+    In the order of its boxes, or in the reading order named. Raises NotFound for an unknown page, pass or order or
+    a pass of another page, OrderDeleted, and OrderOfOtherPass when the order is not of that pass.
     """
     require_document(conn, document_id)
+    order = None if order_id is None else standing_order(conn, order_id)
     basis: PassBasis | str
     if pass_id is None:
         pass_id, basis = working_pass(conn, document_id, rule)
+        if order is not None and order.pass_id != pass_id:
+            raise OrderOfOtherPass(order.id, order.pass_id, pass_id)
         if pass_id is None:
             return PageTextResult(document_id, "", None, "none", None, None, AssembledText(""))
         row = get_pass(conn, pass_id)
@@ -166,9 +173,58 @@ def page_text(
                 f"Pass {pass_id} is of another page ({row.document_id}); name a pass of {document_id}."
             )
         basis = "named"
+    if order is not None:
+        if order.pass_id != pass_id:
+            raise OrderOfOtherPass(order.id, order.pass_id, pass_id)
+        assembled = text_in_order(
+            conn, order, texts_kind=kind, rule=rule, include_furniture=include_furniture
+        )
+        return PageTextResult(document_id, assembled.text, pass_id, basis, row.name, order.id, assembled)
     page, texts = text_shapes(conn, document_id, pass_id, kind, rule)
     assembled = assemble_in_order(page, sequence_of(page), texts, include_furniture=include_furniture)
     return PageTextResult(document_id, assembled.text, pass_id, basis, row.name, None, assembled)
+
+
+def text_in_order(
+    conn: Connection, order: Row[Any], *, texts_kind: str, rule: ReadingRule, include_furniture: bool
+) -> AssembledText:
+    """The text in a named order. An entry with nothing inside stands for all its segment holds, as derived."""
+    shapes = _shapes(conn, _SHAPES, order.pass_id)
+    texts = counting_of_pass(conn, order.pass_id, texts_kind, rule)
+    page = page_shapes(conn, order.document_id, shapes, order.pass_id, (one.text for one in texts.values()))
+    by_id = {shape.id: shape for shape in shapes}
+    inside: dict[str, list[str]] = {}
+    for identity in sequence_of(page):
+        above = by_id[identity].parent_id
+        while above is not None and above in by_id:
+            inside.setdefault(above, []).append(identity)
+            above = by_id[above].parent_id
+    entries = list(walk(conn, order.id))
+    named = {segment_id for _, segment_id, _ in entries}
+    sequence: dict[str, None] = {}
+    absent: list[str] = []
+    for _, segment_id, holds_entries in entries:
+        if segment_id not in by_id:
+            absent.append(segment_id)
+            continue
+        sequence[segment_id] = None
+        if not holds_entries:
+            sequence.update(dict.fromkeys(one for one in inside.get(segment_id, ()) if one not in named))
+    assembled = assemble_in_order(page, list(sequence), texts, include_furniture=include_furniture)
+    assembled.omitted += [_absent(conn, order.pass_id, segment_id) for segment_id in absent]
+    return assembled
+
+
+def _absent(conn: Connection, pass_id: str, segment_id: str) -> Omitted:
+    """Why a segment that an order names is not among the live ones of its pass."""
+    row = conn.exec_driver_sql(
+        "SELECT pass_id, deleted_at FROM segment WHERE id = ?", (segment_id,)
+    ).one_or_none()
+    if row is None:
+        return Omitted(segment_id, "unknown")
+    if row[1] is not None:
+        return Omitted(segment_id, "deleted")
+    return Omitted(segment_id, "other_pass", row[0])
 
 
 def text_shapes(
@@ -194,7 +250,8 @@ def assemble_in_order(
 ) -> AssembledText:
     """The text of the shapes in *sequence*: a line's own reading, else its words'; a region's where no line has one."""
     by_id = {shape.id: shape for shape in page.shapes}
-    read = _read_inside(by_id, texts)
+    listed = set(sequence)
+    read = _read_inside(by_id, {one: texts[one] for one in sequence if one in texts})
     furniture: set[str] = set()
     pieces: list[Piece] = []
     omitted: dict[str, Omitted] = {}
@@ -219,7 +276,7 @@ def assemble_in_order(
                 pieces.append(Piece(identity, counting.representation_id, words, identity, shape.direction))
         elif shape.kind == "line" or parent is None or parent.kind != "line":
             pieces.append(Piece(identity, counting.representation_id, words, shape.parent_id, stated))
-        elif parent.id not in texts or not texts[parent.id].text:
+        elif parent.id not in listed or parent.id not in texts or not texts[parent.id].text:
             # Words stand in for their line where it has no reading of its own.
             before = by_id[pieces[-1].segment_id] if pieces else None
             joined = before is not None and before.kind == "word" and before.parent_id == shape.parent_id

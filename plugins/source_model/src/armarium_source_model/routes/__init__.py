@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from armarium_source_model.routes import drawing, joins, readings, segments
+from armarium_source_model.routes import drawing, joins, orders, readings, segments
 
 
 def routers() -> tuple[APIRouter, ...]:
     """Every router of the family."""
     # What stands fixed (/document/…, /merge) is matched before /{segment_id}.
-    return (joins.router, joins.locations, drawing.router, segments.router, readings.router)
+    return (joins.router, joins.locations, drawing.router, segments.router, readings.router, orders.router)

@@ -19,7 +19,10 @@ router = APIRouter(prefix="/api/segments", tags=["segments"])
     response_class=Response,
     responses={
         **REFUSALS(404),
-        200: {"content": {"image/png": {}}, "description": "The page, its lines, and the readings beside it."},
+        200: {
+            "content": {"image/png": {}},
+            "description": "The page, its lines, and the readings beside it.",
+        },
     },
 )
 def read_drawing(

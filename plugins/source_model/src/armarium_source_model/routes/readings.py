@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
 
 from armarium.api import REFUSALS, CurrentLibrary, act, json_response
 from armarium_source_model.queries.passes import reading_rule
@@ -79,7 +81,13 @@ def retract(request: Request, representation_id: str) -> Response:
     responses=REFUSALS(404, 409),
 )
 def read_text(
-    library: CurrentLibrary, document_id: str, pass_id: str | None = None, include_furniture: bool = False
+    library: CurrentLibrary,
+    document_id: str,
+    pass_id: str | None = None,
+    order: Annotated[
+        str | None, Query(description="a reading order's id; none: the order of the boxes")
+    ] = None,
+    include_furniture: bool = False,
 ) -> Response:
     """Worked out from the counting readings of the pass the page is read by; never stored."""
     with library.db.read() as conn:
@@ -87,6 +95,7 @@ def read_text(
             conn,
             document_id,
             pass_id=pass_id,
+            order_id=order,
             include_furniture=include_furniture,
             rule=reading_rule(library),
         )

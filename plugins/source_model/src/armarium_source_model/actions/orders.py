@@ -1,0 +1,360 @@
+"""Make, fill, withdraw and renumber reading orders (B 4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Row
+
+from armarium.api import ActionContext, Conflict, Example, Invalid, action, new_id
+from armarium_documents.api import require_live, require_unlocked
+from armarium_source_model.actions.samples import SamplePage, sample_page
+from armarium_source_model.actions.segments import editable
+from armarium_source_model.api import pass_sequence
+from armarium_source_model.errors import OtherPage, PositionsOutOfRoom, refuse_provisional
+from armarium_source_model.models import order_entries, reading_orders
+from armarium_source_model.queries.orders import (
+    entry_answer,
+    entry_of_segment,
+    get_entry,
+    get_order,
+    order_answer,
+    standing_order,
+)
+from armarium_source_model.schemas.orders import (
+    FLOW,
+    EntryRemove,
+    OrderCreate,
+    OrderId,
+    Place,
+    Removed,
+    WrittenEntry,
+    WrittenOrder,
+)
+from armarium_source_model.writes import writable_pass
+
+STEP = 1.0
+SMALLEST_GAP = 1e-9
+
+
+def _sample_order(ex: Example, *, seed: bool = True) -> tuple[SamplePage, str]:
+    page = sample_page(ex)
+    order = ex.run(
+        "reading_order.create",
+        {
+            "document_id": page.document_id,
+            "pass_id": page.pass_id,
+            "name": "As I read it",
+            "kind": "imposed",
+            "seed_from_pass": seed,
+        },
+    )
+    return page, str(order["id"])
+
+
+def _create_example(ex: Example) -> dict[str, Any]:
+    page = sample_page(ex)
+    return {
+        "document_id": page.document_id,
+        "pass_id": page.pass_id,
+        "name": "As written",
+        "kind": "as-written",
+        "certainty": 0.8,
+        "seed_from_pass": True,
+    }
+
+
+@action(
+    "reading_order.create",
+    params=OrderCreate,
+    result=WrittenOrder,
+    summary="Begin a named reading order over a pass, empty or filled with the order of its boxes.",
+    example=_create_example,
+)
+def create(ctx: ActionContext, p: OrderCreate) -> dict[str, Any]:
+    """Raises NotFound, Conflict for a pass of another page or a withdrawn one, Invalid for a provisional id."""
+    require_live(ctx.conn, p.document_id)
+    writable_pass(ctx, p.pass_id, p.document_id)
+    order_id = new_id()
+    ctx.conn.execute(
+        reading_orders.insert().values(
+            id=order_id,
+            document_id=p.document_id,
+            pass_id=p.pass_id,
+            name=p.name,
+            kind=p.kind,
+            certainty=p.certainty,
+            deleted_at=None,
+            **ctx.provenance(),
+        )
+    )
+    if p.seed_from_pass:
+        _seed(ctx, order_id, p.document_id, p.pass_id)
+    return _told(ctx, order_id)
+
+
+def _seed(ctx: ActionContext, order_id: str, document_id: str, pass_id: str) -> None:
+    """Regions with their lines inside, in the order they are read; words follow their lines and have no entries."""
+    rows = {
+        row[0]: row[1]
+        for row in ctx.conn.exec_driver_sql(
+            "SELECT id, parent_segment_id FROM segment WHERE pass_id = ? AND deleted_at IS NULL AND kind <> 'word'",
+            (pass_id,),
+        )
+    }
+    entries: dict[str, str] = {}
+    filled: dict[str | None, float] = {}
+    new: list[tuple[object, ...]] = []
+    for segment_id in pass_sequence(ctx.conn, document_id, pass_id):
+        if segment_id not in rows:
+            continue
+        parent = entries.get(rows[segment_id] or "")
+        filled[parent] = filled.get(parent, 0.0) + STEP
+        entries[segment_id] = new_id()
+        new.append(
+            (entries[segment_id], order_id, segment_id, document_id, parent, filled[parent], 1, ctx.now)
+        )
+    _insert(ctx, new)
+
+
+def _insert(ctx: ActionContext, rows: Iterable[tuple[object, ...]]) -> None:
+    columns = (
+        "id",
+        "order_id",
+        "segment_id",
+        "document_id",
+        "parent_entry_id",
+        "position",
+        "version",
+        "created_at",
+    )
+    ctx.bulk_insert(order_entries, columns, rows)
+
+
+def _told(ctx: ActionContext, order_id: str) -> dict[str, Any]:
+    answer = order_answer(ctx.conn, order_id)
+    ctx.target(order_id)
+    ctx.changed(document_ids=[answer["document_id"]], pass_ids=[answer["pass_id"]])
+    return answer
+
+
+def _writable(ctx: ActionContext, order_id: str) -> Row[Any]:
+    row = standing_order(ctx.conn, order_id)
+    require_live(ctx.conn, row.document_id)
+    require_unlocked(ctx, row.document_id)
+    return row
+
+
+def _place_example(ex: Example) -> dict[str, Any]:
+    page, order_id = _sample_order(ex, seed=False)
+    first = ex.run(
+        "reading_order.place", {"order_id": order_id, "segment_id": page.segment_ids[2], "at_end": True}
+    )
+    return {"order_id": order_id, "segment_id": page.segment_ids[0], "after_entry_id": first["id"]}
+
+
+@action(
+    "reading_order.place",
+    params=Place,
+    result=WrittenEntry,
+    summary="Put a segment into a reading order, or move it there.",
+    example=_place_example,
+)
+def place(ctx: ActionContext, p: Place) -> dict[str, Any]:
+    """Raises NotFound, Conflict (withdrawn order, already there, stale, other pass), PositionsOutOfRoom."""
+    order = _writable(ctx, p.order_id)
+    segment = editable(ctx, p.segment_id, None)
+    if order.kind != FLOW and segment.pass_id != order.pass_id:
+        raise OtherPage(
+            f"Segment {segment.id} belongs to pass {segment.pass_id}, the order to {order.pass_id}; "
+            "only a flow goes over several passes.",
+            code="other_pass",
+        )
+    if p.at_end and p.after_entry_id is not None:
+        raise Invalid("Send after_entry_id or at_end, not both.", code="invalid_request")
+    present = entry_of_segment(ctx.conn, order.id, segment.id)
+    if present is not None:
+        if p.expected_version is None:
+            raise Conflict(
+                f"Segment {segment.id} is in this order already (entry {present.id}); to move it, send the "
+                f"expected_version {present.version} you read.",
+                code="already_in_order",
+                entry_id=present.id,
+                version=present.version,
+            )
+        if p.expected_version != present.version:
+            raise Conflict(
+                f"Entry {present.id} is at version {present.version}, not {p.expected_version}; read it again.",
+                code="stale_version",
+                entry_id=present.id,
+                expected_version=p.expected_version,
+                current_version=present.version,
+            )
+    if p.parent_entry_id is not None:
+        _refuse_ring(ctx, order.id, p.parent_entry_id, present.id if present is not None else None)
+    position = _position(ctx, order.id, p, present.id if present is not None else None)
+    if present is None:
+        entry_id = new_id()
+        _insert(
+            ctx,
+            [
+                (
+                    entry_id,
+                    order.id,
+                    segment.id,
+                    segment.document_id,
+                    p.parent_entry_id,
+                    position,
+                    1,
+                    ctx.now,
+                )
+            ],
+        )
+    else:
+        entry_id = present.id
+        ctx.conn.execute(
+            order_entries.update()
+            .where(order_entries.c.id == entry_id)
+            .values(position=position, parent_entry_id=p.parent_entry_id, version=present.version + 1)
+        )
+    ctx.target(order.id, entry_id, segment.id)
+    ctx.changed(
+        document_ids=[order.document_id, segment.document_id],
+        pass_ids=[order.pass_id],
+        segment_ids=[segment.id],
+    )
+    return entry_answer(ctx.conn, entry_id)
+
+
+def _refuse_ring(ctx: ActionContext, order_id: str, parent_id: str, moved_id: str | None) -> None:
+    above: str | None = parent_id
+    while above is not None:
+        if above == moved_id:
+            raise Conflict("An entry cannot stand inside itself or inside what it holds.", code="parent_ring")
+        above = get_entry(ctx.conn, order_id, above).parent_entry_id
+
+
+def _position(ctx: ActionContext, order_id: str, p: Place, moved_id: str | None) -> float:
+    """A place on the level named: after an entry, at the end, or first."""
+    level = "SELECT position, id FROM reading_order_entry WHERE order_id = ? AND parent_entry_id IS ? AND id IS NOT ?"
+    values = (order_id, p.parent_entry_id, moved_id)
+    if p.at_end:
+        last = ctx.conn.exec_driver_sql(
+            f"{level} ORDER BY position DESC, id DESC LIMIT 1", values
+        ).one_or_none()
+        return STEP if last is None else float(last[0]) + STEP
+    if p.after_entry_id is None:
+        first = ctx.conn.exec_driver_sql(f"{level} ORDER BY position, id LIMIT 1", values).one_or_none()
+        return STEP if first is None else float(first[0]) - STEP
+    after = get_entry(ctx.conn, order_id, p.after_entry_id)
+    if after.id == moved_id:
+        raise Invalid("An entry cannot be placed after itself.", code="invalid_request")
+    if after.parent_entry_id != p.parent_entry_id:
+        raise Invalid(
+            f"Entry {after.id} stands on another level; name the parent_entry_id it stands under "
+            f"({after.parent_entry_id or 'none'}).",
+            code="other_level",
+        )
+    following = ctx.conn.exec_driver_sql(
+        f"{level} AND (position, id) > (?, ?) ORDER BY position, id LIMIT 1",
+        (*values, after.position, after.id),
+    ).one_or_none()
+    if following is None:
+        return float(after.position) + STEP
+    gap = following[0] - after.position
+    if gap / 2 < SMALLEST_GAP:
+        raise PositionsOutOfRoom(order_id)
+    return float(after.position + gap / 2)
+
+
+def _order_example(ex: Example) -> dict[str, Any]:
+    return {"order_id": _sample_order(ex)[1]}
+
+
+@action(
+    "reading_order.withdraw",
+    params=OrderId,
+    result=WrittenOrder,
+    summary="Withdraw a reading order; it can be restored.",
+    example=_order_example,
+)
+def withdraw(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
+    """Raises NotFound, OrderDeleted."""
+    row = _writable(ctx, p.order_id)
+    ctx.conn.execute(reading_orders.update().where(reading_orders.c.id == row.id).values(deleted_at=ctx.now))
+    return _told(ctx, row.id)
+
+
+def _restore_example(ex: Example) -> dict[str, Any]:
+    params = _order_example(ex)
+    ex.run("reading_order.withdraw", params)
+    return params
+
+
+@action(
+    "reading_order.restore",
+    params=OrderId,
+    result=WrittenOrder,
+    summary="Bring a withdrawn reading order back.",
+    example=_restore_example,
+)
+def restore(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
+    """Raises NotFound, Conflict when it was not withdrawn."""
+    row = get_order(ctx.conn, p.order_id)
+    if row.deleted_at is None:
+        raise Conflict(f"Reading order {row.id} was not withdrawn.", code="not_deleted")
+    require_live(ctx.conn, row.document_id)
+    require_unlocked(ctx, row.document_id)
+    ctx.conn.execute(reading_orders.update().where(reading_orders.c.id == row.id).values(deleted_at=None))
+    return _told(ctx, row.id)
+
+
+@action(
+    "reading_order.renumber",
+    params=OrderId,
+    result=WrittenOrder,
+    summary="Give the entries of a reading order whole steps again; their order stays.",
+    example=lambda ex: {"order_id": _place_example(ex)["order_id"]},
+)
+def renumber(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
+    """Raises NotFound, OrderDeleted."""
+    row = _writable(ctx, p.order_id)
+    ctx.conn.exec_driver_sql(
+        "UPDATE reading_order_entry SET position = n.place, version = version + 1 FROM (SELECT id AS entry, "
+        "CAST(row_number() OVER (PARTITION BY parent_entry_id ORDER BY position, id) AS REAL) AS place "
+        "FROM reading_order_entry WHERE order_id = ?) n "
+        "WHERE reading_order_entry.id = n.entry AND position <> n.place",
+        (row.id,),
+    )
+    return _told(ctx, row.id)
+
+
+def _remove_example(ex: Example) -> dict[str, Any]:
+    page, order_id = _sample_order(ex, seed=False)
+    entry = ex.run("reading_order.place", {"order_id": order_id, "segment_id": page.segment_ids[0]})
+    return {"order_id": order_id, "entry_id": entry["id"]}
+
+
+@action(
+    "reading_order.remove",
+    params=EntryRemove,
+    result=Removed,
+    summary="Take an entry out of a reading order.",
+    example=_remove_example,
+)
+def remove(ctx: ActionContext, p: EntryRemove) -> dict[str, Any]:
+    """Raises NotFound, OrderDeleted, Conflict while other entries stand inside it."""
+    refuse_provisional(p.order_id, p.entry_id)
+    order = _writable(ctx, p.order_id)
+    entry = get_entry(ctx.conn, order.id, p.entry_id)
+    if entry_answer(ctx.conn, entry.id)["child_count"]:
+        raise Conflict(
+            f"Entry {entry.id} holds others; move or remove those first.",
+            code="entry_holds_others",
+            id=entry.id,
+        )
+    ctx.conn.execute(order_entries.delete().where(order_entries.c.id == entry.id))
+    ctx.target(order.id, entry.id)
+    ctx.changed(document_ids=[order.document_id], pass_ids=[order.pass_id], segment_ids=[entry.segment_id])
+    return {"status": "deleted", "id": entry.id}

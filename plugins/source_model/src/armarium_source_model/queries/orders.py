@@ -1,0 +1,212 @@
+"""Reads of reading orders: the orders of a page, one level of entries, neighbours, flows that go on here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from armarium.api import NotFound
+from armarium_source_model.errors import NoSuchEntry, NoSuchOrder, OrderDeleted
+from armarium_source_model.models import order_entries, reading_orders
+from armarium_source_model.schemas.orders import AS_WRITTEN, FLOW
+
+_ORDER_KEYS = tuple(str(column.name) for column in reading_orders.columns)
+
+_ORDERS = """
+SELECT o.*, (SELECT count(*) FROM reading_order_entry e WHERE e.order_id = o.id) AS entry_count FROM reading_order o
+"""
+
+_ENTRIES = """
+SELECT e.*, (SELECT count(*) FROM reading_order_entry c WHERE c.parent_entry_id = e.id) AS child_count
+FROM reading_order_entry e
+"""
+
+_LEVEL = "SELECT id, segment_id, parent_entry_id, position FROM reading_order_entry WHERE order_id = ? AND parent_entry_id IS ?"
+
+Entry = tuple[str, str, str | None, float]
+"""id, segment id, parent entry id, position."""
+
+
+def get_order(conn: Connection, order_id: str) -> Row[Any]:
+    """The row of an order, withdrawn or not; NoSuchOrder."""
+    row = conn.execute(select(reading_orders).where(reading_orders.c.id == order_id)).one_or_none()
+    if row is None:
+        raise NoSuchOrder(order_id)
+    return row
+
+
+def standing_order(conn: Connection, order_id: str) -> Row[Any]:
+    """The row of an order that stands; NoSuchOrder, OrderDeleted."""
+    row = get_order(conn, order_id)
+    if row.deleted_at is not None:
+        raise OrderDeleted(order_id)
+    return row
+
+
+def orders_of(conn: Connection, document_id: str, *, include_deleted: bool = False) -> list[dict[str, Any]]:
+    """The orders of a page as answered: as written first, then by age."""
+    live = "" if include_deleted else " AND o.deleted_at IS NULL"
+    rows = conn.exec_driver_sql(
+        f"{_ORDERS} WHERE o.document_id = ?{live} ORDER BY o.kind <> ?, o.created_at, o.id",
+        (document_id, AS_WRITTEN),
+    )
+    return [dict(row) for row in rows.mappings()]
+
+
+def order_answer(conn: Connection, order_id: str) -> dict[str, Any]:
+    """One order as answered."""
+    return dict(conn.exec_driver_sql(f"{_ORDERS} WHERE o.id = ?", (order_id,)).mappings().one())
+
+
+def get_entry(conn: Connection, order_id: str, entry_id: str) -> Row[Any]:
+    """The row of an entry of an order; NoSuchEntry."""
+    row = conn.execute(
+        select(order_entries).where(order_entries.c.id == entry_id, order_entries.c.order_id == order_id)
+    ).one_or_none()
+    if row is None:
+        raise NoSuchEntry(entry_id)
+    return row
+
+
+def entry_of_segment(conn: Connection, order_id: str, segment_id: str) -> Row[Any] | None:
+    """The entry of a segment in an order, if it has one."""
+    return conn.execute(
+        select(order_entries).where(
+            order_entries.c.order_id == order_id, order_entries.c.segment_id == segment_id
+        )
+    ).one_or_none()
+
+
+def entry_answer(conn: Connection, entry_id: str) -> dict[str, Any]:
+    """One entry as answered."""
+    return dict(conn.exec_driver_sql(f"{_ENTRIES} WHERE e.id = ?", (entry_id,)).mappings().one())
+
+
+def entries_of(conn: Connection, order_id: str, parent_entry_id: str | None) -> list[dict[str, Any]]:
+    """One level of an order: its top, or the children of an entry."""
+    rows = conn.exec_driver_sql(
+        f"{_ENTRIES} WHERE e.order_id = ? AND e.parent_entry_id IS ? ORDER BY e.position, e.id",
+        (order_id, parent_entry_id),
+    )
+    return [dict(row) for row in rows.mappings()]
+
+
+def walk(conn: Connection, order_id: str) -> Iterator[tuple[str, str, bool]]:
+    """(entry id, segment id, has entries inside) of a whole order, every parent before its children."""
+    children: dict[str | None, list[Any]] = {}
+    for row in conn.exec_driver_sql(
+        "SELECT id, segment_id, parent_entry_id FROM reading_order_entry WHERE order_id = ? ORDER BY position, id",
+        (order_id,),
+    ):
+        children.setdefault(row[2], []).append(row)
+    stack = list(reversed(children.get(None, [])))
+    while stack:
+        row = stack.pop()
+        inside = children.get(row[0], [])
+        yield row[0], row[1], bool(inside)
+        stack.extend(reversed(inside))
+
+
+def neighbours(conn: Connection, order_id: str, segment_id: str) -> dict[str, Any]:
+    """What reads before and after a segment: a few indexed lookups each way, whatever the order's length."""
+    row = entry_of_segment(conn, order_id, segment_id)
+    if row is None:
+        raise NotFound(f"Segment {segment_id} has no place in reading order {order_id}.", id=segment_id)
+    entry: Entry = (row.id, row.segment_id, row.parent_entry_id, row.position)
+    return {
+        "order_id": order_id,
+        "segment_id": segment_id,
+        "before": _beside(conn, order_id, entry, after=False),
+        "after": _beside(conn, order_id, entry, after=True),
+    }
+
+
+def _beside(conn: Connection, order_id: str, entry: Entry, *, after: bool) -> dict[str, str] | None:
+    """The nearest leaf after (or before) an entry and all it holds."""
+    found: Entry | None = None
+    at: Entry | None = entry
+    while at is not None and found is None:
+        found = _sibling(conn, order_id, at, after=after)
+        if found is None:
+            at = None if at[2] is None else _entry(conn, at[2])
+    while found is not None:
+        inside = _end(conn, order_id, found[0], first=after)
+        if inside is None:
+            return {"entry_id": found[0], "segment_id": found[1]}
+        found = inside
+    return None
+
+
+def _entry(conn: Connection, entry_id: str) -> Entry | None:
+    row = conn.exec_driver_sql(
+        "SELECT id, segment_id, parent_entry_id, position FROM reading_order_entry WHERE id = ?", (entry_id,)
+    ).one_or_none()
+    return None if row is None else tuple(row)
+
+
+def _sibling(conn: Connection, order_id: str, at: Entry, *, after: bool) -> Entry | None:
+    sign, direction = (">", "ASC") if after else ("<", "DESC")
+    row = conn.exec_driver_sql(
+        f"{_LEVEL} AND (position, id) {sign} (?, ?) ORDER BY position {direction}, id {direction} LIMIT 1",
+        (order_id, at[2], at[3], at[0]),
+    ).one_or_none()
+    return None if row is None else tuple(row)
+
+
+def _end(conn: Connection, order_id: str, parent_id: str | None, *, first: bool) -> Entry | None:
+    direction = "ASC" if first else "DESC"
+    row = conn.exec_driver_sql(
+        f"{_LEVEL} ORDER BY position {direction}, id {direction} LIMIT 1", (order_id, parent_id)
+    ).one_or_none()
+    return None if row is None else tuple(row)
+
+
+def flows_onto(conn: Connection, document_id: str) -> list[dict[str, Any]]:
+    """The flows that end on an earlier page beside this one and could go on here, nearest first.
+
+    Pages in the Trash are no pages here: a flow that ends on one is not offered.
+    """
+    pages = [
+        row[0]
+        for row in conn.exec_driver_sql(
+            "SELECT s.id FROM document d JOIN document s ON s.parent_id IS d.parent_id "
+            "WHERE d.id = ? AND s.deleted_at IS NULL ORDER BY s.sort_order, s.name, s.id",
+            (document_id,),
+        )
+    ]
+    if document_id not in pages:
+        return []
+    here = pages.index(document_id)
+    back = {page: here - n for n, page in enumerate(pages[:here])}
+    if not back:
+        return []
+    found: list[dict[str, Any]] = []
+    for order_id, name, home in conn.exec_driver_sql(
+        "SELECT o.id, o.name, o.document_id FROM reading_order o JOIN document d ON d.id = o.document_id "
+        "WHERE o.kind = ? AND o.deleted_at IS NULL AND d.deleted_at IS NULL",
+        (FLOW,),
+    ).all():
+        last = _end(conn, order_id, None, first=False)
+        while last is not None:
+            inside = _end(conn, order_id, last[0], first=False)
+            if inside is None:
+                break
+            last = inside
+        if last is None:
+            continue
+        page = conn.exec_driver_sql(
+            "SELECT document_id FROM reading_order_entry WHERE id = ?", (last[0],)
+        ).scalar_one()
+        if page in back:
+            found.append(
+                {
+                    "order_id": order_id,
+                    "name": name,
+                    "document_id": home,
+                    "last_segment_id": last[1],
+                    "pages_back": back[page],
+                }
+            )
+    return sorted(found, key=lambda flow: (flow["pages_back"], flow["name"], flow["order_id"]))

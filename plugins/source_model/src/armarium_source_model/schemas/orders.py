@@ -1,0 +1,119 @@
+"""Requests and answers about reading orders (B 4.4)."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+from armarium.api import Params
+from armarium_source_model.schemas.fields import Fraction, Id, Name, ProvenanceOut, Word
+
+AS_WRITTEN, FLOW = "as-written", "flow"
+
+
+class OrderCreate(Params):
+    """kind is open: as-written, imposed, commentary, flow, or another word."""
+
+    document_id: Id
+    pass_id: Id
+    name: Name
+    kind: Word
+    certainty: Fraction | None = None
+    seed_from_pass: bool = False
+
+
+class OrderId(Params):
+    order_id: Id
+
+
+class PlaceBody(Params):
+    """Adds a segment, or moves it when expected_version says which place it has now."""
+
+    segment_id: Id
+    after_entry_id: Id | None = None
+    at_end: bool = False
+    parent_entry_id: Id | None = None
+    expected_version: int | None = None
+
+
+class Place(PlaceBody):
+    order_id: Id
+
+
+class EntryRemove(Params):
+    order_id: Id
+    entry_id: Id
+
+
+class OrderOut(ProvenanceOut):
+    id: str
+    document_id: str
+    pass_id: str
+    name: str
+    kind: str
+    certainty: float | None
+    entry_count: int
+    deleted_at: str | None
+
+
+class WrittenOrder(OrderOut):
+    audit_id: str | None = None
+
+
+class OrderList(BaseModel):
+    document_id: str
+    items: list[OrderOut]
+    count: int
+
+
+class EntryOut(BaseModel):
+    id: str
+    order_id: str
+    segment_id: str
+    document_id: str
+    position: float
+    parent_entry_id: str | None
+    child_count: int
+    version: int
+    created_at: str
+
+
+class WrittenEntry(EntryOut):
+    audit_id: str | None = None
+
+
+class EntryList(BaseModel):
+    order_id: str
+    parent_entry_id: str | None
+    items: list[EntryOut]
+    count: int
+
+
+class Neighbour(BaseModel):
+    entry_id: str
+    segment_id: str
+
+
+class Neighbours(BaseModel):
+    order_id: str
+    segment_id: str
+    before: Neighbour | None
+    after: Neighbour | None
+
+
+class Removed(BaseModel):
+    status: str
+    id: str
+    audit_id: str | None = None
+
+
+class Flow(BaseModel):
+    order_id: str
+    name: str
+    document_id: str
+    last_segment_id: str
+    pages_back: int
+
+
+class FlowList(BaseModel):
+    document_id: str
+    flows: list[Flow]
