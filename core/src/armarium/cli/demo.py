@@ -54,10 +54,13 @@ def demo(
 ) -> None:
     """Import pages, find lines, read, correct a line, export, draw, undo and redo: in one go."""
     place = _fresh(Path(out).absolute())
-    settings = Settings().model_copy(update={"state_dir": place / "state", "library_roots": [place]})
+    given = _folder_of_pages(folder)
+    roots = [place, *([given] if given else [])]
+    settings = Settings().model_copy(update={"state_dir": place / "state", "library_roots": roots})
+    _share_runtimes(settings.state_dir)
     with connect(settings, None) as session:
         run = Demo(place, session)
-        source = _pages(run, folder)
+        source = given or _sample_pages(run)
         library = place / "Demo.library"
         session.post("/api/library", {"path": str(library), "name": "Demonstration"})
         session.library = str(library)
@@ -77,12 +80,24 @@ def _fresh(place: Path) -> Path:
     return place
 
 
-def _pages(run: Demo, folder: str | None) -> Path:
-    if folder is not None:
-        place = Path(folder).expanduser().absolute()
-        if not place.is_dir():
-            raise Refused(f"{place} is not a folder; FOLDER names a folder of page images.")
-        return place
+def _folder_of_pages(folder: str | None) -> Path | None:
+    if folder is None:
+        return None
+    place = Path(folder).expanduser().resolve()
+    if not place.is_dir():
+        raise Refused(f"{place} is not a folder; FOLDER names a folder of page images.")
+    return place
+
+
+def _share_runtimes(state: Path) -> None:
+    """Let the demonstration's engine use the runtimes of this machine: each takes a gigabyte and minutes to make."""
+    shared = Settings().state_dir / "runtimes"
+    for folder in (shared, state):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    (state / "runtimes").symlink_to(shared, target_is_directory=True)
+
+
+def _sample_pages(run: Demo) -> Path:
     from armarium.testing.samples import sample_pages, write_sample_pages
 
     began = time.monotonic()
