@@ -194,6 +194,8 @@ def serve(
             _remove_card(path, card)
             served.state.engine.events.close()
             await super().shutdown(sockets)
+            # Uvicorn raises the signal that stopped it once more, so nothing after this may run.
+            _remove_socket(card)
 
     config = uvicorn.Config(
         served,
@@ -206,13 +208,18 @@ def serve(
         lifespan="on",
     )
     try:
-        Server(config).run(sockets=[bound])
+        with suppress(KeyboardInterrupt):
+            Server(config).run(sockets=[bound])
     finally:
         _remove_card(path, card)
         bound.close()
-        if card.uds is not None:
-            with suppress(OSError):
-                os.unlink(card.uds)
+        _remove_socket(card)
+
+
+def _remove_socket(card: Reachable) -> None:
+    if card.uds is not None:
+        with suppress(OSError):
+            os.unlink(card.uds)
 
 
 def _remove_card(path: Path, card: Reachable) -> None:

@@ -1,0 +1,154 @@
+"""The published description and the switch: every route says what it is, and is found as FastAPI would find it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from fastapi import APIRouter, Depends
+from starlette.routing import Match
+
+from armarium.app import create_app
+from armarium.engine import Engine
+from armarium.gate import CREDENTIAL_PATH, OPEN_PATHS
+from armarium.http import json_response
+from armarium.plugins import Plugin
+from armarium.switch import Switch, routes_of
+
+from .conftest import Asker
+
+
+@pytest.fixture
+def whole(make_engine: Callable[..., Engine]) -> Asker:
+    return Asker(create_app(engine=make_engine()))
+
+
+def operations(document: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
+    return [
+        (path, method, operation)
+        for path, found in document["paths"].items()
+        for method, operation in found.items()
+    ]
+
+
+def test_every_route_says_what_it_is_what_it_answers_and_what_it_refuses(whole: Asker) -> None:
+    document = whole("GET", "/openapi.json", token=None).json
+    seen: set[str] = set()
+    for path, method, operation in operations(document):
+        where = f"{method} {path}"
+        assert operation.get("summary"), where
+        assert operation["operationId"] not in seen, where
+        seen.add(operation["operationId"])
+        answers = operation["responses"]
+        assert any(status.startswith("2") for status in answers), where
+        for status in ("401", "403", "422"):
+            assert status in answers, where
+            assert answers[status]["content"]["application/json"]["schema"] == {
+                "$ref": "#/components/schemas/ErrorBody"
+            }, where
+        success = next(answer for status, answer in answers.items() if status.startswith("2"))
+        json = success.get("content", {}).get("application/json")
+        assert json is None or json.get("schema"), f"{where} does not say what it answers"
+
+
+def test_the_description_names_tokens_and_projects(whole: Asker) -> None:
+    document = whole("GET", "/openapi.json", token=None).json
+    assert set(document["components"]["securitySchemes"]) == {"bearer", "session"}
+    for path, method, operation in operations(document):
+        free = path in OPEN_PATHS or path == CREDENTIAL_PATH
+        assert ("security" in operation) != free, f"{method} {path}"
+    headers = {
+        path: [p["name"] for p in operation.get("parameters", []) if p["in"] == "header"]
+        for path, method, operation in operations(document)
+        if method == "get"
+    }
+    assert headers["/api/library/stats"] == ["X-Service-Library-Path"]
+    assert headers["/api/actions/audit"] == ["X-Service-Library-Path"]
+    assert headers["/api/registry"] == headers["/api/actions/registry"] == headers["/api/tokens"] == []
+
+
+def test_the_switch_finds_what_fastapi_would_find(whole: Asker) -> None:
+    switch = whole.app.router.middleware_stack
+    assert isinstance(switch, Switch)
+    routes = list(routes_of(whole.app.routes))
+    assert len(routes) > 25
+    paths = {"/".join("x" if "{" in word else word for word in route.path.split("/")) for route in routes}
+    paths |= {f"{path}/more" for path in paths} | {
+        "/api",
+        "/",
+        "//",
+        "/api//x",
+        "/api/registry/a/b/c.library",
+    }
+    for path in paths:
+        for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
+            scope = {"type": "http", "method": method, "path": path, "headers": []}
+            plain = next((r for r in routes if r.matches(dict(scope))[0] == Match.FULL), None)
+            quick = next(
+                (r for r in switch.candidates(method, path) if r.matches(dict(scope))[0] == Match.FULL), None
+            )
+            assert plain is quick, (method, path)
+
+
+def test_routers_of_every_kind_still_answer(make_engine: Callable[..., Engine]) -> None:
+    router, inner = APIRouter(prefix="/api/kind"), APIRouter()
+
+    @router.get("/{name}.json")
+    async def suffixed(name: str) -> Any:
+        return json_response({"suffixed": name})
+
+    @router.get("/{name}")
+    async def plain(name: str) -> Any:
+        return json_response({"plain": name})
+
+    @inner.get("/deep/{rest:path}")
+    async def deep(rest: str, word: str = Depends(lambda: "depended")) -> Any:
+        return json_response({"deep": rest, "word": word})
+
+    router.include_router(inner, prefix="/inner")
+    ask = Asker(
+        create_app(engine=make_engine(plugins=[Plugin(name="kind", summary="kinds", routers=(router,))]))
+    )
+    assert ask("GET", "/api/kind/a.json").json == {"suffixed": "a"}
+    assert ask("GET", "/api/kind/a").json == {"plain": "a"}
+    assert ask("GET", "/api/kind/inner/deep/x/y/z").json == {"deep": "x/y/z", "word": "depended"}
+    assert ask("POST", "/api/kind/a", json={}).status == 405
+    assert ask("GET", "/api/kind/a/b").status == 404
+
+    @ask.app.get("/api/later")
+    async def later() -> Any:
+        return json_response({"later": True})
+
+    assert ask("GET", "/api/later").json == {"later": True}
+
+
+def test_a_plugin_may_say_who_is_asking(make_engine: Callable[..., Engine]) -> None:
+    import types
+
+    from armarium.hookspecs import hookimpl
+    from armarium.principals import Principal
+
+    module = types.ModuleType("who")
+    known = Principal("machine", "badge", "viewer", token_kind="agent")
+
+    @hookimpl
+    def armarium_plugin() -> Plugin:
+        return Plugin(name="who", summary="knows badges")
+
+    @hookimpl
+    def armarium_principal(request: Any) -> Principal | None:
+        badge = request.headers.get("x-badge")
+        if badge == "broken":
+            raise ValueError("a secret word")
+        return known if badge == "good" else None
+
+    module.armarium_plugin, module.armarium_principal = armarium_plugin, armarium_principal  # type: ignore[attr-defined]
+    engine = make_engine(plugins=[])
+    engine.plugins.add_module("who", module)
+    ask = Asker(create_app(engine=engine))
+    assert ask("GET", "/api/registry", token=None, headers={"X-Badge": "good"}).status == 200
+    assert ask("GET", "/api/tokens", token=None, headers={"X-Badge": "good"}).json["code"] == "owner_only"
+    assert ask("GET", "/api/registry", token=None, headers={"X-Badge": "bad"}).status == 401
+    assert ask("GET", "/api/registry", token=None, headers={"X-Badge": "broken"}).status == 401
+    assert ask("GET", "/api/registry", headers={"X-Badge": "broken"}).status == 200

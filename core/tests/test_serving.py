@@ -1,0 +1,220 @@
+"""Listening: who may open the socket, how the engine is found, how it ends (part A 5, quality 15)."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from armarium.errors import Conflict, Invalid
+from armarium.serving import Reachable, bind, running_engine, serve, stop
+from armarium.settings import Settings
+from armarium.testing.fixtures import OWNER_TOKEN
+
+ENGINE = """
+import os, sys
+os.umask(0)
+from armarium.app import create_app
+from armarium.serving import serve
+from armarium.settings import Settings
+settings = Settings()
+serve(settings, app=create_app(settings, plugins=[]), on_ready=lambda card: print(card.base_url, flush=True))
+"""
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+class Served:
+    """An engine in a process of its own, with a umask that would leave everything open."""
+
+    def __init__(self, state: Path, **environment: str) -> None:
+        self.settings = Settings(state_dir=state)
+        given = {
+            **os.environ,
+            "SERVICE_STATE_DIR": str(state),
+            "SERVICE_OWNER_TOKEN": OWNER_TOKEN,
+            **environment,
+        }
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", ENGINE],
+            env=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        self.base_url = self.process.stdout.readline().strip()
+        assert self.base_url, self.process.communicate()[1]
+
+    @property
+    def card(self) -> Reachable:
+        found = running_engine(self.settings)
+        assert found is not None
+        return found
+
+    def client(self) -> httpx.Client:
+        transport = httpx.HTTPTransport(uds=self.card.uds) if self.card.uds else None
+        headers = {"Authorization": f"Bearer {OWNER_TOKEN}"}
+        return httpx.Client(
+            base_url=self.card.base_url, transport=transport, headers=headers, trust_env=False
+        )
+
+    def end(self, how: signal.Signals = signal.SIGTERM) -> int:
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        return self.process.wait(20)
+
+
+@pytest.fixture
+def short() -> Iterator[Path]:
+    """A folder with a path short enough for a Unix socket."""
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="arm") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def by_socket(short: Path) -> Iterator[Served]:
+    (short / "run").mkdir(mode=0o755)
+    served = Served(short / "state", SERVICE_UDS=str(short / "run" / "engine.sock"))
+    yield served
+    served.end()
+
+
+@pytest.fixture
+def by_tcp(short: Path) -> Iterator[Served]:
+    served = Served(short / "state", SERVICE_PORT="0")
+    yield served
+    served.end()
+
+
+def test_the_socket_is_its_users_alone(by_socket: Served) -> None:
+    card = by_socket.card
+    assert card.uds is not None
+    path = Path(card.uds)
+    assert (mode(path), mode(path.parent), stat.S_ISSOCK(path.stat().st_mode)) == (0o600, 0o700, True)
+    state = by_socket.settings.state_dir
+    assert mode(state) == 0o700
+    for name in ("engine.json", "owner-token", "enrollment-secret"):
+        assert mode(state / name) == 0o600, name
+    with by_socket.client() as client:
+        assert client.get("/api/registry").status_code == 200
+        (seen,) = client.get("/api/clients").json()["clients"]
+        assert seen["transport"] == "uds"
+        assert client.get("/api/health", headers={"Host": "evil.com"}).status_code == 403
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can try as another user")
+def test_another_user_cannot_open_the_socket(by_socket: Served, short: Path) -> None:
+    short.chmod(0o755)
+    card = by_socket.card
+    # Even with the folder open, the socket itself refuses.
+    for folder_mode in (0o700, 0o755):
+        Path(str(card.uds)).parent.chmod(folder_mode)
+        child = os.fork()
+        if child == 0:
+            os.setgid(65534)
+            os.setuid(65534)
+            try:
+                socket.socket(socket.AF_UNIX).connect(str(card.uds))
+            except PermissionError:
+                os._exit(13)
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 13
+
+
+def test_over_tcp_the_engine_is_found_by_its_card_and_leaves_none(by_tcp: Served) -> None:
+    card = by_tcp.card
+    assert (card.transport, card.host, card.pid) == ("tcp", "127.0.0.1", by_tcp.process.pid)
+    assert by_tcp.base_url == card.base_url == f"http://127.0.0.1:{card.port}"
+    with by_tcp.client() as client:
+        began = time.monotonic()
+        for _ in range(20):
+            assert client.get("/api/health").json()["status"] == "ok"
+        assert time.monotonic() - began < 0.7, "each answer waits for Nagle's delay"
+        assert client.get("/api/registry", headers={"X-Forwarded-For": "1.2.3.4"}).status_code == 403
+    stop(card)
+    assert by_tcp.process.wait(20) in (0, -signal.SIGTERM)
+    assert not (by_tcp.settings.state_dir / "engine.json").exists()
+    assert running_engine(by_tcp.settings) is None
+    assert by_tcp.process.communicate()[1] == ""
+
+
+def test_open_streams_do_not_hold_up_the_end(by_socket: Served) -> None:
+    with by_socket.client() as client, client.stream("GET", "/api/changes/stream", timeout=20) as answer:
+        lines = answer.iter_lines()
+        assert next(lines) == ": alive"
+        began = time.monotonic()
+        by_socket.process.send_signal(signal.SIGTERM)
+        list(lines)
+        by_socket.process.wait(20)
+    assert time.monotonic() - began < 8
+    assert not Path(by_socket.settings.state_dir.parent / "run" / "engine.sock").exists()
+
+
+def test_a_second_engine_on_the_same_state_is_refused(by_socket: Served) -> None:
+    with pytest.raises(Conflict, match="serves this state folder already") as refused:
+        serve(by_socket.settings)
+    assert refused.value.code == "already_serving"
+    with pytest.raises(Conflict, match="listens on"):
+        bind(Settings(state_dir=by_socket.settings.state_dir, uds=Path(str(by_socket.card.uds))))
+
+
+def test_what_a_killed_engine_left_is_cleared_away(by_socket: Served, short: Path) -> None:
+    by_socket.end(signal.SIGKILL)
+    state, path = by_socket.settings.state_dir, short / "run" / "engine.sock"
+    assert (state / "engine.json").exists()
+    assert path.exists()
+    assert running_engine(by_socket.settings) is None
+    assert not (state / "engine.json").exists()
+    bound, card = bind(Settings(state_dir=state, uds=path))
+    assert (mode(path), card.transport) == (0o600, "uds")
+    bound.close()
+
+
+def test_a_damaged_card_is_no_engine(tmp_path: Path) -> None:
+    for text in ("", "{", "[]", '{"pid": 1}', json.dumps({"transport": "tcp"})):
+        (tmp_path / "engine.json").write_text(text)
+        assert running_engine(Settings(state_dir=tmp_path)) is None
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.7", "::", "8.8.8.8"])
+def test_only_loopback_is_listened_on(tmp_path: Path, host: str) -> None:
+    with pytest.raises(Invalid, match="not a loopback address"):
+        bind(Settings(state_dir=tmp_path, host=host, port=0))
+
+
+def test_a_taken_port_is_told(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(Conflict, match="SERVICE_PORT"):
+            bind(Settings(state_dir=tmp_path, port=taken.getsockname()[1]))
+
+
+def test_a_socket_path_that_cannot_be_is_told(short: Path) -> None:
+    with pytest.raises(Invalid, match="shorter"):
+        bind(Settings(state_dir=short, uds=short / ("x" * 120)))
+    (short / "notes.txt").write_text("mine")
+    with pytest.raises(Conflict, match="no socket"):
+        bind(Settings(state_dir=short, uds=short / "notes.txt"))
+    assert (short / "notes.txt").read_text() == "mine"
+
+
+def test_answers_do_not_wait_for_nagle(tmp_path: Path) -> None:
+    bound, _ = bind(Settings(state_dir=tmp_path, port=0))
+    with bound:
+        assert bound.proto == socket.IPPROTO_TCP
+        assert bound.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
