@@ -6,6 +6,7 @@ from sqlalchemy import Connection
 
 from armarium.api import Plugin, hookimpl
 from armarium_documents.actions import (
+    artifacts,
     bookmarks,
     classifications,
     documents,
@@ -53,6 +54,8 @@ def armarium_plugin() -> Plugin:
             files.set_primary,
             files.represent,
             files.revise,
+            artifacts.create,
+            artifacts.edit_regions,
             bookmarks.create,
             classifications.create,
             classifications.update,

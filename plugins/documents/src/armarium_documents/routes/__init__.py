@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from armarium_documents.routes import bookmarks, classifications, documents, files, imports, trash
+from armarium_documents.routes import artifacts, bookmarks, classifications, documents, files, imports, trash
 
 # Fixed paths (trash, import) are matched before those with an id in their place.
 routers: tuple[APIRouter, ...] = (
@@ -12,6 +12,7 @@ routers: tuple[APIRouter, ...] = (
     imports.router,
     documents.router,
     files.router,
+    artifacts.router,
     classifications.router,
     bookmarks.router,
 )

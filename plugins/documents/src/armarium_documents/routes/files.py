@@ -1,18 +1,15 @@
-"""Renditions, thumbnails, artifacts and representations over HTTP (A 4.2, 4.6)."""
+"""Renditions, thumbnails and representations over HTTP (A 4.2, 4.6)."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 from starlette.responses import FileResponse
 
 from armarium.api import REFUSALS, CurrentLibrary, act, json_response
 from armarium_documents.queries import files as queries
 from armarium_documents.schemas.files import (
-    Artifact,
-    ArtifactPage,
     RenditionList,
     RenditionWritten,
     Representation,
@@ -93,34 +90,6 @@ def choose_primary(
 def thumbnail(request: Request, library: CurrentLibrary, doc_id: str) -> Response:
     path, checksum = queries.thumbnail_file(library, doc_id)
     return _file(request, path, "image/jpeg", f"{checksum}-{queries.THUMBNAIL_SIDE}")
-
-
-@router.get(
-    "/api/documents/{doc_id}/artifacts",
-    summary="What steps have made of a document, by type",
-    response_model=ArtifactPage,
-    responses=REFUSALS(400, 401, 403, 404, 409, 422),
-)
-def list_artifacts(
-    library: CurrentLibrary,
-    doc_id: str,
-    artifact_type: Annotated[str | None, Query(max_length=100)] = None,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    offset: Annotated[int, Query(ge=0)] = 0,
-) -> Response:
-    with library.db.read_raw() as raw:
-        return json_response(queries.artifact_page(raw, doc_id, artifact_type, limit=limit, offset=offset))
-
-
-@router.get(
-    "/api/artifacts/{artifact_id}",
-    summary="One artifact with its geometry",
-    response_model=Artifact,
-    responses=REFUSALS(400, 401, 403, 404, 409),
-)
-def read_artifact(library: CurrentLibrary, artifact_id: str) -> Response:
-    with library.db.read_raw() as raw:
-        return json_response(queries.artifact(raw, artifact_id))
 
 
 @router.get(

@@ -1,0 +1,209 @@
+"""Make an artifact, and edit the boxes of one: move, delete, add, combine (A 4.9)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Conflict, Example, Invalid, action, new_id, raw_of
+from armarium_documents.api import artifacts, require_live, require_unlocked
+from armarium_documents.queries.files import artifact
+from armarium_documents.schemas.artifacts import (
+    AddRegion,
+    ArtifactCreateParams,
+    ArtifactEdited,
+    CombineRegions,
+    DeleteRegions,
+    EditRegionsParams,
+    MoveRegion,
+)
+from armarium_documents.schemas.files import Artifact
+from armarium_documents.schemas.geometry import union
+
+
+def _create_example(ex: Example) -> dict[str, Any]:
+    note = ex.run("document.create", {"name": "Page", "doc_type": "page"})
+    boxes = [
+        {"bbox": [0.1, 0.1, 0.2, 0.05], "text": "Muy"},
+        {"bbox": [0.35, 0.1, 0.3, 0.05], "text": "señor"},
+        {"bbox": [0.7, 0.1, 0.2, 0.05], "text": "mío"},
+    ]
+    return {
+        "document_id": note["id"],
+        "artifact_type": "transcription",
+        "content": "Muy señor mío",
+        "ocr_geometry": {"provider": "rapidocr", "boxes": boxes},
+    }
+
+
+@action(
+    "artifact.create",
+    params=ArtifactCreateParams,
+    result=Artifact,
+    summary="Keep what a step made of a document: a text with its boxes, keywords, a score.",
+    example=_create_example,
+)
+def create(ctx: ActionContext, p: ArtifactCreateParams) -> dict[str, Any]:
+    """Raises NotFound for an unknown document or source artifact, Conflict in the Trash, Forbidden by a lock."""
+    require_live(ctx.conn, p.document_id)
+    require_unlocked(ctx, p.document_id)
+    raw = raw_of(ctx.conn)
+    if p.source_artifact_id is not None:
+        artifact(raw, p.source_artifact_id)
+    (last,) = raw.execute(
+        "SELECT COALESCE(max(sequence), 0) FROM artifact WHERE document_id = ? AND artifact_type = ?",
+        (p.document_id, p.artifact_type),
+    ).fetchone()
+    given = p.model_dump()
+    if given["ocr_geometry"] is not None:
+        given["ocr_geometry"]["curation_log"] = []
+    row = {
+        "id": new_id(),
+        **given,
+        "version": 1,
+        "sequence": last + 1,
+        "reviewed": False,
+        "run_id": ctx.run_id,
+        "geometry_superseded_by_pass_id": None,
+        "created_at": ctx.now,
+    }
+    ctx.conn.execute(artifacts.insert().values(row))
+    ctx.target(row["id"], p.document_id)
+    ctx.changed(document_ids=[p.document_id], artifact_ids=[row["id"]])
+    return artifact(raw, row["id"], plain=True)
+
+
+def _edit_example(ex: Example) -> dict[str, Any]:
+    made = ex.run("artifact.create", _create_example(ex))
+    return {"artifact_id": made["id"], "edit": {"op": "combine", "indices": [0, 1]}}
+
+
+@action(
+    "artifact.edit_regions",
+    params=EditRegionsParams,
+    result=ArtifactEdited,
+    summary="Move, delete, add or combine the boxes of an artifact; each edit is kept in its curation log.",
+    example=_edit_example,
+)
+def edit_regions(ctx: ActionContext, p: EditRegionsParams) -> dict[str, Any]:
+    """Raises NotFound for an unknown artifact, Invalid for an unknown index, Conflict when its boxes became segments."""
+    raw = raw_of(ctx.conn)
+    found = artifact(raw, p.artifact_id, plain=True)
+    require_live(ctx.conn, found["document_id"])
+    require_unlocked(ctx, found["document_id"])
+    if found["geometry_superseded_by_pass_id"] is not None:
+        raise Conflict(
+            "The boxes of this artifact became segments and are frozen. Edit the segments of pass "
+            f"{found['geometry_superseded_by_pass_id']} instead.",
+            code="geometry_frozen",
+            pass_id=found["geometry_superseded_by_pass_id"],
+        )
+    geometry = found["ocr_geometry"]
+    if geometry is None:
+        if not isinstance(p.edit, AddRegion):
+            raise Invalid("This artifact has no boxes yet. Add one first.", code="unknown_index")
+        geometry = {
+            "text": found["content"] or "",
+            "provider": "user",
+            "model": None,
+            "rendition_id": None,
+            "boxes": [],
+            "curation_log": [],
+            "metadata": {},
+        }
+    boxes: list[dict[str, Any]] = geometry["boxes"]
+    touched = _edit(boxes, p.edit, person=ctx.principal.kind == "person")
+    geometry.setdefault("curation_log", []).append(
+        {
+            "at": ctx.now,
+            "actor": {"kind": ctx.principal.kind, "name": ctx.principal.name},
+            "op": p.edit.op,
+            "indices": touched,
+            "audit_id": ctx.audit_id,
+        }
+    )
+    ctx.conn.execute(
+        artifacts.update()
+        .where(artifacts.c.id == p.artifact_id)
+        .values(ocr_geometry=geometry, version=found["version"] + 1)
+    )
+    ctx.target(p.artifact_id, found["document_id"])
+    ctx.changed(document_ids=[found["document_id"]], artifact_ids=[p.artifact_id])
+    return {**artifact(raw, p.artifact_id, plain=True), "geometry": geometry}
+
+
+def _edit(
+    boxes: list[dict[str, Any]],
+    edit: MoveRegion | DeleteRegions | AddRegion | CombineRegions,
+    *,
+    person: bool,
+) -> list[int]:
+    """Change *boxes* in place; the indices (as they were before) that the edit was about."""
+    by = {"source": "manual"} if person else {}
+    if isinstance(edit, AddRegion):
+        boxes.append({"bbox": edit.bbox, "text": edit.text, "level": edit.level, "metadata": {}, **by})
+        return [len(boxes) - 1]
+    if isinstance(edit, MoveRegion):
+        _known(boxes, [edit.index])
+        boxes[edit.index] |= {"bbox": edit.bbox, **by}
+        return [edit.index]
+    indices = sorted(set(edit.indices))
+    _known(boxes, indices)
+    if isinstance(edit, CombineRegions):
+        if len(indices) < 2:
+            raise Invalid("Combine needs two different boxes at least.", code="unknown_index")
+        one = _combined([boxes[index] for index in indices]) | by
+        boxes[indices[0]] = one
+        indices_to_drop = indices[1:]
+    else:
+        indices_to_drop = indices
+    for index in reversed(indices_to_drop):
+        del boxes[index]
+    return indices
+
+
+def _known(boxes: list[dict[str, Any]], indices: list[int]) -> None:
+    for index in indices:
+        if index >= len(boxes):
+            raise Invalid(
+                f"There is no box {index}; the artifact has {len(boxes)}, counted from 0.",
+                code="unknown_index",
+            )
+
+
+_COARSENESS = ("word", "line", "region", "block", "page")
+
+
+def _combined(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """One box around *parts*: texts joined in reading order, the coarsest level, the span from first to last."""
+    ordered = _in_reading_order(parts)
+    level = max((part.get("level", "word") for part in parts), key=_COARSENESS.index)
+    texts = [part["text"] for part in ordered if part.get("text")]
+    starts = [part["char_start"] for part in parts if part.get("char_start") is not None]
+    ends = [part["char_end"] for part in parts if part.get("char_end") is not None]
+    spanned = len(starts) == len(ends) == len(parts)
+    confidences = [part["confidence"] for part in parts if part.get("confidence") is not None]
+    return {
+        "bbox": union([part["bbox"] for part in parts]),
+        "text": (" " if level == "word" else "\n").join(texts) if texts else None,
+        "level": level,
+        "confidence": min(confidences) if confidences else None,
+        "char_start": min(starts) if spanned else None,
+        "char_end": max(ends) if spanned else None,
+        "page_index": parts[0].get("page_index"),
+        "metadata": {},
+    }
+
+
+def _in_reading_order(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """By character when every part says its own, else line by line from the top, each from the left."""
+    if all(part.get("char_start") is not None for part in parts):
+        return sorted(parts, key=lambda part: int(part["char_start"]))
+    lines: list[list[dict[str, Any]]] = []
+    for part in sorted(parts, key=lambda part: float(part["bbox"][1]) + float(part["bbox"][3]) / 2):
+        middle = part["bbox"][1] + part["bbox"][3] / 2
+        last = lines[-1][-1]["bbox"] if lines else None
+        if last is not None and middle < last[1] + last[3]:
+            lines[-1].append(part)
+        else:
+            lines.append([part])
+    return [part for line in lines for part in sorted(line, key=lambda part: float(part["bbox"][0]))]

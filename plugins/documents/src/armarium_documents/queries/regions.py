@@ -1,0 +1,134 @@
+"""Where on the page the words of an artifact stand (A 4.9); never guessed when nothing was measured."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+from armarium.api import Invalid
+from armarium_documents.queries.files import artifact
+from armarium_documents.schemas.geometry import union
+
+_FINENESS = {"word": 0, "line": 1, "region": 2, "block": 3, "page": 4}
+"""Levels from fine to coarse: the finest that covers the words is answered."""
+
+
+def region(
+    raw: sqlite3.Connection,
+    artifact_id: str,
+    *,
+    char_start: int | None = None,
+    char_end: int | None = None,
+    line: int | None = None,
+) -> dict[str, Any]:
+    """The place of characters, of one line, or of all of an artifact; NotFound, and Invalid for a span that is none."""
+    found = artifact(raw, artifact_id, plain=True)
+    content: str = found["content"] or ""
+    start, end = _span(content, char_start, char_end, line)
+    answer = {
+        "artifact_id": artifact_id,
+        "document_id": found["document_id"],
+        "geometry_status": "located",
+        "geometry_reason": None,
+        "region": None,
+        "char_start": start,
+        "char_end": end,
+        "line": line,
+    }
+
+    def without(status: str, reason: str) -> dict[str, Any]:
+        return {**answer, "geometry_status": status, "geometry_reason": reason}
+
+    if found["geometry_superseded_by_pass_id"] is not None:
+        return without(
+            "superseded",
+            f"The boxes became segments; ask those of pass {found['geometry_superseded_by_pass_id']}.",
+        )
+    geometry = found["ocr_geometry"]
+    if geometry is None:
+        if found["content"] is None:
+            return without("not-read", "Nothing has been read into this artifact yet.")
+        return without(
+            "engine-without-geometry", "What read this cannot say where on the page its words stand."
+        )
+    boxes: list[dict[str, Any]] = geometry["boxes"]
+    if not boxes:
+        if content.strip():
+            return without("engine-without-geometry", "It was read without a place for any of its words.")
+        return without("blank-page", "The page was looked at, and nothing was found on it.")
+    chosen = _covering(content or geometry.get("text") or "", boxes, start, end)
+    if not chosen:
+        return without("no-match", "There are boxes, and none of them belongs to these words.")
+    pages = {boxes[index].get("page_index") for index in chosen}
+    return {
+        **answer,
+        "region": {
+            "bbox": union([boxes[index]["bbox"] for index in chosen]),
+            "boxes": [
+                {
+                    "index": index,
+                    "bbox": boxes[index]["bbox"],
+                    "text": boxes[index].get("text"),
+                    "level": boxes[index].get("level", "word"),
+                }
+                for index in chosen
+            ],
+            "page_index": pages.pop() if len(pages) == 1 else None,
+            "rendition_id": geometry.get("rendition_id"),
+        },
+    }
+
+
+def _span(
+    content: str, char_start: int | None, char_end: int | None, line: int | None
+) -> tuple[int | None, int | None]:
+    if line is not None and (char_start is not None or char_end is not None):
+        raise Invalid("Ask for characters or for a line, not for both.", code="invalid_request")
+    if (char_start is None) != (char_end is None):
+        raise Invalid("Give both char_start and char_end, or neither.", code="invalid_request")
+    if line is not None:
+        lines = content.split("\n")
+        if not 0 <= line < len(lines):
+            raise Invalid(
+                f"There is no line {line}; the text has lines 0 to {len(lines) - 1}.", code="out_of_range"
+            )
+        start = sum(len(text) + 1 for text in lines[:line])
+        return start, start + len(lines[line])
+    if char_start is None or char_end is None:
+        return None, None
+    if not 0 <= char_start < char_end <= len(content):
+        raise Invalid(
+            f"Characters {char_start} to {char_end} are no span of a text of {len(content)} characters.",
+            code="out_of_range",
+        )
+    return char_start, char_end
+
+
+def _covering(content: str, boxes: list[dict[str, Any]], start: int | None, end: int | None) -> list[int]:
+    """The boxes of the finest level that touch the span; all boxes when there is no span."""
+    if start is None or end is None:
+        return list(range(len(boxes)))
+    spans = _spans(content, boxes)
+    touching = [i for i, span in enumerate(spans) if span is not None and span[0] < end and start < span[1]]
+    if not touching:
+        return []
+    finest = min(_FINENESS.get(boxes[i].get("level", "word"), 0) for i in touching)
+    return [i for i in touching if _FINENESS.get(boxes[i].get("level", "word"), 0) == finest]
+
+
+def _spans(content: str, boxes: list[dict[str, Any]]) -> list[tuple[int, int] | None]:
+    """Each box's characters: as stated, else where its text comes next among the boxes of its level."""
+    reached: dict[str, int] = {}
+    found: list[tuple[int, int] | None] = []
+    for box in boxes:
+        if box.get("char_start") is not None and box.get("char_end") is not None:
+            found.append((box["char_start"], box["char_end"]))
+            continue
+        text, level = box.get("text") or "", box.get("level", "word")
+        at = content.find(text, reached.get(level, 0)) if text else -1
+        if at < 0:
+            found.append(None)
+            continue
+        reached[level] = at + len(text)
+        found.append((at, at + len(text)))
+    return found
