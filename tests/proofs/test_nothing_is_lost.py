@@ -1,0 +1,66 @@
+"""A crash loses and doubles nothing, and a full or broken disk is told in words (quality 3 and 5)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from armarium.testing.faults import compiler, strike
+
+HERE = {"PYTHONPATH": str(Path(__file__).parent)}
+needs_compiler = pytest.mark.skipif(compiler() is None, reason="no C compiler here: the shim cannot be made")
+
+
+def proved(report: dict[str, Any]) -> None:
+    assert report["faults"] == []
+    assert report["slowest_restart"] < 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workload", ["SHELVES", "IMPORT"])
+def test_random_kills(tmp_path: Path, workload: str) -> None:
+    report = strike(f"workloads:{workload}", tmp_path, "--random", "12", env=HERE)
+    proved(report)
+    assert report["kills"] == 12
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.parametrize(("workload", "stride"), [("SHELVES", "41"), ("IMPORT", "61")])
+def test_kills_at_writes_syncs_and_renames(tmp_path: Path, workload: str, stride: str) -> None:
+    proved(strike(f"workloads:{workload}", tmp_path, "--every", stride, env=HERE))
+
+
+@needs_compiler
+@pytest.mark.slow
+def test_a_disk_that_fails_is_told_in_words(tmp_path: Path) -> None:
+    report = strike("workloads:SHELVES", tmp_path, "--errors", "97", env=HERE)
+    proved(report)
+    assert report["refused_in_words"] > 0
+
+
+def test_a_lost_step_would_be_seen(tmp_path: Path) -> None:
+    """The harness itself: a workload that claims a step it never made is found out."""
+    late = strike("workloads:LIAR", tmp_path, "--random", "4", env=HERE)
+    assert any("is lost" in fault for fault in late["faults"])
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize("workload", ["SHELVES", "IMPORT"])
+def test_a_thousand_kills(tmp_path: Path, workload: str) -> None:
+    report = strike(f"workloads:{workload}", tmp_path, "--random", "500", env=HERE)
+    proved(report)
+    assert report["kills"] == 500
+
+
+@needs_compiler
+@pytest.mark.soak
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize("workload", ["SHELVES", "IMPORT"])
+def test_a_kill_and_each_error_at_every_call(tmp_path: Path, workload: str) -> None:
+    proved(strike(f"workloads:{workload}", tmp_path, "--every", "1", env=HERE))
+    if workload == "SHELVES":
+        proved(strike(f"workloads:{workload}", tmp_path / "errors", "--errors", "7", env=HERE))
