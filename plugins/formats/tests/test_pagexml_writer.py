@@ -29,7 +29,7 @@ from armarium_formats.pagexml.vocabulary import language_names, script_names
 
 DRIVER = PageXml()
 CONTEXT = WriteContext(created="2026-01-02T03:04:05.678Z", creator="Armarium test")
-BOX = [(10, 10), (90, 10), (90, 40), (10, 40)]
+BOX: list[Point] = [(10, 10), (90, 10), (90, 40), (10, 40)]
 
 
 def written(page: PageModel) -> str:

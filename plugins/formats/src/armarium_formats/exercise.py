@@ -197,6 +197,7 @@ def _sentence(driver: FormatDriver, refusal: ServiceError) -> None:
 def _writes(driver: FormatDriver, page: PageModel, name: str) -> Written:
     before = _facts(page)
     written = driver.write(page, NOW)
+    assert _facts(page) == before, f"{driver.name} changes the page ({name}) that it writes."
     assert isinstance(written.content, str), f"{driver.name} wrote no text for {name}."
     for loss in written.losses:
         stated = bool(loss.what) and bool(loss.why) and loss.count > 0
@@ -206,7 +207,6 @@ def _writes(driver: FormatDriver, page: PageModel, name: str) -> Written:
     assert driver.write(page, NOW).content == written.content, (
         f"{driver.name} writes {name} differently twice."
     )
-    assert _facts(page) == before, f"{driver.name} changes the page ({name}) that it writes."
     written.content.encode()
     return written
 

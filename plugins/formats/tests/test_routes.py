@@ -1,0 +1,128 @@
+"""Formats over HTTP: what a client sends and gets, refusals with their status and code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from armarium.engine import Engine
+from armarium_formats.actions import _SAMPLE
+from armarium_formats.api import Format, PageModel, WriteContext, Written
+
+PAGE = _SAMPLE.encode()
+
+
+def send(client: TestClient, document_id: str, data: bytes = PAGE, **form: str) -> Any:
+    return client.post(
+        f"/api/documents/{document_id}/import",
+        files={"file": ("letter.xml", data, "application/xml")},
+        data=form,
+    )
+
+
+def test_the_formats_are_listed(client: TestClient) -> None:
+    body = client.get("/api/formats").json()
+    assert body["count"] == len(body["items"])
+    names = [item["name"] for item in body["items"]]
+    assert {"pagexml", "plain-text"} <= set(names)
+    assert set(body["items"][0]) == {
+        "name",
+        "label",
+        "extensions",
+        "reads",
+        "writes",
+        "validated",
+        "versions",
+    }
+
+
+def test_import_export_and_original(client: TestClient, page_document: str) -> None:
+    answer = send(client, page_document, name="First reading")
+    assert answer.status_code == 200, answer.text
+    made = answer.json()
+    assert answer.headers["X-Service-Audit-Id"] == made["audit_id"]
+    assert (made["name"], made["counts"]["line"]) == ("First reading", 1)
+
+    original = client.get(f"/api/segments/passes/{made['pass_id']}/original")
+    assert original.content == PAGE
+    assert 'filename="letter.xml"' in original.headers["content-disposition"]
+    etag = original.headers["etag"]
+    assert (
+        client.get(
+            f"/api/segments/passes/{made['pass_id']}/original", headers={"If-None-Match": etag}
+        ).status_code
+        == 304
+    )
+
+    exported = client.get(f"/api/documents/{page_document}/export/PAGE").json()
+    assert exported["filename"] == "0001.xml"
+    assert "Dear Sir" in exported["content"]
+    assert exported["losses"] == []
+    assert exported["choices"]["pass_id"] == made["pass_id"]
+
+
+@pytest.mark.parametrize(
+    ("data", "form", "status", "code"),
+    [
+        (b"", {}, 422, "empty_file"),
+        (b"words only", {}, 422, "not_recognised"),
+        (PAGE, {"format": "docx"}, 422, "format_not_readable"),
+        (PAGE, {"pages": "x"}, 422, "invalid_request"),
+        (PAGE[:-50], {}, 422, "xml_malformed"),
+        (PAGE.replace(b"880,120", b"8800,120"), {}, 422, "shapes_outside"),
+    ],
+)
+def test_bad_uploads_are_refused(
+    client: TestClient, page_document: str, data: bytes, form: dict[str, str], status: int, code: str
+) -> None:
+    answer = send(client, page_document, data, **form)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert answer.json()["detail"].endswith(".")
+
+
+def test_the_same_file_again_is_409_with_the_pass(client: TestClient, page_document: str) -> None:
+    made = send(client, page_document).json()
+    again = send(client, page_document)
+    assert again.status_code == 409
+    assert (again.json()["code"], again.json()["pass_id"]) == ("already_a_pass", made["pass_id"])
+
+
+def test_nothing_where_nothing_is(client: TestClient, page_document: str) -> None:
+    nowhere = "0" * 32
+    assert send(client, nowhere).status_code == 404
+    assert client.get(f"/api/documents/{nowhere}/export/pagexml").status_code == 404
+    no_pass = client.get(f"/api/documents/{page_document}/export/pagexml")
+    assert (no_pass.status_code, no_pass.json()["code"]) == (404, "no_pass")
+    assert client.get(f"/api/documents/{page_document}/export/docx").json()["code"] == "unknown_format"
+    assert client.get(f"/api/segments/passes/{nowhere}/original").status_code == 404
+    assert client.post(f"/api/documents/{page_document}/import").status_code == 422
+
+
+class Readable(Format):
+    name, label, extensions, reads = "readable", "Readable", (".r",), True
+
+
+class Spoiled(Format):
+    name, label, extensions, writes, validated = "spoiled", "Spoiled", (".s",), True, True
+
+    def write(self, page: PageModel, context: WriteContext) -> Written:
+        return Written("no")
+
+    def validate(self, content: str) -> list[str]:
+        return ["it is spoiled"]
+
+
+def test_a_readable_format_is_409_and_an_invalid_export_500(
+    engine: Engine, client: TestClient, page_document: str
+) -> None:
+    engine.drivers.give("armarium.formats", "readable", Readable)
+    engine.drivers.give("armarium.formats", "spoiled", Spoiled)
+    send(client, page_document)
+    refused = client.get(f"/api/documents/{page_document}/export/readable")
+    assert (refused.status_code, refused.json()["code"]) == (409, "format_not_writable")
+    broken = client.get(f"/api/documents/{page_document}/export/spoiled")
+    assert (broken.status_code, broken.json()["code"]) == (500, "schema_invalid")
+    assert broken.json()["problems"] == ["it is spoiled"]
+    assert "content" not in broken.json()
