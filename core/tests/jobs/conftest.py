@@ -54,12 +54,15 @@ class House:
         """A job in the queue, as an action would put it."""
         with self.library.db.write() as conn:
             job_id = enqueue(
-                conn, kind, args or {}, **{"title": kind, "started_by": LOCAL_OWNER, "kinds": self.engine.kinds} | more
+                conn,
+                kind,
+                args or {},
+                **{"title": kind, "started_by": LOCAL_OWNER, "kinds": self.engine.kinds} | more,
             )
         self.engine.jobs.wake(self.library)
         return job_id
 
-    def act(self, _name: str, _library: Library | None | str = "", **params: Any) -> dict[str, Any]:
+    def act(self, _name: str, _library: Library | str | None = "", **params: Any) -> dict[str, Any]:
         """Run an action as the owner; its result with the audit id."""
         library = self.library if _library == "" else _library
         outcome = self.engine.run(library, _name, params, LOCAL_OWNER)  # type: ignore[arg-type]
@@ -80,7 +83,8 @@ class House:
             return [
                 row[0]
                 for row in conn.exec_driver_sql(
-                    "SELECT item FROM chore_note WHERE ? IS NULL OR job_id = ? ORDER BY rowid", (job_id, job_id)
+                    "SELECT item FROM chore_note WHERE ? IS NULL OR job_id = ? ORDER BY rowid",
+                    (job_id, job_id),
                 )
             ]
 

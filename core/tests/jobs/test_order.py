@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from armarium.jobs.choice import PATIENCE, MOST_AT_ONCE, Pace
+from armarium.jobs.choice import MOST_AT_ONCE, PATIENCE, Pace
 from armarium.jobs.claims import select, wanted
 from armarium.jobs.context import JobContext
 from armarium.jobs.kinds import LANES, JobKind, KindRegistry
@@ -156,9 +156,7 @@ def test_a_job_may_be_put_in_another_lane_of_its_kind(crowd: Any, order: Order) 
     assert sorted(order.ran) == ["here", "there"]
 
 
-def test_offline_work_waits_and_says_so(
-    make_engine: Callable[..., Any], tmp_path: Path, gate: Any
-) -> None:
+def test_offline_work_waits_and_says_so(make_engine: Callable[..., Any], tmp_path: Path, gate: Any) -> None:
     from armarium.testing.chores import chores_plugin
 
     engine = make_engine(plugins=[chores_plugin(gate)], local_only=True)
@@ -198,7 +196,9 @@ def test_a_watched_library_goes_first_and_leaves_the_other_a_turn(
     assert 1 <= order.ran[:12].count("other") <= 4
 
 
-def test_heavy_work_goes_ahead_after_a_minute_of_first_work(crowd: Any, order: Order, monkeypatch: Any) -> None:
+def test_heavy_work_goes_ahead_after_a_minute_of_first_work(
+    crowd: Any, order: Order, monkeypatch: Any
+) -> None:
     monkeypatch.setattr("armarium.jobs.choice.FIRST_PATIENCE", 0.0)
     crowd.put("ord-model", title="heavy")
     parent = crowd.put("ord-thumb", title="thumb")
@@ -221,19 +221,19 @@ def test_small_jobs_are_picked_up_many_at_a_time_and_long_ones_alone() -> None:
     assert pace.batch(JobKind("big", "cpu", "big", lambda job: None, heavy=True)) == 1
 
 
-def test_a_job_that_turns_out_long_frees_those_behind_it(
-    crowd: Any, order: Order, monkeypatch: Any
-) -> None:
+def test_a_job_that_turns_out_long_frees_those_behind_it(crowd: Any, order: Order, monkeypatch: Any) -> None:
     monkeypatch.setattr("armarium.jobs.runner.LONG_SECONDS", 0.1)
     crowd.engine.jobs.pace.note(crowd.engine.kinds.require("chore-gated"), 64, 0.001)
     jobs = [crowd.put("chore-gated", {"items": 1}) for _ in range(4)]
     crowd.engine.jobs.start()
     assert crowd.gate.reached.wait(5)
-    time.sleep(0.5)
-    with crowd.library.db.read_raw() as raw:
-        sight = Sight(crowd.engine.jobs, crowd.library, raw)
-        states = [sight.state(sight.row(job_id)) for job_id in jobs]
-    assert states.count("running") == 2
+
+    def running() -> int:
+        with crowd.library.db.read_raw() as raw:
+            sight = Sight(crowd.engine.jobs, crowd.library, raw)
+            return [sight.state(sight.row(job_id)) for job_id in jobs].count("running")
+
+    wait_for(lambda: running() == 2)
     crowd.gate.open.set()
     crowd.work()
     assert crowd.notes() == [0, 0, 0, 0]

@@ -41,9 +41,7 @@ class TestWaiting:
         assert shown(house, job_id)["state"] == "paused"
         assert house.notes() == []
 
-    def test_pause_holds_over_relaunch(
-        self, house: Any, make_engine: Callable[..., Any], gate: Any
-    ) -> None:
+    def test_pause_holds_over_relaunch(self, house: Any, make_engine: Callable[..., Any], gate: Any) -> None:
         job_id = house.put("chore-items", {"items": 1})
         house.act("job.pause", job_id=job_id, paused=True)
         place = house.library.path

@@ -9,7 +9,7 @@ import pytest
 from armarium.db import raw_of
 from armarium.errors import Conflict, Invalid, NotFound
 from armarium.jobs import decisions
-from armarium.jobs.queue import NewJob, enqueue_many
+from armarium.jobs.queue import NewJob, enqueue_many, move_on
 from armarium.jobs.sight import Sight
 
 
@@ -62,7 +62,9 @@ def test_spawning_again_finds_the_same_children(house: Any) -> None:
     with house.library.db.write() as conn:
         jobs = [NewJob("chore-items", {"items": n}, "child", key=str(n)) for n in range(3)]
         first = enqueue_many(conn, jobs, parent_id=parent)
-        again = enqueue_many(conn, [*jobs, NewJob("chore-items", {"items": 9}, "new", key="9")], parent_id=parent)
+        again = enqueue_many(
+            conn, [*jobs, NewJob("chore-items", {"items": 9}, "new", key="9")], parent_id=parent
+        )
     assert again[:3] == first
     assert len(tree(house, parent)["children"]) == 4
 
@@ -158,9 +160,7 @@ def test_what_cannot_be_put_in_the_queue_is_refused(house: Any) -> None:
     house.put("chore-nothing", job_id="a-run")
     with pytest.raises(Conflict, match="exists already"):
         house.put("chore-nothing", job_id="a-run")
-    with pytest.raises(NotFound, match="removed while it ran"), house.library.db.write() as conn:
-        from armarium.jobs.queue import move_on
-
+    with house.library.db.write() as conn, pytest.raises(NotFound, match="removed while it ran"):
         move_on(raw_of(conn), "0" * 32, done=1)
 
 
@@ -173,5 +173,7 @@ def test_old_finished_jobs_go_and_their_parents_keep_them(house: Any) -> None:
         conn.exec_driver_sql("UPDATE job SET finished_at = '2020-01-01T00:00:00.000Z'")
         conn.exec_driver_sql("UPDATE job SET state = 'running', finished_at = NULL WHERE id = ?", (kept,))
         assert decisions.purge(conn) == 3
-        assert [row[0] for row in conn.exec_driver_sql("SELECT id FROM job WHERE parent_id IS NULL")] == [kept]
+        assert [row[0] for row in conn.exec_driver_sql("SELECT id FROM job WHERE parent_id IS NULL")] == [
+            kept
+        ]
         assert old not in [row[0] for row in conn.exec_driver_sql("SELECT row_id FROM job_log")]

@@ -230,16 +230,15 @@ def cancel_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
     else:
         rows = [_one(sight, p.job_id)]
         _refuse_of_run(sight, rows[0], "stop")
-    live = [row for row in rows if sight.state(row) not in FINISHED]
     reached: list[Row] = []
-    for row in live:
+    for row in rows:
         under = [sight.row(one) for one in decisions.subtree(sight.raw, row.id)]
         reached += [one for one in under if one is not None and sight.state(one) not in FINISHED]
         decisions.cancel(ctx.conn, row.id, lambda one: _begun(sight, _one(sight, one)))
     _touched(ctx, [row.id for row in reached])
     _tell_kinds(ctx, sight, reached, lambda kind: kind.on_cancel)
     if counted:
-        return {"id": p.job_id, "state": "cancelled", "applied": len(live)}
+        return {"id": p.job_id, "state": "cancelled", "applied": len(rows)}
     after = _sight(ctx)
     return {"id": p.job_id, "state": after.state(_one(after, p.job_id))}
 
@@ -287,7 +286,7 @@ def _refuse_retry(sight: Sight, row: Row) -> None:
         return
     same = sight.raw.execute(
         "SELECT title FROM job WHERE state IN ('waiting', 'running') AND kind = ? AND id <> ? "
-        "AND args = (SELECT args FROM job WHERE id = ?) LIMIT 1",
+        "AND (args, coalesce(key, '')) = (SELECT args, coalesce(key, '') FROM job WHERE id = ?) LIMIT 1",
         (row.kind, row.id, row.id),
     ).fetchone()
     if same is not None:

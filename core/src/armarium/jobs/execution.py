@@ -55,7 +55,8 @@ def execute(runner: JobRunner, store: JobStore, picked: Picked) -> Ended | None:
         ended.reason = "There was not enough memory for this; close other programs or choose a smaller model."
     except BaseException as error:
         # Neither the message of the error nor its values: they may hold words of the source.
-        where = "".join(traceback.format_tb(error.__traceback__))
+        frames = traceback.extract_tb(error.__traceback__)
+        where = "\n".join(f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
         log.error("a job of kind %s failed with %s\n%s", kind.name, type(error).__name__, where)
         ended.state, ended.reason_code = "failed", "error"
         ended.reason = (

@@ -451,6 +451,10 @@ class JobRunner:
         picked: list[Picked] = []
         changed: list[str] = []
         moved: set[str] = set()
+        if store.closed:
+            # Given up at its release: the row counts as interrupted, and whoever holds the package now owns it.
+            store.put_down(one for _, one in ended)
+            return []
         try:
             with store.db.write() as conn:
                 if ended:
@@ -496,9 +500,6 @@ class JobRunner:
             if picked[0].kind.heavy:
                 with self._lock:
                     self.heavy_running -= 1
-        if store.closed:
-            store.put_down(one for _, one in ended)
-            return
         if not isinstance(error, ServiceError):
             log.exception("the queue of %s could not be written", store.path or "the engine")
         else:

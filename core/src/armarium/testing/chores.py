@@ -63,6 +63,8 @@ class Tree(BaseModel):
     children: int
     items: int = 1
     failing: int = 0
+    number: int = 0
+    """Tells trees apart that are otherwise the same work."""
 
 
 @action(

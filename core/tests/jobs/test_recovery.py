@@ -1,0 +1,276 @@
+"""What is left running is taken up again: interruptions, relaunch, clocks that jump, disks that refuse, releases."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from armarium.db import Database
+from armarium.errors import Unavailable
+from armarium.jobs import decisions
+from armarium.jobs.claims import next_due, select, wanted
+from armarium.jobs.context import JobStopped, RetryLater
+from armarium.jobs.kinds import JobKind
+from armarium.jobs.sight import Sight
+from armarium.testing.chores import chores_plugin
+
+
+def node(house: Any, job_id: str) -> dict[str, Any]:
+    with house.library.db.read_raw() as raw:
+        sight = Sight(house.engine.jobs, house.library, raw)
+        return sight.node(sight.row(job_id))
+
+
+def found_running(house: Any, job_id: str) -> None:
+    """The engine stopped while the job ran, and the project is opened again."""
+    with house.library.db.write() as conn:
+        conn.exec_driver_sql(
+            "UPDATE job SET state = 'running', lease_holder = 'another', lease_until = '2999-01-01T00:00:00.000Z', "
+            "started_at = created_at WHERE id = ?",
+            (job_id,),
+        )
+        decisions.recover(conn)
+
+
+def relaunch(house: Any, make_engine: Callable[..., Any]) -> None:
+    place = house.library.path
+    house.engine.close()
+    house.engine = make_engine(plugins=[chores_plugin(house.gate)], state="state-0")
+    house.library = house.engine.libraries.get(place)
+
+
+def test_two_interruptions_carry_on_and_the_third_fails_in_words(house: Any) -> None:
+    job_id = house.put("chore-items", {"items": 1})
+    for time_found in (1, 2):
+        found_running(house, job_id)
+        assert house.state(job_id) == "waiting"
+        assert house.row(job_id)["interruptions"] == time_found
+    found_running(house, job_id)
+    told = node(house, job_id)
+    assert (told["state"], told["reason_code"]) == ("failed", "interrupted")
+    assert told["reason"].startswith("The engine stopped three times while this ran")
+    house.act("job.retry", job_id=job_id)
+    assert house.row(job_id)["interruptions"] == 0
+    house.work()
+    assert house.notes(job_id) == [0]
+
+
+def test_an_interrupted_job_is_picked_up_alone(house: Any) -> None:
+    house.engine.jobs.pace.note(house.engine.kinds.require("chore-items"), 64, 0.0001)
+    jobs = [house.put("chore-items", {"items": 1}) for _ in range(4)]
+    found_running(house, jobs[0])
+    with house.library.db.read_raw() as raw:
+        assert (
+            select(raw, wanted(house.engine.kinds.require("chore-items"), "cpu"), limit=1)[0].interruptions
+            == 1
+        )
+    house.work()
+    assert [house.state(one) for one in jobs] == ["done"] * 4
+
+
+def test_found_running_at_relaunch_it_waits_and_is_done_once(
+    house: Any, make_engine: Callable[..., Any]
+) -> None:
+    job_id = house.put("chore-items", {"items": 2})
+    with house.library.db.write() as conn:
+        conn.exec_driver_sql(
+            "UPDATE job SET state = 'running', lease_holder = 'gone', started_at = created_at"
+        )
+    relaunch(house, make_engine)
+    assert house.state(job_id) == "waiting"
+    house.work()
+    assert house.notes(job_id) == [0, 1]
+
+
+def test_cancelled_while_running_and_then_interrupted_it_is_cancelled(house: Any) -> None:
+    job_id = house.put("chore-items", {"items": 1})
+    with house.library.db.write() as conn:
+        conn.exec_driver_sql("UPDATE job SET stop = 'cancel' WHERE id = ?", (job_id,))
+    found_running(house, job_id)
+    assert house.state(job_id) == "cancelled"
+
+
+def test_the_engines_end_is_no_interruption(house: Any, make_engine: Callable[..., Any]) -> None:
+    job_id = house.put("chore-gated", {"items": 3})
+    house.engine.jobs.start()
+    assert house.gate.reached.wait(10)
+    house.gate.open.set()
+    place = house.library.path
+    relaunch(house, make_engine)
+    assert house.library.path == place
+    assert house.row(job_id)["interruptions"] == 0
+    house.work()
+    assert house.notes(job_id) == [0, 1, 2]
+
+
+def test_release_stops_the_work_and_a_later_request_carries_on(house: Any) -> None:
+    running = house.put("chore-gated", {"items": 2})
+    waiting = [house.put("chore-gated", {"items": 1}) for _ in range(3)]
+    house.engine.jobs.start()
+    assert house.gate.reached.wait(10)
+    time.sleep(0.1)
+    house.gate.open.set()
+    told = house.act("library.release", None, path=str(house.library.path))
+    assert told["status"] == "released"
+    assert told["jobs_stopped"] >= 1
+    house.library = house.engine.libraries.get(house.library.path)
+    house.work()
+    assert house.notes(running) == [0, 1]
+    assert [house.state(one) for one in waiting] == ["done"] * 3
+
+
+def test_a_body_that_does_not_stop_in_time_can_write_no_more(house: Any) -> None:
+    job_id = house.put("chore-gated", {"items": 2})
+    house.engine.jobs.start()
+    assert house.gate.reached.wait(10)
+    stopped, waiting = house.engine.jobs.detach(house.library, timeout=0.2)
+    assert (stopped, waiting) == (1, 0)
+    house.gate.open.set()
+    time.sleep(0.3)
+    assert house.notes(job_id) == []
+    house.engine.jobs.attach(house.library)
+    assert house.row(job_id)["interruptions"] == 1
+    house.work()
+    assert house.notes(job_id) == [0, 1]
+
+
+def test_detach_of_what_was_never_attached_counts_nothing(house: Any) -> None:
+    house.engine.jobs.detach(house.library)
+    assert house.engine.jobs.detach(house.library) == (0, 0)
+
+
+YEARS = ("1999-01-01T00:00:00.000Z", "2040-01-01T00:00:00.000Z")
+
+
+@pytest.mark.parametrize("moment", YEARS)
+def test_a_clock_that_jumps_loses_and_repeats_nothing(house: Any, monkeypatch: Any, moment: str) -> None:
+    running = house.put("chore-gated", {"items": 2})
+    put_off = house.put("chore-later")
+    house.engine.jobs.start()
+    assert house.gate.reached.wait(10)
+    for module in (
+        "ids",
+        "jobs.queue",
+        "jobs.claims",
+        "jobs.decisions",
+        "jobs.choice",
+        "jobs.execution",
+        "jobs.sight",
+    ):
+        monkeypatch.setattr(f"armarium.{module}.now", lambda: moment)
+    later = [house.put("chore-items", {"items": 1}) for _ in range(3)]
+    house.engine.jobs._beat()
+    assert house.row(running)["interruptions"] == 0
+    house.gate.open.set()
+    house.work()
+    assert house.notes(running) == [0, 1]
+    assert [house.notes(one) for one in later] == [[0]] * 3
+    assert house.state(put_off) == "failed"
+    assert [house.row(one)["finished_at"] for one in later] == [moment] * 3
+
+
+def test_age_is_the_order_of_the_queue_not_of_the_clock(house: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr("armarium.jobs.queue.now", lambda: YEARS[1])
+    first = house.put("chore-items", {"items": 1})
+    monkeypatch.setattr("armarium.jobs.queue.now", lambda: YEARS[0])
+    second = house.put("chore-items", {"items": 1})
+    with house.library.db.read_raw() as raw:
+        kind = house.engine.kinds.require("chore-items")
+        assert [c.id for c in select(raw, wanted(kind, "cpu"), limit=2)] == [first, second]
+
+
+def test_a_lease_nobody_works_on_runs_out(house: Any) -> None:
+    house.engine.jobs.start()
+    job_id = house.put("chore-unknown-yet", kinds=None)
+    with house.library.db.write() as conn:
+        conn.exec_driver_sql(
+            "UPDATE job SET state = 'running', lease_holder = ?, lease_until = '2001-01-01T00:00:00.000Z', "
+            "started_at = created_at WHERE id = ?",
+            (house.engine.jobs.holder, job_id),
+        )
+    house.engine.jobs._beat()
+    assert house.state(job_id) == "waiting"
+
+
+def test_put_off_it_waits_says_why_and_fails_when_it_was_too_often(house: Any) -> None:
+    job_id = house.put("chore-later")
+    house.engine.jobs.start()
+    deadline = time.monotonic() + 5
+    while house.row(job_id)["not_before"] is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+    told = node(house, job_id)
+    assert told["reason_code"] in ("retry-later", "lane")
+    assert "The far side is busy." in (told["reason"] or "The far side is busy.")
+    with house.library.db.read_raw() as raw:
+        assert next_due(raw) is None or next_due(raw) <= 0.2
+    house.work()
+    told = node(house, job_id)
+    assert told["state"] == "failed"
+    assert told["reason"] == "The far side is busy. Tried 3 times; retry it when that has changed."
+    assert RetryLater("x", seconds=10**9).seconds == 3600
+
+
+def test_an_unknown_error_fails_in_general_words_and_says_nothing_of_the_source(
+    house: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    job_id = house.put("chore-broken", {"items": 1})
+    with caplog.at_level(logging.DEBUG):
+        house.work()
+    told = node(house, job_id)
+    assert told["state"] == "failed"
+    assert told["reason"].startswith("The work chore-broken met an error it does not know (ValueError)")
+    assert "break_down" in caplog.text
+    assert "Konrad" not in caplog.text
+    with house.library.db.read() as conn:
+        assert "Konrad" not in str(conn.exec_driver_sql("SELECT * FROM job_log").fetchall())
+
+
+def test_too_little_memory_is_said_in_words(house: Any) -> None:
+    def devour(job: Any) -> None:
+        raise MemoryError
+
+    house.engine.kinds.add(JobKind("huge", "cpu", "Huge", devour))
+    job_id = house.put("huge")
+    house.work()
+    assert node(house, job_id)["reason"].startswith("There was not enough memory for this")
+
+
+def test_stored_arguments_that_no_longer_fit_fail_in_words(house: Any) -> None:
+    job_id = house.put("chore-items", {"items": "many"}, kinds=None)
+    house.work()
+    assert "do not fit the work chore-items (at items)" in node(house, job_id)["reason"]
+
+
+def test_a_full_disk_keeps_the_end_and_writes_it_later(house: Any, monkeypatch: Any) -> None:
+    plain = Database.write
+    full = {"yes": False}
+
+    def write(self: Database) -> Any:
+        if full["yes"] and self is house.library.db:
+            raise Unavailable("The disk that holds it is full; nothing was changed.", code="disk_full")
+        return plain(self)
+
+    monkeypatch.setattr(Database, "write", write)
+    job_id = house.put("chore-gated", {"items": 1})
+    house.engine.jobs.start()
+    assert house.gate.reached.wait(10)
+    full["yes"] = True
+    house.gate.open.set()
+    time.sleep(0.5)
+    assert house.state(job_id) == "running"
+    full["yes"] = False
+    house.work()
+    # The item could not be written: the job failed in words, and a retry does it.
+    assert house.row(job_id)["reason_code"] == "disk_full"
+    house.act("job.retry", job_id=job_id)
+    house.work()
+    assert house.notes(job_id) == [0]
+
+
+def test_a_stop_is_no_error_a_body_would_swallow() -> None:
+    assert not issubclass(JobStopped, Exception)
+    assert JobStopped("pause").why == "pause"
