@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from armarium_documents.api import representations
+from armarium_source_model.cer import CannotScore, Score, normalise, score, total_rate, word_rate
 from armarium_source_model.counting import Counting, PassBasis, ReadingRule
 from armarium_source_model.geometry import (
     BadGeometry,
@@ -32,6 +33,7 @@ from armarium_source_model.writes import NewReading, NewSegment, add_readings, a
 
 __all__ = [
     "BadGeometry",
+    "CannotScore",
     "Counting",
     "CountingText",
     "NewReading",
@@ -39,6 +41,7 @@ __all__ = [
     "PageTextResult",
     "PassBasis",
     "ReadingRule",
+    "Score",
     "Shape",
     "SoundGeometry",
     "add_readings",
@@ -52,6 +55,7 @@ __all__ = [
     "get_pass",
     "get_segment",
     "list_passes",
+    "normalise",
     "page_drawing",
     "page_drawing_png",
     "page_slope",
@@ -63,12 +67,15 @@ __all__ = [
     "readings_of",
     "rect_around",
     "representations",
+    "score",
     "segments",
     "segments_of",
     "sound_geometry",
+    "total_rate",
     "validate_baseline",
     "validate_points",
     "validate_polygon",
     "validate_rect",
+    "word_rate",
     "working_pass",
 ]

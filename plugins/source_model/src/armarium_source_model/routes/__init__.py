@@ -10,4 +10,12 @@ from armarium_source_model.routes import drawing, joins, orders, readings, segme
 def routers() -> tuple[APIRouter, ...]:
     """Every router of the family."""
     # What stands fixed (/document/…, /merge) is matched before /{segment_id}.
-    return (joins.router, joins.locations, drawing.router, segments.router, readings.router, orders.router)
+    return (
+        joins.router,
+        joins.locations,
+        drawing.router,
+        segments.router,
+        readings.router,
+        readings.pages,
+        orders.router,
+    )

@@ -7,10 +7,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from armarium.api import REFUSALS, CurrentLibrary, act, json_response
+from armarium_source_model.queries.compare import compare_readings
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.readings import readings_of
 from armarium_source_model.queries.segments import get_segment
 from armarium_source_model.queries.text import page_text
+from armarium_source_model.schemas.compare import CompareBody, Comparison
 from armarium_source_model.schemas.readings import (
     ChoiceBody,
     ChoiceOut,
@@ -22,6 +24,7 @@ from armarium_source_model.schemas.readings import (
 )
 
 router = APIRouter(prefix="/api/segments", tags=["readings"])
+pages = APIRouter(prefix="/api/documents", tags=["readings"])
 
 
 class WrittenRetraction(ReadingOut):
@@ -100,3 +103,15 @@ def read_text(
             rule=reading_rule(library),
         )
     return json_response(found.answer())
+
+
+@pages.post(
+    "/{document_id}/readings/compare",
+    summary="Compare two readings of a page",
+    response_model=Comparison,
+    responses=REFUSALS(404),
+)
+def compare(library: CurrentLibrary, document_id: str, body: CompareBody) -> Response:
+    """The one character error rate of this engine under each policy asked for; 422 where it would mean nothing."""
+    with library.db.read() as conn:
+        return json_response(compare_readings(conn, document_id, body, reading_rule(library)))

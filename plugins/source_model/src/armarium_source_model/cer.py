@@ -1,0 +1,179 @@
+"""How far one text is from another: the one definition of the character error rate, and its policies (B 4.2); pure.
+
+Levenshtein distance (insert, delete, replace = 1) over code points of the normalised texts, divided by the characters
+of the normalised reference; never clamped at 1. Over many pages: total distance by total reference characters.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from armarium.api import Invalid
+
+DEFAULT_POLICY = "layout-insensitive"
+LONGEST = 100_000
+"""Characters a side; beyond it the answer would take minutes and say little."""
+MOST_RATIO = 5
+"""Texts whose lengths differ by more than this many times are not two readings of one thing."""
+
+_STEPS: dict[str, tuple[str, ...]] = {
+    "diplomatic": (),
+    "layout-insensitive": ("whitespace",),
+    "lenient": ("case", "punctuation", "whitespace"),
+    "accent-blind": ("case", "accents", "punctuation", "whitespace"),
+}
+
+POLICIES: dict[str, str] = {
+    "diplomatic": "Composed characters (NFC); line endings as newlines.",
+    "layout-insensitive": "As diplomatic, and runs of whitespace count as one space; the ends are trimmed.",
+    "lenient": "As layout-insensitive, and neither case nor punctuation counts.",
+    "accent-blind": "As lenient, and combining marks do not count.",
+}
+
+DEFINITION = (
+    "Levenshtein distance (insertion, deletion, replacement 1 each) over Unicode code points of the normalised texts, "
+    "divided by the code points of the normalised reference; not clamped at 1."
+)
+
+
+class Score(NamedTuple):
+    """One comparison under one policy; `rate` = distance / reference_chars."""
+
+    policy: str
+    policy_description: str
+    distance: int
+    reference_chars: int
+    hypothesis_chars: int
+    rate: float
+
+
+class CannotScore(Invalid):
+    """No number can be stood behind: the sentence says why."""
+
+
+def normalise(text: str, policy: str = DEFAULT_POLICY, expansions: Mapping[str, str] | None = None) -> str:
+    """*text* as *policy* compares it: NFC, line endings, expansions, case, accents, punctuation, whitespace, in turn.
+
+    Raises Invalid for an unknown policy.
+    """
+    steps = _STEPS.get(policy)
+    if steps is None:
+        raise Invalid(
+            f"There is no policy {policy!r}; there are {', '.join(POLICIES)}.", code="unknown_policy"
+        )
+    text = unicodedata.normalize("NFC", text)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if expansions:
+        text = _expand(text, expansions)
+    if "case" in steps:
+        text = text.casefold()
+    if "accents" in steps and not text.isascii():
+        bare = (
+            ch for ch in unicodedata.normalize("NFD", text) if not unicodedata.category(ch).startswith("M")
+        )
+        text = unicodedata.normalize("NFC", "".join(bare))
+    if "punctuation" in steps:
+        text = "".join(ch for ch in text if not unicodedata.category(ch).startswith("P"))
+    if "whitespace" in steps:
+        text = " ".join(text.split())
+    return text
+
+
+def _expand(text: str, expansions: Mapping[str, str]) -> str:
+    """Each abbreviation by its full form, longest first, in one pass.
+
+    A full form that stands in the text already is left as it is: the M of Monsieur is no abbreviation of it.
+    """
+    full = {
+        unicodedata.normalize("NFC", short): unicodedata.normalize("NFC", long)
+        for short, long in expansions.items()
+        if short
+    }
+    if not full:
+        return text
+    full = {long: long for long in full.values() if long} | full
+    pattern = re.compile("|".join(re.escape(short) for short in sorted(full, key=len, reverse=True)))
+    return pattern.sub(lambda found: full[found.group()], text)
+
+
+def policy_name(policy: str, expansions: Mapping[str, str] | None = None) -> str:
+    """`policy`, or `policy+expansions(n)` where the caller brings expansions."""
+    return f"{policy}+expansions({len(expansions)})" if expansions else policy
+
+
+def score(
+    reference: str,
+    hypothesis: str,
+    policy: str = DEFAULT_POLICY,
+    expansions: Mapping[str, str] | None = None,
+) -> Score:
+    """The distance of *hypothesis* from *reference*. CannotScore where the number would mean nothing."""
+    from rapidfuzz.distance import Levenshtein
+
+    for side, text in (("reference", reference), ("hypothesis", hypothesis)):
+        if len(text) > LONGEST:
+            raise CannotScore(
+                f"The {side} has {len(text):,} characters; at most {LONGEST:,} are compared at once.",
+                code="too_long",
+            )
+    one, two = normalise(reference, policy, expansions), normalise(hypothesis, policy, expansions)
+    name = policy_name(policy, expansions)
+    if not one:
+        raise CannotScore(
+            f"The reference is empty under the policy {name}, and nothing can be divided by its length.",
+            code="empty_reference",
+        )
+    if len(two) > MOST_RATIO * len(one) or len(one) > MOST_RATIO * max(len(two), 1):
+        raise CannotScore(
+            f"One side has {len(one)} characters, the other {len(two)}: more than {MOST_RATIO} times as many. "
+            "They are hardly two readings of one page; compare the passes you mean.",
+            code="lengths_differ",
+        )
+    distance = Levenshtein.distance(one, two)
+    words = POLICIES[policy]
+    if expansions:
+        words += f" {len(expansions)} abbreviations are expanded first."
+    return Score(name, words, distance, len(one), len(two), distance / len(one))
+
+
+def total_rate(
+    pairs: Iterable[tuple[str, str]], policy: str = "diplomatic", expansions: Mapping[str, str] | None = None
+) -> tuple[int, int, float]:
+    """(total distance, total reference characters, rate) over many (reference, hypothesis) pairs.
+
+    Empty references count with their insertions; CannotScore when all are empty.
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    distance = length = 0
+    measure = Levenshtein.distance
+    for reference, hypothesis in pairs:
+        one, two = normalise(reference, policy, expansions), normalise(hypothesis, policy, expansions)
+        distance += measure(one, two)
+        length += len(one)
+    if not length:
+        raise CannotScore("Every reference is empty; there is nothing to divide by.", code="empty_reference")
+    return distance, length, distance / length
+
+
+def word_rate(
+    reference: str,
+    hypothesis: str,
+    policy: str = DEFAULT_POLICY,
+    expansions: Mapping[str, str] | None = None,
+) -> tuple[int, int, float]:
+    """(distance, reference words, rate): the same over whitespace-split words."""
+    from rapidfuzz.distance import Levenshtein
+
+    one = normalise(reference, policy, expansions).split()
+    two = normalise(hypothesis, policy, expansions).split()
+    if not one:
+        raise CannotScore(
+            "The reference has no words; there is nothing to divide by.", code="empty_reference"
+        )
+    distance = Levenshtein.distance(one, two)
+    return distance, len(one), distance / len(one)

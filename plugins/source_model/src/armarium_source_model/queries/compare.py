@@ -1,0 +1,66 @@
+"""One reading of a page beside another: the texts brought together for `cer.score` (B 4.2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection
+
+from armarium.api import Invalid, NotFound
+from armarium_documents.api import require_document
+from armarium_source_model.cer import DEFINITION, score
+from armarium_source_model.counting import ReadingRule
+from armarium_source_model.queries.passes import get_pass
+from armarium_source_model.queries.text import page_text
+from armarium_source_model.schemas.compare import CompareBody, Side
+
+
+def compare_readings(
+    conn: Connection, document_id: str, asked: CompareBody, rule: ReadingRule = "strict"
+) -> dict[str, Any]:
+    """The scores of a hypothesis against a reference under each policy asked for (a Comparison).
+
+    Raises NotFound for an unknown page, pass or artifact, and Invalid where no number can be stood behind.
+    """
+    require_document(conn, document_id)
+    reference, reference_label = _side(conn, document_id, asked.reference, "reference", rule)
+    hypothesis, hypothesis_label = _side(conn, document_id, asked.hypothesis, "hypothesis", rule)
+    return {
+        "document_id": document_id,
+        # Without somebody who checked the reference, it measures how two readings agree, not how wrong one is.
+        "measure": "cer" if asked.reference_checked_by else "agreement",
+        "reference_label": reference_label,
+        "hypothesis_label": hypothesis_label,
+        "definition": DEFINITION,
+        "scores": [
+            score(reference, hypothesis, policy, asked.expansions)._asdict()
+            for policy in dict.fromkeys(asked.policies)
+        ],
+    }
+
+
+def _side(conn: Connection, document_id: str, side: Side, name: str, rule: ReadingRule) -> tuple[str, str]:
+    if side.pass_id is not None:
+        row = get_pass(conn, side.pass_id)
+        _of_page(row.document_id, document_id, name, f"pass {row.id}")
+        return page_text(conn, document_id, pass_id=row.id, rule=rule).text, row.name
+    found = conn.exec_driver_sql(
+        "SELECT document_id, artifact_type, content, ocr_geometry FROM artifact WHERE id = ?",
+        (side.artifact_id,),
+    ).one_or_none()
+    if found is None:
+        raise NotFound(f"There is no artifact {side.artifact_id} in this project.", id=side.artifact_id)
+    _of_page(found[0], document_id, name, f"artifact {side.artifact_id}")
+    text = found[2]
+    if text is None and found[3]:
+        text = orjson.loads(found[3]).get("text")
+    return text or "", f"{found[1]} {side.artifact_id}"
+
+
+def _of_page(found: str, document_id: str, name: str, what: str) -> None:
+    if found != document_id:
+        raise Invalid(
+            f"The {name}, {what}, is of document {found}, not of {document_id}; compare two readings of one page.",
+            code="other_document",
+        )

@@ -1,0 +1,51 @@
+"""Request and answer of comparing two readings of a page (B 4.2)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, Field, model_validator
+
+from armarium.api import Params
+from armarium_source_model.schemas.fields import Frozen, Id, Word
+
+PolicyName = Literal["diplomatic", "layout-insensitive", "lenient", "accent-blind"]
+
+
+class Side(Frozen):
+    """A pass or an artifact of the page: exactly one."""
+
+    pass_id: Id | None = None
+    artifact_id: Id | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.pass_id is None) == (self.artifact_id is None):
+            raise ValueError("name a pass_id or an artifact_id, exactly one of them")
+        return self
+
+
+class CompareBody(Params):
+    reference: Side
+    hypothesis: Side
+    policies: Annotated[list[PolicyName], Field(min_length=1)] = ["layout-insensitive"]
+    expansions: Annotated[dict[str, str], Field(max_length=10_000)] = {}
+    reference_checked_by: Word | None = None
+
+
+class ScoreOut(BaseModel):
+    policy: str
+    policy_description: str
+    distance: int
+    reference_chars: int
+    hypothesis_chars: int
+    rate: float
+
+
+class Comparison(BaseModel):
+    document_id: str
+    measure: Literal["agreement", "cer"]
+    reference_label: str
+    hypothesis_label: str
+    definition: str
+    scores: list[ScoreOut]
