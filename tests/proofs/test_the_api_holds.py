@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from urllib.parse import quote
 
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
@@ -34,6 +35,13 @@ ENDLESS = {"/api/changes/stream"}
 CLOSES = {"/api/registry/release", "/api/registry/{path}"}
 """Routes that would take the ground away from the requests that follow."""
 
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+
 
 class Ground:
     """An engine with a library in which there is something of each kind."""
@@ -47,6 +55,7 @@ class Ground:
         self.engine.run(None, "library.create", {"path": str(self.path)}, LOCAL_OWNER)
         self.ids = self._fill(place)
         self.app = create_app(engine=self.engine)
+        self.statuses: Counter[int] = Counter()
 
     def _fill(self, place: Path) -> list[str]:
         from PIL import Image, ImageDraw
@@ -115,9 +124,6 @@ def api(ground: Ground) -> Any:
     )
 
 
-schema = schemathesis.pytest.from_fixture("api")
-
-
 def _real(value: Any, ids: list[str], name: str = "") -> Any:
     """*value* with most of its ids made ids of things that are there; chosen by the value, so that runs repeat."""
     if isinstance(value, dict):
@@ -130,15 +136,7 @@ def _real(value: Any, ids: list[str], name: str = "") -> Any:
     return value
 
 
-@pytest.mark.slow
-@schema.parametrize()
-@settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
-def test_generated_requests(case: Any, ground: Ground) -> None:
+def _ask(case: Any, ground: Ground) -> None:
     case.path_parameters = _real(dict(case.path_parameters or {}), ground.ids)
     case.body = _real(case.body, ground.ids)
     case.query = _real(dict(case.query or {}), ground.ids)
@@ -149,12 +147,34 @@ def test_generated_requests(case: Any, ground: Ground) -> None:
             "X-Service-Library-Path": quote(str(ground.path)),
         }
     )
-    case.validate_response(
-        response,
-        checks=[
-            not_a_server_error,
-            status_code_conformance,
-            content_type_conformance,
-            response_schema_conformance,
-        ],
-    )
+    ground.statuses[response.status_code] += 1
+    case.validate_response(response, checks=CHECKS)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0)
+def test_generated_requests(api: Any, ground: Ground) -> None:
+    faults: list[str] = []
+    for found in api.get_all_operations():
+        operation = found.ok()
+
+        @given(case=operation.as_strategy())
+        @settings(
+            max_examples=EXAMPLES,
+            deadline=None,
+            derandomize=True,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        )
+        def requests(case: Any) -> None:
+            _ask(case, ground)
+
+        try:
+            requests()
+        except BaseExceptionGroup as several:
+            faults += [f"{operation.label}: {fault}" for fault in several.exceptions]
+        except Exception as fault:
+            faults.append(f"{operation.label}: {fault}")
+    print(f"answers by status: {dict(ground.statuses)}")
+    assert not faults, "\n\n".join(faults)
+    assert ground.statuses[200] > sum(ground.statuses.values()) / 10
