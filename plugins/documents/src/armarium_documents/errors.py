@@ -209,3 +209,11 @@ def proposal_decided(document_id: str, name: str, state: str) -> Conflict:
         document_id=document_id,
         state=state,
     )
+
+
+def unknown_annotation(annotation_id: str) -> NotFound:
+    """404: no annotation has this id."""
+    return NotFound(
+        f"There is no annotation {annotation_id} in this project. List a document's annotations to find the right id.",
+        code="annotation_not_found",
+    )

@@ -231,6 +231,43 @@ revisions = Table(
 )
 """What a reviewer would have a representation say; no action changes a row once it stands."""
 
+annotation_table = Table(
+    "annotation",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column(
+        "document_id",
+        Text,
+        ForeignKey("document.id", deferrable=True, initially="DEFERRED"),
+        nullable=False,
+        index=True,
+    ),
+    Column("page_id", Text),
+    Column("page_index", Integer),
+    Column("anchor", Json),
+    Column("anchor_kind", Text, nullable=False),
+    Column("targets", Json, nullable=False),
+    Column("paragraph_index", Integer),
+    Column("ink_payload", Json),
+    Column("kind", Text, nullable=False),
+    Column("text", Text),
+    Column("rating", Integer),
+    Column("color", Text),
+    Column("tags", Json, nullable=False),
+    Column("metadata", Json, nullable=False),
+    Column("linked_claim_id", Text),
+    Column("linked_entity_id", Text),
+    Column("linked_note_id", Text),
+    Column("provenance_kind", Text, nullable=False),
+    Column("created_by", Text),
+    Column("run_id", Text),
+    Column("created_at", Text, nullable=False),
+    # Few annotations name segments; those that do are found without reading the rest.
+    Index("ix_annotation_targets", "id", sqlite_where=text("targets <> '[]'")),
+    info=tracked(label="annotation", large=("text", "ink_payload"), document="document_id"),
+)
+"""A remark on a place of a document: by characters, a rectangle, a paragraph, or ink."""
+
 classifications = Table(
     "classification",
     metadata,

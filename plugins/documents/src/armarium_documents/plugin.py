@@ -6,6 +6,7 @@ from sqlalchemy import Connection
 
 from armarium.api import Plugin, hookimpl
 from armarium_documents.actions import (
+    annotating,
     artifacts,
     bookmarks,
     classifications,
@@ -31,6 +32,7 @@ def armarium_plugin() -> Plugin:
         prefixes=(
             "document",
             "rendition",
+            "annotation",
             "artifact",
             "bookmark",
             "classification",
@@ -56,6 +58,9 @@ def armarium_plugin() -> Plugin:
             files.revise,
             artifacts.create,
             artifacts.edit_regions,
+            annotating.create,
+            annotating.update,
+            annotating.delete,
             bookmarks.create,
             classifications.create,
             classifications.update,

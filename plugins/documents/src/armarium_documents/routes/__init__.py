@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from armarium_documents.routes import artifacts, bookmarks, classifications, documents, files, imports, trash
+from armarium_documents.routes import (
+    annotating,
+    artifacts,
+    bookmarks,
+    classifications,
+    documents,
+    files,
+    imports,
+    trash,
+)
 
 # Fixed paths (trash, import) are matched before those with an id in their place.
 routers: tuple[APIRouter, ...] = (
@@ -13,6 +22,7 @@ routers: tuple[APIRouter, ...] = (
     documents.router,
     files.router,
     artifacts.router,
+    annotating.router,
     classifications.router,
     bookmarks.router,
 )

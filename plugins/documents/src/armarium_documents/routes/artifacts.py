@@ -26,7 +26,7 @@ def list_artifacts(
     doc_id: str,
     artifact_type: Annotated[str | None, Query(max_length=100)] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    offset: Annotated[int, Query(ge=0)] = 0,
+    offset: Annotated[int, Query(ge=0, le=2**62)] = 0,
 ) -> Response:
     with library.db.read_raw() as raw:
         return json_response(queries.artifact_page(raw, doc_id, artifact_type, limit=limit, offset=offset))
@@ -52,9 +52,9 @@ def read_artifact(library: CurrentLibrary, artifact_id: str) -> Response:
 def artifact_region(
     library: CurrentLibrary,
     artifact_id: str,
-    char_start: Annotated[int | None, Query(ge=0)] = None,
-    char_end: Annotated[int | None, Query(ge=0)] = None,
-    line: Annotated[int | None, Query(ge=0)] = None,
+    char_start: Annotated[int | None, Query(ge=0, le=2**62)] = None,
+    char_end: Annotated[int | None, Query(ge=0, le=2**62)] = None,
+    line: Annotated[int | None, Query(ge=0, le=2**62)] = None,
 ) -> Response:
     with library.db.read_raw() as raw:
         return json_response(region(raw, artifact_id, char_start=char_start, char_end=char_end, line=line))

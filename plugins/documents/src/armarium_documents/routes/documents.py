@@ -27,7 +27,7 @@ from armarium_documents.schemas.documents import (
 router = APIRouter(tags=["documents"])
 
 Limit = Annotated[int, Query(ge=1, le=1000)]
-Offset = Annotated[int, Query(ge=0)]
+Offset = Annotated[int, Query(ge=0, le=2**62)]
 SortBy = Annotated[queries.SortKey, Query()]
 Direction = Annotated[queries.SortDirection, Query()]
 

@@ -22,7 +22,7 @@ router = APIRouter(tags=["documents"])
 def list_trash(
     library: CurrentLibrary,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    offset: Annotated[int, Query(ge=0)] = 0,
+    offset: Annotated[int, Query(ge=0, le=2**62)] = 0,
 ) -> Response:
     with library.db.read_raw() as raw:
         return json_response(queries.entries(raw, limit=limit, offset=offset))

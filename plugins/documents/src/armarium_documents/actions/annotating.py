@@ -1,0 +1,159 @@
+"""Annotate a place of a document, change an annotation, remove it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Example, Invalid, action, new_id, raw_of
+from armarium_documents.api import require_document, require_live, require_unlocked
+from armarium_documents.models import annotation_table
+from armarium_documents.queries.annotations import annotation
+from armarium_documents.schemas.annotations import (
+    Annotation,
+    AnnotationCreateParams,
+    AnnotationDeleted,
+    AnnotationDeleteParams,
+    AnnotationUpdateParams,
+)
+
+
+def _create_example(ex: Example) -> dict[str, Any]:
+    page = ex.run("document.create", {"name": "Page", "doc_type": "page"})
+    return {
+        "document_id": page["id"],
+        "anchor_kind": "bbox",
+        "kind": "note",
+        "anchor": {"rect": [0.1, 0.2, 0.3, 0.05]},
+        "text": "a second hand",
+        "tags": ["hand"],
+    }
+
+
+@action(
+    "annotation.create",
+    params=AnnotationCreateParams,
+    result=Annotation,
+    summary="Annotate a place of a document: a highlight, a note, a rating, ink.",
+    example=_create_example,
+)
+def create(ctx: ActionContext, p: AnnotationCreateParams) -> dict[str, Any]:
+    """Raises NotFound for an unknown document or note, Conflict in the Trash, Forbidden by a lock, Invalid for an
+    anchor that lacks what its kind needs."""
+    require_live(ctx.conn, p.document_id)
+    require_unlocked(ctx, p.document_id)
+    row = {"id": new_id(), **p.model_dump(), **ctx.provenance()}
+    _check(ctx, row)
+    ctx.conn.execute(annotation_table.insert().values(row))
+    _say(ctx, row["id"], p.document_id)
+    return annotation(raw_of(ctx.conn), row["id"])
+
+
+def _update_example(ex: Example) -> dict[str, Any]:
+    made = ex.run("annotation.create", _create_example(ex))
+    return {"annotation_id": made["id"], "text": "a third hand", "tags": None, "color": "#aa0000"}
+
+
+@action(
+    "annotation.update",
+    params=AnnotationUpdateParams,
+    result=Annotation,
+    summary="Change an annotation; a field left out stays, null clears it.",
+    example=_update_example,
+)
+def update(ctx: ActionContext, p: AnnotationUpdateParams) -> dict[str, Any]:
+    """Raises NotFound, Conflict when the document is in the Trash, Forbidden by a lock, Invalid as `create`."""
+    raw = raw_of(ctx.conn)
+    found = annotation(raw, p.annotation_id)
+    require_live(ctx.conn, found["document_id"])
+    require_unlocked(ctx, found["document_id"])
+    changes = p.model_dump(exclude_unset=True, exclude={"annotation_id"})
+    if changes.get("kind", "") is None:
+        raise Invalid(
+            "An annotation has a kind; leave `kind` out to keep the one it has.", code="kind_required"
+        )
+    for name, empty in (("targets", []), ("tags", []), ("metadata", {})):
+        if changes.get(name, empty) is None:
+            changes[name] = empty
+    row = found | changes
+    _check(ctx, row)
+    if changes:
+        changes = {name: row[name] for name in changes}
+        ctx.conn.execute(
+            annotation_table.update().where(annotation_table.c.id == p.annotation_id).values(changes)
+        )
+    _say(ctx, p.annotation_id, found["document_id"])
+    return annotation(raw, p.annotation_id)
+
+
+def _delete_example(ex: Example) -> dict[str, Any]:
+    return {"annotation_id": ex.run("annotation.create", _create_example(ex))["id"]}
+
+
+@action(
+    "annotation.delete",
+    params=AnnotationDeleteParams,
+    result=AnnotationDeleted,
+    summary="Remove an annotation.",
+    example=_delete_example,
+)
+def delete(ctx: ActionContext, p: AnnotationDeleteParams) -> dict[str, Any]:
+    """Raises NotFound, Conflict when the document is in the Trash, Forbidden by a lock."""
+    found = annotation(raw_of(ctx.conn), p.annotation_id)
+    require_live(ctx.conn, found["document_id"])
+    require_unlocked(ctx, found["document_id"])
+    ctx.conn.execute(annotation_table.delete().where(annotation_table.c.id == p.annotation_id))
+    _say(ctx, p.annotation_id, found["document_id"])
+    return {"status": "deleted", "id": p.annotation_id}
+
+
+def _say(ctx: ActionContext, annotation_id: str, document_id: str) -> None:
+    ctx.target(annotation_id, document_id)
+    ctx.changed(document_ids=[document_id], annotation_ids=[annotation_id])
+
+
+def _check(ctx: ActionContext, row: dict[str, Any]) -> None:
+    """Refuse an annotation that lacks what its anchor or kind needs; fix the frame of its rectangle."""
+    anchor = row["anchor"]
+    spans = [anchor or {}, *row["targets"]]
+    lacking = {
+        "char_range": None
+        if any(span.get("char_start") is not None for span in spans)
+        else "char_start and char_end",
+        "bbox": None if anchor and anchor.get("rect") else "an anchor with a rect",
+        "paragraph": None if row["paragraph_index"] is not None else "a paragraph_index",
+        "ink": None if row["ink_payload"] else "an ink_payload",
+    }[row["anchor_kind"]]
+    if lacking is not None:
+        raise Invalid(
+            f"An annotation anchored by {row['anchor_kind']} needs {lacking}.", code="anchor_incomplete"
+        )
+    if row["kind"] == "rating" and row["rating"] is None:
+        raise Invalid("A rating needs a rating from 1 to 5.", code="rating_required")
+    if row["linked_note_id"] is not None:
+        require_document(ctx.conn, row["linked_note_id"])
+    if anchor is not None:
+        if anchor.get("document_id") not in (None, row["document_id"]):
+            raise Invalid("The anchor names another document than the annotation.", code="anchor_elsewhere")
+        row["anchor"] = {**anchor, "document_id": row["document_id"], "rendition_id": _frame(ctx, row)}
+
+
+def _frame(ctx: ActionContext, row: dict[str, Any]) -> str | None:
+    """The rendition a rectangle is measured in: the one named, else the primary one as it is now, then fixed."""
+    raw = raw_of(ctx.conn)
+    page_id = row["anchor"].get("page_id") or row["page_id"] or row["document_id"]
+    named = row["anchor"].get("rendition_id")
+    if named is not None:
+        if (
+            raw.execute(
+                "SELECT 1 FROM rendition WHERE id = ? AND document_id = ?", (named, page_id)
+            ).fetchone()
+            is None
+        ):
+            raise Invalid(f"Rendition {named} is no picture of {page_id}.", code="anchor_elsewhere")
+        return str(named)
+    if row["anchor"].get("rect") is None:
+        return None
+    primary = raw.execute(
+        "SELECT id FROM rendition WHERE document_id = ? AND is_primary", (page_id,)
+    ).fetchone()
+    return None if primary is None else str(primary[0])

@@ -1,0 +1,176 @@
+"""Annotations as JSON, and as the page of W3C Web Annotations that other tools read (A 4.2)."""
+
+from __future__ import annotations
+
+import sqlite3
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from armarium_documents.errors import unknown_annotation, unknown_document
+from armarium_documents.models import annotation_table
+
+_NAMES = tuple(str(column.name) for column in annotation_table.columns)
+_JSON = ("anchor", "targets", "ink_payload", "tags", "metadata")
+_SELECT = f"SELECT {', '.join(_NAMES)} FROM annotation"
+
+MOTIVATIONS = {
+    "highlight": "highlighting",
+    "line": "highlighting",
+    "underline": "highlighting",
+    "strikethrough": "highlighting",
+    "note": "commenting",
+    "comment": "commenting",
+    "rating": "assessing",
+    "bookmark": "bookmarking",
+}
+"""Kind of an annotation to its motivation in the Web Annotation vocabulary (A 4.2)."""
+
+
+def _value(row: Sequence[Any], *, plain: bool) -> dict[str, Any]:
+    value = dict(zip(_NAMES, row, strict=True))
+    for name in _JSON:
+        if value[name] is not None:
+            value[name] = orjson.loads(value[name]) if plain else orjson.Fragment(value[name])
+    return value
+
+
+def annotation(raw: sqlite3.Connection, annotation_id: str) -> dict[str, Any]:
+    """One annotation as Python values; NotFound where there is none."""
+    row = raw.execute(f"{_SELECT} WHERE id = ?", (annotation_id,)).fetchone()
+    if row is None:
+        raise unknown_annotation(annotation_id)
+    return _value(row, plain=True)
+
+
+def annotation_page(
+    raw: sqlite3.Connection, *, document_id: str | None, segment_id: str | None, limit: int, offset: int
+) -> dict[str, Any]:
+    """One page of annotations, oldest first: of a document, of a segment, or all."""
+    wheres = []
+    if document_id is not None:
+        if raw.execute("SELECT 1 FROM document WHERE id = ?", (document_id,)).fetchone() is None:
+            raise unknown_document(document_id)
+        wheres.append("document_id = :document")
+    if segment_id is not None:
+        wheres.append(
+            "targets <> '[]' AND EXISTS (SELECT 1 FROM json_each(targets) t"
+            " WHERE json_extract(t.value, '$.segment_id') = :segment)"
+        )
+    where = " AND ".join(wheres) or "1"
+    given = {"document": document_id, "segment": segment_id, "limit": limit, "offset": offset}
+    (total,) = raw.execute(f"SELECT count(*) FROM annotation WHERE {where}", given).fetchone()
+    rows = raw.execute(f"{_SELECT} WHERE {where} ORDER BY created_at, id LIMIT :limit OFFSET :offset", given)
+    items = [_value(row, plain=False) for row in rows]
+    return {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}
+
+
+def web_annotations(raw: sqlite3.Connection, document_id: str) -> dict[str, Any]:
+    """The annotations of a document as a W3C AnnotationPage (JSON-LD); NotFound for an unknown document."""
+    if raw.execute("SELECT 1 FROM document WHERE id = ?", (document_id,)).fetchone() is None:
+        raise unknown_document(document_id)
+    rows = raw.execute(f"{_SELECT} WHERE document_id = ? ORDER BY created_at, id", (document_id,))
+    return {
+        "@context": "http://www.w3.org/ns/anno.jsonld",
+        "id": f"{_iri(document_id)}#annotations",
+        "type": "AnnotationPage",
+        "items": [_web_annotation(_value(row, plain=True)) for row in rows],
+    }
+
+
+def _iri(identity: str) -> str:
+    """The stable name of a thing of the project, for other tools."""
+    try:
+        return uuid.UUID(hex=identity).urn
+    except ValueError:
+        return f"urn:armarium:{identity}"
+
+
+def _web_annotation(found: dict[str, Any]) -> dict[str, Any]:
+    motivation = MOTIVATIONS[found["kind"]]
+    made: dict[str, Any] = {
+        "id": _iri(found["id"]),
+        "type": "Annotation",
+        "motivation": motivation,
+        "created": found["created_at"],
+        "target": _targets(found),
+    }
+    if found["created_by"]:
+        kind = "Person" if found["provenance_kind"] == "human" else "Software"
+        made["creator"] = {"type": kind, "name": found["created_by"]}
+    bodies: list[dict[str, Any]] = []
+    if found["text"]:
+        purpose = "commenting" if motivation == "highlighting" else motivation
+        bodies.append(
+            {"type": "TextualBody", "value": found["text"], "format": "text/plain", "purpose": purpose}
+        )
+    if found["rating"] is not None:
+        bodies.append({"type": "TextualBody", "value": str(found["rating"]), "purpose": "assessing"})
+    bodies += [{"type": "TextualBody", "value": tag, "purpose": "tagging"} for tag in found["tags"]]
+    if bodies:
+        made["body"] = bodies if len(bodies) > 1 else bodies[0]
+    if found["color"] is not None:
+        made["stylesheet"] = {"type": "CssStylesheet", "value": f".annotation {{ color: {found['color']} }}"}
+        if isinstance(made["target"], dict):
+            made["target"]["styleClass"] = "annotation"
+    return made
+
+
+def _targets(found: dict[str, Any]) -> dict[str, Any] | list[dict[str, Any]]:
+    anchor = found["anchor"] or {}
+    made: list[dict[str, Any]] = []
+    for target in found["targets"]:
+        one: dict[str, Any] = {"type": "SpecificResource", "source": _iri(target["segment_id"])}
+        if target.get("char_start") is not None:
+            one["selector"] = _characters(target["char_start"], target["char_end"])
+        made.append(one)
+    selectors = _selectors(found, anchor)
+    if selectors or not made:
+        source = anchor.get("page_id") or found["page_id"] or found["document_id"]
+        one = {"type": "SpecificResource", "source": _iri(source)}
+        if selectors:
+            one["selector"] = selectors[0] if len(selectors) == 1 else selectors
+        made.insert(0, one)
+    return made[0] if len(made) == 1 else made
+
+
+def _characters(start: int, end: int) -> dict[str, Any]:
+    return {"type": "TextPositionSelector", "start": start, "end": end}
+
+
+def _selectors(found: dict[str, Any], anchor: dict[str, Any]) -> list[dict[str, Any]]:
+    made: list[dict[str, Any]] = []
+    if anchor.get("rect") is not None:
+        numbers = ",".join(f"{100 * number:.6g}" for number in anchor["rect"])
+        made.append(
+            {
+                "type": "FragmentSelector",
+                "conformsTo": "http://www.w3.org/TR/media-frags/",
+                "value": f"xywh=percent:{numbers}",
+            }
+        )
+    shapes = [_svg("polygon", anchor["polygon"])] if anchor.get("polygon") else []
+    strokes = (found["ink_payload"] or {}).get("strokes")
+    if isinstance(strokes, list):
+        shapes += [_svg("polyline", stroke) for stroke in strokes if _is_stroke(stroke)]
+    if shapes:
+        value = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100">{"".join(shapes)}</svg>'
+        made.append({"type": "SvgSelector", "value": value})
+    if anchor.get("char_start") is not None:
+        made.append(_characters(anchor["char_start"], anchor["char_end"]))
+    return made
+
+
+def _is_stroke(stroke: Any) -> bool:
+    return isinstance(stroke, list) and all(
+        isinstance(point, list) and len(point) >= 2 and all(isinstance(n, int | float) for n in point[:2])
+        for point in stroke
+    )
+
+
+def _svg(shape: str, points: list[list[float]]) -> str:
+    listed = " ".join(f"{100 * point[0]:.6g},{100 * point[1]:.6g}" for point in points)
+    fill = "" if shape == "polygon" else ' fill="none"'
+    return f'<{shape} points="{listed}"{fill}/>'

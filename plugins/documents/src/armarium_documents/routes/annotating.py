@@ -1,0 +1,86 @@
+"""Annotations over HTTP, and as W3C Web Annotations (A 4.2)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from armarium.api import REFUSALS, CurrentLibrary, act, json_response
+from armarium_documents.queries import annotations as queries
+from armarium_documents.schemas.annotations import (
+    AnnotationCreateParams,
+    AnnotationDeletedWritten,
+    AnnotationPage,
+    AnnotationUpdateBody,
+    AnnotationWritten,
+)
+
+router = APIRouter(tags=["documents"])
+
+
+@router.get(
+    "/api/annotations",
+    summary="Annotations of a document or a segment, oldest first",
+    response_model=AnnotationPage,
+    responses=REFUSALS(400, 401, 403, 404, 409, 422),
+)
+def list_annotations(
+    library: CurrentLibrary,
+    document_id: Annotated[str | None, Query(max_length=64)] = None,
+    segment_id: Annotated[str | None, Query(max_length=64)] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    offset: Annotated[int, Query(ge=0, le=2**62)] = 0,
+) -> Response:
+    with library.db.read_raw() as raw:
+        found = queries.annotation_page(
+            raw, document_id=document_id, segment_id=segment_id, limit=limit, offset=offset
+        )
+    return json_response(found)
+
+
+@router.post(
+    "/api/annotations",
+    summary="Annotate a place of a document",
+    response_model=AnnotationWritten,
+    responses=REFUSALS(400, 401, 403, 404, 409, 422),
+)
+def create_annotation(request: Request, library: CurrentLibrary, body: AnnotationCreateParams) -> Response:
+    return act(request, "annotation.create", body)
+
+
+@router.patch(
+    "/api/annotations/{annotation_id}",
+    summary="Change an annotation",
+    response_model=AnnotationWritten,
+    responses=REFUSALS(400, 401, 403, 404, 409, 422),
+)
+def update_annotation(
+    request: Request, library: CurrentLibrary, annotation_id: str, body: AnnotationUpdateBody
+) -> Response:
+    return act(
+        request, "annotation.update", {"annotation_id": annotation_id, **body.model_dump(exclude_unset=True)}
+    )
+
+
+@router.delete(
+    "/api/annotations/{annotation_id}",
+    summary="Remove an annotation",
+    response_model=AnnotationDeletedWritten,
+    responses=REFUSALS(400, 401, 403, 404, 409, 422),
+)
+def delete_annotation(request: Request, library: CurrentLibrary, annotation_id: str) -> Response:
+    return act(request, "annotation.delete", {"annotation_id": annotation_id})
+
+
+@router.get(
+    "/api/documents/{doc_id}/annotations.jsonld",
+    summary="A document's annotations as a W3C AnnotationPage",
+    response_model=dict[str, Any],
+    responses=REFUSALS(400, 401, 403, 404, 409),
+)
+def web_annotations(library: CurrentLibrary, doc_id: str) -> Response:
+    with library.db.read_raw() as raw:
+        found = json_response(queries.web_annotations(raw, doc_id))
+    found.headers["content-type"] = 'application/ld+json; profile="http://www.w3.org/ns/anno.jsonld"'
+    return found

@@ -1,0 +1,169 @@
+"""Annotations: a person's or a run's remark on a place of a document (A 2.1)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, model_validator
+
+from armarium.api import Params, SourceText
+from armarium_documents.schemas.fields import Id, JsonObject
+from armarium_documents.schemas.geometry import TOLERANCE, Point, Rect
+
+AnchorKind = Literal["char_range", "bbox", "paragraph", "ink"]
+AnnotationKind = Literal[
+    "highlight", "note", "rating", "bookmark", "comment", "line", "underline", "strikethrough"
+]
+Index = Annotated[int, Field(ge=0)]
+Tag = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class SourceAnchor(Params):
+    """Where on a document something stands (B 2.1), in fractions of one rendition."""
+
+    document_id: Id | None = None
+    page_id: Id | None = None
+    page_index: Index | None = None
+    rendition_id: Id | None = None
+    space: Literal["normalized"] = "normalized"
+    rect: Rect | None = None
+    polygon: Annotated[list[Point], Field(min_length=3, max_length=10_000)] | None = None
+    rotation: Annotated[float, Field(ge=-360, le=360, allow_inf_nan=False)] = 0
+    char_start: Index | None = None
+    char_end: Index | None = None
+    granularity: Annotated[str, Field(min_length=1, max_length=64)] | None = None
+    segment_id: Id | None = None
+    representation_id: Id | None = None
+
+    @model_validator(mode="after")
+    def _encloses(self) -> SourceAnchor:
+        if self.polygon is not None:
+            if self.rect is None:
+                raise ValueError("an anchor with a polygon has the rect that encloses it")
+            x, y, w, h = self.rect
+            for px, py in self.polygon:
+                if not (
+                    x - TOLERANCE <= px <= x + w + TOLERANCE and y - TOLERANCE <= py <= y + h + TOLERANCE
+                ):
+                    raise ValueError("the rect does not enclose its polygon")
+        _span(self.char_start, self.char_end)
+        return self
+
+
+def _span(start: int | None, end: int | None) -> None:
+    if (start is None) != (end is None):
+        raise ValueError("give both char_start and char_end, or neither")
+    if start is not None and end is not None and end <= start:
+        raise ValueError("char_end lies after char_start")
+
+
+class AnnotationTarget(Params):
+    """A segment, or some characters of its reading."""
+
+    segment_id: Id
+    char_start: Index | None = None
+    char_end: Index | None = None
+
+    @model_validator(mode="after")
+    def _whole(self) -> AnnotationTarget:
+        _span(self.char_start, self.char_end)
+        return self
+
+
+class AnnotationFields(Params):
+    page_id: Id | None = None
+    page_index: Index | None = None
+    anchor: SourceAnchor | None = None
+    targets: Annotated[list[AnnotationTarget], Field(max_length=1000)] = Field(default_factory=list)
+    paragraph_index: Index | None = None
+    ink_payload: JsonObject | None = None
+    text: Annotated[SourceText, Field(max_length=1_000_000)] | None = None
+    rating: Annotated[int, Field(ge=1, le=5)] | None = None
+    color: Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")] | None = None
+    tags: Annotated[list[Tag], Field(max_length=200)] = Field(default_factory=list)
+    metadata: JsonObject = Field(default_factory=dict)
+    linked_claim_id: Id | None = None
+    linked_entity_id: Id | None = None
+    linked_note_id: Id | None = None
+
+
+class AnnotationCreateParams(AnnotationFields):
+    """A new annotation; what it needs depends on how it is anchored."""
+
+    document_id: Id
+    anchor_kind: AnchorKind
+    kind: AnnotationKind
+
+
+class AnnotationUpdateBody(Params):
+    """Changes to an annotation: a field left out stays, null clears it."""
+
+    anchor: SourceAnchor | None = None
+    targets: Annotated[list[AnnotationTarget], Field(max_length=1000)] | None = None
+    paragraph_index: Index | None = None
+    ink_payload: JsonObject | None = None
+    kind: AnnotationKind | None = None
+    text: Annotated[SourceText, Field(max_length=1_000_000)] | None = None
+    rating: Annotated[int, Field(ge=1, le=5)] | None = None
+    color: Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")] | None = None
+    tags: Annotated[list[Tag], Field(max_length=200)] | None = None
+    metadata: JsonObject | None = None
+    linked_claim_id: Id | None = None
+    linked_entity_id: Id | None = None
+    linked_note_id: Id | None = None
+
+
+class AnnotationUpdateParams(AnnotationUpdateBody):
+    annotation_id: Id
+
+
+class AnnotationDeleteParams(Params):
+    annotation_id: Id
+
+
+class Annotation(BaseModel):
+    """An annotation as it is answered."""
+
+    id: str
+    document_id: str
+    page_id: str | None
+    page_index: int | None
+    anchor: dict[str, Any] | None
+    anchor_kind: AnchorKind
+    targets: list[dict[str, Any]]
+    paragraph_index: int | None
+    ink_payload: dict[str, Any] | None
+    kind: AnnotationKind
+    text: str | None
+    rating: int | None
+    color: str | None
+    tags: list[str]
+    metadata: dict[str, Any]
+    linked_claim_id: str | None
+    linked_entity_id: str | None
+    linked_note_id: str | None
+    provenance_kind: str
+    created_by: str | None
+    run_id: str | None
+    created_at: str
+
+
+class AnnotationWritten(Annotation):
+    audit_id: str
+
+
+class AnnotationPage(BaseModel):
+    items: list[Annotation]
+    count: int
+    total: int
+    limit: int
+    offset: int
+
+
+class AnnotationDeleted(BaseModel):
+    status: Literal["deleted"] = "deleted"
+    id: str
+
+
+class AnnotationDeletedWritten(AnnotationDeleted):
+    audit_id: str
