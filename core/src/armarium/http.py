@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
+from functools import lru_cache
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from urllib.parse import parse_qsl, unquote_to_bytes
 
@@ -16,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
-from armarium import switch
+from armarium import reference, switch
 from armarium.engine import Engine
 from armarium.errors import BadRequest, Forbidden, Invalid, ServiceError, Unauthorized
 from armarium.gate import CREDENTIAL_PATH, LIBRARY, OPEN_PATHS, PRINCIPAL, Gate, refusal_headers
@@ -64,7 +66,7 @@ _ALWAYS = (400, 401, 403, 413, 422, 429, 503)
 def REFUSALS(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """`responses=` of a route: the refusals every route may give, and *statuses* beside them."""
     return {
-        status: {"model": ErrorBody, "description": _WORDS[status]}
+        status: {"model": ErrorBody, "description": _WORDS.get(status) or f"{HTTPStatus(status).phrase}."}
         for status in sorted({*_ALWAYS, *statuses})
     }
 
@@ -114,25 +116,16 @@ def owner_of(request: Request) -> Principal:
     return principal
 
 
-_paths: dict[bytes, str] = {}
-_PATHS_KEPT = 1024
-
-
+@lru_cache(maxsize=1024)
 def _decoded(header: bytes) -> str:
-    """The header's percent-encoded path as text, NFC. A pure function, remembered for the paths in use."""
-    found = _paths.get(header)
-    if found is None:
-        try:
-            found = unicodedata.normalize("NFC", unquote_to_bytes(header).decode("utf-8"))
-        except UnicodeDecodeError:
-            raise BadRequest(
-                f"{LIBRARY_HEADER} is not percent-encoded UTF-8; encode the package's full path.",
-                code="library_required",
-            ) from None
-        if len(_paths) >= _PATHS_KEPT:
-            _paths.clear()
-        _paths[header] = found
-    return found
+    """The header's percent-encoded path as text, NFC; remembered for the paths in use."""
+    try:
+        return unicodedata.normalize("NFC", unquote_to_bytes(header).decode("utf-8"))
+    except UnicodeDecodeError:
+        raise BadRequest(
+            f"{LIBRARY_HEADER} is not percent-encoded UTF-8; encode the package's full path.",
+            code="library_required",
+        ) from None
 
 
 def named_library(request: Request) -> str | None:
@@ -365,6 +358,7 @@ def install(app: FastAPI, engine: Engine) -> None:
     app.add_exception_handler(OverflowError, _not_storable)
     # orjson raises a plain TypeError for half a surrogate pair.
     app.add_exception_handler(TypeError, _not_storable)
+    reference.install(app)
     switch.install(app)
     describe(app, open_paths=OPEN_PATHS | {CREDENTIAL_PATH})
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -152,3 +155,18 @@ def test_a_plugin_may_say_who_is_asking(make_engine: Callable[..., Engine]) -> N
     assert ask("GET", "/api/registry", token=None, headers={"X-Badge": "bad"}).status == 401
     assert ask("GET", "/api/registry", token=None, headers={"X-Badge": "broken"}).status == 401
     assert ask("GET", "/api/registry", headers={"X-Badge": "broken"}).status == 200
+
+
+def test_the_reference_pages_are_our_own_and_load_nothing_from_elsewhere(ask: Asker) -> None:
+    for path in ("/docs", "/redoc"):
+        reply = ask("GET", path, token=None)
+        text = reply.body.decode()
+        assert (reply.status, reply.headers["content-type"]) == (200, "text/html; charset=utf-8")
+        assert not re.findall(r"(?:src|href)\s*=\s*.?(?:https?:)?//", text)
+        script = text.partition("<script>")[2].partition("</script>")[0]
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        policy = reply.headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'")
+        assert f"script-src 'sha256-{digest}'" in policy
+        assert "innerHTML" not in script
+    assert ask("GET", "/docs/oauth2-redirect").status == 404
