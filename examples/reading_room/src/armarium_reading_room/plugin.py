@@ -1,0 +1,20 @@
+"""What the reading room brings to the engine: the only file with a hook."""
+
+from __future__ import annotations
+
+from armarium.api import Plugin, hookimpl
+from armarium_reading_room.actions import note_visit, strike_visit
+from armarium_reading_room.models import metadata
+from armarium_reading_room.routes import router
+
+
+@hookimpl
+def armarium_plugin() -> Plugin:
+    """Who looked at which original, and when."""
+    return Plugin(
+        name="reading_room",
+        summary="Who looked at which original, and when",
+        metadata=metadata,
+        actions=(note_visit, strike_visit),
+        routers=(router,),
+    )

@@ -1,0 +1,41 @@
+"""Visits as they are asked for and answered."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from pydantic import BaseModel, Field
+
+from armarium.api import Params, SourceText
+
+
+class NoteVisit(Params):
+    """A visit to note. `remark` is the visitor's own words, so the audit log never shows it."""
+
+    document_id: str
+    visitor: str = Field(min_length=1, max_length=200)
+    day: date
+    remark: SourceText | None = None
+
+
+class StrikeVisit(Params):
+    """A visit that was noted by mistake."""
+
+    visit_id: str
+
+
+class Visit(BaseModel):
+    id: str
+    document_id: str
+    visitor: str
+    day: date
+    remark: str | None
+
+
+class VisitWritten(Visit):
+    audit_id: str
+
+
+class Visits(BaseModel):
+    items: list[Visit]
+    count: int

@@ -1,0 +1,91 @@
+"""A stranger's family keeps all that the engine promises, without a line about undo, audit or rights."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from armarium.api import Engine, Library
+from armarium.principals import LOCAL_OWNER
+from armarium.testing.conformance import exercise_plugin
+from armarium.testing.fixtures import http_client
+from armarium_documents.plugin import armarium_plugin as documents_plugin
+
+VISIT = {"visitor": "Inés", "day": "2026-03-01", "remark": "looked for the seal"}
+
+
+@pytest.fixture
+def engine(make_engine: Callable[..., Engine], monkeypatch: pytest.MonkeyPatch) -> Engine:
+    """The core, documents and the reading room, which need not be installed."""
+    monkeypatch.setattr(sys, "path", [str(Path(__file__).resolve().parents[1] / "src"), *sys.path])
+    from armarium_reading_room.plugin import armarium_plugin
+
+    return make_engine(plugins=[documents_plugin(), armarium_plugin()])
+
+
+@pytest.fixture
+def library(engine: Engine, tmp_path: Path) -> Library:
+    """An empty project."""
+    engine.run(None, "library.create", {"path": str(tmp_path / "Room.library")}, LOCAL_OWNER)
+    return engine.libraries.get(tmp_path / "Room.library")
+
+
+@pytest.fixture
+def client(engine: Engine, library: Library) -> Iterator[Any]:
+    """The owner's client, in the project."""
+    yield from http_client(engine, library)
+
+
+@pytest.fixture
+def letter(engine: Engine, library: Library) -> str:
+    """The id of a document."""
+    return str((engine.run(library, "document.create", {"name": "A letter"}, LOCAL_OWNER).result or {})["id"])
+
+
+def test_its_actions_conform(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "kit").mkdir()
+    assert exercise_plugin(engine, "reading_room", tmp_path / "kit") == []
+
+
+def test_a_visit_is_noted_listed_taken_back_and_noted_again(client: Any, letter: str) -> None:
+    place = f"/api/documents/{letter}/visits"
+    noted = client.post(place, json=VISIT).json()
+    assert client.get(place).json()["items"][0]["visitor"] == "Inés"
+    undone = client.post(f"/api/actions/audit/{noted['audit_id']}/undo").json()
+    assert client.get(place).json() == {"items": [], "count": 0}
+    client.post(f"/api/actions/audit/{undone['audit_ids'][0]}/undo")
+    assert client.get(place).json()["items"] == [{"id": noted["id"], "document_id": letter, **VISIT}]
+
+
+def test_a_struck_visit_comes_back_as_it_was(client: Any, letter: str) -> None:
+    place = f"/api/documents/{letter}/visits"
+    noted = client.post(place, json=VISIT).json()
+    body = {"name": "reading_room.strike_visit", "params": {"visit_id": noted["id"]}}
+    struck = client.post("/api/actions/invoke", json=body).json()
+    assert client.get(place).json()["count"] == 0
+    client.post(f"/api/actions/audit/{struck['audit_id']}/undo")
+    assert client.get(place).json()["items"][0]["remark"] == "looked for the seal"
+
+
+def test_what_the_visitor_said_is_not_in_the_log(client: Any, letter: str) -> None:
+    client.post(f"/api/documents/{letter}/visits", json=VISIT)
+    assert "looked for the seal" not in client.get("/api/actions/audit").text
+
+
+@pytest.mark.parametrize(("method", "path"), [("get", "visits"), ("post", "visits")])
+def test_a_document_that_is_not_there_is_refused(client: Any, method: str, path: str) -> None:
+    options = {"json": VISIT} if method == "post" else {}
+    answer = client.request(method, f"/api/documents/{'0' * 32}/{path}", **options)
+    assert answer.status_code == 404
+    assert answer.json()["detail"]
+
+
+def test_a_visit_that_is_not_there_is_refused(client: Any) -> None:
+    body = {"name": "reading_room.strike_visit", "params": {"visit_id": "0" * 32}}
+    answer = client.post("/api/actions/invoke", json=body)
+    assert answer.status_code == 404
+    assert "There is no visit" in answer.json()["detail"]
