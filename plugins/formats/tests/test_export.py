@@ -213,6 +213,62 @@ def test_what_is_added_and_deleted_later_finds_its_place(
     assert [node.segment_id for node in page.order.walk()] == [None, "a"]
 
 
+def named_order(
+    engine: Engine, library: Library, document_id: str, pass_id: str, segments: list[str]
+) -> dict[str, Any]:
+    given = {"document_id": document_id, "pass_id": pass_id, "name": "as imposed", "kind": "imposed"}
+    order = act(engine, library, "reading_order.create", given)
+    after = None
+    for segment_id in segments:
+        entry = act(
+            engine,
+            library,
+            "reading_order.place",
+            {"order_id": order["id"], "segment_id": segment_id, "after_entry_id": after},
+        )
+        after = entry["id"]
+    return order
+
+
+def test_a_named_order_is_followed(engine: Engine, library: Library, page_document: str) -> None:
+    pass_id = imported(engine, library, page_document, ORDERED)
+    a1, a2, b1 = segment_ids(library)
+    order = named_order(engine, library, page_document, pass_id, [a1, a2, b1])
+    made = export_page(engine, library, page_document, "pagexml", order_id=order["id"])
+    assert (made["choices"]["order_id"], made["choices"]["order_name"]) == (order["id"], "as imposed")
+    assert made["losses"] == []
+    page = read(made["content"])
+    assert [one.text for one in page.lines()] == ["a1", "a2", "b1"]
+    assert page.order is not None
+    assert [node.segment_id for node in page.order.walk()] == [None, "a", "b"]
+    text = export_page(engine, library, page_document, "plain-text", order_id=order["id"])
+    assert text["content"] == "a1\na2\n\nb1\n"
+
+
+def test_an_order_between_regions_is_said_to_be_lost(
+    engine: Engine, library: Library, page_document: str
+) -> None:
+    pass_id = imported(engine, library, page_document, ORDERED)
+    a1, a2, b1 = segment_ids(library)
+    order = named_order(engine, library, page_document, pass_id, [a1, b1, a2])
+    made = export_page(engine, library, page_document, "pagexml", order_id=order["id"])
+    assert {loss["what"]: loss["count"] for loss in made["losses"]} == {"places of lines in the order": 2}
+
+
+def test_an_order_that_is_withdrawn_or_of_another_pass_is_refused(
+    engine: Engine, library: Library, page_document: str
+) -> None:
+    pass_id = imported(engine, library, page_document, ORDERED)
+    other = imported(engine, library, page_document, _SAMPLE)
+    order = named_order(engine, library, page_document, pass_id, segment_ids(library)[:1])
+    with pytest.raises(Invalid, match="ask with pass_id") as refusal:
+        export_page(engine, library, page_document, "pagexml", pass_id=other, order_id=order["id"])
+    assert refusal.value.code == "order_other_pass"
+    act(engine, library, "reading_order.withdraw", {"order_id": order["id"]})
+    with pytest.raises(Conflict, match="withdrawn"):
+        export_page(engine, library, page_document, "pagexml", order_id=order["id"])
+
+
 def test_a_pass_of_our_own_gets_ids_and_an_order(
     engine: Engine, library: Library, page_document: str
 ) -> None:

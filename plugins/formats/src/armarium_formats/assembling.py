@@ -57,8 +57,12 @@ def assemble(
     rule: ReadingRule,
     size: tuple[int, int],
     imported: Mapping[str, Any] | None,
+    sequence: Sequence[str] | None = None,
 ) -> Assembled:
-    """The page of a pass in pixels of *size*. `imported` is what its import kept of the page as a whole."""
+    """The page of a pass in pixels of *size*. `imported` is what its import kept of the page as a whole.
+
+    sequence: ids of segments in the order to export by, where that is not the order as written.
+    """
     counting = counting_readings(conn, pass_id, kind, rule)
     facts = {row[0]: (row[1], row[2]) for row in conn.exec_driver_sql(_READINGS, (pass_id, kind))}
     ranks = {
@@ -91,9 +95,42 @@ def assemble(
     _settle_ids(parts)
     if imported:
         _give_back(page, imported, {part.segment.id for part in parts.values() if part.sequence is None})
+    if sequence is not None:
+        _reorder(assembled, [parts[one].segment for one in sequence if one in parts])
     if page.order is None and len(page.segments) > 1:
         page.order = PageOrder(items=[PageOrder(segment.id) for segment in _top_in_order(page)])
     return assembled
+
+
+def _reorder(assembled: Assembled, named: Sequence[PageSegment]) -> None:
+    """Set the page into a named order: regions by their first part in it, lines within their region."""
+    page = assembled.page
+    page.order = PageOrder(items=[PageOrder(segment.id) for segment in named])
+    wanted = [segment.id for segment in named if segment.kind == "line"]
+    regions = [segment.id for segment in _top_in_order(page)]
+    for segment in page.walk():
+        segment.children = _settled(segment.in_order(page.order))
+    page.segments = _settled(page.segments)
+    page.order = PageOrder(items=[PageOrder(one) for one in regions]) if regions else None
+    lines = set(wanted)
+    given = [segment.id for segment in page.in_order() if segment.id in lines]
+    apart = sum(1 for one, other in zip(wanted, given, strict=False) if one != other)
+    if apart:
+        assembled.losses.append(
+            Loss(
+                "places of lines in the order",
+                apart,
+                "the order goes between regions; a file has lines within theirs",
+            )
+        )
+
+
+def _settled(brothers: list[PageSegment]) -> list[PageSegment]:
+    """Brothers whose places are their sequence; a position that the file stated is stated anew."""
+    if any(segment.position is not None for segment in brothers):
+        for number, segment in enumerate(brothers):
+            segment.position = number
+    return brothers
 
 
 def _top_in_order(page: PageModel) -> list[PageSegment]:

@@ -84,6 +84,19 @@ class NotWritable(Conflict):
         )
 
 
+class OrderOfOtherPass(Invalid):
+    """One pass was to be exported in the order of another."""
+
+    def __init__(self, order_name: str, order_pass_id: str, pass_id: str) -> None:
+        super().__init__(
+            f"The reading order {order_name!r} is of pass {order_pass_id}, and pass {pass_id} was asked for; "
+            f"ask with pass_id={order_pass_id}.",
+            code="order_other_pass",
+            order_pass_id=order_pass_id,
+            pass_id=pass_id,
+        )
+
+
 class SchemaInvalid(Broken):
     """An export that its own schema refuses: never given out."""
 

@@ -62,9 +62,9 @@ class PageSegment:
         for child in self.children:
             yield from child.walk()
 
-    def in_order(self) -> list[PageSegment]:
-        """Its children in reading order: by stated position where each has one, else as they stand."""
-        return ordered(self.children)
+    def in_order(self, order: PageOrder | None = None) -> list[PageSegment]:
+        """Its children in reading order: as *order* names them, by stated position where each has one, else as they stand."""
+        return _ranked(ordered(self.children), _ranks(order))
 
 
 @dataclass(slots=True)
@@ -135,11 +135,7 @@ class PageModel:
             for child in _ranked(segment.in_order(), ranks):
                 take(child)
 
-        ranks: dict[str, int] = {}
-        if self.order is not None:
-            for node in self.order.walk():
-                if node.segment_id is not None:
-                    ranks.setdefault(node.segment_id, len(ranks))
+        ranks = _ranks(self.order)
         for segment in _ranked(ordered(self.segments), ranks):
             take(segment)
         return found
@@ -150,6 +146,15 @@ def ordered(segments: list[PageSegment]) -> list[PageSegment]:
     if segments and all(segment.position is not None for segment in segments):
         return sorted(segments, key=lambda segment: segment.position or 0)
     return list(segments)
+
+
+def _ranks(order: PageOrder | None) -> dict[str, int]:
+    """The segments that an order names, each with its place."""
+    ranks: dict[str, int] = {}
+    for node in order.walk() if order is not None else ():
+        if node.segment_id is not None:
+            ranks.setdefault(node.segment_id, len(ranks))
+    return ranks
 
 
 def _ranked(segments: list[PageSegment], ranks: dict[str, int]) -> list[PageSegment]:

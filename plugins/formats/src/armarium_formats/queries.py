@@ -13,9 +13,16 @@ from armarium_documents.api import renditions, require_document
 from armarium_formats.assembling import assemble
 from armarium_formats.catalogue import drivers, writer
 from armarium_formats.driver import WriteContext
-from armarium_formats.errors import NoPageSize, SchemaInvalid
+from armarium_formats.errors import NoPageSize, OrderOfOtherPass, SchemaInvalid
 from armarium_formats.models import format_imports
-from armarium_source_model.api import ReadingRule, get_pass, passes, working_pass
+from armarium_source_model.api import (
+    ReadingRule,
+    get_pass,
+    order_walk,
+    passes,
+    standing_order,
+    working_pass,
+)
 
 if TYPE_CHECKING:
     from armarium.api import Engine, Library
@@ -91,15 +98,18 @@ def export(
 ) -> dict[str, Any]:
     """A page as a file: `{format, filename, content, choices, losses}`.
 
-    Without *pass_id* the pass the page is read by. Refusals: NotFound for an unknown format, document, pass or order
-    and for a page without a pass; NotWritable; SchemaInvalid when the driver's own schema refuses the result.
+    Without *pass_id* the pass of the order named, else the one the page is read by. Refusals: NotFound for an unknown format, document, pass or order
+    and for a page without a pass; NotWritable; OrderDeleted; OrderOfOtherPass; SchemaInvalid when the driver's own schema refuses the result.
     """
     driver = writer(engine, format_name)
     with library.db.read() as conn:
         document = require_document(conn, document_id)
         rule: ReadingRule = "relaxed" if library.setting("reading_rule") == "relaxed" else "strict"
         basis: str = "named"
-        if pass_id is None:
+        order = None if order_id is None else standing_order(conn, order_id)
+        if pass_id is None and order is not None:
+            pass_id = str(order.pass_id)
+        elif pass_id is None:
             pass_id, basis = working_pass(conn, document_id, rule)
             if pass_id is None:
                 raise NotFound(
@@ -115,11 +125,9 @@ def export(
             raise NotFound(
                 f"The pass {found.name!r} is withdrawn; restore it to export it.", code="pass_deleted"
             )
-        if order_id is not None:
-            raise NotFound(
-                f"There is no reading order {order_id} on this page; leave order_id out for the order as written.",
-                code="unknown_order",
-            )
+        if order is not None and order.pass_id != pass_id:
+            raise OrderOfOtherPass(order.name, order.pass_id, pass_id)
+        sequence = None if order is None else [segment for _, segment, _ in order_walk(conn, order.id)]
         row = conn.execute(select(format_imports).where(format_imports.c.pass_id == pass_id)).first()
         frame, notes = _frame(conn, document_id, pass_id, row, document.name)
         assembled = assemble(
@@ -130,6 +138,7 @@ def export(
             rule=rule,
             size=frame.size,
             imported=row.page if row else None,
+            sequence=sequence,
         )
     page = assembled.page
     page.image = page.image or frame.image
@@ -150,8 +159,8 @@ def export(
             "pass_id": pass_id,
             "pass_basis": basis,
             "pass_name": found.name,
-            "order_id": None,
-            "order_name": AS_WRITTEN,
+            "order_id": order_id,
+            "order_name": AS_WRITTEN if order is None else order.name,
             "reading_kind": reading_kind,
             "segment_count": assembled.segment_count,
             "notes": notes,

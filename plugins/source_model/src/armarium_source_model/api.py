@@ -19,6 +19,8 @@ from armarium_source_model.geometry import (
 from armarium_source_model.models import forwardings, passes, reading_choices, segments
 from armarium_source_model.order import Shape, page_slope, reading_sequence
 from armarium_source_model.queries.drawing import page_drawing, page_drawing_png
+from armarium_source_model.queries.orders import standing_order
+from armarium_source_model.queries.orders import walk as order_walk
 from armarium_source_model.queries.passes import get_pass, list_passes, working_pass
 from armarium_source_model.queries.readings import (
     CountingText,
@@ -56,6 +58,7 @@ __all__ = [
     "get_segment",
     "list_passes",
     "normalise",
+    "order_walk",
     "page_drawing",
     "page_drawing_png",
     "page_slope",
@@ -71,6 +74,7 @@ __all__ = [
     "segments",
     "segments_of",
     "sound_geometry",
+    "standing_order",
     "total_rate",
     "validate_baseline",
     "validate_points",
