@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,10 +31,9 @@ def run(*command: str | Path, cwd: Path = ROOT) -> str:
     return ran.stdout
 
 
-@pytest.fixture(scope="module")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    out = tmp_path_factory.mktemp("wheels")
-    for member in bootstrap.workspace_members():
+def built(folders: list[Path], out: Path) -> list[Path]:
+    """A wheel of each folder."""
+    for member in folders:
         run(
             bootstrap.UV,
             "build",
@@ -47,6 +47,11 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
             member,
         )
     return sorted(out.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return built(bootstrap.workspace_members(), tmp_path_factory.mktemp("wheels"))
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +92,43 @@ def test_the_command_line_works_away_from_the_checkout(clean: Path, tmp_path: Pa
 
 
 def test_all_first_party_plugins_are_found_there(clean: Path, tmp_path: Path) -> None:
-    environment = ["env", f"SERVICE_STATE_DIR={tmp_path / 'state'}"]
-    found = json.loads(run(*environment, clean / "armarium", "--json", "plugins", cwd=tmp_path))
-    assert {"documents", "source_model", "formats", "reading"} <= {plugin["name"] for plugin in found["plugins"]}
+    found = found_in(clean, tmp_path)
+    assert {"documents", "source_model", "formats", "reading"} <= {
+        plugin["name"] for plugin in found["plugins"]
+    }
     assert not found["refused"]
+
+
+def test_a_strangers_plugins_are_found_when_installed_and_gone_when_not(clean: Path, tmp_path: Path) -> None:
+    """Every example, as a wheel of its own, beside ours."""
+    install = [
+        bootstrap.UV,
+        "pip",
+        "install",
+        "--quiet",
+        "--offline",
+        "--no-deps",
+        "--python",
+        clean / "python",
+    ]
+    wheels = built(
+        sorted(path.parent for path in ROOT.glob("examples/*/pyproject.toml")), tmp_path / "wheels"
+    )
+    names = [wheel.name.split("-")[0].replace("_", "-") for wheel in wheels]
+    before = found_in(clean, tmp_path)
+    run(*install, *wheels)
+    try:
+        with_examples = found_in(clean, tmp_path)
+    finally:
+        run(bootstrap.UV, "pip", "uninstall", "--quiet", "--python", clean / "python", *names)
+    assert not with_examples["refused"]
+    assert not with_examples["refused_drivers"]
+    assert {plugin["name"] for plugin in with_examples["plugins"]} >= {"reading_room"}
+    assert "line-table" in json.dumps(with_examples)
+    assert found_in(clean, tmp_path) == before
+
+
+def found_in(environment: Path, place: Path) -> Any:
+    """What `armarium plugins` finds there."""
+    with_state = ["env", f"SERVICE_STATE_DIR={place / 'state'}"]
+    return json.loads(run(*with_state, environment / "armarium", "--json", "plugins", cwd=place))
