@@ -9,6 +9,7 @@ from armarium_documents.routes import (
     artifacts,
     bookmarks,
     classifications,
+    dataset,
     documents,
     files,
     imports,
@@ -19,6 +20,7 @@ from armarium_documents.routes import (
 routers: tuple[APIRouter, ...] = (
     trash.router,
     imports.router,
+    dataset.router,
     documents.router,
     files.router,
     artifacts.router,

@@ -1,0 +1,135 @@
+"""The dataset query: a folder's documents as a table, filtered, sorted, binned and counted (A 4.2)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, Field, model_validator
+
+from armarium.api import Params
+from armarium_documents.schemas.classifications import DeclarationType
+from armarium_documents.schemas.fields import Id
+
+Operator = Literal["eq", "ne", "contains", "gte", "lte", "between", "is_set", "not_set"]
+Granularity = Literal["year", "month", "day"]
+
+FIELDS = frozenset(
+    {
+        "name", "prototype_key", "doc_type", "file_type", "node_kind", "page_label", "sequence", "source_authority",
+        "language", "script", "direction", "date_original", "date_iso", "case_id", "status", "is_read", "is_starred",
+        "is_flagged", "created_at", "updated_at",
+    }
+)  # fmt: skip
+"""A document's own fields, named `document.<field>` where an attribute is named."""
+
+
+def check_attribute(name: str) -> str:
+    """*name* itself; ValueError for a quotation mark, a control character, an unknown document field."""
+    for character in name:
+        if character == '"' or ord(character) < 32:
+            raise ValueError(f"an attribute's name holds no {character!r}")
+    if name.startswith("document.") and name.removeprefix("document.") not in FIELDS:
+        raise ValueError(f"there is no field {name}; there are {', '.join(sorted(FIELDS))}")
+    return name
+
+
+Attribute = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(check_attribute)]
+
+
+class Filter(Params):
+    """What the value of one attribute must be."""
+
+    attr: Attribute
+    op: Operator
+    value: Any = None
+    value2: Any = None
+    type: DeclarationType = "text"
+
+    @model_validator(mode="after")
+    def _fits(self) -> Filter:
+        if self.op in ("is_set", "not_set"):
+            if self.value is not None or self.value2 is not None:
+                raise ValueError(f"{self.op} takes no value")
+            return self
+        if self.op == "contains" and not isinstance(self.value, str):
+            raise ValueError("contains takes a text")
+        _typed(self.value, self.type)
+        if self.op == "between":
+            _typed(self.value2, self.type)
+        elif self.value2 is not None:
+            raise ValueError("only between takes value2")
+        if self.type == "checkbox" and self.op not in ("eq", "ne"):
+            raise ValueError("a checkbox is compared with eq or ne")
+        return self
+
+
+def _typed(value: Any, kind: str) -> None:
+    if kind in ("number", "rating"):
+        if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300:
+            raise ValueError(f"a {kind} is compared with a number")
+    elif kind == "checkbox":
+        if not isinstance(value, bool):
+            raise ValueError("a checkbox is compared with true or false")
+    elif not isinstance(value, str) or len(value) > 10_000:
+        raise ValueError(f"a {kind} is compared with a text of at most 10,000 characters")
+
+
+class Sort(Params):
+    attr: Attribute
+    direction: Literal["asc", "desc"] = "asc"
+    type: DeclarationType = "text"
+
+
+class Bins(Params):
+    attr: Attribute
+    granularity: Granularity = "month"
+
+
+class DatasetQuery(Params):
+    """A folder, what to keep of it, in which order, which page, and what to count."""
+
+    parent_id: Id | None = None
+    recursive: bool = False
+    prototype_key: Annotated[str, Field(max_length=200)] | None = None
+    attributed_only: bool = False
+    filters: Annotated[list[Filter], Field(max_length=50)] = Field(default_factory=list)
+    sort: Sort | None = None
+    limit: Annotated[int, Field(ge=1, le=500)] = 100
+    offset: Annotated[int, Field(ge=0, le=2**62)] = 0
+    bins: Bins | None = None
+    facets: Annotated[list[Attribute], Field(max_length=50)] = Field(default_factory=list)
+
+
+class DatasetRow(BaseModel):
+    id: str
+    name: str
+    prototype_key: str | None
+    node_kind: str
+    doc_type: str
+    parent_id: str | None
+    attributes: dict[str, Any]
+    excerpt: str
+    date_original: str | None
+    date_iso: str | None
+
+
+class Bin(BaseModel):
+    bin: str
+    count: int
+
+
+class FacetValue(BaseModel):
+    value: Any
+    count: int
+
+
+class Dataset(BaseModel):
+    """One page of the table, and what was counted over all of it."""
+
+    total: int
+    limit: int
+    offset: int
+    rows: list[DatasetRow]
+    bins: list[Bin]
+    facets: dict[str, list[FacetValue]]
+    defaults_by_prototype: dict[str, dict[str, Any]]

@@ -1,0 +1,357 @@
+"""The dataset query against a plain Python reading of the same rules, and everything it refuses."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+import pytest
+from documents_ground import OWNER, Run, rows
+
+from armarium.api import Engine, Library
+from armarium_documents.queries.dataset import dataset
+from armarium_documents.queries.edtf import bin_of, span_of, start_of
+from armarium_documents.schemas.dataset import DatasetQuery
+
+Make = Callable[..., str]
+
+NAMES = ["n", "t", "d", "c", "a.b", "a[0]", "é ü", "it's", "back\\slash", "$", "x; DROP TABLE document"]
+VALUES: list[Any] = [
+    None, "", "Ánimo", "ánimo", "zeta", "10", "9.5", "1e400", "nan", 0, 3, -2.5, 10, 10**15, True, False,
+    "1750", "1750-03", "1750-03-15", "1749-12-31", "175X", "1750~", "1750/1760", "-0044-03-15", "1750-21",
+    "2024-02-30", ["Toledo", "Cuenca"], ["Toledo"], {"k": 1}, "' OR 1=1 --", '"', "%", "_", "\u0130stanbul", 1750,
+]  # fmt: skip
+
+
+def fill(engine: Engine, library: Library, box: str, number: int, seed: int) -> list[dict[str, Any]]:
+    chance = random.Random(seed)
+    found = []
+    for index in range(number):
+        attributes = {name: chance.choice(VALUES) for name in NAMES if chance.random() < 0.7}
+        made = engine.run(
+            library,
+            "document.create",
+            {"name": f"n{chance.randrange(50):03}", "parent_id": box, "attributes": attributes},
+            OWNER,
+        ).result
+        assert made is not None
+        found.append({"id": made["id"], "name": made["name"], "attributes": attributes, "at": index})
+    return found
+
+
+# ---------------------------------------------------------------------------------- the rules, in plain Python
+
+
+def number_of(value: Any) -> float | None:
+    import math
+
+    if isinstance(value, bool | list | dict):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def text_of(value: Any) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | dict):
+        return orjson.dumps(value).decode()
+    return value if isinstance(value, str) else repr(value)
+
+
+def typed(value: Any, kind: str) -> Any:
+    if kind in ("number", "rating"):
+        return number_of(value)
+    if kind == "date":
+        return start_of(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
+    if kind == "checkbox":
+        return int(value) if isinstance(value, bool | int) else None
+    return text_of(value)
+
+
+def matches(value: Any, one: dict[str, Any]) -> bool:
+    op, kind = one["op"], one.get("type", "text")
+    if op in ("is_set", "not_set"):
+        return (value is not None and value != "") == (op == "is_set")
+    if op == "contains":
+        return (
+            one["value"].casefold() in (text_of(value) or "").casefold()
+            if text_of(value) is not None
+            else False
+        )
+    mine = typed(value, kind)
+    if kind == "date":
+        low = span_of(one["value"])
+        high = span_of(one.get("value2", one["value"])) if op == "between" else low
+        if low is None or high is None:
+            return op == "ne"
+        within = mine is not None and low.start <= mine <= high.end
+        return {
+            "eq": within,
+            "between": within,
+            "ne": not within,
+            "gte": mine is not None and mine >= low.start,
+            "lte": mine is not None and mine <= high.end,
+        }[op]
+    if mine is None:
+        return bool(op == "ne")
+    given, other = one["value"], one.get("value2")
+    return bool(
+        {
+            "eq": lambda: mine == given,
+            "ne": lambda: mine != given,
+            "gte": lambda: mine >= given,
+            "lte": lambda: mine <= given,
+            "between": lambda: given <= mine <= other,
+        }[op]()
+    )
+
+
+def ask(library: Library, **query: Any) -> dict[str, Any]:
+    with library.db.read_raw() as raw:
+        found = orjson.loads(orjson.dumps(dataset(raw, DatasetQuery.model_validate({"limit": 500, **query}))))
+    assert isinstance(found, dict)
+    return found
+
+
+def a_filter(chance: random.Random) -> dict[str, Any]:
+    kind = chance.choice(["text", "number", "rating", "date", "checkbox", "choice", "url", "reference"])
+    op = chance.choice(["eq", "ne", "contains", "gte", "lte", "between", "is_set", "not_set"])
+    one: dict[str, Any] = {"attr": chance.choice(NAMES), "op": op, "type": kind}
+    if op in ("is_set", "not_set"):
+        return one
+    texts = [value for value in VALUES if isinstance(value, str)]
+    if op == "contains":
+        return {**one, "value": chance.choice([*texts, "O", "il"]), "type": "text"}
+    if kind == "checkbox":
+        return {**one, "op": chance.choice(["eq", "ne"]), "value": chance.random() < 0.5}
+    pool: list[Any] = [0, 3, 9.5, -2.5, 10, 1e15] if kind in ("number", "rating") else texts
+    one["value"] = chance.choice(pool)
+    if op == "between":
+        one["value2"] = chance.choice(pool)
+    return one
+
+
+def test_random_filters_agree_with_plain_python(engine: Engine, library: Library, folder: Make) -> None:
+    box = folder("Box")
+    known = fill(engine, library, box, 120, seed=1)
+    chance = random.Random(2)
+    for _ in range(600):
+        filters = [a_filter(chance) for _ in range(chance.choice([1, 1, 2]))]
+        wanted = {
+            one["id"]
+            for one in known
+            if all(matches(one["attributes"].get(part["attr"]), part) for part in filters)
+        }
+        found = ask(library, parent_id=box, filters=filters)
+        assert {row["id"] for row in found["rows"]} == wanted, filters
+        assert found["total"] == len(wanted)
+
+
+@pytest.mark.parametrize("kind", ["text", "number", "date", "checkbox"])
+@pytest.mark.parametrize("direction", ["asc", "desc"])
+@pytest.mark.parametrize("attr", ["n", "d", "back\\slash"])
+def test_sorting_puts_nulls_last_then_names(
+    engine: Engine, library: Library, folder: Make, kind: str, direction: str, attr: str
+) -> None:
+    box = folder("Box")
+    known = fill(engine, library, box, 60, seed=3)
+
+    def key(one: dict[str, Any]) -> Any:
+        value = typed(one["attributes"].get(attr), kind)
+        return value.casefold() if isinstance(value, str) else value
+
+    by_name = sorted(known, key=lambda one: (one["name"], one["id"]))
+    valued = [one for one in by_name if key(one) is not None]
+    wanted = sorted(valued, key=key, reverse=direction == "desc")
+    if direction == "desc":
+        wanted = []
+        for value in sorted({key(one) for one in valued}, reverse=True):
+            wanted += [one for one in valued if key(one) == value]
+    wanted += [one for one in by_name if key(one) is None]
+    found = ask(library, parent_id=box, sort={"attr": attr, "type": kind, "direction": direction})
+    assert [row["id"] for row in found["rows"]] == [one["id"] for one in wanted]
+
+
+def test_facets_count_each_value(engine: Engine, library: Library, folder: Make) -> None:
+    box = folder("Box")
+    known = fill(engine, library, box, 80, seed=4)
+    found = ask(library, parent_id=box, facets=NAMES)
+    for attr in NAMES:
+        wanted: Counter[str] = Counter()
+        for one in known:
+            value = one["attributes"].get(attr)
+            for member in value if isinstance(value, list) else [value]:
+                if member is not None:
+                    wanted[orjson.dumps(member).decode()] += 1
+        got = {orjson.dumps(entry["value"]).decode(): entry["count"] for entry in found["facets"][attr]}
+        assert got == wanted, attr
+        counts = [entry["count"] for entry in found["facets"][attr]]
+        assert counts == sorted(counts, reverse=True)
+
+
+@pytest.mark.parametrize("granularity", ["year", "month", "day"])
+def test_bins_count_dates(engine: Engine, library: Library, folder: Make, granularity: str) -> None:
+    box = folder("Box")
+    known = fill(engine, library, box, 80, seed=5)
+    found = ask(library, parent_id=box, bins={"attr": "d", "granularity": granularity})["bins"]
+    wanted = Counter(
+        bin_of(one["attributes"].get("d"), granularity)
+        for one in known
+        if not isinstance(one["attributes"].get("d"), bool)
+    )
+    del wanted[None]
+    assert {entry["bin"]: entry["count"] for entry in found} == wanted
+    starts = [start_of(entry["bin"]) for entry in found]
+    assert starts == sorted(starts)
+
+
+def test_pages_and_total(engine: Engine, library: Library, folder: Make) -> None:
+    box = folder("Box")
+    fill(engine, library, box, 30, seed=6)
+    everything = [row["id"] for row in ask(library, parent_id=box)["rows"]]
+    pages = [ask(library, parent_id=box, limit=7, offset=start) for start in range(0, 35, 7)]
+    assert [row["id"] for page in pages for row in page["rows"]] == everything
+    assert {page["total"] for page in pages} == {30}
+
+
+def test_what_is_in_the_table(library: Library, folder: Make, note: Make, do: Run) -> None:
+    box = folder("Box")
+    letter = folder("Letter", box, prototype_key="letter", attributes={"place": "Toledo"})
+    deep = note("Deep", letter, text="x" * 400)
+    gone = folder("Gone", box)
+    do("document.delete", {"ids": [gone]})
+    names = [row["name"] for row in ask(library, parent_id=box)["rows"]]
+    assert names == ["Letter"]
+    found = ask(library, parent_id=box, recursive=True)
+    assert {row["id"] for row in found["rows"]} == {letter, deep}
+    assert next(row for row in found["rows"] if row["id"] == deep)["excerpt"] == "x" * 280
+    assert [r["id"] for r in ask(library, parent_id=box, recursive=True, attributed_only=True)["rows"]] == [
+        letter
+    ]
+    assert [r["id"] for r in ask(library, recursive=True, prototype_key="letter")["rows"]] == [letter]
+    assert {row["name"] for row in ask(library)["rows"]} == {"Box", "Sources"}
+
+
+def test_a_documents_own_fields_are_named_with_a_prefix(library: Library, folder: Make) -> None:
+    box = folder("Box")
+    folder("A", box, date_iso="1750-03", language="es", is_starred=True)
+    folder("B", box, date_iso="1801")
+    found = ask(
+        library,
+        parent_id=box,
+        bins={"attr": "document.date_iso", "granularity": "month"},
+        facets=["document.language", "document.is_starred"],
+        sort={"attr": "document.date_iso", "type": "date", "direction": "desc"},
+    )
+    assert [entry["bin"] for entry in found["bins"]] == ["1750-03", "1801"]
+    assert found["facets"]["document.language"] == [{"value": "es", "count": 1}]
+    assert {entry["value"] for entry in found["facets"]["document.is_starred"]} == {True, False}
+    assert [row["name"] for row in found["rows"]] == ["B", "A"]
+    filters = [{"attr": "document.date_iso", "op": "lte", "value": "1750", "type": "date"}]
+    assert [row["name"] for row in ask(library, parent_id=box, filters=filters)["rows"]] == ["A"]
+
+
+def test_defaults_come_with_the_rows_or_say_why_not(
+    library: Library, engine: Engine, act: Any, folder: Make, client: Any
+) -> None:
+    kept = act("classification.create", {"key": "deed", "label": "Deed", "defaults": {"place": "Toledo"}})
+    lost = act("classification.create", {"key": "lost", "label": "Lost"})
+    box = folder("Box")
+    folder("A", box, prototype_key="deed")
+    folder("B", box, prototype_key="lost")
+    engine.undo(library, [lost.audit_id], OWNER)
+    found = client.post("/api/documents/dataset/query", json={"parent_id": box}).json()
+    assert found["defaults_by_prototype"]["deed"] == {"place": "Toledo"}
+    assert "lost" in found["defaults_by_prototype"]["lost"]["_unresolved"]
+    assert kept.audit_id
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"filters": [{"attr": 'a"b', "op": "is_set"}]},
+        {"sort": {"attr": 'a" DESC; --'}},
+        {"bins": {"attr": '"'}},
+        {"facets": ['x"]']},
+        {"filters": [{"attr": "document.parent_id", "op": "is_set"}]},
+        {"filters": [{"attr": "a", "op": "like", "value": "x"}]},
+        {"filters": [{"attr": "a", "op": "eq", "value": "x", "type": "number"}]},
+        {"filters": [{"attr": "a", "op": "eq", "value": True, "type": "number"}]},
+        {"filters": [{"attr": "a", "op": "eq", "value": 1, "type": "checkbox"}]},
+        {"filters": [{"attr": "a", "op": "gte", "value": True, "type": "checkbox"}]},
+        {"filters": [{"attr": "a", "op": "eq", "value": 1}]},
+        {"filters": [{"attr": "a", "op": "eq"}]},
+        {"filters": [{"attr": "a", "op": "between", "value": "x"}]},
+        {"filters": [{"attr": "a", "op": "eq", "value": "x", "value2": "y"}]},
+        {"filters": [{"attr": "a", "op": "is_set", "value": "x"}]},
+        {"filters": [{"attr": "a", "op": "contains", "value": 1}]},
+        {"filters": [{"attr": "a", "op": "eq", "value": "x", "type": "colour"}]},
+        {"filters": [{"attr": "a", "op": "eq", "value": "x"}] * 51},
+        {"sort": {"attr": "a", "direction": "up"}},
+        {"sort": "name"},
+        {"bins": {"attr": "a", "granularity": "century"}},
+        {"limit": 0},
+        {"limit": 501},
+        {"offset": -1},
+        {"where": "1=1"},
+    ],
+)
+def test_a_query_that_is_none_is_422(client: Any, query: dict[str, Any]) -> None:
+    answer = client.post("/api/documents/dataset/query", json=query)
+    assert answer.status_code == 422
+    assert answer.json()["code"] == "invalid_request"
+
+
+def test_an_unknown_folder_is_404(client: Any) -> None:
+    assert client.post("/api/documents/dataset/query", json={"parent_id": "f" * 32}).status_code == 404
+
+
+def test_nothing_was_dropped(library: Library) -> None:
+    ask(
+        library,
+        filters=[{"attr": "x'); DROP TABLE document; --", "op": "eq", "value": "'; DROP TABLE document; --"}],
+    )
+    assert rows(library, "SELECT count(*) FROM document") == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("1750", 17500101, 17501231),
+        ("1750-03", 17500301, 17500331),
+        ("1750-03-15", 17500315, 17500315),
+        ("1750-03-15T10:00:00Z", 17500315, 17500315),
+        ("175X", 17500101, 17591231),
+        ("17XX", 17000101, 17991231),
+        ("1750-XX", 17500101, 17501231),
+        ("1750?", 17500101, 17501231),
+        ("1750-03~", 17500301, 17500331),
+        ("1750%/1760", 17500101, 17601231),
+        ("1750/..", 17500101, 17501231),
+        ("../1760", 17600101, 17601231),
+        ("[1750,1752]", 17500101, 17521231),
+        ("{1750..1752}", 17500101, 17521231),
+        ("1750-21", 17500301, 17500531),
+        ("-0044-03-15", -439685, -439685),
+        ("Y-10000", -99999899, -99998769),
+        ("1750-13", None, None),
+        ("2024-02-30", None, None),
+        ("about 1750", None, None),
+        ("", None, None),
+        ("/", None, None),
+    ],
+)
+def test_where_a_date_begins_and_ends(text: str, start: int | None, end: int | None) -> None:
+    found = span_of(text)
+    assert (
+        (found.start, found.end) == (start, end) if start is not None and found is not None else found is None
+    )
