@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
+from armarium.db import Database
 from armarium.engine import Engine
 from armarium.libraries import Library
+from armarium.plugins import Plugin
 from armarium.principals import LOCAL_OWNER
 from armarium.testing.faults import Say, Workload
 from armarium.testing.shelf import shelf_plugin
@@ -60,6 +63,22 @@ def _lies(engine: Engine, library: Library, folder: Path, say: Say) -> None:
 
 LIAR = Workload(plugins=lambda: [shelf_plugin()], prepare=_nothing, work=_lies, check=_shelves_whole)
 """Claims a step that was never made: the harness must find it out."""
+
+
+def _careless_shelves() -> list[Plugin]:
+    """The shelves over a database that does not wait for the disk: the fault that power cuts must show."""
+    careful = Database._connect
+
+    def careless(self: Database, *, reader: bool) -> sqlite3.Connection:
+        conn = careful(self, reader=reader)
+        conn.execute("PRAGMA synchronous=OFF")
+        return conn
+
+    Database._connect = careless  # type: ignore[method-assign]
+    return [shelf_plugin()]
+
+
+CARELESS = Workload(plugins=_careless_shelves, prepare=_nothing, work=_shelves, check=_shelves_whole)
 
 
 def _page_files(engine: Engine, library: Library, folder: Path) -> None:

@@ -136,7 +136,7 @@ class Striker:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
             ready, _, _ = select.select([reader], [], [], left)
             if not ready:
-                os.kill(child, signal.SIGKILL)
+                self.strike_down(child)
                 deadline = None
                 continue
             chunk = os.read(reader, 65536)
@@ -148,6 +148,10 @@ class Striker:
         # A word cut in the middle by the kill was not acknowledged.
         words = data.decode().split("\n")[:-1]
         return words, status, time.monotonic() - began
+
+    def strike_down(self, child: int) -> None:
+        """Kill the working process; a harness for other disasters does more."""
+        os.kill(child, signal.SIGKILL)
 
     def _work(self, place: Path, arm: Callable[[], None] | None = None) -> Callable[[Say], None]:
         def run(say: Say) -> None:

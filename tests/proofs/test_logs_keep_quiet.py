@@ -1,0 +1,97 @@
+"""Secrets and page text are never logged, and tokens are never kept as they are (quality 14 and 21)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from starlette.testclient import TestClient
+
+from armarium.app import create_app
+from armarium.engine import Engine
+from armarium.principals import LOCAL_OWNER
+from armarium.testing.fixtures import OWNER_TOKEN
+
+WORDS = "canarywordsofapage"
+FALSE_TOKEN = "canaryfalsetoken0123456789abcdef"
+
+
+@pytest.fixture
+def heard(caplog: pytest.LogCaptureFixture) -> Callable[[], str]:
+    caplog.set_level(logging.DEBUG)
+    return lambda: "\n".join(f"{record.getMessage()} {record.exc_text or ''}" for record in caplog.records)
+
+
+def everything_in(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def test_page_text_and_tokens_stay_out_of_logs_and_audit(
+    make_engine: Callable[..., Engine], tmp_path: Path, heard: Callable[[], str]
+) -> None:
+    from PIL import Image
+
+    engine = make_engine()
+    place = tmp_path / "Quiet.library"
+    engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
+    library = engine.libraries.get(place)
+    Image.new("L", (40, 40), 200).save(tmp_path / "page.png")
+    engine.run(library, "document.import", {"paths": [str(tmp_path / "page.png")]}, LOCAL_OWNER)
+    engine.jobs.run_until_idle(library, 30)
+    client = TestClient(
+        create_app(engine=engine),
+        base_url="http://127.0.0.1",
+        client=("127.0.0.1", 50000),
+        raise_server_exceptions=False,
+    )
+    named = {"X-Service-Library-Path": quote(str(place))}
+    owner = {**named, "Authorization": f"Bearer {OWNER_TOKEN}"}
+    agent = client.post("/api/tokens", json={"name": "a"}, headers=owner).json()["token"]
+    page = library.db
+    with page.read() as conn:
+        document_id, rendition_id = conn.exec_driver_sql("SELECT document_id, id FROM rendition").one()
+    line = {"key": "1", "rect": [0.1, 0.1, 0.5, 0.2], "kind": "line"}
+    taken = engine.run(
+        library,
+        "segment.take_lines",
+        {
+            "document_id": document_id,
+            "rendition_id": rendition_id,
+            "name": "p",
+            "provider": "t",
+            "lines": [line],
+        },
+        LOCAL_OWNER,
+    ).result
+    assert taken is not None
+    segment = taken["segment_ids"][0]
+    answer = client.post(f"/api/segments/{segment}/correct", json={"text": WORDS}, headers=owner)
+    assert answer.status_code == 200
+    client.get(
+        f"/api/segments/document/{document_id}/text", headers={**named, "Authorization": f"Bearer {agent}"}
+    )
+    client.get("/api/documents", headers={**named, "Authorization": f"Bearer {FALSE_TOKEN}"})
+    client.post(f"/api/segments/{segment}/correct", json={"text": WORDS, "odd": WORDS}, headers=owner)
+    client.post("/api/pair", json={"code": "WRNG-CODE", "device_name": "d"})
+    library.db.backup(tmp_path / "copy.sqlite")
+    engine.state.backup(tmp_path / "state.sqlite")
+    log = heard()
+    for secret in (OWNER_TOKEN, agent, FALSE_TOKEN, WORDS):
+        assert secret not in log
+    state = (tmp_path / "state.sqlite").read_bytes()
+    for secret in (OWNER_TOKEN, agent, FALSE_TOKEN):
+        assert secret.encode() not in state
+        assert secret.encode() not in (tmp_path / "copy.sqlite").read_bytes()
+    with library.db.read() as conn:
+        audit = conn.exec_driver_sql(
+            "SELECT group_concat(params || target_ids || changed) FROM audit"
+        ).scalar()
+    assert WORDS not in audit
+
+
+def test_a_token_that_were_logged_would_be_heard(heard: Callable[[], str]) -> None:
+    logging.getLogger("armarium.anything").debug("token %s", FALSE_TOKEN)
+    assert FALSE_TOKEN in heard()
