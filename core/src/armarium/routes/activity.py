@@ -84,7 +84,7 @@ class JobNode(BaseModel):
 class JobTree(JobNode):
     """A job and everything under it; an import also names its stages."""
 
-    children: list[JobTree]
+    children: list[JobTree] = []
     stages: list[JobNode] | None = None
 
 
