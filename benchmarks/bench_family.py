@@ -74,10 +74,8 @@ PLACE = (new_id(), new_id(), new_id())
 def bare_table() -> list[str]:
     """The statements that make the same table and indexes in a bare database."""
     dialect = sqlite_dialect.dialect()
-    made = [
-        CreateTable(items),
-        *(CreateIndex(index) for index in sorted(items.indexes, key=lambda i: str(i.name))),
-    ]
+    indexes = sorted(items.indexes, key=lambda index: str(index.name))
+    made: list[CreateTable | CreateIndex] = [CreateTable(items), *(CreateIndex(index) for index in indexes)]
     return [str(statement.compile(dialect=dialect)) for statement in made]
 
 

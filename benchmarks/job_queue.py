@@ -169,13 +169,13 @@ def _our_queue(folder: Path) -> Iterator[_Ours]:
 
 @contextmanager
 def _huey(folder: Path) -> Iterator[_Huey]:
-    from huey import SqliteHuey
+    from huey import SqliteHuey  # type: ignore[import-untyped]
 
     finish = _Finish()
     # The same durability as the engine promises: an acknowledged job survives a power cut.
     queue = SqliteHuey("bench", filename=str(folder / "huey.sqlite"), fsync=True, results=False)
 
-    @queue.task()
+    @queue.task()  # type: ignore[untyped-decorator]
     def nothing() -> None:
         finish.ran()
 

@@ -1,178 +1,171 @@
-"""Row 7: import of one PAGE file of 4,525 segments against lxml's parse and bare executemany of the same rows."""
+"""Row 7: import of a PAGE file of 4,525 segments as one audited step, against lxml parse and bare executemany."""
 
 from __future__ import annotations
 
-import sqlite3
+from typing import Any
 
-import orjson
-import uuid_utils
-from lxml import etree
+from sqlalchemy import Table
+from sqlalchemy.dialects import sqlite as sqlite_dialect
+from sqlalchemy.schema import CreateIndex, CreateTable
 
-from armarium.api import Engine, Library
+from armarium.api import json_text, new_id, now
 from benchmarks.harness import Result, compare, seconds
 from benchmarks.places import OWNER, bare_database, running_engine, scratch_folder
 
 REGIONS, LINES, WORDS = 25, 20, 8
 SEGMENTS = REGIONS * (1 + LINES * (1 + WORDS))
-WIDTH, HEIGHT = 6000, 8000
-NAMESPACE = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"
-
-COPIED = ("segment", "content_representation")
-"""The engine's own tables, made again bare: the same columns and indexes, no history, no triggers, no keys enforced."""
+WIDTH, HEIGHT = 2400, 3600
+_SPACE = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"
+_KINDS = {"TextRegion": "region", "TextLine": "line", "Word": "word"}
 
 
 def measure(rounds: int) -> list[Result]:
-    """The ratio of segments a second, one file a step and a transaction."""
+    """The ratio of segments a second."""
+    data = page_file()
     with scratch_folder() as folder, running_engine(folder) as (engine, library):
-        bare = bare_database(folder / "bare.sqlite", *same_tables(library))
-        files = Files()
-        try:
-            return [
-                compare(
-                    7,
-                    f"import of a PAGE file of {SEGMENTS:,} segments and {SEGMENTS - REGIONS:,} texts",
-                    engine=lambda: SEGMENTS / _imported(engine, library, files.next()),
-                    peer=lambda: SEGMENTS / seconds(lambda: parse_and_store(bare, files.next())),
-                    peer_name="lxml parse and executemany of the same rows",
-                    unit="segments a second",
-                    rounds=rounds,
-                    limit=0.5,
-                    bound="at least",
-                    note="the engine validates every shape, keeps the original, history and audit row",
+        from armarium_documents.api import representations
+        from armarium_source_model.api import segments
+
+        bare = bare_database(folder / "bare.sqlite", *_bare_tables(segments, representations))
+        segment_sql, segment_row = _writer(segments)
+        reading_sql, reading_row = _writer(representations)
+
+        def ours() -> float:
+            made = engine.run(library, "document.create", {"name": "Page", "doc_type": "page"}, OWNER)
+            document = (made.result or {})["id"]
+            given = {"document_id": document, "file": data, "filename": "page.xml"}
+            return SEGMENTS / seconds(lambda: engine.run(library, "format.import", given, OWNER))
+
+        def theirs() -> float:
+            def read_and_write() -> None:
+                found = _parse(data)
+                bare.execute("BEGIN IMMEDIATE")
+                bare.executemany(segment_sql, [segment_row(segment) for segment in found])
+                bare.executemany(
+                    reading_sql, [reading_row(segment) for segment in found if segment["content"]]
                 )
-            ]
-        finally:
-            bare.close()
+                bare.execute("COMMIT")
 
+            return SEGMENTS / seconds(read_and_write)
 
-def _imported(engine: Engine, library: Library, data: bytes) -> float:
-    """Seconds that one import into a fresh page takes."""
-    page = engine.run(library, "document.create", {"name": "0001.jpg", "doc_type": "page"}, OWNER).result
-    assert page is not None
-    params = {"document_id": page["id"], "file": data, "filename": "0001.xml"}
-    return seconds(lambda: engine.run(library, "format.import", params, OWNER))
-
-
-def same_tables(library: Library) -> list[str]:
-    """The statements that make the engine's tables of segments and readings, with their indexes."""
-    with library.db.read() as conn:
-        rows = conn.exec_driver_sql(
-            "SELECT sql FROM sqlite_master WHERE tbl_name IN (?, ?) AND type IN ('table', 'index') AND sql IS NOT NULL "
-            "ORDER BY type DESC",
-            COPIED,
+        result = compare(
+            7,
+            f"import of a PAGE file of {SEGMENTS:,} segments ({len(data) / 1e6:.1f} MB)",
+            engine=ours,
+            peer=theirs,
+            peer_name="lxml parse and executemany into bare tables",
+            unit="segments a second",
+            rounds=rounds,
+            limit=0.5,
+            bound="at least",
         )
-        return [row[0] for row in rows]
-
-
-SEGMENT = (
-    "id, document_id, pass_id, kind, kind_raw, anchor, baseline, parent_segment_id, is_furniture, confidence, metadata, "
-    "bbox_x, bbox_y, bbox_w, bbox_h, tile, by_hand, version, provenance_kind, created_by, created_at, updated_at"
-).split(", ")
-READING = (
-    "id, document_id, kind, content, segment_id, retracted, producer_tool, review_state, confidence, provenance_kind, "
-    "created_by, created_at"
-).split(", ")
-
-
-def _insert(table: str, columns: list[str]) -> str:
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
-
-
-def parse_and_store(bare: sqlite3.Connection, data: bytes) -> None:
-    """The peer: what a script without any promise would do to write the same rows, in one durable transaction."""
-    ns = f"{{{NAMESPACE}}}"
-    page = etree.fromstring(data)[1]
-    width, height = int(page.get("imageWidth", "1")), int(page.get("imageHeight", "1"))
-    page_id, pass_id, at = uuid_utils.uuid7().hex, uuid_utils.uuid7().hex, "2026-01-01T00:00:00.000Z"
-    kinds = {f"{ns}TextRegion": "region", f"{ns}TextLine": "line", f"{ns}Word": "word"}
-    segments: list[tuple[object, ...]] = []
-    readings: list[tuple[object, ...]] = []
-    made = ("external_import", "bench", at)
-
-    def points(stated: str) -> list[list[float]]:
-        return [[int(x) / width, int(y) / height] for x, y in (pair.split(",") for pair in stated.split())]
-
-    def take(element: etree._Element, parent: str | None) -> None:
-        identity = uuid_utils.uuid7().hex
-        polygon: list[list[float]] = []
-        baseline: str | None = None
-        for child in element:
-            if child.tag == f"{ns}Coords":
-                polygon = points(child.get("points", ""))
-            elif child.tag == f"{ns}Baseline":
-                baseline = orjson.dumps(points(child.get("points", ""))).decode()
-            elif child.tag == f"{ns}TextEquiv":
-                conf, text = child.get("conf"), child.findtext(f"{ns}Unicode") or ""
-                readings.append(
-                    (uuid_utils.uuid7().hex, page_id, "transcription", text, identity, 0, "pagexml", "source",
-                     float(conf) if conf else None, *made)
-                )  # fmt: skip
-            elif child.tag in kinds:
-                take(child, identity)
-        xs, ys = [x for x, _ in polygon], [y for _, y in polygon]
-        x, y = min(xs), min(ys)
-        w, h = max(xs) - x, max(ys) - y
-        anchor = {"document_id": page_id, "rendition_id": None, "space": "normalized", "rect": (x, y, w, h),
-                  "rotation": 0, "polygon": polygon}  # fmt: skip
-        kept = {"format": {"driver": "pagexml", "id": element.get("id"), "sequence": len(segments)}}
-        segments.append(
-            (identity, page_id, pass_id, kinds[str(element.tag)], element.get("type"),
-             orjson.dumps(anchor).decode(), baseline, parent, 0, None, orjson.dumps(kept).decode(),
-             x, y, w, h, int((y + h / 2) * 16) * 16 + int((x + w / 2) * 16), 0, 1, *made, at)
-        )  # fmt: skip
-
-    for region in page:
-        take(region, None)
-    bare.execute("BEGIN IMMEDIATE")
-    bare.executemany(_insert("segment", SEGMENT), segments)
-    bare.executemany(_insert("content_representation", READING), readings)
-    bare.execute("COMMIT")
-
-
-class Files:
-    """The same page again and again, each time with other bytes: a file is imported once only."""
-
-    def __init__(self) -> None:
-        self.body = page_file()
-        self.number = 0
-
-    def next(self) -> bytes:
-        """The next file."""
-        self.number += 1
-        return self.body.replace(b"<Creator>", b"<Creator>%d " % self.number, 1)
+        bare.close()
+        return [result]
 
 
 def page_file() -> bytes:
-    """A page of 25 regions with 20 lines of 8 words: outlines, baselines, texts, confidences."""
+    """A PAGE file of regions, lines and words in two columns, with shapes, baselines and readings."""
     parts = [
-        f'<?xml version="1.0" encoding="UTF-8"?><PcGts xmlns="{NAMESPACE}"><Metadata><Creator>bench</Creator>'
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<PcGts xmlns="{_SPACE}"><Metadata><Creator>bench</Creator>'
         "<Created>2026-01-01T00:00:00</Created><LastChange>2026-01-01T00:00:00</LastChange></Metadata>"
-        f'<Page imageFilename="0001.jpg" imageWidth="{WIDTH}" imageHeight="{HEIGHT}">'
+        f'<Page imageFilename="page.jpg" imageWidth="{WIDTH}" imageHeight="{HEIGHT}">'
     ]
-    for r in range(REGIONS):
-        left, top = 100 + r % 5 * 1150, 100 + r // 5 * 1550
-        parts.append(f'<TextRegion id="r{r}" type="paragraph">{_coords(left, top, 1100, 1500)}')
-        for n in range(LINES):
-            y = top + 10 + n * 72
-            steps = range(left + 10, left + 1090, 180)
-            upper = " ".join(f"{x},{y + x % 7}" for x in steps)
-            lower = " ".join(f"{x},{y + 60 - x % 5}" for x in reversed(steps))
-            parts.append(
-                f'<TextLine id="r{r}l{n}"><Coords points="{upper} {lower}"/>'
-                f'<Baseline points="{left + 10},{y + 50} {left + 500},{y + 51} {left + 1080},{y + 53}"/>'
-            )
-            for w in range(WORDS):
-                box = _coords(left + 10 + w * 130, y, 120, 60)
-                parts.append(
-                    f'<Word id="r{r}l{n}w{w}">{box}<TextEquiv conf="0.{90 + w}"><Unicode>palabra{w}</Unicode>'
-                    "</TextEquiv></Word>"
+    high = HEIGHT // (REGIONS + 1) * 2
+    for region in range(REGIONS):
+        left = 60 + region % 2 * 1180
+        top = 40 + region // 2 * (high - 10)
+        parts.append(f'<TextRegion id="r{region}" type="paragraph">{_coords(left, top, 1100, high - 20)}')
+        for line in range(LINES):
+            y, step = top + 2 + line * (high - 24) // LINES, (high - 24) // LINES
+            name = f"r{region}l{line}"
+            words = []
+            for word in range(WORDS):
+                x = left + 4 + word * 136
+                text = f"palabra{word}"
+                words.append(
+                    f'<Word id="{name}w{word}">{_coords(x, y, 130, step)}'
+                    f'<TextEquiv conf="0.91"><Unicode>{text}</Unicode></TextEquiv></Word>'
                 )
-            text = " ".join(f"palabra{w}" for w in range(WORDS))
-            parts.append(f'<TextEquiv conf="0.9"><Unicode>{text}</Unicode></TextEquiv></TextLine>')
+            reading = " ".join(f"palabra{word}" for word in range(WORDS))
+            parts.append(
+                f'<TextLine id="{name}">{_coords(left + 2, y, 1090, step)}'
+                f'<Baseline points="{left + 2},{y + step - 2} {left + 500},{y + step - 3} {left + 1090},{y + step - 2}"/>'
+                f"{''.join(words)}<TextEquiv><Unicode>{reading}</Unicode></TextEquiv></TextLine>"
+            )
         parts.append("</TextRegion>")
     parts.append("</Page></PcGts>")
     return "".join(parts).encode()
 
 
-def _coords(x: int, y: int, w: int, h: int) -> str:
-    return f'<Coords points="{x},{y} {x + w},{y} {x + w},{y + h} {x},{y + h}"/>'
+def _coords(x: int, y: int, wide: int, high: int) -> str:
+    points = ((x, y), (x + wide // 2, y + 1), (x + wide, y), (x + wide, y + high), (x, y + high))
+    return f'<Coords points="{" ".join(f"{a},{b}" for a, b in points)}"/>'
+
+
+def _parse(data: bytes) -> list[dict[str, Any]]:
+    """What a plain program does: walk the tree, turn points into fractions, keep the texts."""
+    from lxml import etree
+
+    found: list[dict[str, Any]] = []
+    by_node: dict[Any, str] = {}
+    for node in etree.fromstring(data).iter(*(f"{{{_SPACE}}}{name}" for name in _KINDS)):
+        coords = node.find(f"{{{_SPACE}}}Coords")
+        points = _fractions(coords.get("points") or "") if coords is not None else []
+        baseline = node.find(f"{{{_SPACE}}}Baseline")
+        text = node.find(f"{{{_SPACE}}}TextEquiv/{{{_SPACE}}}Unicode")
+        xs, ys = [x for x, _ in points], [y for _, y in points]
+        left, top = min(xs), min(ys)
+        box = (left, top, max(xs) - left, max(ys) - top)
+        identity = by_node[node] = new_id()
+        found.append(
+            {
+                "id": identity,
+                "segment_id": identity,
+                "kind": _KINDS[node.tag.rpartition("}")[2]],
+                "anchor": json_text({"rect": box, "polygon": points}),
+                "baseline": json_text(_fractions(baseline.get("points") or ""))
+                if baseline is not None
+                else None,
+                "parent_segment_id": by_node.get(node.getparent()),
+                "bbox_x": box[0],
+                "bbox_y": box[1],
+                "bbox_w": box[2],
+                "bbox_h": box[3],
+                "content": text.text if text is not None else None,
+            }
+        )
+    return found
+
+
+def _fractions(points: str) -> list[tuple[float, float]]:
+    return [(float(x) / WIDTH, float(y) / HEIGHT) for x, y in (point.split(",") for point in points.split())]
+
+
+def _bare_tables(*tables: Table) -> list[str]:
+    """The families' own tables and indexes, without history, foreign keys and triggers."""
+    dialect = sqlite_dialect.dialect()
+    made: list[str] = []
+    for table in tables:
+        made.append(str(CreateTable(table, include_foreign_key_constraints=[]).compile(dialect=dialect)))
+        for index in sorted(table.indexes, key=lambda i: str(i.name)):
+            made.append(str(CreateIndex(index).compile(dialect=dialect)))
+    return made
+
+
+def _writer(table: Table) -> tuple[str, Any]:
+    """The INSERT for every column of *table*, and what makes its tuple from a parsed segment."""
+    columns = list(table.columns)
+    names = [column.name for column in columns]
+    page, moment = new_id(), now()
+    given = {"document_id": page, "pass_id": page, "created_at": moment, "updated_at": moment}
+    filler = [
+        given.get(column.name, None if column.nullable else 0 if column.type.python_type is not str else "{}")
+        for column in columns
+    ]
+
+    def row(segment: dict[str, Any]) -> tuple[Any, ...]:
+        values = {**segment, "id": new_id()} if "content" in names else segment
+        return tuple(values.get(name, default) for name, default in zip(names, filler, strict=True))
+
+    listed = ", ".join(f'"{name}"' for name in names)
+    return f'INSERT INTO "{table.name}" ({listed}) VALUES ({", ".join("?" * len(names))})', row

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 from armarium.api import Engine, Library, Plugin, Principal, Settings
 
@@ -26,10 +27,15 @@ def scratch_folder() -> Iterator[Path]:
 
 @contextmanager
 def running_engine(
-    folder: Path, plugins: Sequence[Plugin] | None = None, *, jobs: bool = False
+    folder: Path,
+    plugins: Sequence[Plugin] | None = None,
+    *,
+    jobs: bool = False,
+    compute_priority: Literal["fast", "balanced", "background"] | None = None,
 ) -> Iterator[tuple[Engine, Library]]:
     """A started engine, and a library it made in *folder*; without *plugins*, with those installed."""
-    engine = Engine(Settings(state_dir=folder / "state", local_only=True), plugins=plugins)
+    settings = Settings(state_dir=folder / "state", local_only=True, compute_priority=compute_priority)
+    engine = Engine(settings, plugins=plugins)
     engine.start(jobs=jobs)
     try:
         engine.run(None, "library.create", {"path": str(folder / "bench.library")}, OWNER)

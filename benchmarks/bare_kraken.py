@@ -1,0 +1,31 @@
+"""Kraken alone, in its own runtime's interpreter: finds the lines of the files named, as often as it is asked.
+
+Run by ``read_pages.py`` as a script; imports nothing of the project. For each line on standard input it goes through
+all files once and answers with the seconds that took.
+"""
+
+import os
+import sys
+import time
+
+
+def main(files: list[str]) -> None:
+    """Load the shipped line finder once; then one pass over *files* for each line of input."""
+    import torch
+    from kraken.configs import SegmentationInferenceConfig
+    from kraken.tasks import SegmentationTaskModel
+    from PIL import Image
+
+    torch.set_num_threads(os.cpu_count() or 1)
+    finder = SegmentationTaskModel.load_model()
+    config = SegmentationInferenceConfig(accelerator="cpu", device="auto", num_threads=os.cpu_count() or 1)
+    for _ in sys.stdin:
+        begun = time.perf_counter()
+        for file in files:
+            with Image.open(file) as image:
+                finder.predict(image.convert("RGB"), config)
+        print(time.perf_counter() - begun, flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
