@@ -315,3 +315,39 @@ order_entries = Table(
     info=tracked(label="order entry", monotonic=("version",), document="document_id"),
 )
 """A segment's place in an order; entries nest, and a segment stands in an order once."""
+
+source_settings = Table(
+    "source_setting",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+    *_provenance(),
+    info=tracked(label="source setting"),
+)
+"""What a project states of its sources as a whole; what a page or a line states stands on those themselves."""
+
+links = Table(
+    "link",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("from_kind", Text, nullable=False),
+    Column("from_id", Text, nullable=False),
+    Column("to_kind", Text, nullable=False),
+    Column("to_id", Text, nullable=False),
+    Column("link_type", Text, nullable=False),
+    Column("certainty", Float),
+    Column("note", Text),
+    # The page of the end that is on one (the first, where both are): so that a page's links go with it.
+    Column(
+        "document_id",
+        Text,
+        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
+        index=True,
+    ),
+    *_provenance(),
+    Column("deleted_at", Text),
+    Index("ix_link_from", "from_id"),
+    Index("ix_link_to", "to_id"),
+    info=tracked(label="link", document="document_id"),
+)
+"""A statement about two things; its ends are of many families, so they are ids with a kind and no foreign keys."""

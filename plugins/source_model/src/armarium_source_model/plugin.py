@@ -5,7 +5,17 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from armarium.api import Plugin, hookimpl
-from armarium_source_model.actions import joins, matches, orders, passes, readings, segments, take
+from armarium_source_model.actions import (
+    joins,
+    links,
+    matches,
+    orders,
+    passes,
+    readings,
+    segments,
+    settings,
+    take,
+)
 from armarium_source_model.models import metadata
 from armarium_source_model.routes import routers
 
@@ -32,6 +42,8 @@ def armarium_plugin() -> Plugin:
             "reading_choice",
             "reading_kind",
             "reading_order",
+            "source_setting",
+            "link",
             "reading.choose",
             "reading.retract",
             "reading.take",
@@ -59,6 +71,11 @@ def armarium_plugin() -> Plugin:
             matches.carry,
             take.take_lines,
             take.take_readings,
+            links.create,
+            links.delete,
+            links.restore,
+            settings.set_fact,
+            settings.clear_fact,
             orders.create,
             orders.place,
             orders.withdraw,

@@ -227,6 +227,13 @@ def _absent(conn: Connection, pass_id: str, segment_id: str) -> Omitted:
     return Omitted(segment_id, "other_pass", row[0])
 
 
+def block_shapes(conn: Connection, document_id: str, pass_id: str) -> tuple[list[Shape], float]:
+    """The regions and lines of a pass, and the proportion of the page's picture (width by height)."""
+    row = conn.connection.cursor().execute(_FRAME, (document_id,)).fetchone()
+    aspect = row[1] / row[2] if row and row[1] and row[2] else 1.0
+    return _shapes(conn, _BLOCKS, pass_id), aspect
+
+
 def text_shapes(
     conn: Connection, document_id: str, pass_id: str, kind: str, rule: ReadingRule
 ) -> tuple[PageShapes, dict[str, CountingText]]:

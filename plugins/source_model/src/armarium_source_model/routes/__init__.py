@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from armarium_source_model.routes import drawing, joins, orders, readings, segments
+from armarium_source_model.routes import drawing, joins, links, orders, readings, segments, settings
 
 
 def routers() -> tuple[APIRouter, ...]:
@@ -18,4 +18,6 @@ def routers() -> tuple[APIRouter, ...]:
         readings.router,
         readings.pages,
         orders.router,
+        links.router,
+        settings.router,
     )

@@ -1,0 +1,162 @@
+"""Link two things by a type of the vocabulary; links are withdrawn softly (B 4.4)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Protocol
+
+from sqlalchemy import Connection
+
+from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, action, new_id
+from armarium_documents.api import require_live, require_unlocked
+from armarium_source_model.actions.samples import sample_page
+from armarium_source_model.actions.segments import editable
+from armarium_source_model.errors import refuse_provisional
+from armarium_source_model.models import links
+from armarium_source_model.queries.links import get_link, standing_link
+from armarium_source_model.schemas.links import LinkCreate, LinkId, LinkWritten
+from armarium_source_model.vocabulary import LINK_TYPES, link_type
+
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
+
+
+class LinkEnd(Protocol):
+    """How another family's things stand as ends of links: put one into the plugin's `extras["link_ends"]`."""
+
+    kind: str
+    """claim, canvas_item or entity."""
+
+    def check(self, conn: Connection, identity: str) -> None:
+        """NotFound for no such thing; Conflict naming the live one where it was merged into another."""
+        ...
+
+
+def _create_example(ex: Example) -> dict[str, Any]:
+    page = sample_page(ex)
+    return {
+        "from_id": page.segment_ids[0],
+        "to_id": page.segment_ids[1],
+        "link_type": "glosses",
+        "certainty": 0.7,
+        "note": "In a later hand",
+    }
+
+
+@action(
+    "link.create",
+    params=LinkCreate,
+    result=LinkWritten,
+    summary="Link two things: segments, documents, notes, entities, claims, or a URI.",
+    example=_create_example,
+)
+def create(ctx: ActionContext, p: LinkCreate) -> dict[str, Any]:
+    """Raises Invalid for an unknown type or equal ends, NotFound, Conflict for a link that stands or a deleted end."""
+    kind = link_type(p.link_type)
+    if kind is None:
+        raise Invalid(
+            f"There is no link type {p.link_type!r}; the vocabulary is {', '.join(LINK_TYPES)}.",
+            code="unknown_link_type",
+        )
+    if p.from_id == p.to_id:
+        raise Invalid("A thing is not linked with itself; name two ends.", code="equal_ends")
+    pages = [_check_end(ctx, p.from_kind, p.from_id), _check_end(ctx, p.to_kind, p.to_id)]
+    standing = standing_link(ctx.conn, kind.key, p.from_id, p.to_id, kind.directed)
+    if standing is not None:
+        raise Conflict(f"These two are linked by {kind.key} already.", code="already_exists", id=standing.id)
+    link_id = new_id()
+    ctx.conn.execute(
+        links.insert().values(
+            id=link_id,
+            from_kind=p.from_kind,
+            from_id=p.from_id,
+            to_kind=p.to_kind,
+            to_id=p.to_id,
+            link_type=kind.key,
+            certainty=p.certainty,
+            note=p.note,
+            document_id=next((page for page in pages if page is not None), None),
+            deleted_at=None,
+            **ctx.provenance(),
+        )
+    )
+    return _told(ctx, link_id)
+
+
+def _check_end(ctx: ActionContext, kind: str, identity: str) -> str | None:
+    """That an end is there and may be written about; the page it stands on, if it stands on one."""
+    if kind == "segment":
+        return str(editable(ctx, identity, None).document_id)
+    if kind in ("document", "note"):
+        refuse_provisional(identity)
+        node = require_live(ctx.conn, identity)
+        if kind == "note" and node.node_kind != "note":
+            raise Invalid(
+                f"“{node.name}” is a {node.node_kind}, not a note; name its own kind.", code="other_kind"
+            )
+        require_unlocked(ctx, node.id)
+        return node.id
+    if kind == "uri":
+        if _URI.fullmatch(identity) is None:
+            raise Invalid(f"{identity[:120]!r} is no URI; write it whole, with its scheme.", code="bad_uri")
+        return None
+    for _, end in ctx.engine.plugins.contributions("link_ends"):
+        if end.kind == kind:
+            end.check(ctx.conn, identity)
+            return None
+    raise NotFound(f"There is no {kind} {identity} in this project.", id=identity)
+
+
+def _told(ctx: ActionContext, link_id: str) -> dict[str, Any]:
+    row = get_link(ctx.conn, link_id)
+    ctx.target(link_id, row.from_id, row.to_id)
+    ends = ((row.from_kind, row.from_id), (row.to_kind, row.to_id))
+    ctx.changed(segment_ids=[identity for kind, identity in ends if kind == "segment"])
+    if row.document_id is not None:
+        ctx.changed(document_ids=[row.document_id])
+    kind = LINK_TYPES[row.link_type]
+    return {"ok": True, "result": {"link_id": link_id, "link_type": kind.key, "directed": kind.directed}}
+
+
+def _link_example(ex: Example) -> dict[str, Any]:
+    return {"link_id": ex.run("link.create", _create_example(ex))["result"]["link_id"]}
+
+
+@action("link.delete", params=LinkId, result=LinkWritten, summary="Withdraw a link.", example=_link_example)
+def delete(ctx: ActionContext, p: LinkId) -> dict[str, Any]:
+    """Raises NotFound, Conflict when it is withdrawn already, Forbidden on a locked page."""
+    row = get_link(ctx.conn, p.link_id)
+    if row.deleted_at is not None:
+        raise Conflict(f"Link {row.id} is withdrawn already.", code="already_deleted")
+    if row.document_id is not None:
+        require_unlocked(ctx, row.document_id)
+    ctx.conn.execute(links.update().where(links.c.id == row.id).values(deleted_at=ctx.now))
+    return _told(ctx, row.id)
+
+
+def _restore_example(ex: Example) -> dict[str, Any]:
+    params = _link_example(ex)
+    ex.run("link.delete", params)
+    return params
+
+
+@action(
+    "link.restore",
+    params=LinkId,
+    result=LinkWritten,
+    summary="Bring a withdrawn link back.",
+    example=_restore_example,
+)
+def restore(ctx: ActionContext, p: LinkId) -> dict[str, Any]:
+    """Raises NotFound, Conflict when it was not withdrawn or another like it stands by now."""
+    row = get_link(ctx.conn, p.link_id)
+    if row.deleted_at is None:
+        raise Conflict(f"Link {row.id} was not withdrawn.", code="not_deleted")
+    if row.document_id is not None:
+        require_unlocked(ctx, row.document_id)
+    standing = standing_link(
+        ctx.conn, row.link_type, row.from_id, row.to_id, LINK_TYPES[row.link_type].directed
+    )
+    if standing is not None:
+        raise Conflict("Another link like it stands by now.", code="already_exists", id=standing.id)
+    ctx.conn.execute(links.update().where(links.c.id == row.id).values(deleted_at=None))
+    return _told(ctx, row.id)

@@ -1,0 +1,116 @@
+"""State and clear what a page or the project is written in (B 4.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Example, Invalid, action
+from armarium_documents.api import require_document
+from armarium_source_model.actions.samples import sample_document
+from armarium_source_model.errors import refuse_provisional
+from armarium_source_model.models import source_settings
+from armarium_source_model.queries.settings import resolve_settings
+from armarium_source_model.schemas.settings import (
+    DIRECTIONS,
+    KEYS,
+    SettingClear,
+    SettingPut,
+    WrittenSettings,
+)
+from armarium_source_model.scripts import is_language, is_private, is_script
+
+
+def _check_place(level: str, key: str, target_id: str | None) -> None:
+    if level == "segment":
+        raise Invalid(
+            "What a segment states belongs to the segment: change it with PUT /api/segments/{segment_id}.",
+            code="level_of_other_route",
+        )
+    if level not in ("project", "node"):
+        raise Invalid(
+            f"There is no level {level!r}; a fact is stated for the project or a node.", code="unknown_level"
+        )
+    if key not in KEYS:
+        raise Invalid(f"There is no fact {key!r}; a {level} states {', '.join(KEYS)}.", code="unknown_key")
+    if level == "node" and target_id is None:
+        raise Invalid("A node's fact needs the target_id of the node.", code="target_required")
+    if level == "project" and target_id is not None:
+        raise Invalid(
+            "The project's facts have no target_id; leave it out, or say level node.", code="target_refused"
+        )
+    refuse_provisional(target_id)
+
+
+def _check_value(ctx: ActionContext, key: str, value: str) -> None:
+    if key == "language" and not is_language(value):
+        raise Invalid(
+            f"{value!r} is no BCP 47 tag; write one such as fr, la-Latn or qaa (private use).",
+            code="bad_language",
+        )
+    if key == "direction" and value not in DIRECTIONS:
+        raise Invalid(f"{value!r} is no direction; one of {', '.join(DIRECTIONS)}.", code="bad_direction")
+    if key == "script":
+        rows = ctx.project.setting("scripts") or ()
+        declared = {row["code"] for row in rows if row.get("declared") and row.get("name")}
+        if not is_script(value, declared):
+            more = (
+                " A private code is used once the project declares it with a name."
+                if is_private(value)
+                else ""
+            )
+            raise Invalid(f"{value!r} is not an ISO 15924 script code.{more}", code="bad_script")
+
+
+def _set_example(ex: Example) -> dict[str, Any]:
+    return {"level": "node", "key": "language", "value": "fr", "target_id": sample_document(ex)}
+
+
+@action(
+    "source_setting.set",
+    params=SettingPut,
+    result=WrittenSettings,
+    summary="State the language, script or direction of a node or of the whole project.",
+    example=_set_example,
+)
+def set_fact(ctx: ActionContext, p: SettingPut) -> dict[str, Any]:
+    """Raises Invalid naming what was wrong with the level, the key, the target or the value; NotFound."""
+    _check_place(p.level, p.key, p.target_id)
+    if not p.value:
+        raise Invalid(
+            "An empty value states nothing; clear the fact with source_setting.clear.", code="empty_value"
+        )
+    _check_value(ctx, p.key, p.value)
+    if p.level == "node":
+        require_document(ctx.conn, p.target_id or "")
+        ctx.run("document.update", {"document_id": p.target_id, p.key: p.value})
+    else:
+        table = source_settings
+        values = {"value": p.value, **ctx.provenance()}
+        if ctx.conn.execute(table.update().where(table.c.key == p.key).values(**values)).rowcount == 0:
+            ctx.conn.execute(table.insert().values(key=p.key, **values))
+        ctx.target(f"project:{p.key}")
+    return resolve_settings(ctx.project, ctx.conn, document_id=p.target_id)
+
+
+def _clear_example(ex: Example) -> dict[str, Any]:
+    ex.run("source_setting.set", {"level": "project", "key": "script", "value": "Latn"})
+    return {"level": "project", "key": "script"}
+
+
+@action(
+    "source_setting.clear",
+    params=SettingClear,
+    result=WrittenSettings,
+    summary="Take a stated fact back, so that the next rung answers.",
+    example=_clear_example,
+)
+def clear_fact(ctx: ActionContext, p: SettingClear) -> dict[str, Any]:
+    """Raises Invalid naming what was wrong with the level, the key or the target; NotFound. Clearing twice is no fault."""
+    _check_place(p.level, p.key, p.target_id)
+    if p.level == "node":
+        require_document(ctx.conn, p.target_id or "")
+        ctx.run("document.update", {"document_id": p.target_id, p.key: None})
+    else:
+        ctx.conn.execute(source_settings.delete().where(source_settings.c.key == p.key))
+        ctx.target(f"project:{p.key}")
+    return resolve_settings(ctx.project, ctx.conn, document_id=p.target_id)

@@ -1,0 +1,113 @@
+"""Reads of links: those that touch a thing, the vocabulary, and what names a place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from armarium.api import NotFound
+from armarium_source_model.models import links
+from armarium_source_model.vocabulary import ALIASES, LINK_TYPES, authority_of
+
+
+def get_link(conn: Connection, link_id: str) -> Row[Any]:
+    """The row of a link, deleted or not; NotFound."""
+    row = conn.execute(select(links).where(links.c.id == link_id)).one_or_none()
+    if row is None:
+        raise NotFound(f"There is no link {link_id} in this project.", id=link_id)
+    return row
+
+
+def link_types() -> dict[str, Any]:
+    """The vocabulary as answered."""
+    return {
+        "types": [
+            {"key": one.key, "label": one.label, "inverse_label": one.inverse_label, "builtin": True}
+            for one in LINK_TYPES.values()
+        ],
+        "aliases": dict(ALIASES),
+    }
+
+
+def links_of(conn: Connection, end_id: str, *, include_deleted: bool = False) -> list[dict[str, Any]]:
+    """Every link that touches *end_id*, told from its side, oldest first."""
+    query = select(links).where((links.c.from_id == end_id) | (links.c.to_id == end_id))
+    if not include_deleted:
+        query = query.where(links.c.deleted_at.is_(None))
+    found = []
+    for row in conn.execute(query.order_by(links.c.created_at, links.c.id)):
+        kind = LINK_TYPES[row.link_type]
+        inbound = row.to_id == end_id
+        found.append(
+            {
+                "id": row.id,
+                "link_type": kind.key,
+                "label": kind.inverse_label if inbound else kind.label,
+                "directed": kind.directed,
+                "inbound": inbound,
+                "other_kind": row.from_kind if inbound else row.to_kind,
+                "other_id": row.from_id if inbound else row.to_id,
+                "certainty": row.certainty,
+                "note": row.note,
+                "deleted_at": row.deleted_at,
+            }
+        )
+    return found
+
+
+def standing_link(conn: Connection, link_type: str, one: str, other: str, directed: bool) -> Row[Any] | None:
+    """The live link of this type between two ends, if there is one."""
+    forth = (links.c.from_id == one) & (links.c.to_id == other)
+    back = (links.c.from_id == other) & (links.c.to_id == one)
+    return conn.execute(
+        select(links).where(
+            links.c.link_type == link_type,
+            links.c.deleted_at.is_(None),
+            forth if directed else forth | back,
+        )
+    ).first()
+
+
+_NAMING = """
+SELECT l.id, l.certainty, s.id, s.document_id, CASE WHEN l.from_id = s.id THEN l.to_kind ELSE l.from_kind END,
+CASE WHEN l.from_id = s.id THEN l.to_id ELSE l.from_id END
+FROM link l JOIN segment s ON (s.id = l.from_id AND l.from_kind = 'segment') OR (s.id = l.to_id AND l.to_kind = 'segment')
+WHERE l.deleted_at IS NULL AND s.deleted_at IS NULL AND l.link_type IN ('names', 'same_as')
+ORDER BY l.created_at, l.id
+"""
+
+
+def naming(conn: Connection, uri: str | None = None) -> dict[str, Any]:
+    """Every segment that names a place same_as *uri* (of any URI, when none is given): directly or by an entity."""
+    same = conn.exec_driver_sql(
+        "SELECT from_kind, from_id, to_kind, to_id FROM link WHERE link_type = 'same_as' AND deleted_at IS NULL "
+        "AND 'uri' IN (from_kind, to_kind)"
+    ).all()
+    places: dict[str, None] = {}
+    for from_kind, from_id, to_kind, to_id in same:
+        if to_kind == "uri" and from_kind == "entity" and uri in (None, to_id):
+            places[from_id] = None
+        elif from_kind == "uri" and to_kind == "entity" and uri in (None, from_id):
+            places[to_id] = None
+    found = []
+    for link_id, certainty, segment_id, document_id, kind, other in conn.exec_driver_sql(_NAMING).all():
+        by_entity = kind == "entity" and other in places
+        if by_entity or (kind == "uri" and uri in (None, other)):
+            found.append(
+                {
+                    "segment_id": segment_id,
+                    "document_id": document_id,
+                    "entity_id": other if by_entity else None,
+                    "certainty": certainty,
+                    "link_id": link_id,
+                }
+            )
+    authority = authority_of(uri) if uri is not None else None
+    return {
+        "uri": uri,
+        "authority": authority[0] if authority else None,
+        "authority_id": authority[1] if authority else None,
+        "entity_ids": list(places),
+        "segments": found,
+    }

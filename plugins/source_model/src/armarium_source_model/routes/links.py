@@ -1,0 +1,59 @@
+"""Routes of links (B 4.4)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from armarium.api import REFUSALS, CurrentLibrary, act, json_response
+from armarium_source_model.queries.links import link_types, links_of, naming
+from armarium_source_model.schemas.links import LinkCreate, LinksOf, LinkTypes, LinkWritten, Naming
+
+router = APIRouter(prefix="/api/links", tags=["links"])
+
+
+@router.get("/types", summary="The link vocabulary", response_model=LinkTypes, responses=REFUSALS())
+def list_types(library: CurrentLibrary) -> Response:
+    """Every type with its label from either end, and the aliases."""
+    return json_response(link_types())
+
+
+@router.get("/naming", summary="What names a place", response_model=Naming, responses=REFUSALS())
+def list_naming(
+    library: CurrentLibrary,
+    uri: Annotated[str | None, Query(description="the place; left out: every place", max_length=2000)] = None,
+) -> Response:
+    """Every segment that names a place same_as a URI, directly or by an entity."""
+    with library.db.read() as conn:
+        return json_response(naming(conn, uri))
+
+
+@router.get("/of/{end_id:path}", summary="The links of a thing", response_model=LinksOf, responses=REFUSALS())
+def list_links(library: CurrentLibrary, end_id: str, include_deleted: bool = False) -> Response:
+    """Every link that touches it, from either side; end_id may be a percent-encoded URI."""
+    with library.db.read() as conn:
+        found = links_of(conn, end_id, include_deleted=include_deleted)
+    return json_response({"end_id": end_id, "links": found})
+
+
+@router.post("", summary="Link two things", response_model=LinkWritten, responses=REFUSALS(404, 409))
+def create(request: Request, body: LinkCreate) -> Response:
+    """By a type of the vocabulary, or an alias of one; types are never made on the fly."""
+    return act(request, "link.create", body)
+
+
+@router.delete(
+    "/{link_id}", summary="Withdraw a link", response_model=LinkWritten, responses=REFUSALS(404, 409)
+)
+def delete(request: Request, link_id: str) -> Response:
+    """Soft: it can be restored."""
+    return act(request, "link.delete", {"link_id": link_id})
+
+
+@router.post(
+    "/{link_id}/restore", summary="Restore a link", response_model=LinkWritten, responses=REFUSALS(404, 409)
+)
+def restore(request: Request, link_id: str) -> Response:
+    """Bring a withdrawn link back."""
+    return act(request, "link.restore", {"link_id": link_id})

@@ -1,0 +1,88 @@
+"""Requests and answers about links (B 4.4)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from armarium.api import Params
+from armarium_source_model.schemas.fields import Fraction, Id, Word
+
+EndKind = Literal["segment", "note", "document", "claim", "canvas_item", "entity", "uri"]
+EndId = Annotated[str, Field(min_length=1, max_length=2000)]
+Note = Annotated[str, StringConstraints(max_length=2000)]
+
+
+class LinkCreate(Params):
+    """Two ends and a type of the vocabulary."""
+
+    from_id: EndId
+    to_id: EndId
+    link_type: Word
+    from_kind: EndKind = "segment"
+    to_kind: EndKind = "segment"
+    certainty: Fraction | None = None
+    note: Note | None = None
+
+
+class LinkId(Params):
+    link_id: Id
+
+
+class LinkResult(BaseModel):
+    link_id: str
+    link_type: str
+    directed: bool
+
+
+class LinkWritten(BaseModel):
+    ok: bool
+    result: LinkResult
+    audit_id: str | None = None
+
+
+class LinkFromEnd(BaseModel):
+    id: str
+    link_type: str
+    label: str
+    directed: bool
+    inbound: bool
+    other_kind: str
+    other_id: str
+    certainty: float | None
+    note: str | None
+    deleted_at: str | None
+
+
+class LinksOf(BaseModel):
+    end_id: str
+    links: list[LinkFromEnd]
+
+
+class LinkTypeOut(BaseModel):
+    key: str
+    label: str
+    inverse_label: str
+    builtin: bool
+
+
+class LinkTypes(BaseModel):
+    types: list[LinkTypeOut]
+    aliases: dict[str, str]
+
+
+class NamedSegment(BaseModel):
+    segment_id: str
+    document_id: str
+    entity_id: str | None
+    certainty: float | None
+    link_id: str
+
+
+class Naming(BaseModel):
+    uri: str | None
+    authority: str | None
+    authority_id: str | None
+    entity_ids: list[str]
+    segments: list[NamedSegment]

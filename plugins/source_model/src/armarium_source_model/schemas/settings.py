@@ -1,0 +1,48 @@
+"""Requests and answers about source settings: language, script, direction, encoding (B 4.3)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from armarium.api import Params
+from armarium_source_model.schemas.fields import Id
+
+KEYS = ("language", "script", "direction")
+"""The facts that can be stated; the encoding belongs to the project's row of the script."""
+DIRECTIONS = ("ltr", "rtl", "ttb", "btt", "alternating", "follows-baseline")
+
+
+class SettingPut(Params):
+    """level project, or node with its target_id; an empty value clears the fact."""
+
+    level: str = Field(max_length=100)
+    key: str = Field(max_length=100)
+    value: str = Field(max_length=200)
+    target_id: Id | None = None
+
+
+class SettingClear(Params):
+    level: str = Field(max_length=100)
+    key: str = Field(max_length=100)
+    target_id: Id | None = None
+
+
+class ResolvedSetting(BaseModel):
+    key: Literal["language", "script", "direction", "encoding"]
+    value: str | None
+    status: Literal["known", "unknown", "never-determined"]
+    rung: Literal["segment", "document", "project", "default"]
+    basis: str
+    source: Literal["person", "run", "import", "derived"]
+
+
+class ResolvedSettings(BaseModel):
+    document_id: str | None
+    segment_id: str | None
+    settings: list[ResolvedSetting]
+
+
+class WrittenSettings(ResolvedSettings):
+    audit_id: str | None = None

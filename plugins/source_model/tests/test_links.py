@@ -1,0 +1,171 @@
+"""Links: the vocabulary, both ends, aliases, naming, and each refusal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from source_model_desk import PERSON
+
+from armarium.api import Conflict, Forbidden, Invalid, NotFound, ServiceError
+from armarium_source_model.queries.links import links_of, naming
+from armarium_source_model.vocabulary import ALIASES, LINK_TYPES, authority_of
+
+
+def refused(kind: type[ServiceError], desk: Any, name: str, /, **params: Any) -> ServiceError:
+    with pytest.raises(kind) as caught:
+        desk.run(name, **params)
+    return caught.value
+
+
+@pytest.fixture
+def ends(desk: Any) -> Any:
+    """Three segments of a page."""
+    page = desk.page()
+    return desk.lines(page, desk.new_pass(page))
+
+
+def link(desk: Any, one: str, other: str, kind: str = "glosses", **more: Any) -> str:
+    made = desk.run("link.create", from_id=one, to_id=other, link_type=kind, **more)
+    return str(made["result"]["link_id"])
+
+
+def test_a_link_reads_differently_from_its_two_ends(desk: Any, ends: Any) -> None:
+    one, other, _ = ends
+    link_id = link(desk, one, other, certainty=0.5, note="later hand")
+    with desk.library.db.read() as conn:
+        (from_one,), (from_other,) = links_of(conn, one), links_of(conn, other)
+    assert (from_one["label"], from_one["inbound"], from_one["other_id"]) == ("glosses", False, other)
+    assert (from_other["label"], from_other["inbound"], from_other["other_id"]) == ("glossed by", True, one)
+    assert (from_one["id"], from_one["certainty"], from_one["note"]) == (link_id, 0.5, "later hand")
+
+
+def test_an_alias_and_its_key_are_one_link(desk: Any, ends: Any) -> None:
+    one, other, _ = ends
+    made = desk.run("link.create", from_id=one, to_id=other, link_type="references")
+    assert made["result"]["link_type"] == "cites"
+    refusal = refused(Conflict, desk, "link.create", from_id=one, to_id=other, link_type="cites")
+    assert (refusal.code, refusal.fields["id"]) == ("already_exists", made["result"]["link_id"])
+    link(desk, other, one, "cites")
+
+
+def test_a_link_the_same_both_ways_stands_once(desk: Any, ends: Any) -> None:
+    one, other, _ = ends
+    made = desk.run("link.create", from_id=one, to_id=other, link_type="same_as")
+    assert made["result"]["directed"] is False
+    assert refused(Conflict, desk, "link.create", from_id=other, to_id=one, link_type="same_as").code == "already_exists"
+
+
+def test_what_cannot_be_linked_is_refused_in_words(desk: Any, ends: Any) -> None:
+    one, other, third = ends
+    base = {"from_id": one, "to_id": other, "link_type": "glosses"}
+    create = "link.create"
+    refusal = refused(Invalid, desk, create, **{**base, "link_type": "likes"})
+    assert refusal.code == "unknown_link_type"
+    assert "next_logical" in refusal.detail
+    assert refused(Invalid, desk, create, **{**base, "to_id": one}).code == "equal_ends"
+    assert refused(Invalid, desk, create, from_id=one, link_type="glosses").code == "invalid_request"
+    assert refused(Invalid, desk, create, **{**base, "to_id": ""}).code == "invalid_request"
+    assert refused(Invalid, desk, create, **{**base, "to_id": "legacy:a:0"}).code == "provisional_id"
+    assert refused(Invalid, desk, create, **base, certainty=2).code == "invalid_request"
+    refused(NotFound, desk, create, **{**base, "to_id": "nowhere"})
+    refused(NotFound, desk, create, **base, to_kind="document")
+    for kind in ("entity", "claim", "canvas_item"):
+        assert kind in refused(NotFound, desk, create, **base, to_kind=kind).detail
+    assert refused(Invalid, desk, create, **{**base, "to_id": "no uri"}, to_kind="uri").code == "bad_uri"
+    page = desk.page()
+    assert refused(Invalid, desk, create, **{**base, "to_id": page}, to_kind="note").code == "other_kind"
+    desk.run("segment.delete", segment_ids=[third], expected_versions=[1])
+    assert refused(Conflict, desk, create, **{**base, "to_id": third}).code == "segment_deleted"
+
+
+def test_an_end_of_another_family_is_asked_of_it(desk: Any, ends: Any) -> None:
+    class Entities:
+        kind = "entity"
+
+        def check(self, conn: object, identity: str) -> None:
+            if identity == "merged":
+                raise Conflict("It is live under another id.", code="merged", id="live")
+
+    plugin = desk.engine.plugins.loaded[-1]
+    plugin.extras["link_ends"] = [Entities()]
+    try:
+        made = link(desk, ends[0], "rome", "names", to_kind="entity")
+        assert refused(
+            Conflict, desk, "link.create", from_id=ends[0], to_id="merged", to_kind="entity", link_type="names"
+        ).fields == {"id": "live"}
+        uri = "https://www.geonames.org/3169070/roma.html"
+        link(desk, "rome", uri, "same_as", from_kind="entity", to_kind="uri")
+        link(desk, uri, "roma", "same_as", from_kind="uri", to_kind="entity")
+        with desk.library.db.read() as conn:
+            found = naming(conn, uri)
+            every = naming(conn)
+            none = naming(conn, "https://example.org/x")
+        assert (found["authority"], found["authority_id"], found["entity_ids"]) == (
+            "geonames",
+            "3169070",
+            ["rome", "roma"],
+        )
+        assert [(one["segment_id"], one["entity_id"], one["link_id"]) for one in found["segments"]] == [
+            (ends[0], "rome", made)
+        ]
+        assert every["segments"] == found["segments"]
+        assert (none["segments"], none["entity_ids"], none["authority"]) == ([], [], None)
+    finally:
+        del plugin.extras["link_ends"]
+
+
+def test_a_segment_that_names_a_uri_itself_is_found_too(desk: Any, ends: Any) -> None:
+    link(desk, ends[0], "https://www.wikidata.org/wiki/Q220", "names", to_kind="uri")
+    with desk.library.db.read() as conn:
+        (found,) = naming(conn, "https://www.wikidata.org/wiki/Q220")["segments"]
+    assert (found["segment_id"], found["entity_id"]) == (ends[0], None)
+
+
+def test_documents_and_notes_are_ends_and_locks_hold(desk: Any, ends: Any) -> None:
+    note = desk.run("document.create", name="A thought", node_kind="note")["id"]
+    made = link(desk, note, ends[0], "comments_on", from_kind="note")
+    folder = desk.run("document.create", name="Box")["id"]
+    link(desk, folder, ends[0], "related_to", from_kind="document")
+    with desk.library.db.read() as conn:
+        page = conn.exec_driver_sql("SELECT document_id FROM segment").scalar()
+    desk.run("document.lock", document_id=note, locked=True)
+    editor = desk.as_(replace(PERSON, role="editor", name="an editor"))
+    refused(Forbidden, editor, "link.delete", link_id=made)
+    desk.run("document.lock", document_id=page, locked=True)
+    refused(Forbidden, editor, "link.create", from_id=folder, from_kind="document", to_id=ends[1], link_type="free")
+
+
+def test_links_over_http(client: Any, ends: Any) -> None:
+    one, other, third = ends
+    types = client.get("/api/links/types").json()
+    assert {kind["key"] for kind in types["types"]} == set(LINK_TYPES)
+    assert types["aliases"] == ALIASES
+    body = {"from_id": one, "to_id": other, "link_type": "continues"}
+    made = client.post("/api/links", json=body).json()
+    assert made["ok"]
+    assert made["audit_id"]
+    link_id = made["result"]["link_id"]
+    place = f"/api/links/{link_id}"
+    assert client.delete(place).status_code == 200
+    assert client.delete(place).status_code == 409
+    assert client.get(f"/api/links/of/{one}").json()["links"] == []
+    assert len(client.get(f"/api/links/of/{one}", params={"include_deleted": True}).json()["links"]) == 1
+    assert client.post(f"{place}/restore").status_code == 200
+    assert client.post(f"{place}/restore").status_code == 409
+    client.delete(place)
+    client.post("/api/links", json=body)
+    assert client.post(f"{place}/restore").json()["code"] == "already_exists"
+    assert client.delete("/api/links/nowhere").status_code == 404
+    uri = "https://www.geonames.org/3169070"
+    client.post("/api/links", json={"from_id": third, "to_id": uri, "to_kind": "uri", "link_type": "names"})
+    assert len(client.get("/api/links/of/https%3A%2F%2Fwww.geonames.org%2F3169070").json()["links"]) == 1
+    assert client.get("/api/links/naming", params={"uri": uri}).json()["segments"][0]["segment_id"] == third
+
+
+def test_every_alias_leads_to_a_type_and_labels_are_told_apart() -> None:
+    assert all(key in LINK_TYPES for key in ALIASES.values())
+    assert all(one.directed == (one.key not in ("same_as", "related_to", "free")) for one in LINK_TYPES.values())
+    assert authority_of("http://viaf.org/viaf/102333412") == ("viaf", "102333412")
+    assert authority_of("https://d-nb.info/gnd/118540238") == ("gnd", "118540238")
