@@ -36,7 +36,7 @@ serve: base
 	@$(BIN)/armarium serve
 
 test: lint
-	$(BIN)/pytest -n $(WORKERS) -m "$(MARKS)"
+	$(BIN)/pytest -n $(WORKERS) --dist loadscope -m "$(MARKS)"
 
 lint: dev
 	$(BIN)/ruff check .
@@ -44,7 +44,7 @@ lint: dev
 	$(BIN)/lint-imports --no-cache
 
 soak: dev
-	$(BIN)/pytest -n $(WORKERS) -m soak
+	$(BIN)/pytest -n $(WORKERS) --dist loadscope --timeout 0 -m soak
 
 bench: dev
 	$(BIN)/python -m benchmarks
