@@ -44,7 +44,7 @@ lint: dev
 	$(BIN)/lint-imports --no-cache
 
 soak: dev
-	$(BIN)/pytest -n $(WORKERS) --dist loadscope --timeout 0 -m soak
+	$(BIN)/pytest -n $(WORKERS) --timeout 0 -m soak
 
 bench: dev
 	$(BIN)/python -m benchmarks
