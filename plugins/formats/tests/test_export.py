@@ -269,24 +269,82 @@ def test_an_order_that_is_withdrawn_or_of_another_pass_is_refused(
         export_page(engine, library, page_document, "pagexml", order_id=order["id"])
 
 
-def test_a_pass_of_our_own_gets_ids_and_an_order(
+def test_a_page_without_any_size_cannot_be_drawn(
     engine: Engine, library: Library, page_document: str
 ) -> None:
-    made = act(engine, library, "segment.pass_create", {"document_id": page_document, "name": "by hand"})
-    for y in (0.5, 0.1):
+    act(engine, library, "segment.pass_create", {"document_id": page_document, "name": "by hand"})
+    with pytest.raises(Invalid, match="no size") as refusal:
+        export_page(engine, library, page_document, "pagexml")
+    assert refusal.value.code == "no_page_size"
+
+
+def pictured(engine: Engine, library: Library, folder: Path) -> str:
+    """An imported photograph of 400 x 300 pixels; its id."""
+    from PIL import Image
+
+    (folder / "in").mkdir()
+    Image.effect_noise((400, 300), 50).save(folder / "in" / "Carta 7.jpg")
+    act(engine, library, "document.import", {"folder": str(folder / "in")})
+    engine.jobs.run_until_idle(library)
+    with library.db.read() as conn:
+        row = conn.exec_driver_sql("SELECT id FROM document WHERE name LIKE 'Carta 7%'").one()
+    return str(row[0])
+
+
+def test_a_pass_of_our_own_gets_ids_an_order_and_the_picture_s_pixels(
+    engine: Engine, library: Library, tmp_path: Path
+) -> None:
+    document = pictured(engine, library, tmp_path)
+    pass_id = act(engine, library, "segment.pass_create", {"document_id": document, "name": "by hand"})["id"]
+    for kind, y in (("region", 0.5), ("region", 0.1), ("line", 0.8)):
         act(
             engine,
             library,
             "segment.create",
             {
-                "document_id": page_document,
-                "pass_id": made["id"],
-                "kind": "line",
+                "document_id": document,
+                "pass_id": pass_id,
+                "kind": kind,
                 "anchor": {"rect": [0.1, y, 0.5, 0.05]},
             },
         )
-    with pytest.raises(Invalid, match="no size"):
-        export_page(engine, library, page_document, "pagexml")
+    made = export_page(engine, library, document, "pagexml")
+    page = read(made["content"])
+    assert (made["filename"], page.image, page.width, page.height) == ("Carta 7.xml", "Carta 7.jpg", 400, 300)
+    assert made["choices"]["pass_basis"] == "human-touched"
+    lower, upper = (f"s{one}" for one in segment_ids(library, "region"))
+    assert [one.id for one in page.in_order() if one.kind == "region"][:2] == [upper, lower]
+    assert page.order is not None
+    assert [node.segment_id for node in page.order.walk()] == [None, upper, lower]
+    assert [one.points[0] for one in page.lines()] == [(40, 240)]
+    assert {loss["what"] for loss in made["losses"]} == {"lines without a region", "a missing outline"}
+
+
+def test_a_file_in_other_pixels_is_scaled_to_the_picture(
+    engine: Engine, library: Library, tmp_path: Path
+) -> None:
+    document = pictured(engine, library, tmp_path)
+    params = {"document_id": document, "file": _SAMPLE, "filename": "a.xml"}
+    notes = act(engine, library, "format.import", params)["notes"]
+    assert any("400 x 300" in note and "proportions differ" in note for note in notes)
+    made = export_page(engine, library, document, "pagexml")
+    page = read(made["content"])
+    assert (page.width, page.height, page.image) == (400, 300, "letter.jpg")
+    assert page.segments[0].points[0] == (40, round(100 / 1400 * 300))
+    assert any("1000 x 1400" in note for note in made["choices"]["notes"])
+
+
+def test_a_file_without_a_size_takes_the_picture_s(engine: Engine, library: Library, tmp_path: Path) -> None:
+    document = pictured(engine, library, tmp_path)
+    small = _SAMPLE.replace('imageWidth="1000" imageHeight="1400"', 'imageWidth="x"')
+    small = small.replace("900", "390").replace("880", "380").replace("400", "290")
+    params = {"document_id": document, "file": small, "filename": "a.xml"}
+    notes = act(engine, library, "format.import", params)["notes"]
+    assert any("declares no size" in note for note in notes)
+    assert read(export_page(engine, library, document, "pagexml")["content"]).lines()[0].points[0] == (
+        120,
+        120,
+    )
 
 
 @pytest.mark.parametrize(

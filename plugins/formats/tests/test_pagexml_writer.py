@@ -201,7 +201,8 @@ def test_our_schema_judges_spoiled_files_as_the_published_one(
 ) -> None:
     content = spoil(written(Maker(seed).page()), Random(seed))
     theirs = official_schema.validate(etree.fromstring(content.encode()))
-    ours = DRIVER.validate(content)
+    # A reference to nothing is against the schema, and the tool that reads the published one does not look.
+    ours = [problem for problem in DRIVER.validate(content) if "names nothing" not in problem]
     assert bool(ours) == (not theirs), (ours, official_schema.error_log, content)
 
 
@@ -245,6 +246,22 @@ def test_lines_and_words_without_a_parent_get_one_and_it_is_said() -> None:
     assert found["lines without a region"] == 2
     assert found["words without a line"] == 1
     assert [one.text for one in read(written(page)).walk() if one.text] == ["x", "lone"]
+
+
+def test_what_stands_where_page_has_no_place_for_it_stands_beside() -> None:
+    inner = PageSegment("inner", "region", "TextRegion", BOX, texts=[PageText("inside")])
+    word = PageSegment(
+        "w", "word", points=BOX, baseline=BOX[:2], children=[PageSegment("p", "word", points=BOX)]
+    )
+    line = PageSegment("l", "line", points=BOX, children=[inner, word, PageSegment("l2", "line", points=BOX)])
+    page = PageModel(100, 100, "a", [PageSegment("r", "region", "TextRegion", BOX, children=[line])])
+    assert losses(page) == {
+        "a region inside a line": 1,
+        "a line inside a line": 1,
+        "parts of a word": 1,
+        "baseline of a word": 1,
+    }
+    assert [one.id for one in read(written(page)).walk()] == ["r", "inner", "l", "w", "l2"]
 
 
 def test_text_in_an_image_region_is_put_into_a_text_region() -> None:
@@ -366,4 +383,5 @@ def test_values_fit_their_types() -> None:
     assert is_ncname("é1-.")
     assert not is_ncname("1é")
     assert not is_ncname("a:b")
+    assert not is_ncname("ſe")  # a letter to Unicode, none to the validator
     assert len(words()["script"]) == 181

@@ -98,7 +98,8 @@ def assemble(
     if sequence is not None:
         _reorder(assembled, [parts[one].segment for one in sequence if one in parts])
     if page.order is None and len(page.segments) > 1:
-        page.order = PageOrder(items=[PageOrder(segment.id) for segment in _top_in_order(page)])
+        regions = [segment.id for segment in _top_in_order(page) if segment.kind == "region"]
+        page.order = PageOrder(items=[PageOrder(one) for one in regions]) if regions else None
     return assembled
 
 
@@ -107,10 +108,11 @@ def _reorder(assembled: Assembled, named: Sequence[PageSegment]) -> None:
     page = assembled.page
     page.order = PageOrder(items=[PageOrder(segment.id) for segment in named])
     wanted = [segment.id for segment in named if segment.kind == "line"]
-    regions = [segment.id for segment in _top_in_order(page)]
+    top = _top_in_order(page)
+    regions = [segment.id for segment in top if segment.kind == "region"]
     for segment in page.walk():
         segment.children = _settled(segment.in_order(page.order))
-    page.segments = _settled(page.segments)
+    page.segments = _settled(top)
     page.order = PageOrder(items=[PageOrder(one) for one in regions]) if regions else None
     lines = set(wanted)
     given = [segment.id for segment in page.in_order() if segment.id in lines]

@@ -48,7 +48,9 @@ def arrange(page: PageModel, lose: Lose) -> list[PageSegment]:
             "PAGE has lines in regions only; one region was put around them",
             len(loose),
         )
-        found.append(PageSegment("lines", "region", "TextRegion", children=_lines(loose, lose)))
+        lines, astray = _lines(loose, lose)
+        found.append(PageSegment("lines", "region", "TextRegion", children=lines))
+        found += [_region(segment, lose) for segment in astray]
     return found
 
 
@@ -70,9 +72,11 @@ def _states_position(segment: PageSegment) -> bool:
 
 def _region(segment: PageSegment, lose: Lose) -> PageSegment:
     children = _each(segment.children)
-    regions = [_region(child, lose) for child in children if child.kind == "region"]
     rest = [child for child in children if child.kind != "region"]
-    lines = _lines(rest, lose) if rest else []
+    lines, astray = _lines(rest, lose) if rest else ([], [])
+    regions = [
+        _region(child, lose) for child in (*(one for one in children if one.kind == "region"), *astray)
+    ]
     tag, _, _ = tag_of(segment)
     if tag != "TextRegion" and (lines or segment.texts):
         lose(f"text directly in a {tag}", "PAGE has text in TextRegions only; one was put inside", 1)
@@ -85,9 +89,10 @@ def _region(segment: PageSegment, lose: Lose) -> PageSegment:
     return segment
 
 
-def _lines(segments: list[PageSegment], lose: Lose) -> list[PageSegment]:
-    """Lines with nothing but words in them; loose words get a line."""
+def _lines(segments: list[PageSegment], lose: Lose) -> tuple[list[PageSegment], list[PageSegment]]:
+    """Lines with nothing but words in them (loose words get a line), and the regions that stood inside lines."""
     found: list[PageSegment] = []
+    astray: list[PageSegment] = []
     words: list[PageSegment] = []
 
     def wrap() -> None:
@@ -96,22 +101,28 @@ def _lines(segments: list[PageSegment], lose: Lose) -> list[PageSegment]:
             found.append(PageSegment(f"{words[0].id}_line", "line", children=list(words)))
             words.clear()
 
-    for segment in segments:
+    def take(segment: PageSegment) -> None:
         if segment.kind == "word":
             words.append(_word(segment, lose))
-            continue
+            return
         wrap()
+        if segment.kind == "region":
+            astray.append(segment)
+            return
+        if not segment.children:
+            found.append(segment)
+            return
         children = _each(segment.children)
-        inner = [child for child in children if child.kind == "word"]
-        strange = [child for child in children if child.kind != "word"]
-        if children:
-            segment = replace(segment, children=[_word(child, lose) for child in inner])
-        found.append(segment)
-        if strange:
-            lose("lines inside a line", "PAGE has words in lines only; they follow it", len(strange))
-            found += _lines(strange, lose)
+        found.append(replace(segment, children=[_word(one, lose) for one in children if one.kind == "word"]))
+        for strange in (one for one in children if one.kind != "word"):
+            lose(f"a {strange.kind} inside a line", "PAGE has words in lines only; it stands beside the line")
+            take(strange)
+        wrap()
+
+    for segment in segments:
+        take(segment)
     wrap()
-    return found
+    return found, astray
 
 
 def _word(segment: PageSegment, lose: Lose) -> PageSegment:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, cast
 
 from armarium_formats.pagexml.profile import NAMESPACE, Element, elements, words
@@ -89,7 +89,30 @@ _DATE_TIME = re.compile(
 
 def is_ncname(value: str) -> bool:
     """Whether *value* may be an id: a letter or underscore first, then letters, digits, `.`, `-`, `_`."""
-    return _NCNAME.fullmatch(value) is not None
+    if _NCNAME.fullmatch(value) is None:
+        return False
+    return value.isascii() or _is_letter_by_letter(value)
+
+
+@lru_cache(maxsize=20_000)
+def _is_letter_by_letter(value: str) -> bool:
+    """Which letters beyond ASCII an id takes is for the validator to say: it follows an older Unicode than we do."""
+    from lxml import etree
+
+    element = etree.Element("id")
+    element.text = value
+    return bool(_ids().validate(element))
+
+
+@cache
+def _ids() -> etree.RelaxNG:
+    from lxml import etree
+
+    return etree.RelaxNG(
+        etree.fromstring(
+            f'<element name="id" xmlns="{_RNG}" datatypeLibrary="{_XSD}"><data type="NCName"/></element>'
+        )
+    )
 
 
 def fits(kind: str, value: str) -> bool:

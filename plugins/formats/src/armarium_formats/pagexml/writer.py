@@ -43,6 +43,7 @@ class _Writing:
         self.context = context
         self.losses: Counter[tuple[str, str]] = Counter()
         self.ids = Identities(page)
+        self.regions = {segment.id for segment in page.walk() if segment.kind == "region"}
         self.out: list[str] = []
 
     def written(self) -> Written:
@@ -104,13 +105,15 @@ class _Writing:
             self._others(tag, stated, attributes, others)
         if segment.confidence is not None:
             self.lose(f"confidence of a {segment.kind}", "PAGE states confidence on texts and shapes only")
+        if segment.baseline and tag != "TextLine":
+            self.lose(f"baseline of a {segment.kind}", "PAGE has baselines on lines only")
         out = self.out
         out.append(f"{indent}<{tag}{_attributes(attributes)}>")
         coords = self._points(outline_of(segment, parent, self.page, self.lose), kept.get("coords_conf"))
         inner = indent + "  "
         if not kept and not others and segment.cell is None and tag in ("TextLine", "Word", "TextRegion"):
             out.append(f"{inner}<Coords {coords}/>")
-            if segment.baseline:
+            if tag == "TextLine":
                 self._baseline(segment, kept, inner)
             for child in segment.children:
                 self._segment(child, segment, inner)
