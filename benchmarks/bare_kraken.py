@@ -12,6 +12,8 @@ import time
 def main(files: list[str]) -> None:
     """Load the shipped line finder once; then one pass over *files* for each line of input."""
     import torch
+
+    missing = _define_missing_operators()
     from kraken.configs import SegmentationInferenceConfig
     from kraken.tasks import SegmentationTaskModel
     from PIL import Image
@@ -25,6 +27,21 @@ def main(files: list[str]) -> None:
             with Image.open(file) as image:
                 finder.predict(image.convert("RGB"), config)
         print(time.perf_counter() - begun, flush=True)
+    del missing
+
+
+def _define_missing_operators() -> object:
+    """Two operators a CPU build of torch lacks, without which torchvision (and so kraken) is not imported."""
+    import torch
+
+    try:
+        import torchvision  # noqa: F401
+    except (RuntimeError, ImportError):
+        library = torch.library.Library("torchvision", "DEF")
+        for name in ("nms", "qnms"):
+            library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+        return library
+    return None
 
 
 if __name__ == "__main__":
