@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from armarium.api import Invalid, parse_xml
-from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText, Point
-from armarium_formats.pagexml.fragments import KEPT, keep, local_name, parse_points, points_of
+from armarium_formats.page_model import PageModel, PageSegment, Point
+from armarium_formats.pagexml.fragments import local_name, parse_points, points_of
+from armarium_formats.pagexml.keeping import Keeper
+from armarium_formats.pagexml.orders import read_order
+from armarium_formats.pagexml.texts import read_text, sort_texts
 from armarium_formats.pagexml.vocabulary import (
     DIRECTIONS,
     FOREIGN_FURNITURE,
@@ -71,8 +73,7 @@ class _Reading:
 
     def __init__(self, root: etree._Element, namespace: str, version: str | None, name: str) -> None:
         self.ns = f"{{{namespace}}}" if namespace else ""
-        self.kept: Counter[str] = Counter()
-        self.notes: Counter[str] = Counter()
+        self.keeper = Keeper()
         self.ids: set[str] = set()
         self.given_back: dict[str, str] = {}
         self.made = 0
@@ -86,9 +87,9 @@ class _Reading:
                 f"{name} has {len(pages)} Page elements; PAGE XML has exactly one.", code="not_pagexml"
             )
         if version is None:
-            self.note("The file names no PAGE namespace")
+            self.keeper.note("The file names no PAGE namespace")
         elif version not in READ_VERSIONS:
-            self.note(
+            self.keeper.note(
                 f"The file's namespace {version} is not one this reader knows; it is read like 2019-07-15"
             )
         self.segment_tags = {
@@ -112,7 +113,7 @@ class _Reading:
             version=version,
         )
         if not page.image:
-            self.note("The file names no image")
+            self.keeper.note("The file names no image")
         extras: dict[str, Any] = {}
         fragments: list[str] = []
         order: etree._Element | None = None
@@ -123,25 +124,25 @@ class _Reading:
             elif child.tag == self.ns + "ReadingOrder":
                 order = child
             else:
-                fragments += self._keep_element("Page", child, attributes)
+                fragments += self.keeper.element("Page", child, attributes)
         if order is not None:
-            page.order = self._order(order, {segment.id for segment in page.walk()})
+            page.order = read_order(
+                order, {segment.id for segment in page.walk()}, self.given_back, self.keeper
+            )
             if order.get("conf") is not None:
                 extras["order_conf"] = order.get("conf")
         for child in root:
             if child.tag == self.ns + "Metadata":
                 extras["metadata"] = self._metadata(child)
             elif child is not element:
-                fragments += self._keep_element("PcGts", child, attributes)
+                fragments += self.keeper.element("PcGts", child, attributes)
         if root.get("pcGtsId"):
             extras["pcGtsId"] = root.get("pcGtsId")
-        self._attach("Page", extras, attributes, fragments)
+        self.keeper.attach("Page", extras, attributes, fragments)
         if extras:
             page.extras["pagexml"] = extras
-        page.kept = dict(self.kept)
-        page.notes = [
-            note + (f" ({count} times)" if count > 1 else "") + "." for note, count in self.notes.items()
-        ]
+        page.kept = dict(self.keeper.kept)
+        page.notes = self.keeper.sentences()
         return page
 
     def _size(self, value: str | None, what: str) -> int:
@@ -150,7 +151,7 @@ class _Reading:
         except (ValueError, OverflowError):
             size = 0
         if size <= 0:
-            self.note(
+            self.keeper.note(
                 f"The page's {what} is {value!r}, no size in pixels" if value else f"The page has no {what}"
             )
             return 0
@@ -165,8 +166,8 @@ class _Reading:
             if name in ("Creator", "Created", "LastChange") and not len(child):
                 kept[name] = (child.text or "").strip()
             else:
-                fragments += self._keep_element("Metadata", child, attributes)
-        self._attach("Metadata", kept, attributes, fragments)
+                fragments += self.keeper.element("Metadata", child, attributes)
+        self.keeper.attach("Metadata", kept, attributes, fragments)
         return kept
 
     # -------------------------------------------------------------------------------------- segments
@@ -193,24 +194,24 @@ class _Reading:
                 outlined = True
                 if child.get("conf") is not None:
                     extras["coords_conf"] = child.get("conf")
-                    self.kept["attribute Coords/@conf"] += 1
+                    self.keeper.kept["attribute Coords/@conf"] += 1
             elif tag == ns + "Baseline":
                 found.baseline = self._points(child, "Baseline")
                 if child.get("conf") is not None:
                     extras["baseline_conf"] = child.get("conf")
-                    self.kept["attribute Baseline/@conf"] += 1
+                    self.keeper.kept["attribute Baseline/@conf"] += 1
             elif tag == ns + "TextEquiv":
-                found.texts.append(self._text(child))
+                found.texts.append(read_text(child, ns, self.keeper))
             elif (below := self._kind(child)) is not None:
                 found.children.append(self._segment(child, below))
             elif tag == ns + "Roles":
                 self._roles(child, found, extras)
             else:
-                fragments += self._keep_element(name, child, attributes)
+                fragments += self.keeper.element(name, child, attributes)
         if not found.points:
-            self.note(f"A {name} {'has an empty outline' if outlined else 'has no Coords'}")
+            self.keeper.note(f"A {name} {'has an empty outline' if outlined else 'has no Coords'}")
         if len(found.texts) > 1:
-            self._sort_texts(found)
+            sort_texts(found, self.keeper)
         if attributes:
             if "id" in attributes:  # an export of ours had to give another id; the original is taken up again
                 original = self._identity(attributes.pop("id"), kind, attributes)
@@ -221,7 +222,7 @@ class _Reading:
             pass  # a kind of region that PAGE 2019 has no element for, written by us
         elif name not in ("TextLine", "Word"):
             found.kind_raw = f"{name}:{found.kind_raw}" if found.kind_raw else name
-        self._attach(name, extras, attributes, fragments)
+        self.keeper.attach(name, extras, attributes, fragments)
         if extras:
             found.extras = {"pagexml": extras}
         return found
@@ -232,7 +233,7 @@ class _Reading:
             self.ids.add(stated)
             return stated
         base = stated or kind
-        self.note(f"The id {stated} stands twice" if stated else f"A {kind} has no id")
+        self.keeper.note(f"The id {stated} stands twice" if stated else f"A {kind} has no id")
         while True:
             self.made += 1
             if (made := f"{base}-{self.made + 1}") not in self.ids:
@@ -243,7 +244,7 @@ class _Reading:
         stated = element.get("points")
         points = parse_points(stated) if stated else points_of(element)
         if points is None:
-            self.note(f"The points of a {what} are no x,y pairs")
+            self.keeper.note(f"The points of a {what} are no x,y pairs")
             return []
         return points
 
@@ -308,150 +309,7 @@ class _Reading:
                     "column_span": int(child.get("colSpan", 1)),
                 }
             except ValueError:
-                self.note("A TableCellRole states no row and column")
+                self.keeper.note("A TableCellRole states no row and column")
             if child.get("header"):
                 extras["cell_header"] = child.get("header")
-                self.kept["attribute TableCellRole/@header"] += 1
-
-    # ----------------------------------------------------------------------------------------- texts
-
-    def _text(self, element: etree._Element) -> PageText:
-        ns = self.ns
-        text: str | None = None
-        extras: dict[str, Any] = {}
-        for child in element:
-            if child.tag == ns + "Unicode":
-                text = (child.text or "") if not len(child) else "".join(child.itertext())  # type: ignore[arg-type]
-            elif child.tag == ns + "PlainText":
-                if child.text:
-                    extras["plain"] = child.text
-            else:
-                extras.setdefault("elements", []).append(keep(child))
-                self.kept[f"element TextEquiv/{local_name(str(child.tag))}"] += 1
-        if not text:
-            text = extras.pop("plain", "")
-            if text:
-                self.note("A text is given as PlainText only")
-        elif extras.get("plain") == text:
-            del extras["plain"]
-        elif "plain" in extras:
-            self.kept["element TextEquiv/PlainText"] += 1
-        found = PageText(text)
-        attributes: dict[str, str] = dict(element.attrib)  # type: ignore[arg-type]
-        if attributes:
-            stated = attributes.get("conf")
-            if stated is not None:
-                try:
-                    value = float(stated)
-                except ValueError:
-                    value = -1.0  # noted below
-                if 0 <= value <= 1:
-                    found.confidence = value
-                    del attributes["conf"]
-                else:
-                    self.note(f"A TextEquiv states the confidence {stated}, outside 0 to 1")
-            if attributes:
-                extras["attributes"] = attributes
-                for key in attributes:
-                    if key != "index":
-                        self.kept[f"attribute TextEquiv/@{key}"] += 1
-        if extras:
-            found.extras = {"pagexml": extras}
-        return found
-
-    def _sort_texts(self, found: PageSegment) -> None:
-        """The text with the lowest index counts; without indexes the first does."""
-
-        def index(text: PageText) -> int:
-            stated = ((text.extras or {}).get("pagexml", {}).get("attributes") or {}).get("index", "")
-            return int(stated) if stated.isdigit() else len(found.texts)
-
-        found.texts.sort(key=index)
-        self.kept["alternative readings (further TextEquiv)"] += len(found.texts) - 1
-
-    # ----------------------------------------------------------------------------------------- order
-
-    def _order(self, element: etree._Element, known: set[str]) -> PageOrder | None:
-        groups = [self._group(child, known) for child in element if isinstance(child.tag, str)]
-        kept = [group for group in groups if group is not None]
-        if len(kept) > 1:
-            self.note("The reading order has more than one group at its top; they were put into one")
-            return PageOrder(items=kept)
-        return kept[0] if kept else None
-
-    def _group(self, element: etree._Element, known: set[str]) -> PageOrder | None:
-        name = local_name(str(element.tag))
-        reference = self.given_back.get(str(element.get("regionRef")), element.get("regionRef"))
-        if name.startswith("RegionRef"):
-            if reference not in known:
-                self.note(f"The reading order names {reference}, which is no region of the page")
-                return None
-            return PageOrder(segment_id=reference)
-        if not name.startswith(("OrderedGroup", "UnorderedGroup")):
-            return None
-        if reference is not None and reference not in known:
-            self.note(f"The reading order names {reference}, which is no region of the page")
-            reference = None
-        items: list[tuple[int, PageOrder]] = []
-        fragments: list[str] = []
-        attributes = {
-            str(key): str(value) for key, value in element.attrib.items() if key not in ("regionRef", "index")
-        }
-        for child in element:
-            if "Region" in str(child.tag) or "Group" in str(child.tag):
-                node = self._group(child, known)
-                stated = child.get("index") or ""
-                if node is not None:
-                    items.append((int(stated) if stated.lstrip("-").isdigit() else len(items), node))
-            else:
-                fragments += self._keep_element(name, child, attributes)
-        if name.startswith("Ordered"):
-            items.sort(key=lambda pair: pair[0])
-        extras: dict[str, Any] = {}
-        for key in ("caption", "type", "continuation", "custom", "comments"):
-            if key in attributes:
-                self.kept[f"attribute {name}/@{key}"] += 1
-        extras["attributes"] = attributes
-        if fragments:
-            extras["elements"] = fragments
-        nodes = [node for _, node in items]
-        return PageOrder(reference, nodes, name.startswith("Ordered"), {"pagexml": extras}) if nodes else None
-
-    # -------------------------------------------------------------------------------- what has no field
-
-    def _keep_element(self, parent: str, child: etree._Element, attributes: dict[str, str]) -> list[str]:
-        """A child the model has no field for, as fragments; what an earlier export set aside comes back as it was."""
-        if not isinstance(child.tag, str):
-            return []
-        if local_name(child.tag) != "UserDefined":
-            self.kept[f"element {parent}/{local_name(child.tag)}"] += 1
-            return [keep(child)]
-        restored: list[str] = []
-        own: list[str] = []
-        for entry in child:
-            name, value = str(entry.get("name", "")), str(entry.get("value", ""))
-            if entry.get("description") != KEPT:
-                own.append(keep(entry))
-            elif "/@" in name:
-                attributes[name.partition("/@")[2]] = value
-            else:
-                self.kept[f"element {parent}/{name}"] += 1
-                restored.append(value)
-        if own:
-            self.kept[f"element {parent}/UserDefined"] += 1
-            restored.append(f"<UserDefined>{''.join(own)}</UserDefined>")
-        return restored
-
-    def _attach(
-        self, name: str, extras: dict[str, Any], attributes: dict[str, str], fragments: list[str]
-    ) -> None:
-        if attributes:
-            extras["attributes"] = {local_name(key): value for key, value in attributes.items()}
-            for key in extras["attributes"]:
-                self.kept[f"attribute {name}/@{key}"] += 1
-        if fragments:
-            extras["elements"] = fragments
-
-    def note(self, sentence: str) -> None:
-        """Remember a leniency; equal ones are counted."""
-        self.notes[sentence] += 1
+                self.keeper.kept["attribute TableCellRole/@header"] += 1

@@ -1,0 +1,68 @@
+"""Reading the texts of a PAGE file: TextEquiv with its index, confidence and alternatives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from armarium_formats.page_model import PageSegment, PageText
+from armarium_formats.pagexml.fragments import keep, local_name
+from armarium_formats.pagexml.keeping import Keeper
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+
+def read_text(element: etree._Element, ns: str, keeper: Keeper) -> PageText:
+    """One TextEquiv: its Unicode, else its PlainText; a confidence from 0 to 1; what else it says in extras."""
+    text: str | None = None
+    extras: dict[str, Any] = {}
+    for child in element:
+        if child.tag == ns + "Unicode":
+            text = (child.text or "") if not len(child) else "".join(child.itertext())  # type: ignore[arg-type]
+        elif child.tag == ns + "PlainText":
+            if child.text:
+                extras["plain"] = child.text
+        else:
+            extras.setdefault("elements", []).append(keep(child))
+            keeper.kept[f"element TextEquiv/{local_name(str(child.tag))}"] += 1
+    if not text:
+        text = extras.pop("plain", "")
+        if text:
+            keeper.note("A text is given as PlainText only")
+    elif extras.get("plain") == text:
+        del extras["plain"]
+    elif "plain" in extras:
+        keeper.kept["element TextEquiv/PlainText"] += 1
+    found = PageText(text)
+    attributes: dict[str, str] = dict(element.attrib)  # type: ignore[arg-type]
+    if attributes:
+        stated = attributes.get("conf")
+        if stated is not None:
+            try:
+                value = float(stated)
+            except ValueError:
+                value = -1.0  # noted below
+            if 0 <= value <= 1:
+                found.confidence = value
+                del attributes["conf"]
+            else:
+                keeper.note(f"A TextEquiv states the confidence {stated}, outside 0 to 1")
+        if attributes:
+            extras["attributes"] = attributes
+            for key in attributes:
+                if key != "index":
+                    keeper.kept[f"attribute TextEquiv/@{key}"] += 1
+    if extras:
+        found.extras = {"pagexml": extras}
+    return found
+
+
+def sort_texts(found: PageSegment, keeper: Keeper) -> None:
+    """The text with the lowest index counts; without indexes the first does."""
+
+    def index(text: PageText) -> int:
+        stated = ((text.extras or {}).get("pagexml", {}).get("attributes") or {}).get("index", "")
+        return int(stated) if stated.isdigit() else len(found.texts)
+
+    found.texts.sort(key=index)
+    keeper.kept["alternative readings (further TextEquiv)"] += len(found.texts) - 1
