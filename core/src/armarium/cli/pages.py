@@ -73,9 +73,7 @@ def import_(
         outcome = result_of(session, started["job_id"])
 
     def words() -> None:
-        made = outcome.get("imported", outcome.get("documents"))
-        number = made if isinstance(made, int) else len(made or [])
-        typer.echo(f"Imported {plural(number, 'file')}.")
+        typer.echo(f"Imported {plural(outcome.get('files', 0), 'file')}.")
         for refusal in outcome.get("refused", []):
             typer.echo(f"  not imported: {refusal['file']}: {refusal['why']}")
 

@@ -158,6 +158,11 @@ class Sight:
         children = self.rows("parent_id = ?", (row.id,))
         return {**self.node(row), "children": [self.tree(child) for child in children]}
 
+    def result(self, row: Row) -> Any:
+        """What *row*'s body answered when it ended; None before."""
+        found = self.raw.execute("SELECT result FROM job WHERE id = ?", (row.id,)).fetchone()
+        return None if found is None or found[0] is None else loads(found[0])
+
     def reason(self, row: Row, state: str) -> tuple[str | None, str | None]:
         """(sentence, reason code) of what is shown for *row*."""
         if state == "paused":

@@ -85,6 +85,8 @@ class JobTree(JobNode):
     """A job and everything under it; an import also names its stages."""
 
     children: list[JobTree] = []
+    result: dict[str, Any] | None = None
+    """What it answered when it was done (of the job asked for alone): counts, what was refused and why."""
     stages: list[JobNode] | None = None
 
 
@@ -400,7 +402,7 @@ def one_job(
             if row is not None:
                 if principal.kind == "person":
                     engine.jobs.watch(sight.library, job_id)
-                return json_response(sight.tree(row))
+                return json_response({**sight.tree(row), "result": sight.result(row)})
     raise no_such(job_id)
 
 
