@@ -148,6 +148,20 @@ class QueueMachine(RuleBasedStateMachine):
         if claim is not None:
             self.state[claim.id] = "running"
 
+    @rule(how=st.sampled_from(["done", "failed", "waiting"]))
+    def end_one(self, how: str) -> None:
+        """A body that was begun ends; one that was cancelled meanwhile and stops is cancelled."""
+        with self.library.db.write() as conn:
+            row = conn.exec_driver_sql(
+                "SELECT seq, id, attempts, parent_id, stop FROM job WHERE state = 'running' AND body_done = 0 "
+                "ORDER BY seq"
+            ).first()
+            if row is None:
+                return
+            end(conn, [Ended(row.seq, row.id, how, row.attempts, MOMENT, MOMENT, row.parent_id)])
+        self.state[row.id] = "cancelled" if how == "waiting" and row.stop == "cancel" else how
+        self.look_at_parents()
+
     @rule()
     def crash(self) -> None:
         """Every body that runs is interrupted; one whose body had ended only waits for its children."""

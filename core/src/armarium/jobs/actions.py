@@ -119,18 +119,18 @@ def _touched(ctx: ActionContext, ids: list[str]) -> None:
     ctx.on_commit(tell)
 
 
-def _after_undo(undone: UndoContext) -> None:
-    """What was paused goes on, what was shown is told anew."""
-    engine, library = undone.step.engine, undone.step.library
-    ids = undone.target_ids
+def _pause_undone(undone: UndoContext) -> None:
+    """What was paused goes on (or the other way round); bodies, kinds and listeners are told."""
+    step = undone.step
+    _touched(step, undone.target_ids)
+    sight = _sight(step)
+    rows = [row for job_id in undone.target_ids if (row := sight.row(job_id)) is not None]
+    for row in rows:
+        _tell_kinds(step, sight, [row], lambda kind: kind.on_pause, row.id in sight.held)
 
-    def tell() -> None:
-        engine.jobs.refresh(library)
-        store = engine.jobs.store_of(library)
-        if store is not None:
-            engine.jobs.tell(store, ids)
 
-    undone.step.on_commit(tell)
+def _clearing_undone(undone: UndoContext) -> None:
+    _touched(undone.step, undone.target_ids)
 
 
 def _mode_undone(undone: UndoContext) -> None:
@@ -163,7 +163,7 @@ def _example_failed(ex: Example) -> dict[str, Any]:
     result=JobState,
     summary="Pause a job, or let it go on; one that runs finishes the item in hand",
     scope="either",
-    after_undo=_after_undo,
+    after_undo=_pause_undone,
     example=lambda ex: {"job_id": _example_job(ex), "paused": True},
 )
 def pause_job(ctx: ActionContext, p: PauseJob) -> dict[str, Any]:
@@ -173,6 +173,7 @@ def pause_job(ctx: ActionContext, p: PauseJob) -> dict[str, Any]:
         rows = _counted(sight, p.job_id)
         changed = [row for row in rows if _hold(ctx, sight, row, p.paused)]
         _touched(ctx, [row.id for row in changed])
+        _tell_kinds(ctx, sight, changed, lambda kind: kind.on_pause, p.paused)
         return {"id": p.job_id, "state": "paused" if p.paused else "waiting", "applied": len(changed)}
     row = _one(sight, p.job_id)
     _refuse_of_run(sight, row, "pause")
@@ -299,7 +300,7 @@ def _refuse_retry(sight: Sight, row: Row) -> None:
     result=Cleared,
     summary="Take the failed jobs out of the list; they are kept, and a retry lists one again",
     scope="either",
-    after_undo=_after_undo,
+    after_undo=_clearing_undone,
     example=lambda ex: _example_failed(ex) and {},
 )
 def clear_failed_jobs(ctx: ActionContext, p: NoParams) -> dict[str, Any]:

@@ -85,6 +85,19 @@ def pick(runner: JobRunner, store: JobStore, lane: Lane, raw: sqlite3.Connection
     chosen = _choose(store, lane, options)
     if chosen.kind.heavy and not runner.take_heavy(store, chosen.watched):
         return []
+    try:
+        picked = _take(runner, store, lane, raw, chosen)
+    except BaseException:
+        if chosen.kind.heavy:
+            runner.give_heavy_back()
+        raise
+    if chosen.claim.model is not None:
+        lane.model = chosen.claim.model
+    return picked
+
+
+def _take(runner: JobRunner, store: JobStore, lane: Lane, raw: sqlite3.Connection, chosen: _Option) -> list[Picked]:
+    """The chosen job and, when its kind is quick, as many of the same kind and model as fit a time slice."""
     claims = [chosen.claim]
     batch = 1 if chosen.claim.interruptions or chosen.claim.body_done else runner.pace.batch(chosen.kind)
     if batch > 1:
@@ -107,8 +120,6 @@ def pick(runner: JobRunner, store: JobStore, lane: Lane, raw: sqlite3.Connection
     picked = [Picked(claim, chosen.kind, lane.name, marked=place == 0) for place, claim in enumerate(claims)]
     with store.lock:
         store.picked.update((one.claim.seq, one) for one in picked)
-    if chosen.claim.model is not None:
-        lane.model = chosen.claim.model
     return picked
 
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 DERIVATIVES = "derivatives"
 
+MOST_FAILED = 500
+"""How many failed jobs of one library the list shows, the latest of them."""
+
 
 @dataclass
 class Shown:
@@ -92,7 +95,7 @@ def _collect(sight: Sight, shown: Shown) -> None:
                 "state = 'failed' AND finished_at >= ? AND id NOT IN "
                 "(SELECT job_id FROM job_hold WHERE cleared_at IS NOT NULL)",
                 (since,),
-            )
+            )[-MOST_FAILED:]
         )
     ]
 

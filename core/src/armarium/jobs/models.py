@@ -87,7 +87,7 @@ job = Table(
     Column("finished_at", Text),
     info=operational(),
 )
-Index("ix_job_waiting", job.c.kind, job.c.seq, sqlite_where=job.c.state == "waiting")
+Index("ix_job_waiting", job.c.kind, job.c.seq, job.c.lane, sqlite_where=job.c.state == "waiting")
 Index("ix_job_running", job.c.seq, sqlite_where=job.c.state == "running")
 Index("ix_job_failed", job.c.finished_at, sqlite_where=job.c.state == "failed")
 Index("ix_job_finished", job.c.finished_at, sqlite_where=job.c.finished_at.isnot(None))

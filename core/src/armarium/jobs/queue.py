@@ -319,6 +319,10 @@ def end(conn: Connection, ended: Sequence[Ended]) -> Changes:
     """
     raw = raw_of(conn)
     changes = Changes()
+    for e in ended:
+        if e.state == "waiting" and _was_cancelled(raw, e.seq):
+            # Cancelled in the very moment in which it stopped for another reason.
+            e.state, e.reason, e.reason_code = "cancelled", "Cancelled by a person.", "cancelled"
     finished = [e for e in ended if e.state != "waiting"]
     back = [e for e in ended if e.state == "waiting"]
     if back:
@@ -346,6 +350,11 @@ def end(conn: Connection, ended: Sequence[Ended]) -> Changes:
             _close_children(raw, parent_id, closed, failed, pages, changes)
     changes.states.extend(e.id for e in ended)
     return changes
+
+
+def _was_cancelled(raw: sqlite3.Connection, seq: int) -> bool:
+    row = raw.execute("SELECT stop FROM job WHERE seq = ?", (seq,)).fetchone()
+    return row is not None and row[0] == "cancel"
 
 
 def _closed(raw: sqlite3.Connection, ended: Iterable[Ended]) -> dict[str, list[int]]:

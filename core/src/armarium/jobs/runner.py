@@ -246,6 +246,14 @@ class JobRunner:
             self.heavy_running += 1
             return True
 
+    def give_heavy_back(self) -> None:
+        """A heavy job has ended or did not start: another may, perhaps in another lane."""
+        with self._lock:
+            self.heavy_running -= 1
+            for store in self._stores.values():
+                store.dirty = store.dirty or store.recheck_at is not None
+        self._call_keeper.set()
+
     def must_step_aside(self, store: JobStore, kind: JobKind, job_id: str) -> bool:
         """Whether a long job makes room: background work is paused, the machine no longer suits it, or a person
         waits for other work of its lane."""
@@ -377,7 +385,8 @@ class JobRunner:
     def _run_batch(self, lane: Lane, store: JobStore, picked: list[Picked]) -> list[tuple[Ended, Picked]]:
         ended: list[tuple[Ended, Picked]] = []
         began = time.monotonic()
-        lane.running += 1
+        with self._lock:
+            lane.running += 1
         try:
             for place, one in enumerate(picked):
                 if place and (store.closing or time.monotonic() - began > LONG_SECONDS / 4):
@@ -390,20 +399,13 @@ class JobRunner:
                 else:
                     ended.append((how, one))
         finally:
-            lane.running -= 1
+            with self._lock:
+                lane.running -= 1
             if picked[0].kind.heavy:
-                self._heavy_ended()
+                self.give_heavy_back()
         if ended:
             self.pace.note(picked[0].kind, len(ended), time.monotonic() - began)
         return ended
-
-    def _heavy_ended(self) -> None:
-        """Another heavy job may start now, perhaps in another lane."""
-        with self._lock:
-            self.heavy_running -= 1
-            for store in self._stores.values():
-                store.dirty = store.dirty or store.recheck_at is not None
-        self._call_keeper.set()
 
     def _turn(
         self, lane: Lane, store: JobStore | None, ended: list[tuple[Ended, Picked]]
@@ -472,18 +474,22 @@ class JobRunner:
         except Exception as error:
             self._not_written(store, ended, picked, error)
             return []
+        if picked and not picked[0].claim.body_done and self.pace.batch(picked[0].kind) == 1:
+            changed.append(picked[0].claim.id)
+        try:
+            if changed:
+                self.tell(store, changed)
+            for job_id in moved:
+                self.tell_progress(store, job_id)
+        except Exception:
+            # A library that is gone the moment its last job ended; nobody is left to be told.
+            log.warning("a change of jobs of %s could not be told", store.path or "the engine")
         if ended:
             store.put_down(one for _, one in ended)
             if store.dependents or any(how.state == "waiting" for how, _ in ended):
                 self.look_again(store)
             with self._lock:
                 self._ended.notify_all()
-        if picked and not picked[0].claim.body_done and self.pace.batch(picked[0].kind) == 1:
-            changed.append(picked[0].claim.id)
-        if changed:
-            self.tell(store, changed)
-        for job_id in moved:
-            self.tell_progress(store, job_id)
         return picked
 
     def _keeper_sleeps_past(self, picked: list[Picked]) -> bool:
@@ -498,15 +504,15 @@ class JobRunner:
         if picked:
             store.put_down(picked)
             if picked[0].kind.heavy:
-                with self._lock:
-                    self.heavy_running -= 1
+                self.give_heavy_back()
         if not isinstance(error, ServiceError):
             log.exception("the queue of %s could not be written", store.path or "the engine")
         else:
             log.warning("the queue of %s could not be written: %s", store.path or "the engine", error.detail)
         with store.lock:
             store.unwritten += ended
-        store.recheck_in(2.0)
+            store.write_again_at = time.monotonic() + 1.0
+        store.recheck_in(1.0)
         self._call_keeper.set()
 
     # The keeper.
@@ -545,6 +551,8 @@ class JobRunner:
         for store in self.stores():
             if store.recheck_at is not None:
                 times.append(max(store.recheck_at - at, 0.0))
+            if store.unwritten:
+                times.append(max(store.write_again_at - at, 0.0))
             if store.picked:
                 times.append(max(beat_at - at, 0.0))
                 if any(not p.marked for p in list(store.picked.values())):
@@ -556,7 +564,7 @@ class JobRunner:
         for store in self.stores():
             if store.closing:
                 continue
-            if store.unwritten and not (store.recheck_at and at < store.recheck_at):
+            if store.unwritten and at >= store.write_again_at:
                 with store.lock:
                     again, store.unwritten = store.unwritten, []
                 self._write_ends(store, again)

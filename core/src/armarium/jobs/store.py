@@ -52,6 +52,7 @@ class JobStore:
     recheck_at: float | None = None
     unwritten: list[tuple[Ended, Picked]] = field(default_factory=list)
     """Ends that could not be written (a full disk); tried again."""
+    write_again_at: float = 0.0
     dependents: bool = False
     closing: bool = False
     closed: bool = False
