@@ -76,7 +76,7 @@ class Import:
                 if len(self.kept.left) < MAX_LISTED:
                     self.kept.left.append("/".join(found.position))
             elif found.kind == "refused":
-                self._refuse(found, found.why or "It cannot be imported.")
+                self._refuse("/".join(found.position), found.why or "It cannot be imported.")
             else:
                 self._import(found)
             self._move_past(found)
@@ -123,8 +123,8 @@ class Import:
         self.seen = max(total, 1)
         self.ctx.progress(min(done, self.seen), self.seen)
 
-    def _refuse(self, found: Found, why: str) -> None:
-        name = "/".join(found.position).encode("utf-8", "replace").decode()
+    def _refuse(self, name: str, why: str) -> None:
+        name = name.encode("utf-8", "replace").decode()
         self.kept.refused_count += 1
         if len(self.kept.refused) < MAX_LISTED:
             self.kept.refused.append({"file": name, "why": why})
@@ -141,13 +141,13 @@ class Import:
             name = clean_name(found.position[-1])
             source = take_in(self.ctx.library, found.path, max_pixels=self.max_pixels)
         except ValueError as error:
-            self._refuse(found, f"Its name cannot be used: {error}.")
+            self._refuse("/".join(found.position), f"Its name cannot be used: {error}.")
             return
         except Invalid as refusal:
-            self._refuse(found, refusal.detail)
+            self._refuse("/".join(found.position), refusal.detail)
             return
         except OSError as error:
-            self._refuse(found, f"It cannot be read: {error.strerror or error}.")
+            self._refuse("/".join(found.position), f"It cannot be read: {error.strerror or error}.")
             return
         parent_id = self._folder_of(found.position[:-1])
         node_id = new_id()
@@ -181,14 +181,9 @@ class Import:
         """Add a page node with its picture for each page of a file, from *start* on; a batch may end between two."""
         for index in range(start, source.pages):
             try:
-                page = picture_page(self.ctx.library, source, name, index, max_pixels=self.max_pixels)
+                page = picture_page(self.ctx.library, source, index, max_pixels=self.max_pixels)
             except Invalid as refusal:
-                self.kept.refused_count += 1
-                if len(self.kept.refused) < MAX_LISTED:
-                    self.kept.refused.append(
-                        {"file": f"{'/'.join(position)}, page {index + 1}", "why": refusal.detail}
-                    )
-                self.lines.append(("warning", refusal.detail))
+                self._refuse(f"{'/'.join(position)}, page {index + 1}", refusal.detail)
                 continue
             finally:
                 self.kept.unfinished = {

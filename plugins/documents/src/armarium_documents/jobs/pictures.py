@@ -1,6 +1,7 @@
 """What a file to be imported holds: one picture, or pages that are pictured one by one (TIFF of several pages, PDF).
 
-Everything is opened through the guard; every refusal is an `Invalid` whose sentence names the file.
+Everything is opened through the guard; every refusal is an `Invalid` with a sentence. Which file it is about stands
+beside it wherever it is shown.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ MAX_PAGES = 10_000
 """Pages of one file."""
 
 JPEG_QUALITY = 92
+
+_IT = "The file"
+"""How a sentence calls the file it is about."""
 
 _pdfium = threading.Lock()
 """PDFium may be used by one thread at a time."""
@@ -79,12 +83,12 @@ def take_in(library: Library, path: Path, *, max_pixels: int) -> SourceFile:
         pages = _pdf_pages(path)
         checksum = _put(library.objects, path, before)
         return SourceFile(checksum, before[2], "application/pdf", pages)
-    info = image_info(path, max_pixels=max_pixels)
+    info = image_info(path, max_pixels=max_pixels, name=_IT)
     if info.frames > 1:
         checksum = _put(library.objects, path, before)
         return SourceFile(checksum, before[2], info.mime_type, info.frames)
     side = 2 * THUMBNAIL_SIDE
-    image = open_image(path, max_pixels=max_pixels, shrink_to=(side, side))
+    image = open_image(path, max_pixels=max_pixels, shrink_to=(side, side), name=_IT)
     # Pillow turns a TIFF by itself when it decodes it; of the others only the header says how they stand.
     width, height = image.size if info.format == "TIFF" else info.upright_size
     checksum = _put(library.objects, path, before)
@@ -96,7 +100,7 @@ def _stamp(path: Path) -> tuple[int, int, int, int]:
     try:
         status = path.stat()
     except OSError:
-        raise Invalid(f"{path.name} vanished while it was being imported.", code="file_gone") from None
+        raise Invalid(f"{_IT} vanished while it was being imported.", code="file_gone") from None
     return (status.st_ino, status.st_mtime_ns, status.st_size, status.st_dev)
 
 
@@ -104,10 +108,10 @@ def _put(objects: ObjectStore, path: Path, before: tuple[int, int, int, int]) ->
     try:
         checksum = objects.put_file(path)
     except FileNotFoundError:
-        raise Invalid(f"{path.name} vanished while it was being imported.", code="file_gone") from None
+        raise Invalid(f"{_IT} vanished while it was being imported.", code="file_gone") from None
     if _stamp(path) != before:
         raise Invalid(
-            f"{path.name} changed while it was being imported. Import it again when it is complete.",
+            f"{_IT} changed while it was being imported. Import it again when it is complete.",
             code="file_changed",
         )
     return checksum
@@ -116,34 +120,32 @@ def _put(objects: ObjectStore, path: Path, before: tuple[int, int, int, int]) ->
 def _pdf_pages(path: Path) -> int:
     """How many pages a PDF has; Invalid when it cannot be read."""
     with _pdfium:
-        document = _open_pdf(path, path.name)
+        document = _open_pdf(path)
         try:
             pages = len(document)
         finally:
             document.close()
     if pages == 0:
-        raise Invalid(f"{path.name} is a PDF without pages.", code="pdf_empty")
+        raise Invalid(f"{_IT} is a PDF without pages.", code="pdf_empty")
     if pages > MAX_PAGES:
         raise Invalid(
-            f"{path.name} has {pages} pages; at most {MAX_PAGES} are imported from one file. Split it.",
+            f"{_IT} has {pages} pages; at most {MAX_PAGES} are imported from one file. Split it.",
             code="too_many_pages",
         )
     return pages
 
 
-def _open_pdf(path: Path, name: str) -> Any:
+def _open_pdf(path: Path) -> Any:
     import pypdfium2
 
     try:
         return pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as error:
         words = "it asks for a password" if "assword" in str(error) else "it is damaged or cut short"
-        raise Invalid(f"{name} is a PDF that cannot be opened: {words}.", code="pdf_damaged") from None
+        raise Invalid(f"{_IT} is a PDF that cannot be opened: {words}.", code="pdf_damaged") from None
 
 
-def picture_page(
-    library: Library, source: SourceFile, name: str, index: int, *, max_pixels: int
-) -> PagePicture:
+def picture_page(library: Library, source: SourceFile, index: int, *, max_pixels: int) -> PagePicture:
     """Picture page *index* (from 0) of a file in the object store, and put the picture there too.
 
     The same page always gives the same bytes, so that doing it again after a crash adds nothing.
@@ -151,10 +153,10 @@ def picture_page(
     path = library.objects.path(source.checksum)
     label: str | None = None
     if source.is_pdf:
-        image, label, dpi = _pdf_page(path, name, index)
+        image, label, dpi = _pdf_page(path, index)
         made_by, params = "pdfium", {"page_index": index, "dpi": round(dpi)}
     else:
-        image = open_image(path, frame=index, max_pixels=max_pixels, name=f"{name}, page {index + 1}")
+        image = open_image(path, frame=index, max_pixels=max_pixels, name=f"Page {index + 1}")
         made_by, params = "pillow", {"page_index": index}
     data, mime_type = _encode(image)
     checksum = library.objects.put_bytes(data)
@@ -163,16 +165,16 @@ def picture_page(
     return PagePicture(checksum, len(data), mime_type, width, height, label, made_by, params)
 
 
-def _pdf_page(path: Path, name: str, index: int) -> tuple[Image.Image, str | None, float]:
+def _pdf_page(path: Path, index: int) -> tuple[Image.Image, str | None, float]:
     import pypdfium2
 
     with _pdfium:
-        document = _open_pdf(path, name)
+        document = _open_pdf(path)
         try:
             page = document[index]
             width, height = page.get_size()
             if width <= 0 or height <= 0:
-                raise Invalid(f"{name}, page {index + 1}, has no extent.", code="pdf_damaged")
+                raise Invalid(f"Page {index + 1} has no extent.", code="pdf_damaged")
             scale = PDF_DPI / 72
             pixels = width * height * scale * scale
             if pixels > MAX_PAGE_PIXELS:
@@ -183,9 +185,7 @@ def _pdf_page(path: Path, name: str, index: int) -> tuple[Image.Image, str | Non
             image = bitmap.to_pil().convert("RGB")
             label = document.get_page_label(index) or None
         except (pypdfium2.PdfiumError, ValueError, MemoryError) as error:
-            raise Invalid(
-                f"{name}, page {index + 1}, cannot be pictured: {error}.", code="pdf_damaged"
-            ) from None
+            raise Invalid(f"Page {index + 1} cannot be pictured: {error}.", code="pdf_damaged") from None
         finally:
             document.close()
     return _without_colour(image), label, scale * 72
