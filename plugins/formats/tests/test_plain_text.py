@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from armarium_formats.api import PageModel, PageOrder, PageSegment, PageText, WriteContext
+import pytest
+
+from armarium.errors import Conflict, Invalid
+from armarium_formats.api import (
+    Format,
+    PageModel,
+    PageOrder,
+    PageSegment,
+    PageText,
+    ReadContext,
+    WriteContext,
+)
 from armarium_formats.plain_text import PlainText
 
 
@@ -48,3 +59,10 @@ def test_losses_are_counted() -> None:
     page = PageModel(9, 9, segments=[region("a", line("x"))])
     found = {loss.what: loss.count for loss in PlainText().write(page, WriteContext()).losses}
     assert found == {"shapes": 1}
+
+
+def test_it_is_not_read() -> None:
+    with pytest.raises(Invalid, match="written here, not read"):
+        PlainText().read(b"Dear Sir", ReadContext())
+    with pytest.raises(Conflict, match="read here, not written"):
+        Format().write(PageModel(1, 1), WriteContext())

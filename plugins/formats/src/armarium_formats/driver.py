@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol, runtime_checkable
 
+from armarium.api import Conflict, Invalid
 from armarium_formats.page_model import PageModel
 
 
@@ -98,10 +99,10 @@ class Format:
         return 0.0
 
     def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
-        raise NotImplementedError(f"{self.name} is not read")
+        raise Invalid(f"{self.label} is written here, not read.", code="format_not_readable")
 
     def write(self, page: PageModel, context: WriteContext) -> Written:
-        raise NotImplementedError(f"{self.name} is not written")
+        raise Conflict(f"{self.label} is read here, not written.", code="format_not_writable")
 
     def validate(self, content: str) -> list[str]:
         return []
