@@ -12,6 +12,7 @@ from armarium.actions import (
     action,
     invalid_request,
 )
+from armarium.activity import record_activity
 from armarium.db import Database, bulk_insert, raw_of
 from armarium.egress import Egress, Limits
 from armarium.engine import Engine
@@ -48,8 +49,9 @@ from armarium.http import (
     json_response,
 )
 from armarium.ids import is_id, new_id, now, parse_timestamp
-from armarium.jobs.context import JobContext
+from armarium.jobs.context import JobContext, JobStopped, RetryLater
 from armarium.jobs.kinds import JobKind
+from armarium.jobs.queue import NewJob
 from armarium.lettering import Lettering, lettering_for
 from armarium.libraries import Library
 from armarium.objects import ObjectStore
@@ -90,11 +92,13 @@ __all__ = [
     "Invalid",
     "JobContext",
     "JobKind",
+    "JobStopped",
     "Json",
     "Lettering",
     "Library",
     "Limits",
     "Migration",
+    "NewJob",
     "NoParams",
     "NotFound",
     "ObjectStore",
@@ -103,6 +107,7 @@ __all__ = [
     "Plugin",
     "Principal",
     "RateLimited",
+    "RetryLater",
     "Runtime",
     "ServiceError",
     "Settings",
@@ -137,6 +142,7 @@ __all__ = [
     "purging",
     "raw_of",
     "read_member",
+    "record_activity",
     "rules_of",
     "tracked",
     "versions",

@@ -42,6 +42,7 @@ def test_kills_around_every_early_commit_and_at_random(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills by signal, which Windows does not have")
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", ["apart", "lost"])
 def test_the_harness_notices_a_planted_fault(tmp_path: Path, mutant: str) -> None:
     answer = killed(
