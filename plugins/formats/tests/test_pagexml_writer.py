@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
 from typing import Any
 
@@ -385,3 +386,12 @@ def test_values_fit_their_types() -> None:
     assert not is_ncname("a:b")
     assert not is_ncname("ſe")  # a letter to Unicode, none to the validator
     assert len(words()["script"]) == 181
+
+
+def test_threads_do_not_mix_their_problems() -> None:
+    good = written(PageModel(9, 9, "a", [PageSegment("r", "region", "TextRegion", BOX)]))
+    bad = good.replace("imageWidth", "width")
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(DRIVER.validate, [good, bad] * 40))
+    assert all(problems == [] for problems in found[::2])
+    assert all(problems == found[1] for problems in found[1::2])

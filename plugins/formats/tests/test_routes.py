@@ -82,6 +82,11 @@ def test_bad_uploads_are_refused(
     assert answer.json()["detail"].endswith(".")
 
 
+def test_a_file_longer_than_any_page_is_413(client: TestClient, page_document: str) -> None:
+    answer = send(client, page_document, PAGE + b" " * (64 << 20))
+    assert (answer.status_code, answer.json()["code"]) == (413, "file_too_large")
+
+
 def test_the_same_file_again_is_409_with_the_pass(client: TestClient, page_document: str) -> None:
     made = send(client, page_document).json()
     again = send(client, page_document)

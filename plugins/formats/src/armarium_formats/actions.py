@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from armarium.api import ActionContext, Example, Invalid, ServiceError, action
+from armarium.api import ActionContext, Example, Invalid, ServiceError, TooLarge, action
 from armarium_documents.api import renditions, require_live
 from armarium_formats.assembling import order_as_json
 from armarium_formats.catalogue import reader
@@ -26,6 +26,9 @@ from armarium_formats.schemas import Imported, ImportFile
 from armarium_source_model.api import NewReading, add_readings, add_segments, create_pass
 
 log = logging.getLogger("armarium.formats")
+
+MAX_FILE_BYTES = 64 * 1024 * 1024
+"""Of a layout file: it is held in memory while it is read."""
 
 _SAMPLE = """<?xml version="1.0" encoding="UTF-8"?>
 <PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15">
@@ -67,6 +70,11 @@ def _import(ctx: ActionContext, p: ImportFile) -> dict[str, Any]:
     data = p.file.encode() if isinstance(p.file, str) else p.file
     if not data:
         raise Invalid(f"{p.filename} is empty (0 bytes); a layout file was expected.", code="empty_file")
+    if len(data) > MAX_FILE_BYTES:
+        raise TooLarge(
+            f"{p.filename} is longer than {MAX_FILE_BYTES >> 20} MiB, more than any page; split it into a file a page.",
+            code="file_too_large",
+        )
     digest = hashlib.sha256(data).hexdigest()
     known = pass_of_file(ctx.conn, p.document_id, digest)
     if known is not None:

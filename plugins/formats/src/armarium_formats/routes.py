@@ -9,6 +9,7 @@ from starlette.responses import FileResponse
 
 from armarium.api import REFUSALS, CurrentEngine, CurrentLibrary, act, json_response
 from armarium_formats import queries
+from armarium_formats.actions import MAX_FILE_BYTES
 from armarium_formats.schemas import Exported, FormatList, ImportedAnswer
 
 router = APIRouter(tags=["formats"])
@@ -43,7 +44,7 @@ def import_file(
         "format.import",
         {
             "document_id": doc_id,
-            "file": file.file.read(),
+            "file": file.file.read(MAX_FILE_BYTES + 1),
             "filename": file.filename or "file",
             "format": format or None,
             "name": name or None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections import Counter
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, cast
@@ -33,6 +34,10 @@ _DATA = {
 _POINTS = re.compile(r"(?:[0-9]+,[0-9]+ )+[0-9]+,[0-9]+")
 
 
+_one_at_a_time = threading.Lock()
+"""The validator keeps its messages on itself: another thread's must not be taken for one's own."""
+
+
 @cache
 def relax_ng() -> str:
     """The schema as RELAX NG, XML syntax."""
@@ -59,9 +64,10 @@ def _validator() -> etree.RelaxNG:
 def problems_of(root: etree._Element, *, most: int = 20) -> list[str]:
     """What keeps a document from being valid PAGE 2019-07-15, in words, at most *most* of them."""
     found: list[str] = []
-    validator = _validator()
-    if not validator.validate(root):
-        found += [f"line {entry.line}: {entry.message}" for entry in validator.error_log][:most]
+    with _one_at_a_time:
+        validator = _validator()
+        if not validator.validate(root):
+            found += [f"line {entry.line}: {entry.message}" for entry in validator.error_log][:most]
     for points in _strings(root, "//@points"):
         if not _POINTS.fullmatch(points):
             found.append(f"points {points[:40]!r} are not two or more x,y pairs of whole numbers")
