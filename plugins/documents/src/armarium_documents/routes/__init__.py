@@ -13,6 +13,7 @@ from armarium_documents.routes import (
     documents,
     files,
     imports,
+    runs,
     trash,
 )
 
@@ -20,6 +21,7 @@ from armarium_documents.routes import (
 routers: tuple[APIRouter, ...] = (
     trash.router,
     imports.router,
+    runs.router,
     dataset.router,
     documents.router,
     files.router,

@@ -1,0 +1,65 @@
+"""What background work was done on documents, from the rows that jobs leave (A 4.2)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from armarium.api import json_text
+
+KINDS = {
+    "import-files": "pictures",
+    "thumbnails": "pictures",
+    "split-pages": "pictures",
+    "embeds": "embeddings",
+    "find-lines": "lines",
+    "find-regions": "lines",
+    "read-a-line": "pages",
+    "read-a-page": "pages",
+}
+"""Kind of a job to the word it has in a document's history."""
+
+MOST_ROWS = 200
+"""Rows of one document, the newest."""
+
+
+def run_history(raw: sqlite3.Connection, ids: Sequence[str]) -> dict[str, Any]:
+    """The work on each of *ids*, newest first; ids that name nothing are left out.
+
+    A job says which documents it is about in its arguments (`document_ids`, `page_ids`), else in its subject.
+    """
+    wanted = json_text(list(dict.fromkeys(ids)))
+    known = [
+        row[0]
+        for row in raw.execute(
+            "SELECT d.id FROM json_each(?) j JOIN document d ON d.id = j.value ORDER BY j.key", (wanted,)
+        )
+    ]
+    rows: dict[str, list[dict[str, Any]]] = {document_id: [] for document_id in known}
+    found = raw.execute(
+        "SELECT m.value, j.kind, j.id, j.thread_id, j.model, json_extract(j.args, '$.reader'), j.state, j.reason,"
+        " COALESCE(j.finished_at, j.started_at, j.created_at)"
+        " FROM job j, json_each(COALESCE(j.args -> '$.document_ids', j.args -> '$.page_ids',"
+        " json_array(j.subject ->> '$.id'))) m"
+        " WHERE j.kind IN (SELECT value FROM json_each(?)) AND m.value IN (SELECT value FROM json_each(?))"
+        " ORDER BY 9 DESC, j.seq DESC",
+        (json_text(list(KINDS)), wanted),
+    )
+    for document_id, kind, job_id, thread_id, model, provider, outcome, reason, at in found:
+        if document_id in rows and len(rows[document_id]) < MOST_ROWS:
+            rows[document_id].append(
+                {
+                    "kind": KINDS[kind],
+                    "job_id": job_id,
+                    "thread_id": thread_id,
+                    "model": model,
+                    "provider": provider,
+                    "outcome": outcome,
+                    "reason": reason,
+                    "at": at,
+                    "cost_usd": None,
+                }
+            )
+    items = [{"document_id": document_id, "rows": rows[document_id]} for document_id in known]
+    return {"items": items, "count": len(items), "withheld": 0}

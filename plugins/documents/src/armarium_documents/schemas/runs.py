@@ -1,0 +1,34 @@
+"""What background work was done on documents, as it is answered (A 4.2 run-history)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel
+
+
+class RunRow(BaseModel):
+    """One piece of work on one document; the cost is null unless it was priced."""
+
+    kind: Literal["pictures", "embeddings", "names", "lines", "pages", "workflow"]
+    job_id: str | None
+    thread_id: str | None
+    model: str | None
+    provider: str | None
+    outcome: str
+    reason: str | None
+    at: str
+    cost_usd: float | None
+
+
+class RunsOfDocument(BaseModel):
+    document_id: str
+    rows: list[RunRow]
+
+
+class RunHistory(BaseModel):
+    """Each document with its rows, newest first; an unknown id is left out, an unreadable one counted."""
+
+    items: list[RunsOfDocument]
+    count: int
+    withheld: int

@@ -1,0 +1,40 @@
+"""The history of runs: what background work was done on a document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from documents_ground import add_picture, picture
+
+from armarium.api import Engine, Library
+
+Make = Callable[..., str]
+
+
+def test_work_on_a_document_is_listed_newest_first(
+    client: Any, engine: Engine, library: Library, folder: Make
+) -> None:
+    from armarium.jobs.queue import enqueue
+
+    box = folder("Box")
+    page = add_picture(engine, library, box, picture())
+    other = add_picture(engine, library, box, picture(grey=3))
+    engine.jobs.run_until_idle(library)
+    with library.db.write() as conn:
+        args = {"page_ids": [other, page], "reader": "kraken"}
+        job = enqueue(conn, "find-lines", args, title="Lines", lane="local-model", model="blla")
+    found = client.get("/api/documents/run-history", params={"ids": [page, "f" * 32, other]}).json()
+    assert (found["count"], found["withheld"]) == (2, 0)
+    assert [item["document_id"] for item in found["items"]] == [page, other]
+    lines, pictures = found["items"][0]["rows"]
+    assert (lines["kind"], lines["job_id"], lines["outcome"]) == ("lines", job, "waiting")
+    assert (lines["model"], lines["provider"], lines["cost_usd"]) == ("blla", "kraken", None)
+    assert (pictures["kind"], pictures["outcome"]) == ("pictures", "done")
+    assert pictures["at"].endswith("Z")
+
+
+def test_ids_are_bounded(client: Any) -> None:
+    assert client.get("/api/documents/run-history").status_code == 422
+    assert client.get("/api/documents/run-history", params={"ids": ["a"] * 501}).status_code == 422
+    assert client.get("/api/documents/run-history", params={"ids": ["a"] * 500}).json()["items"] == []
