@@ -6,6 +6,7 @@ from sqlalchemy import Connection
 
 from armarium.api import Plugin, hookimpl
 from armarium_source_model.actions import (
+    convert,
     joins,
     links,
     matches,
@@ -69,6 +70,7 @@ def armarium_plugin() -> Plugin:
             matches.reject,
             matches.withdraw,
             matches.carry,
+            convert.convert_page,
             take.take_lines,
             take.take_readings,
             links.create,

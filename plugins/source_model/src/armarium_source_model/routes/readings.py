@@ -7,7 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from armarium.api import REFUSALS, CurrentLibrary, act, json_response
+from armarium_source_model.errors import PROVISIONAL
 from armarium_source_model.queries.compare import compare_readings
+from armarium_source_model.queries.legacy import old_segment
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.readings import readings_of
 from armarium_source_model.queries.segments import get_segment
@@ -40,6 +42,10 @@ class WrittenRetraction(ReadingOut):
 def read_readings(library: CurrentLibrary, segment_id: str, kind: str | None = None) -> Response:
     """All of them, retracted ones too, naming the one that counts for each kind."""
     with library.db.read() as conn:
+        if segment_id.startswith(PROVISIONAL):
+            old, segment = old_segment(conn, segment_id)
+            text = segment["text"] if kind in (None, "transcription") else None
+            return json_response(old.as_readings(segment_id, text))
         get_segment(conn, segment_id)
         return json_response(readings_of(conn, segment_id, kind=kind, rule=reading_rule(library)))
 

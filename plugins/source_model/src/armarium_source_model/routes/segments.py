@@ -6,11 +6,14 @@ from typing import Annotated
 
 import orjson
 from fastapi import APIRouter, Query, Request, Response
+from sqlalchemy import Connection
 
 from armarium.api import REFUSALS, CurrentLibrary, Invalid, NotFound, act, json_response
 from armarium_documents.api import require_document
+from armarium_source_model.errors import PROVISIONAL
 from armarium_source_model.geometry import validate_rect
 from armarium_source_model.queries.forwarding import follow
+from armarium_source_model.queries.legacy import narrowed, old_geometry_of, old_pass, old_segment
 from armarium_source_model.queries.passes import get_pass, list_passes, reading_rule
 from armarium_source_model.queries.pictures import LARGEST, SMALLEST, USUAL, segment_picture
 from armarium_source_model.queries.segments import (
@@ -74,13 +77,22 @@ def list_of_page(
     rule = reading_rule(library)
     with library.db.read() as conn:
         require_document(conn, doc_id)
-        if pass_id is not None and get_pass(conn, pass_id).document_id != doc_id:
+        old = old_geometry_of(conn, doc_id)
+        if pass_id is not None and _page_of_pass(conn, pass_id) != doc_id:
             raise NotFound(f"Pass {pass_id} is not one of document {doc_id}.")
-        passes = list_passes(conn, doc_id, rule)
+        passes = [one.as_pass() for one in old] + list_passes(conn, doc_id, rule)
         segments = list_segments(
             conn, doc_id, pass_id=pass_id, artifact_id=artifact_id, kind=kind, area=rect, rule=rule
         )
+        if old and rect is None:
+            segments = narrowed(old, pass_id=pass_id, artifact_id=artifact_id, kind=kind) + segments
     return json_response(orjson.dumps({"document_id": doc_id, "passes": passes, "segments": segments}))
+
+
+def _page_of_pass(conn: Connection, pass_id: str) -> str:
+    if pass_id.startswith(PROVISIONAL):
+        return old_pass(conn, pass_id).document_id
+    return str(get_pass(conn, pass_id).document_id)
 
 
 @router.post("/passes", summary="Begin a pass", response_model=WrittenPass, responses=REFUSALS(404, 409))
@@ -174,6 +186,16 @@ def update_segment(request: Request, segment_id: str, body: SegmentUpdate) -> Re
 def read_segment(library: CurrentLibrary, segment_id: str) -> Response:
     """The live row; where the id was merged, split or deleted, what became of it."""
     with library.db.read() as conn:
+        if segment_id.startswith(PROVISIONAL):
+            return json_response(
+                {
+                    "segment": old_segment(conn, segment_id)[1],
+                    "resolved_from_forwarding": False,
+                    "trail": [],
+                    "live_segment_ids": [segment_id],
+                    "deleted": False,
+                }
+            )
         trail, live = follow(conn, segment_id)
         if not trail:
             get_segment(conn, segment_id)

@@ -285,3 +285,22 @@ class SegmentVersionList(BaseModel):
 class TakenLines(BaseModel):
     pass_id: str
     segment_ids: list[str]
+
+
+class ConvertPage(Params):
+    document_id: Id
+
+
+class ConvertedPass(BaseModel):
+    artifact_id: str
+    pass_id: str
+    segments: int
+    readings: int
+    left_out: int
+
+
+class ConvertedPage(BaseModel):
+    """What became of each of the page's older blobs; left_out counts boxes of which no rect could be held."""
+
+    document_id: str
+    passes: list[ConvertedPass]

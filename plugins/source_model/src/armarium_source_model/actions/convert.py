@@ -1,0 +1,131 @@
+"""Turn a page's older geometry blobs into passes, segments and readings, for good (B 2.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Conflict, Example, action
+from armarium_documents.api import artifacts, require_live, require_unlocked
+from armarium_source_model.actions.samples import sample_document
+from armarium_source_model.api import NewReading, NewSegment, add_readings, add_segments, create_pass, passes
+from armarium_source_model.counting import HUMAN
+from armarium_source_model.queries.legacy import OldGeometry, old_geometry_of
+from armarium_source_model.schemas.segments import ConvertedPage, ConvertPage
+
+
+def _convert_example(ex: Example) -> dict[str, Any]:
+    document_id = sample_document(ex)
+
+    def write(ctx: ActionContext) -> None:
+        ctx.conn.execute(
+            artifacts.insert().values(
+                id=f"old{document_id}"[:32],
+                document_id=document_id,
+                artifact_type="transcription",
+                data={},
+                ocr_geometry={
+                    "provider": "reader",
+                    "boxes": [{"bbox": [0.1, 0.1, 0.8, 0.05], "text": "Dear Sir", "level": "line"}],
+                },
+                version=1,
+                sequence=1,
+                reviewed=False,
+                created_at=ctx.now,
+            )
+        )
+
+    # An artifact comes from a run of a workflow; here it is put beside another step.
+    ex.engine.run(
+        ex.library,
+        "document.create",
+        {"name": "Beside it"},
+        ex.principal,
+        in_transaction=write,
+    )
+    return {"document_id": document_id}
+
+
+@action(
+    "segment.convert_page",
+    params=ConvertPage,
+    result=ConvertedPage,
+    summary="Turn the boxes of a page's older artifacts into segments; the blobs are frozen from then on.",
+    example=_convert_example,
+)
+def convert_page(ctx: ActionContext, p: ConvertPage) -> dict[str, Any]:
+    """Raises NotFound, Conflict when the page has nothing to convert."""
+    require_live(ctx.conn, p.document_id)
+    require_unlocked(ctx, p.document_id)
+    old = old_geometry_of(ctx.conn, p.document_id)
+    if not old:
+        raise Conflict(
+            f"Document {p.document_id} has no older geometry, so there is nothing to convert.",
+            code="nothing_to_convert",
+        )
+    converted = [_convert(ctx, one) for one in old]
+    return {"document_id": p.document_id, "passes": converted}
+
+
+def _convert(ctx: ActionContext, old: OldGeometry) -> dict[str, Any]:
+    pass_id = create_pass(
+        ctx,
+        old.document_id,
+        old.as_pass()["name"],
+        provider=old.provider,
+        model=old.model,
+        run_id=old.run_id,
+        source_artifact_id=old.id,
+        artifact_type=old.artifact_type,
+    )
+    maker = old.provenance_kind
+    if maker == HUMAN and ctx.principal.kind != "person":
+        # Whose boxes they were is known, but a machine writes no person's rows.
+        maker = "unknown"
+    ctx.conn.execute(passes.update().where(passes.c.id == pass_id).values(provenance_kind=maker))
+    shapes = list(old.shapes())
+    ids = add_segments(
+        ctx,
+        pass_id,
+        old.document_id,
+        old.rendition_id,
+        [
+            NewSegment(
+                key=str(index),
+                kind=shape.kind,
+                rect=shape.rect,
+                polygon=shape.polygon,
+                baseline=shape.baseline,
+                confidence=shape.confidence,
+                metadata=shape.metadata,
+                page_index=shape.page_index,
+                source_artifact_id=old.id,
+                box_index=index,
+            )
+            for index, shape in shapes
+        ],
+        provenance_kind=maker,
+    )
+    tool = None if old.provider == "user" else old.provider
+    readings = add_readings(
+        ctx,
+        [
+            NewReading(
+                identity, shape.text, producer_tool=tool, producer_model=old.model, producer_run_id=old.run_id
+            )
+            for identity, (_, shape) in zip(ids, shapes, strict=True)
+            if shape.text
+        ],
+        provenance_kind=maker,
+    )
+    ctx.conn.execute(
+        artifacts.update().where(artifacts.c.id == old.id).values(geometry_superseded_by_pass_id=pass_id)
+    )
+    ctx.target(old.id, pass_id)
+    ctx.changed(artifact_ids=[old.id])
+    return {
+        "artifact_id": old.id,
+        "pass_id": pass_id,
+        "segments": len(ids),
+        "readings": len(readings),
+        "left_out": len(old.boxes) - len(shapes),
+    }

@@ -1,0 +1,216 @@
+"""Old geometry: boxes inside an artifact, shown as provisional passes and segments until the page is converted (B 2.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection
+
+from armarium_source_model.boxes import BoxShape, read_box
+from armarium_source_model.counting import HUMAN
+from armarium_source_model.errors import PROVISIONAL, NoSuchPass, NoSuchSegment
+from armarium_source_model.geometry import tile_of
+
+_ARTIFACTS = (
+    "SELECT id, document_id, artifact_type, provider, model, run_id, ocr_geometry, created_at FROM artifact "
+    "WHERE ocr_geometry IS NOT NULL AND geometry_superseded_by_pass_id IS NULL AND"
+)
+
+
+class OldGeometry:
+    """One artifact that holds boxes and was not converted."""
+
+    def __init__(self, row: Sequence[Any]) -> None:
+        self.id: str = row[0]
+        self.document_id: str = row[1]
+        self.artifact_type: str = row[2]
+        geometry: dict[str, Any] = orjson.loads(row[6])
+        self.provider: str | None = row[3] or geometry.get("provider")
+        self.model: str | None = row[4] or geometry.get("model")
+        self.run_id: str | None = row[5]
+        self.created_at: str = row[7]
+        self.rendition_id: str | None = geometry.get("rendition_id")
+        self.boxes: list[Any] = list(geometry.get("boxes") or ())
+
+    @property
+    def pass_id(self) -> str:
+        """The provisional id of the pass that the artifact stands for."""
+        return f"{PROVISIONAL}{self.id}"
+
+    @property
+    def provenance_kind(self) -> str:
+        """A person's where they were drawn by hand, else a run's."""
+        return HUMAN if self.provider == "user" else "workflow"
+
+    def shapes(self) -> Iterator[tuple[int, BoxShape]]:
+        """(index of the box, its shape) of every box of which a rect can be held."""
+        for index, box in enumerate(self.boxes):
+            shape = read_box(box) if isinstance(box, dict) else None
+            if shape is not None:
+                yield index, shape
+
+    def as_pass(self) -> dict[str, Any]:
+        """The artifact as a provisional SegmentPass."""
+        return {
+            "id": self.pass_id,
+            "provisional": True,
+            "document_id": self.document_id,
+            "name": self.model or self.provider or self.artifact_type,
+            "provenance_kind": self.provenance_kind,
+            "created_by": None,
+            "run_id": self.run_id,
+            "created_at": self.created_at,
+            "provider": self.provider,
+            "model": self.model,
+            "source_artifact_id": self.id,
+            "artifact_type": self.artifact_type,
+            "import_file": None,
+            "import_checksum": None,
+            "import_format": None,
+            "has_original": False,
+            "ground_truth": False,
+            "working": False,
+            "working_basis": None,
+            "transformation": None,
+            "segment_count": sum(1 for _ in self.shapes()),
+            "deleted_at": None,
+        }
+
+    def as_segment(self, index: int, shape: BoxShape) -> dict[str, Any]:
+        """A box as a provisional Segment."""
+        anchor: dict[str, Any] = {
+            "document_id": self.document_id,
+            "rendition_id": self.rendition_id,
+            "space": "normalized",
+            "rect": list(shape.rect),
+            "rotation": 0,
+        }
+        more = {"polygon": shape.polygon, "char_start": shape.char_start, "char_end": shape.char_end}
+        anchor |= {name: value for name, value in more.items() if value is not None}
+        x, y, w, h = shape.rect
+        return {
+            "id": f"{self.pass_id}:{index}",
+            "provisional": True,
+            "document_id": self.document_id,
+            "pass_id": self.pass_id,
+            "kind": shape.kind,
+            "kind_raw": None,
+            "anchor": anchor,
+            "baseline": shape.baseline,
+            "parent_segment_id": None,
+            "is_furniture": False,
+            "language": None,
+            "script": None,
+            "direction": None,
+            "text": shape.text,
+            "cell": None,
+            "confidence": shape.confidence,
+            "source_artifact_id": self.id,
+            "box_index": index,
+            "page_index": shape.page_index,
+            "version": None,
+            "metadata": shape.metadata,
+            "bbox_x": x,
+            "bbox_y": y,
+            "bbox_w": w,
+            "bbox_h": h,
+            "tile": tile_of(x, y, w, h),
+            "provenance_kind": self.provenance_kind,
+            "created_by": None,
+            "run_id": self.run_id,
+            "created_at": self.created_at,
+            "updated_at": None,
+            "deleted_at": None,
+        }
+
+    def as_readings(self, segment_id: str, text: str | None) -> dict[str, Any]:
+        """The text of a box as a ReadingList."""
+        items = []
+        if text:
+            items.append(
+                {
+                    "id": segment_id,
+                    "document_id": self.document_id,
+                    "kind": "transcription",
+                    "content": text,
+                    "language": None,
+                    "script": None,
+                    "source_anchor": None,
+                    "segment_id": segment_id,
+                    "level": None,
+                    "parent_representation_id": None,
+                    "derived_from_representation_id": None,
+                    "corrects_representation_id": None,
+                    "retracted": False,
+                    "producer_run_id": self.run_id,
+                    "producer_tool": self.provider,
+                    "producer_model": self.model,
+                    "review_state": "source",
+                    "confidence": None,
+                    "provenance_kind": self.provenance_kind,
+                    "created_by": None,
+                    "run_id": self.run_id,
+                    "created_at": self.created_at,
+                    "counting": True,
+                    "superseded_by": None,
+                    "stale": False,
+                }
+            )
+        machine = self.provenance_kind != HUMAN
+        basis = "newest-machine-unchosen" if machine else "newest-human"
+        counting = {"representation_id": segment_id, "basis": basis, "labelled_machine": machine}
+        return {
+            "segment_id": segment_id,
+            "items": items,
+            "count": len(items),
+            "counting": {"transcription": counting} if items else {},
+        }
+
+
+def old_geometry_of(conn: Connection, document_id: str) -> list[OldGeometry]:
+    """The artifacts of a page that hold boxes and were not converted, oldest first."""
+    rows = conn.exec_driver_sql(f"{_ARTIFACTS} document_id = ? ORDER BY created_at, id", (document_id,))
+    return [OldGeometry(row) for row in rows.all()]
+
+
+def old_pass(conn: Connection, pass_id: str) -> OldGeometry:
+    """The artifact behind a provisional pass id; NoSuchPass."""
+    row = conn.exec_driver_sql(f"{_ARTIFACTS} id = ?", (pass_id.removeprefix(PROVISIONAL),)).one_or_none()
+    if row is None:
+        raise NoSuchPass(pass_id)
+    return OldGeometry(row)
+
+
+def old_segment(conn: Connection, segment_id: str) -> tuple[OldGeometry, dict[str, Any]]:
+    """The artifact and the segment behind a provisional segment id; NoSuchSegment."""
+    artifact_id, _, number = segment_id.removeprefix(PROVISIONAL).rpartition(":")
+    try:
+        found = old_pass(conn, artifact_id)
+    except NoSuchPass:
+        raise NoSuchSegment(segment_id) from None
+    for index, shape in found.shapes():
+        if str(index) == number:
+            return found, found.as_segment(index, shape)
+    raise NoSuchSegment(segment_id)
+
+
+def narrowed(
+    old: Sequence[OldGeometry],
+    *,
+    pass_id: str | None = None,
+    artifact_id: str | None = None,
+    kind: str | None = None,
+) -> list[dict[str, Any]]:
+    """The provisional segments of *old*, narrowed as `list_segments` narrows real ones.
+
+    There is no area: an area asks for real segments only (B 4.1).
+    """
+    return [
+        one.as_segment(index, shape)
+        for one in old
+        if pass_id in (None, one.pass_id) and artifact_id in (None, one.id)
+        for index, shape in one.shapes()
+        if kind in (None, shape.kind)
+    ]
