@@ -163,6 +163,7 @@ def test_offline_nothing_is_downloaded(tmp_path: Path, shop: Path) -> None:
 
 def test_a_package_without_its_requirements_is_broken_in_words(runtimes: Runtimes, shop: Path) -> None:
     (shop / "requirements.txt").unlink()
+    assert [state.installed for state in runtimes.list()] == [False]
     with pytest.raises(Unavailable, match=r"does not carry requirements\.txt"):
         runtimes.install("tiny")
 

@@ -134,16 +134,19 @@ class Runtimes:
         return [self._state(runtime, drivers) for _, (runtime, drivers) in sorted(self.declared().items())]
 
     def _state(self, runtime: Runtime, drivers: tuple[str, ...]) -> RuntimeState:
-        marker = self.marker_of(runtime)
-        others = [place for place in self._places(runtime.name) if place != self.place_of(runtime)]
-        outdated = marker is None and any(read_marker(place) for place in others)
-        sizes = [(read_marker(place) or {}).get("size_bytes", 0) for place in self._places(runtime.name)]
+        markers = {place: read_marker(place) for place in self._places(runtime.name)}
+        try:
+            marker = markers.get(self.place_of(runtime))
+        except Unavailable as error:
+            # A broken package must not hide the runtimes of others.
+            log.warning("%s", error.detail)
+            marker = None
         return RuntimeState(
             name=runtime.name,
             summary=runtime.summary,
             installed=marker is not None,
-            outdated=outdated,
-            size_bytes=sum(int(size) for size in sizes),
+            outdated=marker is None and any(markers.values()),
+            size_bytes=sum(int(found.get("size_bytes", 0)) for found in markers.values() if found),
             expected_size_mb=runtime.size_mb,
             installed_at=marker.get("installed_at") if marker else None,
             versions=dict(marker.get("versions", {})) if marker else {},

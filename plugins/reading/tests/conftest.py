@@ -1,0 +1,32 @@
+"""What the tests of reading share: an engine with the families reading stands on, fake readers, pages to read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from armarium.api import Engine, Library
+from armarium_documents.plugin import armarium_plugin as documents_plugin
+from armarium_reading.plugin import armarium_plugin as reading_plugin
+from armarium_source_model.plugin import armarium_plugin as source_model_plugin
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from reading_desk import Desk, give_fakes
+
+
+@pytest.fixture
+def engine(make_engine: Callable[..., Engine]) -> Engine:
+    """An engine with reading and what it stands on, and the fake readers."""
+    made = make_engine(plugins=[documents_plugin(), source_model_plugin(), reading_plugin()])
+    give_fakes(made)
+    return made
+
+
+@pytest.fixture
+def desk(engine: Engine, library: Library) -> Desk:
+    """A person at work in a fresh library."""
+    return Desk(engine, library)

@@ -1,0 +1,120 @@
+"""Readers for tests, run in real worker processes: the colour of a page's first pixel says what they do with it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from armarium_worker import (
+    FoundLine,
+    LineReading,
+    LineShape,
+    ModelFile,
+    Page,
+    Reader,
+    Refused,
+    RemoteFile,
+    Runtime,
+)
+
+WHITE = (255, 255, 255)
+REFUSE = (0, 255, 0)
+FAIL = (0, 0, 255)
+CRASH = (255, 0, 0)
+SLOW = (255, 255, 0)
+EMPTY = (0, 0, 0)
+
+
+class FakeReader(Reader):
+    """Finds a region with two lines on every page and reads each line as its height in pixels."""
+
+    name = "fake"
+    label = "Fake"
+    can = frozenset({"find_lines", "read_lines", "read_page"})
+    languages = ("he", "la")
+    model_kind = "fakes"
+    model_suffixes = (".fake",)
+
+    def find_lines(self, page: Page) -> Iterator[FoundLine]:
+        """A region and its lines; what else, the page's colour says."""
+        colour = page.image.getpixel((0, 0))
+        if colour == REFUSE:
+            raise Refused("The page is too faint to find lines on.")
+        if colour == FAIL:
+            raise RuntimeError("weights do not fit")
+        if colour == CRASH:
+            os._exit(9)
+        if colour == SLOW:
+            time.sleep(2)
+        if colour == EMPTY:
+            return
+        yield FoundLine(rect=(10, 10, 80, 60), kind="region", kind_raw="text", key="r1")
+        for number, top in enumerate((10, 40)):
+            yield FoundLine(
+                polygon=((10, top), (90, top), (90, top + 20), (10, top + 20)),
+                baseline=((10, top + 15), (90, top + 15)),
+                confidence=0.5,
+                key=f"l{number}",
+                parent="r1",
+                direction="rtl" if number else None,
+            )
+
+    def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
+        """The model's name when there is one; Hebrew on the second line, nothing on the third."""
+        if page.image.getpixel((0, 0)) == REFUSE:
+            raise Refused("The page is too faint to read.")
+        for number, line in enumerate(lines):
+            if self.model:
+                yield LineReading(Path(self.model).read_text("utf-8"), 0.9)
+            else:
+                yield LineReading((f"height {round(line.rect[3])}", "שלום עולם", "")[number % 3], 0.75)
+
+    @classmethod
+    def remote(cls, model: str, fetch: Callable[[str], bytes]) -> RemoteFile:
+        """What the tests' double of the network offers."""
+        if model != "10.1/known":
+            raise Refused(f"There is no model {model!r}.")
+        checksum = fetch("https://models.example/10.1/known").decode()
+        return RemoteFile("https://models.example/file", "known.fake", checksum, "md5", "Known", "CC0-1.0")
+
+
+class FinderOnly(Reader):
+    """Finds lines and does nothing else."""
+
+    name = "finder"
+    label = "Finder"
+    can = frozenset({"find_lines"})
+
+    def find_lines(self, page: Page) -> Iterator[FoundLine]:
+        """One line."""
+        yield FoundLine(rect=(1, 1, 20, 10))
+
+
+class NeedsModel(FakeReader):
+    """Cannot read without a model file."""
+
+    name = "needy"
+    label = "Needy"
+    reading_needs_model = True
+
+
+class NeedsRuntime(Reader):
+    """Needs an environment this machine does not have."""
+
+    name = "heavy"
+    label = "Heavy"
+    can = frozenset({"find_lines"})
+    runtime = Runtime("absent", "fake_readers", "requirements.txt", "absent", size_mb=10)
+    model_kind = "heavies"
+    model_suffixes = (".heavy",)
+
+    @classmethod
+    def models_here(cls, folder: Path, runtime_folder: Path | None) -> list[ModelFile]:
+        """A model inside the runtime."""
+        return [ModelFile("inside", "Inside", None, 5, shipped=True)]
+
+    def find_lines(self, page: Page) -> Iterator[FoundLine]:
+        """Never reached."""
+        return iter(())

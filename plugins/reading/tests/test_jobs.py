@@ -1,0 +1,204 @@
+"""The jobs of reading: page by page, exactly once, one bad page never stops the rest, a crash fails only the job."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fake_readers import CRASH, EMPTY, FAIL, REFUSE
+from reading_desk import Desk
+
+from armarium.api import JobContext
+from armarium.principals import LOCAL_OWNER
+from armarium_reading import ledger
+from armarium_reading.queries import list_episodes
+
+
+def test_lines_are_found_and_read(desk: Desk) -> None:
+    page = desk.page()
+    _, found = desk.job("reading.find_lines", scope_ids=[page])
+    assert (found["state"], found["result"]) == ("done", {"pages": 1, "lines": 2, "skipped": 0, "failed": []})
+    segments = desk.rows(
+        "SELECT kind, bbox_x, bbox_y, bbox_w, bbox_h, direction, confidence FROM segment ORDER BY id"
+    )
+    assert segments == [
+        ("region", 0.1, 0.125, 0.8, 0.75, None, None),
+        ("line", 0.1, 0.125, 0.8, 0.25, None, 0.5),
+        ("line", 0.1, 0.5, 0.8, 0.25, "rtl", 0.5),
+    ]
+    assert desk.rows("SELECT provider, model, name, provenance_kind FROM segment_pass") == [
+        ("fake", "fake", "Lines by Fake", "workflow")
+    ]
+    _, read = desk.job("reading.read_lines", scope_ids=[page], language="he")
+    assert read["result"] == {"pages": 1, "lines": 2, "skipped": 0, "failed": []}
+    assert desk.readings(page) == ["height 20", "שלום עולם"]
+    assert desk.rows("SELECT DISTINCT producer_tool, producer_model FROM content_representation") == [
+        ("fake", "fake")
+    ]
+
+
+def test_a_page_is_read_in_one_go(desk: Desk) -> None:
+    page = desk.page()
+    _, read = desk.job("reading.read_pages", scope_ids=[page], name="First look")
+    assert read["result"]["lines"] == 2
+    assert desk.readings(page) == ["height 20", "שלום עולם"]
+    assert desk.rows("SELECT name FROM segment_pass") == [("First look",)]
+
+
+def test_an_empty_page_is_looked_at_and_says_so(desk: Desk) -> None:
+    page = desk.page(EMPTY)
+    _, found = desk.job("reading.find_lines", scope_ids=[page])
+    assert found["result"] == {"pages": 1, "lines": 0, "skipped": 0, "failed": []}
+    assert len(desk.passes(page)) == 1
+    _, read = desk.job("reading.read_lines", scope_ids=[page])
+    assert (read["state"], read["result"]["skipped"]) == ("done", 1)
+
+
+def test_one_page_that_fails_is_named_and_the_rest_goes_on(desk: Desk) -> None:
+    pages = [
+        desk.page(name="a.png"),
+        desk.page(REFUSE, "b.png"),
+        desk.page(FAIL, "c.png"),
+        desk.page(name="d.png"),
+    ]
+    job_id, found = desk.job("reading.find_lines", scope_ids=pages)
+    assert found["state"] == "done"
+    assert found["result"]["pages"] == 2
+    refused, failed = found["result"]["failed"]
+    assert (refused["name"], refused["why"]) == ("b.png", "The page is too faint to find lines on.")
+    assert failed["document_id"] == pages[2]
+    assert "weights do not fit" in failed["why"]
+    assert [len(desk.passes(page)) for page in pages] == [1, 0, 0, 1]
+    logged = desk.rows("SELECT message FROM job_log WHERE row_id = ? AND level = 'warning'", job_id)
+    assert ("The page is too faint to find lines on.",) in logged
+
+
+def test_a_job_of_which_no_page_could_be_done_fails_with_the_reason(desk: Desk) -> None:
+    _, found = desk.job("reading.find_lines", scope_ids=[desk.page(REFUSE)])
+    assert found["state"] == "failed"
+    assert "No page could be done. The first: The page is too faint" in str(found["reason"])
+
+
+def test_a_crash_fails_the_job_in_words_and_nothing_else(desk: Desk) -> None:
+    pages = [desk.page(name="a.png"), desk.page(CRASH, "b.png"), desk.page(name="c.png")]
+    job_id, found = desk.job("reading.find_lines", scope_ids=pages)
+    assert found["state"] == "failed"
+    assert "ended unexpectedly" in str(found["reason"])
+    assert [len(desk.passes(page)) for page in pages] == [1, 0, 0]
+    desk.run("job.retry", {"job_id": job_id})
+    assert desk.engine.jobs.run_until_idle(desk.library)
+    assert [len(desk.passes(page)) for page in pages] == [1, 0, 0]
+    _, other = desk.job("reading.find_lines", scope_ids=[pages[2]])
+    assert other["state"] == "done"
+
+
+def test_a_job_that_was_interrupted_goes_on_where_it_was(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = [desk.page(name=f"{number}.png") for number in range(4)]
+    whole, seen = JobContext.act, [0]
+
+    def break_off(self: JobContext, *given: Any, **named: Any) -> Any:
+        seen[0] += 1
+        if seen[0] == 3:
+            raise OSError("the disk is full")
+        return whole(self, *given, **named)
+
+    monkeypatch.setattr(JobContext, "act", break_off)
+    job_id, found = desk.job("reading.find_lines", scope_ids=pages)
+    assert found["state"] == "failed"
+    assert [len(desk.passes(page)) for page in pages] == [1, 1, 0, 0]
+    desk.run("job.retry", {"job_id": job_id})
+    assert desk.engine.jobs.run_until_idle(desk.library)
+    assert desk.job_row(job_id)["result"] == {"pages": 4, "lines": 8, "skipped": 0, "failed": []}
+    assert [len(desk.passes(page)) for page in pages] == [1, 1, 1, 1]
+
+
+def test_the_steps_of_a_job_are_undone_together(desk: Desk) -> None:
+    pages = [desk.page(name="a.png"), desk.page(name="b.png")]
+    job_id, _ = desk.job("reading.find_lines", scope_ids=pages)
+    steps = desk.rows("SELECT id FROM audit WHERE set_id = ?", job_id)
+    assert len(steps) == 2
+    desk.engine.undo(desk.library, [row[0] for row in steps], LOCAL_OWNER)
+    assert [desk.passes(page) for page in pages] == [[], []]
+
+
+def test_undoing_the_start_cancels_a_job_that_has_not_begun_and_a_redo_queues_it_again(desk: Desk) -> None:
+    outcome = desk.engine.run(
+        desk.library, "reading.find_lines", {"scope_ids": [desk.page()], "reader": "fake"}, LOCAL_OWNER
+    )
+    assert outcome.result is not None
+    job_id = outcome.result["job_id"]
+    undone = desk.engine.undo(desk.library, [outcome.audit_id], LOCAL_OWNER)
+    assert desk.job_row(job_id)["state"] == "cancelled"
+    desk.engine.undo(desk.library, undone["audit_ids"], LOCAL_OWNER)
+    assert desk.job_row(job_id)["state"] == "waiting"
+
+
+def test_a_named_pass_is_read_and_no_other(desk: Desk) -> None:
+    page = desk.page()
+    desk.job("reading.find_lines", scope_ids=[page])
+    desk.job("reading.find_lines", scope_ids=[page])
+    first = desk.passes(page)[0]
+    desk.job("reading.read_lines", scope_ids=[page], pass_id=first)
+    read = desk.rows(
+        "SELECT DISTINCT s.pass_id FROM content_representation r JOIN segment s ON s.id = r.segment_id"
+    )
+    assert read == [(first,)]
+
+
+def test_a_model_file_of_the_project_is_read_with(desk: Desk) -> None:
+    folder = desk.library.models / "fakes"
+    folder.mkdir(parents=True)
+    (folder / "hand.fake").write_text("by the hand model", "utf-8")
+    page = desk.page()
+    desk.job("reading.read_pages", scope_ids=[page], model="hand")
+    assert desk.readings(page) == ["by the hand model", "by the hand model"]
+    assert desk.rows("SELECT model FROM segment_pass") == [("hand.fake",)]
+
+
+def test_every_call_is_an_episode(desk: Desk) -> None:
+    page = desk.page()
+    job_id, _ = desk.job("reading.find_lines", scope_ids=[page])
+    read_id, _ = desk.job("reading.read_lines", scope_ids=[page])
+    with desk.library.db.read() as conn:
+        (found,) = list_episodes(conn, job_id=job_id)
+        (read,) = list_episodes(conn, job_id=read_id)
+        both = list_episodes(conn, document_id=page)
+    assert found["episode_id"].startswith("ep_")
+    assert (found["kind"], found["use_case"]) == ("model_call", "find-lines")
+    assert found["subject"] == {"kind": "page", "id": page, "segment_id": None, "target_id": None}
+    assert found["model"] == {"provider": "fake", "model": "fake", "version": None}
+    assert found["run"] == {"thread_id": job_id, "workflow_id": None, "job_id": job_id, "attempt": 1}
+    assert found["exchange"] == {
+        "prompt": "Find the lines of a page of 100 x 80 pixels.",
+        "output": "2 lines, 1 regions",
+    }
+    assert read["exchange"]["output"] == "height 20\nשלום עולם"
+    assert read["timing"]["seconds"] >= 0
+    assert [one["episode_id"] for one in both] == [found["episode_id"], read["episode_id"]]
+
+
+def test_the_ledger_is_never_changed(desk: Desk) -> None:
+    desk.job("reading.find_lines", scope_ids=[desk.page()])
+    with pytest.raises(Exception, match="never changed"), desk.library.db.write() as conn:
+        conn.exec_driver_sql("UPDATE episode SET model = 'another'")
+
+
+def test_a_ledger_that_cannot_be_written_never_fails_the_call(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_table: Any) -> Any:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(ledger, "insert", fail)
+    page = desk.page()
+    job_id, found = desk.job("reading.find_lines", scope_ids=[page])
+    assert found["state"] == "done"
+    assert len(desk.passes(page)) == 1
+    assert desk.rows("SELECT count(*) FROM episode WHERE job_id = ?", job_id) == [(0,)]
+
+
+def test_neither_log_nor_audit_holds_what_was_read(desk: Desk) -> None:
+    page = desk.page()
+    desk.job("reading.read_pages", scope_ids=[page])
+    everything = desk.rows("SELECT params FROM audit") + desk.rows("SELECT message || data FROM job_log")
+    assert not any("שלום" in str(row) or "height 20" in str(row) for row in everything)

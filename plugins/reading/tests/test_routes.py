@@ -1,0 +1,191 @@
+"""The routes of reading answer as their parts say: jobs queued with 202, models listed, fetched and removed."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reading_desk import Desk, give_fakes
+
+from armarium.api import Conflict, Egress, Engine, Library
+from armarium.testing.fixtures import http_client
+from armarium_reading import local_models
+from armarium_reading.api import models_folder
+
+MODEL = b"the weights of a model"
+
+
+class Double:
+    """A double of the network gate: answers two addresses and counts."""
+
+    def __init__(self, checksum: str | None = None) -> None:
+        self.asked: list[str] = []
+        self.checksum = checksum or hashlib.md5(MODEL).hexdigest()
+
+    def fetch(self, method: str, url: str) -> Any:
+        self.asked.append(url)
+        checksum = self.checksum
+
+        class Answer:
+            def read(self) -> bytes:
+                return checksum.encode()
+
+        return Answer()
+
+    def download(self, url: str, target: Path, *, on_progress: Any = None, **_: Any) -> str:
+        self.asked.append(url)
+        target.write_bytes(MODEL)
+        on_progress(len(MODEL), len(MODEL))
+        return hashlib.sha256(MODEL).hexdigest()
+
+
+@pytest.fixture
+def network(monkeypatch: pytest.MonkeyPatch) -> Double:
+    """The network, as far as the tests have one."""
+    double = Double()
+    monkeypatch.setattr(local_models, "gate", lambda _engine: double)
+    return double
+
+
+def keep(engine: Engine, name: str = "hand.fake", data: bytes = MODEL) -> Path:
+    folder = models_folder(engine, "fakes")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(data)
+    return folder / name
+
+
+def test_jobs_are_started_with_202(client: Any, desk: Desk) -> None:
+    page = desk.page()
+    found = client.post("/api/reading/find-lines", json={"scope_ids": [page], "reader": "fake"})
+    assert (found.status_code, found.json()["state"], found.json()["pages"]) == (202, "waiting", 1)
+    assert found.headers["X-Service-Audit-Id"] == found.json()["audit_id"]
+    assert desk.engine.jobs.run_until_idle(desk.library)
+    read = client.post("/api/reading/read", json={"scope_ids": [page], "reader": "fake"})
+    assert read.status_code == 202
+    both = client.post("/api/reading/read-pages", json={"scope_ids": [page], "reader": "fake"})
+    assert both.status_code == 202
+    assert desk.engine.jobs.run_until_idle(desk.library)
+    answer = client.get("/api/reading/episodes", params={"job_id": read.json()["job_id"]}).json()
+    assert (answer["job_id"], answer["count"]) == (read.json()["job_id"], 1)
+    assert answer["episodes"][0]["exchange"]["output"].startswith("height 20")
+    assert client.get("/api/reading/episodes", params={"document_id": page}).json()["count"] == 3
+    assert client.get("/api/reading/episodes", params={"limit": 1}).json()["count"] == 1
+    assert client.get("/api/reading/episodes", params={"limit": 0}).status_code == 422
+
+
+def test_a_body_is_refused_in_words(client: Any, desk: Desk) -> None:
+    unknown = client.post("/api/reading/find-lines", json={"scope_ids": [desk.page()], "colour": "red"})
+    assert (unknown.status_code, unknown.json()["code"]) == (422, "invalid_request")
+    none = client.post("/api/reading/find-lines", json={"scope_ids": []})
+    assert none.status_code == 422
+
+
+def test_the_readers_say_what_they_do(client: Any) -> None:
+    answer = client.get("/api/reading/readers").json()
+    by_name = {reader["name"]: reader for reader in answer["items"]}
+    assert by_name["fake"]["can"] == ["find_lines", "read_lines", "read_page"]
+    assert by_name["fake"]["installed"] is True
+    assert (by_name["heavy"]["runtime"], by_name["heavy"]["installed"]) == ("absent", False)
+    assert "broken" not in by_name
+
+
+def test_the_models_of_this_machine_are_listed(client: Any, engine: Engine) -> None:
+    path = keep(engine)
+    answer = client.get("/api/local-models").json()
+    models = {model["model_id"]: model for model in answer["items"]}
+    assert models["hand.fake"] == {
+        "model_id": "hand.fake",
+        "model_type": "fakes",
+        "display_name": "hand",
+        "size_bytes": len(MODEL),
+        "is_downloaded": True,
+        "expected_size_mb": None,
+        "path": str(path),
+        "metadata": {"reader": "fake", "shipped": False},
+    }
+    assert models["inside"]["metadata"]["shipped"] is True
+    assert answer["disk_bytes"] >= len(MODEL)
+    assert answer["count"] == len(answer["items"])
+
+
+def test_a_model_is_downloaded_once(client: Any, engine: Engine, network: Double) -> None:
+    first = client.post("/api/local-models/download/fakes/10.1/known")
+    assert (first.status_code, first.json()["status"]) == (200, "queued")
+    assert (first.json()["model_type"], first.json()["model_id"]) == ("fakes", "10.1/known")
+    second = client.post("/api/local-models/download/fakes/10.1/known")
+    assert (second.json()["status"], second.json()["job_id"]) == ("queued", first.json()["job_id"])
+    assert engine.jobs.run_until_idle(None)
+    third = client.post("/api/local-models/download/fakes/10.1/known")
+    assert (third.json()["status"], third.json()["job_id"]) == ("present", None)
+    assert (models_folder(engine, "fakes") / "known.fake").read_bytes() == MODEL
+    (kept,) = (m for m in client.get("/api/local-models").json()["items"] if m["model_id"] == "known.fake")
+    assert (kept["display_name"], kept["metadata"]["licence"]) == ("Known", "CC0-1.0")
+    assert network.asked == ["https://models.example/10.1/known", "https://models.example/file"]
+
+
+def test_a_file_that_broke_on_its_way_is_not_kept(engine: Engine, network: Double) -> None:
+    network.checksum = "0" * 32
+    with pytest.raises(Exception, match="broke on its way"):
+        local_models.download(engine, "fakes", "10.1/known", lambda *_: None)
+    assert list(models_folder(engine, "fakes").iterdir()) == []
+
+
+def test_an_id_that_names_no_model(engine: Engine, network: Double) -> None:
+    with pytest.raises(Exception, match="There is no model 'nothing'"):
+        local_models.download(engine, "fakes", "nothing")
+
+
+def test_downloads_that_are_refused(client: Any) -> None:
+    unknown = client.post("/api/local-models/download/abacus/x")
+    assert (unknown.status_code, unknown.json()["code"]) == (400, "unknown_runtime")
+    nobody = client.post("/api/local-models/download/whisper/large")
+    assert (nobody.status_code, nobody.json()["code"]) == (409, "no_runner")
+    not_installed = client.post("/api/local-models/download/heavies/x")
+    assert not_installed.status_code == 409
+    assert "armarium runtime install absent" in not_installed.json()["detail"]
+
+
+def test_offline_nothing_is_downloaded(make_engine: Any) -> None:
+    from armarium_documents.plugin import armarium_plugin as documents_plugin
+    from armarium_reading.plugin import armarium_plugin as reading_plugin
+    from armarium_source_model.plugin import armarium_plugin as source_model_plugin
+
+    plugins = [documents_plugin(), source_model_plugin(), reading_plugin()]
+    engine = make_engine(plugins=plugins, local_only=True)
+    give_fakes(engine)
+    for client in http_client(engine):
+        answer = client.post("/api/local-models/download/fakes/10.1/known")
+        assert (answer.status_code, answer.json()["code"]) == (409, "offline")
+
+
+def test_the_gate_is_the_engines_own(engine: Engine) -> None:
+    assert isinstance(local_models.gate(engine), Egress)
+    assert local_models.gate(engine).local_only is False
+
+
+def test_a_model_is_removed(client: Any, engine: Engine) -> None:
+    path = keep(engine)
+    answer = client.delete("/api/local-models/fakes/hand.fake")
+    assert (answer.status_code, answer.json()["status"], answer.json()["freed_bytes"]) == (
+        200,
+        "deleted",
+        len(MODEL),
+    )
+    assert not path.exists()
+    again = client.delete("/api/local-models/fakes/hand.fake")
+    assert (again.status_code, again.json()["code"]) == (404, "unknown_model")
+
+
+def test_models_that_are_not_ours_stay(client: Any, engine: Engine) -> None:
+    assert client.delete("/api/local-models/heavies/inside").status_code == 409
+    assert client.delete("/api/local-models/abacus/x").status_code == 400
+
+
+def test_a_model_at_work_stays(engine: Engine, library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = keep(engine)
+    monkeypatch.setattr(engine.workers, "in_use", lambda **_: True)
+    with pytest.raises(Conflict, match="is at work"):
+        local_models.removal(engine, "fakes", "hand")
+    assert path.exists()
