@@ -22,6 +22,9 @@ from armarium.errors import Conflict, ServiceError, Unavailable
 APPLICATION_ID = 0x41524D52
 """`ARMR`: says in the file's header whose database this is."""
 
+CHECKPOINT_PAGES = 2_000
+"""About how many pages are written before the WAL is folded into the database; 40 changed rows are taken for a page."""
+
 WRITER_WAIT = 120.0
 """Seconds a write waits in the queue before it is refused in words."""
 
@@ -40,6 +43,10 @@ class Database:
         self.refusal: str | None = None
         """A sentence when steps are refused (triggers or history are not what the models say), else None."""
         self._queue = threading.Lock()
+        self._pages = 0
+        self._rows = 0
+        self._checkpointing = threading.Lock()
+        self._checkpointer: threading.Thread | None = None
         self._holder: int | None = None
         self._raw_readers: list[sqlite3.Connection] = []
         self._closed = False
@@ -56,13 +63,17 @@ class Database:
             engine = create_engine(
                 "sqlite+pysqlite://",
                 creator=connect,
+                # An error of the database must not quote what was written: it may be page text.
+                hide_parameters=True,
                 poolclass=QueuePool,
                 pool_size=8,
                 max_overflow=120,
                 pool_timeout=WRITER_WAIT,
             )
         else:
-            engine = create_engine("sqlite+pysqlite://", creator=connect, poolclass=NullPool)
+            engine = create_engine(
+                "sqlite+pysqlite://", creator=connect, hide_parameters=True, poolclass=NullPool
+            )
         statement = "BEGIN" if reader else "BEGIN IMMEDIATE"
 
         @event.listens_for(engine, "begin")
@@ -78,7 +89,8 @@ class Database:
                 conn.execute("PRAGMA journal_mode=WAL")
                 conn.execute("PRAGMA synchronous=FULL")
                 conn.execute("PRAGMA recursive_triggers=ON")
-                conn.execute("PRAGMA wal_autocheckpoint=2000")
+                # The checkpoint is made beside the writes (`_checkpoint`); this is only for when that cannot.
+                conn.execute("PRAGMA wal_autocheckpoint=32000")
             conn.execute("PRAGMA foreign_keys=ON")
             conn.execute("PRAGMA temp_store=MEMORY")
             conn.execute("PRAGMA cache_size=-16000")
@@ -146,11 +158,36 @@ class Database:
                 except BaseException:
                     self._roll_back(conn)
                     raise
+                self._checkpoint_when_due(raw_of(conn))
             except (DBAPIError, sqlite3.Error) as error:
                 raise told(error, self.path) from error
         finally:
             self._holder = None
             self._queue.release()
+
+    def _checkpoint_when_due(self, raw: sqlite3.Connection) -> None:
+        """Fold a grown WAL into the database in a thread of its own, so that no commit waits for it."""
+        self._pages += 2 + max(0, raw.total_changes - self._rows) // 40
+        self._rows = raw.total_changes
+        if self._pages < CHECKPOINT_PAGES or not self._checkpointing.acquire(blocking=False):
+            return
+        self._pages = 0
+        self._checkpointer = threading.Thread(target=self._checkpoint, name="checkpoint", daemon=True)
+        self._checkpointer.start()
+
+    def _checkpoint(self) -> None:
+        try:
+            conn = sqlite3.connect(self.path, timeout=0.0)
+            try:
+                conn.execute("PRAGMA synchronous=FULL")
+                conn.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            finally:
+                conn.close()
+        except sqlite3.Error:
+            # Nothing is lost: what was not folded in stays in the WAL until the next time.
+            return
+        finally:
+            self._checkpointing.release()
 
     def refuse_unless_sound(self) -> None:
         """Refuse a step (Conflict) while the history would not be kept; the queue of jobs still moves."""
@@ -192,6 +229,8 @@ class Database:
         """Wait for the write in hand, close every connection and fold the WAL into the file."""
         deadline = time.monotonic() + WRITER_WAIT
         acquired = self._queue.acquire(timeout=max(0.0, deadline - time.monotonic()))
+        if self._checkpointer is not None:
+            self._checkpointer.join(WRITER_WAIT)
         try:
             self._closed = True
             while self._raw_readers:

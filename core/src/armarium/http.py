@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
@@ -14,7 +15,7 @@ import orjson
 from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
@@ -34,15 +35,6 @@ AUDIT_HEADER = "X-Service-Audit-Id"
 LIBRARY_HEADER = "X-Service-Library-Path"
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-class ErrorBody(BaseModel):
-    """A refusal: `detail` is a sentence, `code` a word for programs; a route may name further fields (A 7)."""
-
-    model_config = ConfigDict(extra="allow")
-
-    detail: str
-    code: str | None = None
 
 
 _WORDS = {
@@ -66,7 +58,11 @@ _ALWAYS = (400, 401, 403, 413, 422, 429, 503)
 def REFUSALS(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """`responses=` of a route: the refusals every route may give, and *statuses* beside them."""
     return {
-        status: {"model": ErrorBody, "description": _WORDS.get(status) or f"{HTTPStatus(status).phrase}."}
+        # A reference, not `model`: FastAPI would make a validator for each status of each route, thousands in all.
+        status: {
+            "description": _WORDS.get(status) or f"{HTTPStatus(status).phrase}.",
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorBody"}}},
+        }
         for status in sorted({*_ALWAYS, *statuses})
     }
 
@@ -76,7 +72,12 @@ def json_bytes(value: Any) -> bytes:
     try:
         return orjson.dumps(value)
     except TypeError:
+        pass
+    try:
         return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
+    except TypeError:
+        # A refusal may repeat a number of more than 64 bits, which orjson does not write.
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

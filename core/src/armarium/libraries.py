@@ -422,5 +422,13 @@ def allowed_roots(extra: Iterable[Path]) -> list[Path]:
     """The folders that may hold projects: home, mounted volumes, the temporary folder, and *extra* (A 5)."""
     import tempfile
 
-    roots = [Path.home(), Path(tempfile.gettempdir()), Path("/Volumes"), Path("/media"), Path("/mnt"), *extra]
+    roots = [
+        Path.home(),
+        Path(tempfile.gettempdir()),
+        Path("/Volumes"),
+        Path("/media"),
+        Path("/run/media"),
+        Path("/mnt"),
+        *extra,
+    ]
     return list(dict.fromkeys(path for root in roots for path in (root, root.resolve())))

@@ -7,8 +7,19 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
+from pydantic import BaseModel, ConfigDict
 
 from armarium.switch import routes_of
+
+
+class ErrorBody(BaseModel):
+    """A refusal: `detail` is a sentence, `code` a word for programs; a route may name further fields (A 7)."""
+
+    model_config = ConfigDict(extra="allow")
+
+    detail: str
+    code: str | None = None
+
 
 SCHEMES = {
     "bearer": {
@@ -49,7 +60,11 @@ def describe(app: FastAPI, *, open_paths: Collection[str]) -> None:
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
             document = generate()
-            document.setdefault("components", {})["securitySchemes"] = SCHEMES
+            components = document.setdefault("components", {})
+            components["securitySchemes"] = SCHEMES
+            components.setdefault("schemas", {})["ErrorBody"] = ErrorBody.model_json_schema(
+                ref_template="#/components/schemas/{model}"
+            )
             in_project = set(_routes_in_a_project(app))
             for path, operations in document.get("paths", {}).items():
                 for method, operation in operations.items():

@@ -183,9 +183,7 @@ def _take_back(
     for table, where in spans.items():
         _check_references(raw, schema, table, row, where)
     if action is not None and action.after_undo is not None:
-        action.after_undo(
-            UndoContext(ctx, row.id, row.params, row.target_ids, redo=redo)
-        )
+        action.after_undo(UndoContext(ctx, row.id, row.params, row.target_ids, redo=redo))
     bus.close_step(ctx, before, raw, {"audit_id": row.id}, undoable=True, inverse_of=row.id)
     _mark(raw, row)
     return ctx
@@ -330,10 +328,12 @@ def _write_back(raw: sqlite3.Connection, table: Table, where: tuple[int, int], n
     keys = key_columns(table)
     monotonic = rules_of(table).monotonic
     if "U" in ops or ops >= {"I", "D"}:
+        # Setting a column rewrites every index it stands in: only those that moved are set.
+        moved = _moved(raw, table, where)
         sets, values = [], []
         for column in table.columns:
             name = quoted(column.name)
-            if column.name in keys:
+            if column.name in keys or (column.name not in moved and column.name not in monotonic):
                 continue
             if column.name in monotonic and is_counter(column):
                 sets.append(f"{name} = {live}.{name} + 1")
@@ -354,7 +354,11 @@ def _write_back(raw: sqlite3.Connection, table: Table, where: tuple[int, int], n
             name = quoted(column.name)
             columns.append(name)
             if column.name in monotonic and is_counter(column):
-                newest = f"(SELECT max(g.{name}) FROM {history} g WHERE {_same_key(table, 'g', 'e')})"
+                # A row that is not there was deleted last: its newest image holds the counter it had then.
+                newest = (
+                    f"(SELECT g.{name} FROM {history} g WHERE {_same_key(table, 'g', 'e')} "
+                    "ORDER BY g.seq DESC LIMIT 1)"
+                )
                 values.append(f"max(COALESCE({newest}, 0), COALESCE(e.{name}, 0)) + 1")
             elif column.name in monotonic:
                 values.append("?")
@@ -366,6 +370,24 @@ def _write_back(raw: sqlite3.Connection, table: Table, where: tuple[int, int], n
             f"WHERE {chosen} AND NOT EXISTS (SELECT 1 FROM {live} t WHERE {_same_key(table, 't', 'e')})",
             (*given, *where, where[0]),
         )
+
+
+def _moved(raw: sqlite3.Connection, table: Table, where: tuple[int, int]) -> set[str]:
+    """The columns in which some live row differs from its images in the step (large ones: that the step kept)."""
+    large = large_columns(table)
+    columns = [c.name for c in table.columns if c.name not in key_columns(table)]
+    tests = [
+        f"max(COALESCE(e.kept, 0) & {1 << large.index(name)})"
+        if name in large
+        else f"max(e.{quoted(name)} IS NOT t.{quoted(name)})"
+        for name in columns
+    ]
+    found = raw.execute(
+        f"SELECT {', '.join(tests)} FROM {quoted(history_name(table))} e "
+        f"JOIN {quoted(table.name)} t ON {_same_key(table, 't', 'e')} WHERE e.seq BETWEEN ? AND ? AND e.op <> 'I'",
+        where,
+    ).fetchone()
+    return {name for name, differs in zip(columns, found, strict=True) if differs}
 
 
 def _check_references(
