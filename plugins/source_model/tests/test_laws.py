@@ -185,7 +185,7 @@ def test_the_laws_notice_a_citation_that_leads_nowhere(desk: Any, monkeypatch: A
 
     from armarium_source_model.actions import forward
 
-    monkeypatch.setattr(forward, "add_note", lambda *args, **more: None)
+    monkeypatch.setattr(forward, "add_notes", lambda *args, **more: None)
     page = History(desk)
     page.do("split", 0, 1)
     page.do("undo", 0, 0)

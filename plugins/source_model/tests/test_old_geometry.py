@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from armarium_documents.api import artifacts
 from source_model_desk import AGENT, RUN, anchor
 
 from armarium.api import Conflict
+from armarium_documents.api import artifacts
 from armarium_source_model.boxes import read_box
 from armarium_source_model.queries.text import page_text
 from armarium_source_model.schemas.readings import ReadingList

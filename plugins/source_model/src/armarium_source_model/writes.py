@@ -377,27 +377,39 @@ def add_readings(
     return ids
 
 
-def add_note(
-    ctx: ActionContext,
-    document_id: str,
-    old_segment_id: str,
-    kind: str,
-    new_segment_ids: Sequence[str] = (),
-    reason: str | None = None,
-) -> None:
-    """Write one forwarding note; its sequence decides which note about a segment is the newest."""
-    ctx.conn.execute(
-        forwardings.insert().values(
-            id=new_id(),
-            document_id=document_id,
-            old_segment_id=old_segment_id,
-            kind=kind,
-            new_segment_ids=list(new_segment_ids),
-            actor=ctx.principal.name,
-            audit_id=ctx.audit_id,
-            reason=reason,
-            created_at=ctx.now,
-        )
+Note = tuple[str, str, str, Sequence[str], str | None]
+"""document id, old segment id, kind, new segment ids, reason."""
+
+
+def add_notes(ctx: ActionContext, notes: Iterable[Note]) -> None:
+    """Write forwarding notes; their sequence decides which note about a segment is the newest."""
+    ctx.bulk_insert(
+        forwardings,
+        (
+            "id",
+            "document_id",
+            "old_segment_id",
+            "kind",
+            "new_segment_ids",
+            "actor",
+            "audit_id",
+            "reason",
+            "created_at",
+        ),
+        [
+            (
+                new_id(),
+                document_id,
+                old_segment_id,
+                kind,
+                json_text(list(new_segment_ids)),
+                ctx.principal.name,
+                ctx.audit_id,
+                reason,
+                ctx.now,
+            )
+            for document_id, old_segment_id, kind, new_segment_ids, reason in notes
+        ],
     )
 
 

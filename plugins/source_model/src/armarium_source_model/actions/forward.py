@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from armarium_source_model.queries.forwarding import notes_of_step
-from armarium_source_model.writes import add_note
+from armarium_source_model.writes import Note, add_notes
 
 if TYPE_CHECKING:
     from armarium.api import ActionContext, UndoContext
@@ -14,12 +15,8 @@ if TYPE_CHECKING:
 def forward_undo(undo: UndoContext) -> None:
     """After an undo or redo of a step that wrote forwarding notes: the notes that say what holds now."""
     ctx = undo.step
-    first = _first_step(ctx, undo.audit_id)
-    for note in notes_of_step(ctx.conn, first):
-        if undo.redo:
-            _again(ctx, note)
-        else:
-            _back(ctx, note)
+    found = notes_of_step(ctx.conn, _first_step(ctx, undo.audit_id))
+    add_notes(ctx, [one for note in found for one in (_again(note) if undo.redo else _back(note))])
 
 
 def _first_step(ctx: ActionContext, audit_id: str) -> str:
@@ -31,23 +28,23 @@ def _first_step(ctx: ActionContext, audit_id: str) -> str:
         audit_id = row[0]
 
 
-def _back(ctx: ActionContext, note: dict[str, Any]) -> None:
+def _back(note: dict[str, Any]) -> Iterator[Note]:
     document_id, old = note["document_id"], note["old_segment_id"]
     if note["kind"] == "restored":
-        add_note(ctx, document_id, old, "deleted")
+        yield document_id, old, "deleted", (), None
         return
-    add_note(ctx, document_id, old, "restored", [old])
+    yield document_id, old, "restored", (old,), None
     if note["kind"] == "split":
         for part in note["new_segment_ids"]:
             if part != old:
                 # The part is no row any more; whoever cited it is led to the whole it was taken from.
-                add_note(ctx, document_id, part, "merged", [old])
+                yield document_id, part, "merged", (old,), None
 
 
-def _again(ctx: ActionContext, note: dict[str, Any]) -> None:
+def _again(note: dict[str, Any]) -> Iterator[Note]:
     document_id, old = note["document_id"], note["old_segment_id"]
-    add_note(ctx, document_id, old, note["kind"], note["new_segment_ids"], note["reason"])
+    yield document_id, old, note["kind"], note["new_segment_ids"], note["reason"]
     if note["kind"] == "split":
         for part in note["new_segment_ids"]:
             if part != old:
-                add_note(ctx, document_id, part, "restored", [part])
+                yield document_id, part, "restored", (part,), None

@@ -9,10 +9,18 @@ from typing import Any
 from sqlalchemy import Row, select
 
 from armarium.api import ActionContext, Example, Invalid, action, json_text, new_id
+from armarium_source_model.actions.edits import (
+    editable,
+    editable_rows,
+    once,
+    one_pass,
+    set_deleted,
+    write_version,
+)
 from armarium_source_model.actions.forward import forward_undo
 from armarium_source_model.actions.readings import write_reading
 from armarium_source_model.actions.samples import sample_page, sample_reading
-from armarium_source_model.actions.segments import anchor_value, editable, once, one_pass, write_version
+from armarium_source_model.actions.segments import anchor_value
 from armarium_source_model.api import segments
 from armarium_source_model.errors import ForwardingWouldLoop, refuse_provisional
 from armarium_source_model.geometry import convex_hull, tile_of, union_rect, validate_baseline
@@ -22,7 +30,7 @@ from armarium_source_model.queries.readings import counting_of_segment, get_read
 from armarium_source_model.queries.segments import get_segment, parsed_answers
 from armarium_source_model.queries.text import page_shapes
 from armarium_source_model.schemas.joins import Merge, Merged, Split, SplitBody
-from armarium_source_model.writes import add_note, live_after
+from armarium_source_model.writes import add_notes, live_after
 
 BOXES = ("bbox_x", "bbox_y", "bbox_w", "bbox_h")
 
@@ -65,9 +73,8 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
         if leads:
             raise ForwardingWouldLoop(p.keep_id, min(leads))
     expected = dict(zip(p.segment_ids, p.expected_versions, strict=False))
-    checked: set[str] = set()
-    keep = editable(ctx, p.keep_id, expected.get(p.keep_id), checked)
-    absorbed = [editable(ctx, one, expected.get(one), checked) for one in absorbed_ids]
+    named = [p.keep_id, *absorbed_ids]
+    keep, *absorbed = editable_rows(ctx, named, [expected.get(one) for one in named])
     one_pass([keep, *absorbed])
     ordered = _in_order(ctx, [keep, *absorbed])
     changes: dict[str, Any] = _joined_shape(keep, ordered)
@@ -76,9 +83,8 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
     _move_children(ctx, absorbed_ids, keep.id)
     write_version(ctx, keep, changes)
     _join_texts(ctx, keep, ordered)
-    for row in absorbed:
-        write_version(ctx, row, {"deleted_at": ctx.now})
-        add_note(ctx, row.document_id, row.id, "merged", [keep.id], p.reason)
+    set_deleted(ctx, absorbed, ctx.now)
+    add_notes(ctx, [(row.document_id, row.id, "merged", (keep.id,), p.reason) for row in absorbed])
     ctx.target(keep.id)
     answer = parsed_answers(ctx.conn, [keep.id], reading_rule(ctx.project))[0]
     return {**answer, "absorbed_ids": absorbed_ids}
@@ -216,7 +222,7 @@ def split(ctx: ActionContext, p: SplitBody) -> dict[str, Any]:
         ],
     )  # fmt: skip
     _deal_children(ctx, row.id, ids, [rect for _, rect in shapes])
-    add_note(ctx, row.document_id, row.id, "split", ids, p.reason)
+    add_notes(ctx, [(row.document_id, row.id, "split", ids, p.reason)])
     counting = counting_of_segment(ctx.conn, row.id, "transcription", reading_rule(ctx.project))
     for identity, part in zip(ids, p.parts, strict=True):
         if part.text:

@@ -9,8 +9,8 @@ from sqlalchemy import Connection
 
 from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, action, new_id
 from armarium_documents.api import require_live, require_unlocked
+from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.samples import sample_page
-from armarium_source_model.actions.segments import editable
 from armarium_source_model.errors import refuse_provisional
 from armarium_source_model.models import links
 from armarium_source_model.queries.links import get_link, standing_link

@@ -9,8 +9,8 @@ from sqlalchemy import Row
 
 from armarium.api import ActionContext, Conflict, Example, Invalid, action, new_id
 from armarium_documents.api import require_live, require_unlocked
+from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.samples import SamplePage, sample_page
-from armarium_source_model.actions.segments import editable
 from armarium_source_model.api import pass_sequence
 from armarium_source_model.errors import OtherPage, PositionsOutOfRoom, refuse_provisional
 from armarium_source_model.models import order_entries, reading_orders

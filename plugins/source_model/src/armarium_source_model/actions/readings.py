@@ -8,8 +8,8 @@ from sqlalchemy import Row
 
 from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, action, new_id
 from armarium_documents.api import require_live, require_unlocked
+from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.samples import sample_page, sample_reading
-from armarium_source_model.actions.segments import editable
 from armarium_source_model.api import readings_of, representations
 from armarium_source_model.counting import HUMAN
 from armarium_source_model.errors import (

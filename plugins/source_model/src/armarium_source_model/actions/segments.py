@@ -9,16 +9,24 @@ import orjson
 from sqlalchemy import Row, select
 
 from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, action, json_text, new_id
-from armarium_documents.api import require_document, require_live, require_unlocked
+from armarium_documents.api import require_document
+from armarium_source_model.actions.edits import (
+    check_page,
+    editable,
+    editable_rows,
+    once,
+    one_pass,
+    present_rows,
+    set_deleted,
+    write_version,
+)
 from armarium_source_model.actions.forward import forward_undo
 from armarium_source_model.actions.samples import sample_anchor, sample_document, sample_page
 from armarium_source_model.api import segments
 from armarium_source_model.errors import (
     NoSuchSegment,
     OtherPage,
-    PassDeleted,
     SegmentDeleted,
-    StaleSegment,
     refuse_provisional,
 )
 from armarium_source_model.geometry import (
@@ -29,11 +37,9 @@ from armarium_source_model.geometry import (
     validate_polygon,
     validate_rect,
 )
-from armarium_source_model.queries.passes import get_pass, reading_rule
+from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.segments import (
     EDITABLE,
-    get_segment,
-    moved_fields,
     parsed_answers,
     segment_versions,
 )
@@ -49,7 +55,7 @@ from armarium_source_model.schemas.segments import (
     WrittenSegment,
     WrittenSegments,
 )
-from armarium_source_model.writes import add_note, live_after, primary_rendition, writable_pass
+from armarium_source_model.writes import add_notes, primary_rendition, writable_pass
 
 NEVER_NULL = ("anchor", "kind", "is_furniture")
 
@@ -226,35 +232,6 @@ def _check_parent(parents: dict[str, Row[Any]], parent_id: str, pass_id: str) ->
     return row
 
 
-def editable(
-    ctx: ActionContext, segment_id: str, expected_version: int | None, checked: set[str] | None = None
-) -> Row[Any]:
-    """The row of a live segment at the version the caller read; the refusals of B 4.1 otherwise.
-
-    checked: passes whose page was looked at in this step already; it grows.
-    """
-    refuse_provisional(segment_id)
-    row = get_segment(ctx.conn, segment_id)
-    if row.deleted_at is not None:
-        raise SegmentDeleted(segment_id, live_after(ctx, segment_id))
-    if checked is None or row.pass_id not in checked:
-        _check_page(ctx, row)
-    if checked is not None:
-        checked.add(row.pass_id)
-    if expected_version is not None and row.version != expected_version:
-        raise StaleSegment(
-            segment_id, expected_version, row.version, moved_fields(ctx.conn, row, expected_version)
-        )
-    return row
-
-
-def _check_page(ctx: ActionContext, row: Row[Any]) -> None:
-    if get_pass(ctx.conn, row.pass_id).deleted_at is not None:
-        raise PassDeleted(row.pass_id)
-    require_live(ctx.conn, row.document_id)
-    require_unlocked(ctx, row.document_id)
-
-
 def _update_example(ex: Example) -> dict[str, Any]:
     page = sample_page(ex)
     return {
@@ -312,21 +289,6 @@ def _check_new_parent(ctx: ActionContext, row: Row[Any], parent_id: str | None) 
         above = _check_parent(_parents(ctx, {above}), above, row.pass_id).parent_segment_id
 
 
-def write_version(ctx: ActionContext, row: Row[Any], changes: dict[str, Any]) -> None:
-    """Write *changes* as the segment's next version; nothing at all when every field has that value already."""
-    ctx.target(row.id)
-    if all(getattr(row, name) == value for name, value in changes.items()):
-        return
-    if ctx.principal.kind == "person":
-        changes = {**changes, "by_hand": True}
-    ctx.conn.execute(
-        segments.update()
-        .where(segments.c.id == row.id)
-        .values(**changes, version=row.version + 1, updated_at=ctx.now)
-    )
-    ctx.changed(segment_ids=[row.id], pass_ids=[row.pass_id], document_ids=[row.document_id])
-
-
 def _delete_example(ex: Example) -> dict[str, Any]:
     page = sample_page(ex)
     return {
@@ -352,35 +314,11 @@ def delete(ctx: ActionContext, p: SegmentDelete) -> dict[str, Any]:
             "send one version for each id.",
             code="uneven_lists",
         )
-    checked: set[str] = set()
-    rows = [
-        editable(ctx, one, at, checked)
-        for one, at in zip(once(p.segment_ids), p.expected_versions, strict=True)
-    ]
+    rows = editable_rows(ctx, once(p.segment_ids), p.expected_versions)
     one_pass(rows)
-    for row in rows:
-        write_version(ctx, row, {"deleted_at": ctx.now})
-        add_note(ctx, row.document_id, row.id, "deleted", reason=p.reason)
+    set_deleted(ctx, rows, ctx.now)
+    add_notes(ctx, [(row.document_id, row.id, "deleted", (), p.reason) for row in rows])
     return {"segment_ids": [row.id for row in rows]}
-
-
-def once(ids: list[str]) -> list[str]:
-    twice = (
-        next((one for n, one in enumerate(ids) if one in ids[:n]), None) if len(set(ids)) < len(ids) else None
-    )
-    if twice is not None:
-        raise Invalid(f"{twice} is named twice; name each segment once.", code="named_twice")
-    return ids
-
-
-def one_pass(rows: Sequence[Row[Any]]) -> None:
-    other = next((row for row in rows if row.pass_id != rows[0].pass_id), None)
-    if other is not None:
-        raise OtherPage(
-            f"Segment {other.id} belongs to pass {other.pass_id}, segment {rows[0].id} to {rows[0].pass_id}; "
-            "one call works on one pass.",
-            code="other_pass",
-        )
 
 
 def _undelete_example(ex: Example) -> dict[str, Any]:
@@ -399,22 +337,16 @@ def _undelete_example(ex: Example) -> dict[str, Any]:
 )
 def undelete(ctx: ActionContext, p: SegmentUndelete) -> dict[str, Any]:
     """Raises NotFound, Conflict for a segment that is not deleted, Invalid for a provisional id."""
-    rows = []
+    rows = present_rows(ctx, once(p.segment_ids))
     checked: set[str] = set()
-    for segment_id in once(p.segment_ids):
-        refuse_provisional(segment_id)
-        row = get_segment(ctx.conn, segment_id)
+    for row in rows:
         if row.deleted_at is None:
             raise Conflict(
-                f"Segment {segment_id} is not deleted, so there is nothing to bring back.", code="not_deleted"
+                f"Segment {row.id} is not deleted, so there is nothing to bring back.", code="not_deleted"
             )
-        if row.pass_id not in checked:
-            _check_page(ctx, row)
-            checked.add(row.pass_id)
-        rows.append(row)
-    for row in rows:
-        write_version(ctx, row, {"deleted_at": None})
-        add_note(ctx, row.document_id, row.id, "restored", [row.id])
+        check_page(ctx, row, checked)
+    set_deleted(ctx, rows, None)
+    add_notes(ctx, [(row.document_id, row.id, "restored", (row.id,), None) for row in rows])
     return {"segment_ids": [row.id for row in rows]}
 
 

@@ -1,0 +1,114 @@
+"""What every edit of segments needs: the rows at the versions the caller read, and their next versions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Row
+
+from armarium.api import ActionContext, Invalid, raw_of
+from armarium_documents.api import require_live, require_unlocked
+from armarium_source_model.api import segments
+from armarium_source_model.errors import (
+    NoSuchSegment,
+    OtherPage,
+    PassDeleted,
+    SegmentDeleted,
+    StaleSegment,
+    refuse_provisional,
+)
+from armarium_source_model.queries.passes import get_pass
+from armarium_source_model.queries.segments import moved_fields, rows_named
+from armarium_source_model.writes import live_after
+
+
+def editable(ctx: ActionContext, segment_id: str, expected_version: int | None) -> Row[Any]:
+    """The row of a live segment at the version the caller read (None: whichever it has); else the refusals of B 4.1."""
+    return editable_rows(ctx, [segment_id], [expected_version])[0]
+
+
+def editable_rows(
+    ctx: ActionContext, ids: Sequence[str], expected_versions: Sequence[int | None]
+) -> list[Row[Any]]:
+    """The rows of live segments, in the order named, each at the version the caller read."""
+    rows = present_rows(ctx, ids)
+    checked: set[str] = set()
+    for row, expected in zip(rows, expected_versions, strict=True):
+        if row.deleted_at is not None:
+            raise SegmentDeleted(row.id, live_after(ctx, row.id))
+        check_page(ctx, row, checked)
+        if expected is not None and row.version != expected:
+            raise StaleSegment(row.id, expected, row.version, moved_fields(ctx.conn, row, expected))
+    return rows
+
+
+def present_rows(ctx: ActionContext, ids: Sequence[str]) -> list[Row[Any]]:
+    """The rows of segments, deleted ones too, in the order named; ProvisionalId, NoSuchSegment."""
+    refuse_provisional(*ids)
+    found = rows_named(ctx.conn, ids)
+    for segment_id in ids:
+        if segment_id not in found:
+            raise NoSuchSegment(segment_id)
+    return [found[segment_id] for segment_id in ids]
+
+
+def check_page(ctx: ActionContext, row: Row[Any], checked: set[str]) -> None:
+    """That a segment's pass stands and its page may be written; each pass is looked at once (*checked* grows)."""
+    if row.pass_id in checked:
+        return
+    if get_pass(ctx.conn, row.pass_id).deleted_at is not None:
+        raise PassDeleted(row.pass_id)
+    require_live(ctx.conn, row.document_id)
+    require_unlocked(ctx, row.document_id)
+    checked.add(row.pass_id)
+
+
+def once(ids: Sequence[str]) -> Sequence[str]:
+    """*ids*, refused when one is named twice."""
+    seen: set[str] = set()
+    for one in ids:
+        if one in seen:
+            raise Invalid(f"{one} is named twice; name each segment once.", code="named_twice")
+        seen.add(one)
+    return ids
+
+
+def one_pass(rows: Sequence[Row[Any]]) -> None:
+    other = next((row for row in rows if row.pass_id != rows[0].pass_id), None)
+    if other is not None:
+        raise OtherPage(
+            f"Segment {other.id} belongs to pass {other.pass_id}, segment {rows[0].id} to {rows[0].pass_id}; "
+            "one call works on one pass.",
+            code="other_pass",
+        )
+
+
+def write_version(ctx: ActionContext, row: Row[Any], changes: dict[str, Any]) -> None:
+    """Write *changes* as the segment's next version; nothing at all when every field has that value already."""
+    ctx.target(row.id)
+    if all(getattr(row, name) == value for name, value in changes.items()):
+        return
+    if ctx.principal.kind == "person":
+        changes = {**changes, "by_hand": True}
+    ctx.conn.execute(
+        segments.update()
+        .where(segments.c.id == row.id)
+        .values(**changes, version=row.version + 1, updated_at=ctx.now)
+    )
+    ctx.changed(segment_ids=[row.id], pass_ids=[row.pass_id], document_ids=[row.document_id])
+
+
+def set_deleted(ctx: ActionContext, rows: Sequence[Row[Any]], deleted_at: str | None) -> None:
+    """Withdraw many segments, or bring them back, each as its next version."""
+    by_hand = int(ctx.principal.kind == "person")
+    raw_of(ctx.conn).executemany(
+        "UPDATE segment SET deleted_at = ?, by_hand = max(by_hand, ?), version = version + 1, updated_at = ? WHERE id = ?",
+        [(deleted_at, by_hand, ctx.now, row.id) for row in rows],
+    )
+    ctx.target(*(row.id for row in rows))
+    ctx.changed(
+        segment_ids=[row.id for row in rows],
+        pass_ids=[row.pass_id for row in rows],
+        document_ids=[row.document_id for row in rows],
+    )
