@@ -103,7 +103,7 @@ def test_the_models_of_this_machine_are_listed(client: Any, engine: Engine) -> N
         "is_downloaded": True,
         "expected_size_mb": None,
         "path": str(path),
-        "metadata": {"reader": "fake", "shipped": False},
+        "metadata": {"readers": ["fake", "needy"], "shipped": False},
     }
     assert models["inside"]["metadata"]["shipped"] is True
     assert answer["disk_bytes"] >= len(MODEL)

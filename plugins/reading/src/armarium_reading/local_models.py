@@ -31,16 +31,20 @@ def gate(engine: Engine) -> Egress:
 
 def listed(engine: Engine) -> dict[str, Any]:
     """Every model and runtime of this machine, and what they take on its disk."""
-    items = []
+    items: dict[tuple[str, str], dict[str, Any]] = {}
     taken = 0
     for reader in readers(engine):
         kind = reader.model_kind or reader.name
         for model in reader.models_here(models_folder(engine, kind), runtime_folder(engine, reader)):
-            items.append(_answer(reader, kind, model))
+            known = items.get((kind, model.model))
+            if known is not None:
+                known["metadata"]["readers"].append(reader.name)
+                continue
+            items[kind, model.model] = _answer(reader, kind, model)
             taken += (model.size_bytes or 0) if _is_ours(engine, kind, model) else 0
     states = [asdict(state) for state in engine.runtimes.list()]
     taken += sum(state["size_bytes"] for state in states)
-    return {"items": items, "count": len(items), "disk_bytes": taken, "runtimes": states}
+    return {"items": list(items.values()), "count": len(items), "disk_bytes": taken, "runtimes": states}
 
 
 def _answer(reader: type[Reader], kind: str, model: ModelFile) -> dict[str, Any]:
@@ -53,7 +57,7 @@ def _answer(reader: type[Reader], kind: str, model: ModelFile) -> dict[str, Any]
         "is_downloaded": True,
         "expected_size_mb": None,
         "path": str(model.path) if model.path else None,
-        "metadata": {"reader": reader.name, "shipped": model.shipped, **dict(model.details), **note},
+        "metadata": {"readers": [reader.name], "shipped": model.shipped, **dict(model.details), **note},
     }
 
 

@@ -1,0 +1,108 @@
+"""Tesseract proved as a reader: line finding always, reading where this machine has language data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from armarium.testing.samples import sample_pages
+from armarium_reader_tesseract import language_data
+from armarium_reader_tesseract.language_data import installed, names_for
+from armarium_reader_tesseract.reader import TesseractReader
+from armarium_reading.api import Refused, exercise_reader
+
+WANTED = ("spa", "eng", "lat", "fra", "deu", "ita", "por")
+
+
+@pytest.fixture(scope="module")
+def picture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small sample page."""
+    path = tmp_path_factory.mktemp("page") / "page.jpg"
+    path.write_bytes(sample_pages(count=1, scale=0.6)[0].jpeg)
+    return path
+
+
+class FinderOnly(TesseractReader):
+    """Tesseract without language data, which can still find lines."""
+
+    can = frozenset({"find_lines"})
+
+
+def test_it_finds_lines_without_any_language_data(picture: Path, tmp_path: Path) -> None:
+    page = sample_pages(count=1, scale=0.6)[0]
+    made = TesseractReader()
+    made.load()
+    found = list(made.find_lines(made.open_page(picture, 10**9)))
+    assert len(found) >= len(page.lines) // 2
+    assert all(line.baseline for line in found)
+
+
+def test_it_is_a_reader_where_a_language_is_installed(picture: Path, tmp_path: Path) -> None:
+    here = installed(tmp_path / "models")
+    name = next((name for name in WANTED if name in here), None)
+    if name is None:
+        pytest.skip("This machine has no Tesseract language data (Debian: apt install tesseract-ocr-spa).")
+    proof = exercise_reader(TesseractReader, tmp_path, page=picture, model=here[name], least_lines=5)
+    assert proof.left_out == {}
+    assert any(proof.texts)
+
+
+def test_no_language_data_is_said_with_the_package_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(language_data, "USUAL_PLACES", ())
+    monkeypatch.delenv("TESSDATA_PREFIX", raising=False)
+    with pytest.raises(Refused, match=r"no data for the language 'la'.*tesseract-ocr-lat.*lat\.traineddata"):
+        TesseractReader.model_for(reading=True, language="la", folder=tmp_path)
+    with pytest.raises(Refused, match="one language at a time"):
+        TesseractReader.model_for(reading=True, language=None, folder=tmp_path)
+    assert TesseractReader.model_for(reading=False, language=None, folder=tmp_path) is None
+
+
+def test_language_data_is_found_where_it_usually_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(language_data, "USUAL_PLACES", (str(tmp_path / "usr"),))
+    monkeypatch.setenv("TESSDATA_PREFIX", str(tmp_path / "prefix"))
+    for place, name in (("usr", "spa"), ("usr", "osd"), ("usr/script", "Latin"), ("prefix/tessdata", "frk")):
+        folder = tmp_path / place
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.traineddata").write_bytes(b"data")
+    ours = tmp_path / "models"
+    ours.mkdir()
+    (ours / "spa.traineddata").write_bytes(b"better data")
+    here = installed(ours)
+    assert sorted(here) == ["frk", "script/Latin", "spa"]
+    assert here["spa"].parent == ours
+    assert TesseractReader.model_for(reading=True, language="de-Latf", folder=ours) == here["frk"]
+    assert [model.model for model in TesseractReader.models_here(ours, None)] == sorted(here)
+
+
+def test_data_that_is_cut_short_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "spa.traineddata").write_bytes(b"not language data")
+    with pytest.raises(Refused, match=r"cannot use spa\.traineddata"):
+        TesseractReader(model=str(tmp_path / "spa.traineddata")).load()
+
+
+def test_reading_without_data_is_refused(picture: Path) -> None:
+    made = TesseractReader()
+    made.load()
+    with pytest.raises(Refused, match="name the language"):
+        list(made.read_page(made.open_page(picture, 10**9)))
+
+
+@pytest.mark.parametrize(
+    ("tag", "name"),
+    [("es", "spa"), ("la", "lat"), ("de-Latf", "deu_latf"), ("grc", "grc"), ("spa", "spa"), ("es_MX", "spa")],
+)
+def test_languages_have_the_names_tesseract_gives_them(tag: str, name: str) -> None:
+    assert names_for(tag)[0] == name
+
+
+def test_where_language_data_is_published() -> None:
+    file = TesseractReader.remote("la", lambda _url: b"")
+    assert file.name == "lat.traineddata"
+    assert file.url.endswith("/lat.traineddata")
+    with pytest.raises(Refused, match="no name of Tesseract language data"):
+        TesseractReader.remote("../x", lambda _url: b"")
