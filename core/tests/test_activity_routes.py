@@ -135,7 +135,9 @@ class TestList:
         assert (lanes["cpu"]["running"], lanes["cpu"]["waiting"]) == (1, 3)
         gate.open.set()
 
-    def test_several_paused_jobs_of_a_kind_are_one_row(self, web: Any, chores: Engine, project: Library) -> None:
+    def test_several_paused_jobs_of_a_kind_are_one_row(
+        self, web: Any, chores: Engine, project: Library
+    ) -> None:
         ids = [put(chores, project, "chore-items", {"items": n}) for n in range(4)]
         for job_id in ids[:3]:
             web.put(f"{JOBS}/{job_id}/paused", json={"paused": True})
@@ -212,7 +214,9 @@ class TestDecisions:
         assert (body["id"], body["state"]) == (job_id, "paused")
         assert answer.headers["X-Service-Audit-Id"] == body["audit_id"]
         with project.db.read() as conn:
-            name = conn.exec_driver_sql("SELECT action_name FROM audit WHERE id = ?", (body["audit_id"],)).scalar()
+            name = conn.exec_driver_sql(
+                "SELECT action_name FROM audit WHERE id = ?", (body["audit_id"],)
+            ).scalar()
         assert name == "job.pause"
         assert web.post(f"/api/actions/audit/{body['audit_id']}/undo").status_code == 200
         assert web.get(f"{JOBS}/{job_id}").json()["state"] == "waiting"
@@ -360,7 +364,9 @@ class TestDerivatives:
         assert {s["id"]: (s["done"], s["total"]) for s in node["children"]}["thumbnails"] == (3, 3)
         assert web.get(JOBS).json()["items"] == []
 
-    def test_cancel_of_the_import(self, web: Any, bare: Any, chores: Engine, project: Library, other: Library) -> None:
+    def test_cancel_of_the_import(
+        self, web: Any, bare: Any, chores: Engine, project: Library, other: Library
+    ) -> None:
         put(chores, project, "chore-first", {"items": 1})
         put(chores, other, "chore-first", {"items": 1})
         assert bare.get(f"{JOBS}/derivatives").json()["total"] == 2
@@ -370,7 +376,9 @@ class TestDerivatives:
 
 
 class TestLog:
-    def test_newest_last_and_nothing_from_another_row(self, web: Any, chores: Engine, project: Library) -> None:
+    def test_newest_last_and_nothing_from_another_row(
+        self, web: Any, chores: Engine, project: Library
+    ) -> None:
         put(chores, project, "chore-refused", {"items": 2})
         job_id = put(chores, project, "chore-refused", {"items": 1})
         chores.jobs.run_until_idle(project, 10)
@@ -380,7 +388,9 @@ class TestLog:
         assert (line["row_id"], line["source"], line["level"]) == (job_id, "job", "error")
         assert web.get(f"{JOBS}/{job_id}/log", params={"after": line["seq"]}).json()["lines"] == []
 
-    def test_a_runs_events_and_its_steps_are_its_log(self, web: Any, chores: Engine, project: Library) -> None:
+    def test_a_runs_events_and_its_steps_are_its_log(
+        self, web: Any, chores: Engine, project: Library
+    ) -> None:
         run = put(chores, project, "chore-unknown", {}, job_id="run-7")
         with project.db.write() as conn:
             enqueue_many(conn, [NewJob("chore-unknown", {}, "step", job_id="run-7:read")], parent_id=run)
@@ -470,7 +480,10 @@ class TestActivity:
 
     def test_it_is_only_ever_appended_to(self, project: Library, events: list[str]) -> None:
         for statement in ("UPDATE activity SET message = 'x'", "DELETE FROM activity"):
-            with pytest.raises(Exception, match="rows of activity are never changed"), project.db.write() as conn:
+            with (
+                pytest.raises(Exception, match="rows of activity are never changed"),
+                project.db.write() as conn,
+            ):
                 conn.exec_driver_sql(statement)
 
     def test_a_type_of_its_own_invention_is_refused(self, project: Library) -> None:

@@ -60,9 +60,7 @@ Index("ix_activity_timestamp", activity.c.timestamp)
 for _column in (activity.c.workflow_id, activity.c.batch_id, activity.c.thread_id):
     Index(f"ix_activity_{_column.name}", _column, sqlite_where=_column.isnot(None))
 
-_COLUMNS = (
-    "id, type, level, timestamp, message, workflow_id, batch_id, thread_id, node_id, metadata, duration_ms, error"
-)
+_COLUMNS = "id, type, level, timestamp, message, workflow_id, batch_id, thread_id, node_id, metadata, duration_ms, error"
 
 
 def record_activity(
@@ -153,7 +151,8 @@ def read_activity(
     items = [
         dict(zip(names, row, strict=True))
         for row in raw.execute(
-            f"SELECT {_COLUMNS} FROM activity{where} ORDER BY seq DESC LIMIT ? OFFSET ?", (*values, limit, offset)
+            f"SELECT {_COLUMNS} FROM activity{where} ORDER BY seq DESC LIMIT ? OFFSET ?",
+            (*values, limit, offset),
         )
     ]
     for item in items:

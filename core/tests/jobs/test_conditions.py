@@ -38,7 +38,9 @@ def test_what_a_machine_does_not_tell_is_no_hindrance() -> None:
     assert hindrance(standing(), heavy_running=9, mode="automatic", watched=False) is None
 
 
-@pytest.mark.parametrize(("free", "tight", "low"), [(0.5, False, False), (0.19, True, False), (0.04, True, True)])
+@pytest.mark.parametrize(
+    ("free", "tight", "low"), [(0.5, False, False), (0.19, True, False), (0.04, True, True)]
+)
 def test_memory(free: float, tight: bool, low: bool) -> None:
     now = standing(memory_free=free)
     assert (now.memory, now.memory_low) == (tight, low)
@@ -53,7 +55,9 @@ def test_heat_holds_whatever_the_mode(below: float, hot: bool) -> None:
     assert hindrance(now, heavy_running=0, mode="started", watched=True) == ("heat" if hot else None)
 
 
-@pytest.mark.parametrize(("told", "code"), [({"on_battery": True}, "battery"), ({"seconds_since_input": 29.0}, "in-use")])
+@pytest.mark.parametrize(
+    ("told", "code"), [({"on_battery": True}, "battery"), ({"seconds_since_input": 29.0}, "in-use")]
+)
 def test_battery_and_a_person_hold_unless_started_or_watched(told: dict[str, Any], code: str) -> None:
     now = standing(**told)
     assert hindrance(now, heavy_running=0, mode="automatic", watched=False) == code
@@ -97,7 +101,9 @@ def test_this_machine_reads_sensors_where_there_are_some(monkeypatch: pytest.Mon
 
     sensors = {"a": [entry(70, 80, 100), entry(60, None, None)], "b": [entry(0, 1, 1)]}
     monkeypatch.setattr(psutil, "sensors_temperatures", lambda: sensors, raising=False)
-    monkeypatch.setattr(psutil, "sensors_battery", lambda: SimpleNamespace(power_plugged=False), raising=False)
+    monkeypatch.setattr(
+        psutil, "sensors_battery", lambda: SimpleNamespace(power_plugged=False), raising=False
+    )
     machine = ThisMachine()
     assert machine.degrees_below_limit() == 25
     assert machine.on_battery() is True

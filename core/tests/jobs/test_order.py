@@ -222,7 +222,7 @@ def test_small_jobs_are_picked_up_many_at_a_time_and_long_ones_alone() -> None:
 
 
 def test_a_job_that_turns_out_long_frees_those_behind_it(crowd: Any, order: Order, monkeypatch: Any) -> None:
-    monkeypatch.setattr("armarium.jobs.runner.LONG_SECONDS", 0.1)
+    monkeypatch.setattr("armarium.jobs.keeper.LONG_SECONDS", 0.1)
     crowd.engine.jobs.pace.note(crowd.engine.kinds.require("chore-gated"), 64, 0.001)
     jobs = [crowd.put("chore-gated", {"items": 1}) for _ in range(4)]
     crowd.engine.jobs.start()

@@ -19,8 +19,9 @@ from armarium.engine import Engine
 from armarium.errors import Conflict
 from armarium.jobs import decisions
 from armarium.jobs.claims import select, wanted
+from armarium.jobs.ending import Ended, end
 from armarium.jobs.models import FINISHED, INTERRUPTIONS_ALLOWED
-from armarium.jobs.queue import Ended, end, enqueue, move_on
+from armarium.jobs.queue import enqueue, move_on
 from armarium.jobs.sight import Sight
 from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
@@ -298,7 +299,7 @@ class TestQueueAtLength(QueueMachine.TestCase):  # type: ignore[misc, name-defin
 def test_the_machine_notices_a_planted_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     from hypothesis.stateful import run_state_machine_as_test
 
-    monkeypatch.setattr("armarium.jobs.queue.roll_up", lambda raw, job_id, done, total: None)
+    monkeypatch.setattr("armarium.jobs.ending.roll_up", lambda raw, job_id, done, total: None)
     with pytest.raises(AssertionError):
         run_state_machine_as_test(
             QueueMachine,

@@ -163,7 +163,7 @@ def test_a_clock_that_jumps_loses_and_repeats_nothing(house: Any, monkeypatch: A
     ):
         monkeypatch.setattr(f"armarium.{module}.now", lambda: moment)
     later = [house.put("chore-items", {"items": 1}) for _ in range(3)]
-    house.engine.jobs._beat()
+    house.engine.jobs.keeper.beat()
     assert house.row(running)["interruptions"] == 0
     house.gate.open.set()
     house.work()
@@ -192,7 +192,7 @@ def test_a_lease_nobody_works_on_runs_out(house: Any) -> None:
             "started_at = created_at WHERE id = ?",
             (house.engine.jobs.holder, job_id),
         )
-    house.engine.jobs._beat()
+    house.engine.jobs.keeper.beat()
     assert house.state(job_id) == "waiting"
 
 

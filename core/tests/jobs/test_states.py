@@ -278,7 +278,13 @@ def test_a_person_paused_on_a_remote_service_is_told_there(house: Any) -> None:
     house.act("job.pause", job_id=job_id, paused=False)
     house.undo(house.act("job.pause", job_id=job_id, paused=True)["audit_id"])
     house.act("job.cancel", job_id=job_id)
-    assert [what for what, _ in house.told] == ["pause True", "pause False", "pause True", "pause False", "cancel"]
+    assert [what for what, _ in house.told] == [
+        "pause True",
+        "pause False",
+        "pause True",
+        "pause False",
+        "cancel",
+    ]
     assert {told_id for _, told_id in house.told} == {job_id}
     assert paused["state"] == "running"
     let_on(house)

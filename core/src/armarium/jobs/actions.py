@@ -258,7 +258,9 @@ def retry_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
     sight = _sight(ctx)
     if is_counted(p.job_id):
         _counted(sight, p.job_id)
-        raise Conflict(f"The jobs behind {p.job_id} wait already; there is nothing to retry.", code="already_waiting")
+        raise Conflict(
+            f"The jobs behind {p.job_id} wait already; there is nothing to retry.", code="already_waiting"
+        )
     row = _one(sight, p.job_id)
     _refuse_of_run(sight, row, "retry")
     state = sight.state(row)

@@ -96,7 +96,9 @@ def pick(runner: JobRunner, store: JobStore, lane: Lane, raw: sqlite3.Connection
     return picked
 
 
-def _take(runner: JobRunner, store: JobStore, lane: Lane, raw: sqlite3.Connection, chosen: _Option) -> list[Picked]:
+def _take(
+    runner: JobRunner, store: JobStore, lane: Lane, raw: sqlite3.Connection, chosen: _Option
+) -> list[Picked]:
     """The chosen job and, when its kind is quick, as many of the same kind and model as fit a time slice."""
     claims = [chosen.claim]
     batch = 1 if chosen.claim.interruptions or chosen.claim.body_done else runner.pace.batch(chosen.kind)

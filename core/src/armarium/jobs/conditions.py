@@ -113,7 +113,11 @@ def _mac_idle() -> float | None:
 
     try:
         told = subprocess.run(
-            ["/usr/sbin/ioreg", "-c", "IOHIDSystem", "-d", "4"], capture_output=True, text=True, timeout=5, check=False
+            ["/usr/sbin/ioreg", "-c", "IOHIDSystem", "-d", "4"],
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=False,
         ).stdout
     except (OSError, subprocess.SubprocessError):
         return None
@@ -165,7 +169,9 @@ WORDS = {
 class Conditions:
     """The standing of one machine, measured at most every two seconds."""
 
-    def __init__(self, machine: Machine | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, machine: Machine | None = None, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.machine: Machine = machine or ThisMachine()
         self._clock = clock
         self._lock = threading.Lock()

@@ -219,9 +219,7 @@ class JobContext:
         )
         return self.spawn_many([job])[0]
 
-    def spawn_many(
-        self, jobs: Sequence[NewJob], *, checkpoint: Mapping[str, Any] | None = None
-    ) -> list[str]:
+    def spawn_many(self, jobs: Sequence[NewJob], *, checkpoint: Mapping[str, Any] | None = None) -> list[str]:
         """Put many children in the queue in one transaction, with *checkpoint*; see `spawn`."""
         self._refuse_when_closed()
         kinds = self._runner.kinds
@@ -312,4 +310,3 @@ class JobContext:
     def _refuse_when_closed(self) -> None:
         if self._store.closed:
             raise JobStopped("shutdown")
-

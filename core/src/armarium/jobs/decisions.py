@@ -13,8 +13,8 @@ from sqlalchemy import Connection
 
 from armarium.db import raw_of
 from armarium.ids import now, parse_timestamp, timestamp
+from armarium.jobs.ending import Changes, Ended, end, settle
 from armarium.jobs.models import FINISHED, INTERRUPTIONS_ALLOWED, KEEP_DAYS
-from armarium.jobs.queue import Changes, Ended, end, reopen, settle
 
 _SUBTREE = (
     "WITH RECURSIVE tree (id, depth) AS (SELECT ?, 0 UNION ALL "
@@ -96,11 +96,26 @@ def retry(conn: Connection, job_id: str) -> list[str]:
         again.append(one)
         if parent_id is not None:
             parents[parent_id] = None
+    _reopen_parents(raw, list(parents))
+    return again
+
+
+def _reopen_parents(raw: sqlite3.Connection, parents: list[str]) -> None:
+    """Count the children of *parents* (deepest first) afresh; one that had ended well waits for them again."""
     for parent in parents:
         _recount(raw, parent)
-    (above,) = raw.execute("SELECT parent_id FROM job WHERE id = ?", (job_id,)).fetchone()
-    reopen(raw, above)
-    return again
+        state, body_done, open_children, above = raw.execute(
+            "SELECT state, body_done, open_children, parent_id FROM job WHERE id = ?", (parent,)
+        ).fetchone()
+        if state in FINISHED and body_done and open_children:
+            raw.execute(
+                "UPDATE job SET state = 'running', reason = NULL, reason_code = NULL, finished_at = NULL, stop = NULL "
+                "WHERE id = ?",
+                (parent,),
+            )
+        if above is not None:
+            # The list grows while it is walked: what changed here is counted again above.
+            parents.append(above)
 
 
 def settle_parents(conn: Connection, parents: Iterable[str]) -> Changes:
@@ -154,7 +169,10 @@ def recover(conn: Connection, working: Iterable[int] = (), *, holder: str | None
             )
             failed += 1
         else:
-            one.reason, one.reason_code = "The engine stopped while this ran; it carries on from where it was.", None
+            one.reason, one.reason_code = (
+                "The engine stopped while this ran; it carries on from where it was.",
+                None,
+            )
             back += 1
         ended.append(one)
     if ended:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from armarium.errors import ServiceError
 from armarium.ids import now, timestamp
 from armarium.jobs.context import JobContext, JobStopped, RetryLater
+from armarium.jobs.ending import Ended
 from armarium.jobs.log import write_lines
-from armarium.jobs.queue import Ended
 from armarium.jobs.store import JobStore, Picked
 from armarium.tables import json_text
 

@@ -183,7 +183,8 @@ def no_such(job_id: str) -> NotFound:
     if is_counted(job_id):
         return NotFound(f"No job stands behind {job_id[:80]} now: none of them waits.", code="unknown_job")
     return NotFound(
-        f"No job has the id {job_id[:80]} in the open projects. Finished jobs are kept 30 days.", code="unknown_job"
+        f"No job has the id {job_id[:80]} in the open projects. Finished jobs are kept 30 days.",
+        code="unknown_job",
     )
 
 
@@ -288,7 +289,9 @@ def _stage(sight: Sight, stage: str, since: int | None) -> dict[str, Any]:
             first = next(row for row in waiting if sight.state(row) != "paused")
             reason, code = sight.reason(first, "waiting")
     lane = next((kind.lane for kind in sight.runner.kinds if kind.name in names), None)
-    return _stage_node(stage, _together(states), title, done, total, reason, code, sight.path, lane, DERIVATIVES)
+    return _stage_node(
+        stage, _together(states), title, done, total, reason, code, sight.path, lane, DERIVATIVES
+    )
 
 
 def _together(states: Counter[str]) -> str:

@@ -1,14 +1,13 @@
-"""Rows of the queue: put in, spawned, moved on, ended. Plain functions on a connection inside a write transaction.
+"""Rows of the queue: put in, spawned, moved on. Plain functions on a connection inside a write transaction.
 
-What to run next is `claims`, a person's decisions are `decisions`, threads are `runner`.
+What to run next is `claims`, how jobs end is `ending`, a person's decisions are `decisions`.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -44,31 +43,6 @@ class NewJob:
     handed_in_by: str | None = None
     """The workflow run that waits for it."""
     job_id: str | None = None
-
-
-@dataclass(slots=True)
-class Ended:
-    """How a body ended: the state its row goes to and what is shown."""
-
-    seq: int
-    id: str
-    state: str
-    attempts: int
-    started_at: str
-    finished_at: str
-    parent_id: str | None = None
-    reason: str | None = None
-    reason_code: str | None = None
-    result: str | None = None
-    not_before: str | None = None
-
-
-@dataclass(slots=True)
-class Changes:
-    """Ids of jobs whose shown state changed, and of those that only moved on."""
-
-    states: list[str] = field(default_factory=list)
-    progress: set[str] = field(default_factory=set)
 
 
 _INSERT = (
@@ -147,7 +121,9 @@ def enqueue_many(
         if job.after_id is not None:
             require(raw, job.after_id)
         if job.job_id is not None and raw.execute("SELECT 1 FROM job WHERE id = ?", (job.job_id,)).fetchone():
-            raise Conflict(f"A job with the id {job.job_id} exists already.", code="already_exists", id=job.job_id)
+            raise Conflict(
+                f"A job with the id {job.job_id} exists already.", code="already_exists", id=job.job_id
+            )
         job_id = job.job_id or new_id()
         ids.append(job_id)
         pages += job.total
@@ -297,154 +273,6 @@ def move_on(
             (*lease, job_id),
         )
     roll_up(raw, job_id, new_done - old_done, new_total - old_total)
-
-
-_END = (
-    "UPDATE job SET state = ?1, reason = ?2, reason_code = ?3, result = ?4, started_at = ?5, finished_at = ?6, "
-    "attempts = ?7, body_done = ?1 = 'done', "
-    "done = done + CASE WHEN ?1 = 'done' THEN own_total - own_done ELSE 0 END, "
-    "own_done = CASE WHEN ?1 = 'done' THEN own_total ELSE own_done END, "
-    "stop = NULL, lease_holder = NULL, lease_until = NULL, not_before = NULL WHERE seq = ?8"
-)
-_PUT_BACK = (
-    "UPDATE job SET state = 'waiting', reason = ?, reason_code = ?, not_before = ?, started_at = ?, attempts = ?, "
-    "stop = NULL, lease_holder = NULL, lease_until = NULL WHERE seq = ?"
-)
-
-
-def end(conn: Connection, ended: Sequence[Ended]) -> Changes:
-    """Write how bodies ended, in one go: finished rows, rows put back, and what that means for the jobs above.
-
-    A job whose body ended well stays `running` until its children have finished; it then fails when one failed.
-    """
-    raw = raw_of(conn)
-    changes = Changes()
-    for e in ended:
-        if e.state == "waiting" and _was_cancelled(raw, e.seq):
-            # Cancelled in the very moment in which it stopped for another reason.
-            e.state, e.reason, e.reason_code = "cancelled", "Cancelled by a person.", "cancelled"
-    finished = [e for e in ended if e.state != "waiting"]
-    back = [e for e in ended if e.state == "waiting"]
-    if back:
-        raw.executemany(
-            _PUT_BACK, [(e.reason, e.reason_code, e.not_before, e.started_at, e.attempts, e.seq) for e in back]
-        )
-    if finished:
-        parents = _closed(raw, [e for e in finished if e.parent_id is not None])
-        raw.executemany(
-            _END,
-            [
-                (e.state, e.reason, e.reason_code, e.result, e.started_at, e.finished_at, e.attempts, e.seq)
-                for e in finished
-            ],
-        )
-        waits = _with_children(raw, [e.seq for e in finished if e.state == "done"])
-        for e in finished:
-            if e.seq in waits:
-                # It is not closed after all: its children are still to come, or one has failed already.
-                if e.parent_id is not None:
-                    parents[e.parent_id][0] -= 1
-                raw.execute("UPDATE job SET state = 'running', finished_at = NULL WHERE seq = ?", (e.seq,))
-                _settle(raw, e.id, changes)
-        for parent_id, (closed, failed, pages) in parents.items():
-            _close_children(raw, parent_id, closed, failed, pages, changes)
-    changes.states.extend(e.id for e in ended)
-    return changes
-
-
-def _was_cancelled(raw: sqlite3.Connection, seq: int) -> bool:
-    row = raw.execute("SELECT stop FROM job WHERE seq = ?", (seq,)).fetchone()
-    return row is not None and row[0] == "cancel"
-
-
-def _closed(raw: sqlite3.Connection, ended: Iterable[Ended]) -> dict[str, list[int]]:
-    """Parent id to [children finished, of them failed, pages that count as done by it]."""
-    parents: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
-    for e in ended:
-        assert e.parent_id is not None
-        counts = parents[e.parent_id]
-        counts[0] += 1
-        if e.state == "failed":
-            counts[1] += 1
-        elif e.state == "done":
-            (left,) = raw.execute("SELECT own_total - own_done FROM job WHERE seq = ?", (e.seq,)).fetchone()
-            counts[2] += left
-    return parents
-
-
-def _with_children(raw: sqlite3.Connection, seqs: list[int]) -> set[int]:
-    found: set[int] = set()
-    for start in range(0, len(seqs), 500):
-        part = seqs[start : start + 500]
-        found.update(
-            seq
-            for (seq,) in raw.execute(
-                f"SELECT seq FROM job WHERE seq IN ({', '.join('?' * len(part))}) "
-                "AND (open_children > 0 OR failed_children > 0)",
-                part,
-            )
-        )
-    return found
-
-
-def _close_children(
-    raw: sqlite3.Connection, parent_id: str, closed: int, failed: int, pages: int, changes: Changes
-) -> None:
-    roll_up(raw, parent_id, pages, 0)
-    raw.execute(
-        "UPDATE job SET open_children = open_children - ?, failed_children = failed_children + ? WHERE id = ?",
-        (closed, failed, parent_id),
-    )
-    changes.progress.add(parent_id)
-    _settle(raw, parent_id, changes)
-
-
-def _settle(raw: sqlite3.Connection, job_id: str, changes: Changes) -> None:
-    """Finish a job whose body has ended well when its last child has finished."""
-    row = raw.execute(
-        "SELECT state, body_done, open_children, failed_children, stop, parent_id FROM job WHERE id = ?", (job_id,)
-    ).fetchone()
-    if row is None:
-        return
-    state, body_done, open_children, failed_children, stop, parent_id = row
-    if state != "running" or not body_done or open_children > 0:
-        return
-    (children,) = raw.execute("SELECT count(*) FROM job WHERE parent_id = ?", (job_id,)).fetchone()
-    end_state, reason, code = "done", None, None
-    if stop == "cancel":
-        end_state, reason, code = "cancelled", "Cancelled by a person.", "cancelled"
-    elif failed_children > 0:
-        end_state, code = "failed", "children"
-        reason = (
-            f"{failed_children} of {children} parts failed; the log says why each did. "
-            "Retry takes up only what failed."
-        )
-    raw.execute(
-        "UPDATE job SET state = ?, reason = ?, reason_code = ?, finished_at = ?, stop = NULL WHERE id = ?",
-        (end_state, reason, code, now(), job_id),
-    )
-    changes.states.append(job_id)
-    if parent_id is not None:
-        _close_children(raw, parent_id, 1, 1 if end_state == "failed" else 0, 0, changes)
-
-
-def settle(conn: Connection, job_id: str) -> Changes:
-    """Finish *job_id* and the jobs above it where nothing is left for them to wait for."""
-    changes = Changes()
-    _settle(raw_of(conn), job_id, changes)
-    return changes
-
-
-def shown(raw: sqlite3.Connection, ids: Iterable[str]) -> list[tuple[str, str, int, int, str | None]]:
-    """(id, state, done, total, reason) of each of *ids* that exists."""
-    wanted = list(dict.fromkeys(ids))
-    found: list[tuple[str, str, int, int, str | None]] = []
-    for start in range(0, len(wanted), 500):
-        part = wanted[start : start + 500]
-        found += raw.execute(
-            f"SELECT id, state, done, total, reason FROM job WHERE id IN ({', '.join('?' * len(part))})", part
-        ).fetchall()
-    return found
 
 
 def loads(text: str | None) -> Any:

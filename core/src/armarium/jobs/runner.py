@@ -1,8 +1,6 @@
-"""The runner of one engine: threads for each lane, a keeper that wakes them, and what other parts ask of it.
+"""The runner of one engine: its libraries' queues, its mode, and what other parts of the engine ask of it.
 
-A lane's thread picks up jobs, runs their bodies, and writes how they ended together with the next pick: one
-transaction for one long job or for hundreds of short ones. A crash between a short body and that transaction runs
-the body again; what it did through `JobContext.act` stands with its checkpoint, so nothing is lost or doubled.
+Threads are elsewhere: `lanes` runs bodies, `keeper` wakes lanes.
 """
 
 from __future__ import annotations
@@ -15,17 +13,18 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from armarium.db import raw_of
-from armarium.errors import ServiceError
 from armarium.ids import new_id, timestamp
 from armarium.jobs import decisions
-from armarium.jobs.choice import Lane, Pace, pick
+from armarium.jobs.choice import Lane, Pace
 from armarium.jobs.claims import any_holds, next_due, select, wanted
 from armarium.jobs.conditions import Conditions, hindrance
-from armarium.jobs.execution import execute
+from armarium.jobs.ending import shown
+from armarium.jobs.keeper import Keeper
 from armarium.jobs.kinds import LANES, JobKind, KindRegistry
+from armarium.jobs.lanes import Crew
 from armarium.jobs.models import FINISHED, MODES, Mode
-from armarium.jobs.queue import Ended, end, loads, move_on, shown
-from armarium.jobs.store import JobStore, Picked
+from armarium.jobs.queue import loads
+from armarium.jobs.store import JobStore
 
 if TYPE_CHECKING:
     from armarium.engine import Engine
@@ -34,12 +33,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("armarium.jobs")
 
 LEASE_SECONDS = 60.0
-HEARTBEAT_SECONDS = 15.0
 STOP_SECONDS = 20.0
 """How long a release or the engine's end waits for the items in hand."""
-
-LONG_SECONDS = 1.0
-"""A job of a batch that runs longer is shown as running, and the rest of its batch goes back to the queue."""
 
 ENGINE_ITSELF = ""
 
@@ -57,13 +52,10 @@ class JobRunner:
         self.heavy_running = 0
         self.lanes = {name: Lane(name, width) for name, width in LANES.items()}
         self._stores: dict[str, JobStore] = {}
-        self._threads: dict[str, list[threading.Thread]] = {name: [] for name in LANES}
         self._lock = threading.RLock()
-        self._work = threading.Condition(self._lock)
         self._ended = threading.Condition(self._lock)
-        self._keeper: threading.Thread | None = None
-        self._call_keeper = threading.Event()
-        self._keeper_until: float | None = None
+        self.crew = Crew(self)
+        self.keeper = Keeper(self)
         self._running = False
         self._told: dict[str, float] = {}
 
@@ -80,11 +72,10 @@ class JobRunner:
             if self._running:
                 return
             self._running = True
-            self._keeper = threading.Thread(target=self._keep, name="jobs-keeper", daemon=True)
         self.reload_mode()
         if ENGINE_ITSELF not in self._stores:
             self._attach(ENGINE_ITSELF, JobStore(self.engine.state, None))
-        self._keeper.start()
+        self.keeper.start()
         for store in self.stores():
             self.wake(store.library)
 
@@ -95,18 +86,12 @@ class JobRunner:
             self._running = False
             for store in self._stores.values():
                 self._ask_all(store)
-            self._work.notify_all()
-        self._call_keeper.set()
-        for thread in [t for threads in self._threads.values() for t in threads] + [self._keeper]:
-            if thread is not None and thread.is_alive() and thread is not threading.current_thread():
-                thread.join(max(0.0, deadline - time.monotonic()))
+        self.keeper.end(deadline)
+        self.crew.end(deadline)
         for store in self.stores():
             store.closed = True
         with self._lock:
             self._stores.clear()
-            self._threads = {name: [] for name in LANES}
-            self._keeper = None
-            self._call_keeper.clear()
 
     def attach(self, library: Library) -> None:
         """Take in a library that was opened: what was found running waits again, and waiting jobs carry on."""
@@ -120,10 +105,16 @@ class JobRunner:
             back, failed = decisions.recover(conn)
             gone = decisions.purge(conn)
         if back or failed or gone:
-            log.info("jobs of %s: %d carry on, %d interrupted too often, %d old", key or "engine", back, failed, gone)
+            log.info(
+                "jobs of %s: %d carry on, %d interrupted too often, %d old",
+                key or "engine",
+                back,
+                failed,
+                gone,
+            )
         with self._lock:
             self._stores[key] = store
-        self._call_keeper.set()
+        self.keeper.call()
 
     def detach(self, library: Library, timeout: float = STOP_SECONDS) -> tuple[int, int]:
         """Stop the jobs of a library that is released; says how many were stopped and how many wait.
@@ -182,12 +173,12 @@ class JobRunner:
         store = self.store_of(library)
         if store is not None:
             store.dirty = True
-        self._call_keeper.set()
+        self.keeper.call()
 
     def look_again(self, store: JobStore) -> None:
         """Ask the keeper to look at *store* again (what was waited for is over)."""
         store.dirty = True
-        self._call_keeper.set()
+        self.keeper.call()
 
     def refresh(self, library: Library | None) -> None:
         """A person paused, resumed or cancelled jobs (or took that back): tell the bodies, and look for work."""
@@ -213,7 +204,7 @@ class JobRunner:
         self.mode = mode if mode in MODES else "automatic"
         for store in self.stores():
             store.dirty = True
-        self._call_keeper.set()
+        self.keeper.call()
 
     def watch(self, library: Library | None, job_id: str) -> None:
         """A person looks at *job_id*: it goes before other work for half a minute."""
@@ -221,7 +212,12 @@ class JobRunner:
         if store is not None:
             store.watch(job_id)
             store.dirty = True
-            self._call_keeper.set()
+            self.keeper.call()
+
+    def note_ended(self) -> None:
+        """Jobs have ended, and their ends are written: whoever waits looks again."""
+        with self._lock:
+            self._ended.notify_all()
 
     # What the lanes and the contexts ask.
 
@@ -252,7 +248,7 @@ class JobRunner:
             self.heavy_running -= 1
             for store in self._stores.values():
                 store.dirty = store.dirty or store.recheck_at is not None
-        self._call_keeper.set()
+        self.keeper.call()
 
     def must_step_aside(self, store: JobStore, kind: JobKind, job_id: str) -> bool:
         """Whether a long job makes room: background work is paused, the machine no longer suits it, or a person
@@ -364,267 +360,6 @@ class JobRunner:
                 for lane in kind.lanes
             )
 
-    # The lanes.
-
-    def _serve(self, lane: Lane) -> None:
-        """One thread of a lane: pick up, run, write the end with the next pick; sleep when there is nothing."""
-        store: JobStore | None = None
-        ended: list[tuple[Ended, Picked]] = []
-        while True:
-            store, picked = self._turn(lane, store, ended)
-            ended = []
-            if store is None:
-                with self._lock:
-                    if not self._running:
-                        return
-                    if not self._wanted(lane):
-                        self._work.wait()
-                continue
-            ended = self._run_batch(lane, store, picked)
-
-    def _run_batch(self, lane: Lane, store: JobStore, picked: list[Picked]) -> list[tuple[Ended, Picked]]:
-        ended: list[tuple[Ended, Picked]] = []
-        began = time.monotonic()
-        with self._lock:
-            lane.running += 1
-        try:
-            for place, one in enumerate(picked):
-                if place and (store.closing or time.monotonic() - began > LONG_SECONDS / 4):
-                    store.put_down(picked[place:])
-                    self.look_again(store)
-                    break
-                how = execute(self, store, one)
-                if how is None:
-                    store.put_down([one])
-                else:
-                    ended.append((how, one))
-        finally:
-            with self._lock:
-                lane.running -= 1
-            if picked[0].kind.heavy:
-                self.give_heavy_back()
-        if ended:
-            self.pace.note(picked[0].kind, len(ended), time.monotonic() - began)
-        return ended
-
-    def _turn(
-        self, lane: Lane, store: JobStore | None, ended: list[tuple[Ended, Picked]]
-    ) -> tuple[JobStore | None, list[Picked]]:
-        """Write how the last jobs ended and pick up the next, in one transaction where both are in one library."""
-        candidates = self._candidates(lane) if self._running else []
-        if ended and store is not None and (not candidates or candidates[0] is not store):
-            self._write_ends(store, ended)
-            ended = []
-            candidates = self._candidates(lane) if self._running else []
-        for candidate in candidates:
-            picked = self._write_ends(candidate, ended if candidate is store else [], lane)
-            if candidate is store:
-                ended = []
-            if picked:
-                lane.served, lane.picks = candidate, lane.picks + 1
-                return candidate, picked
-        return None, []
-
-    def _candidates(self, lane: Lane) -> list[JobStore]:
-        """Libraries that may have work for *lane*: where a person watches first, then in turn."""
-        with self._lock:
-            found = [s for s in self._stores.values() if not s.closing and _wants(s, lane.name)]
-        if len(found) > 1:
-            # Whoever was served last comes last; a person who watches comes first, but not every time.
-            found = [s for s in found if s is not lane.served] + [s for s in found if s is lane.served]
-            if lane.picks % 4:
-                found.sort(key=lambda s: not (s.all_watched or s.watched()))
-        return found
-
-    def _wanted(self, lane: Lane) -> bool:
-        return self.mode != "paused" and any(
-            not s.closing and _wants(s, lane.name) and not self._only_held_back(s) for s in self._stores.values()
-        )
-
-    @staticmethod
-    def _only_held_back(store: JobStore) -> bool:
-        """Whether the library was just looked at in vain and is to be looked at again at a set time."""
-        return store.recheck_at is not None and time.monotonic() < store.recheck_at
-
-    def _write_ends(
-        self, store: JobStore, ended: list[tuple[Ended, Picked]], lane: Lane | None = None
-    ) -> list[Picked]:
-        """Write ends and, for *lane*, pick up the next jobs; a disk that refuses leaves the ends for later."""
-        picked: list[Picked] = []
-        changed: list[str] = []
-        moved: set[str] = set()
-        if store.closed:
-            # Given up at its release: the row counts as interrupted, and whoever holds the package now owns it.
-            store.put_down(one for _, one in ended)
-            return []
-        try:
-            with store.db.write() as conn:
-                if ended:
-                    for how, one in ended:
-                        pending = one.context.take_pending() if one.context is not None else None
-                        if pending is not None:
-                            move_on(raw_of(conn), how.id, done=pending[0], total=pending[1])
-                    changes = end(conn, [how for how, _ in ended])
-                    changed, moved = changes.states, changes.progress
-                if lane is not None:
-                    recheck_at = store.recheck_at
-                    picked = pick(self, store, lane, raw_of(conn))
-                    if store.recheck_at != recheck_at or (picked and self._keeper_sleeps_past(picked)):
-                        self._call_keeper.set()
-        except Exception as error:
-            self._not_written(store, ended, picked, error)
-            return []
-        if picked and not picked[0].claim.body_done and self.pace.batch(picked[0].kind) == 1:
-            changed.append(picked[0].claim.id)
-        try:
-            if changed:
-                self.tell(store, changed)
-            for job_id in moved:
-                self.tell_progress(store, job_id)
-        except Exception:
-            # A library that is gone the moment its last job ended; nobody is left to be told.
-            log.warning("a change of jobs of %s could not be told", store.path or "the engine")
-        if ended:
-            store.put_down(one for _, one in ended)
-            if store.dependents or any(how.state == "waiting" for how, _ in ended):
-                self.look_again(store)
-            with self._lock:
-                self._ended.notify_all()
-        return picked
-
-    def _keeper_sleeps_past(self, picked: list[Picked]) -> bool:
-        """Whether the keeper would not be awake in time for what it does for these jobs."""
-        until = self._keeper_until
-        needed = LONG_SECONDS if len(picked) > 1 else HEARTBEAT_SECONDS
-        return until is None or until > time.monotonic() + needed
-
-    def _not_written(
-        self, store: JobStore, ended: list[tuple[Ended, Picked]], picked: list[Picked], error: Exception
-    ) -> None:
-        if picked:
-            store.put_down(picked)
-            if picked[0].kind.heavy:
-                self.give_heavy_back()
-        if not isinstance(error, ServiceError):
-            log.exception("the queue of %s could not be written", store.path or "the engine")
-        else:
-            log.warning("the queue of %s could not be written: %s", store.path or "the engine", error.detail)
-        with store.lock:
-            store.unwritten += ended
-            store.write_again_at = time.monotonic() + 1.0
-        store.recheck_in(1.0)
-        self._call_keeper.set()
-
-    # The keeper.
-
-    def _keep(self) -> None:
-        """Wake lanes for new work, renew leases, look again at what waits for a time or a condition."""
-        beat_at = time.monotonic() + HEARTBEAT_SECONDS
-        tidy_at = time.monotonic() + 86_400
-        while self._running:
-            seconds = self._sleep(beat_at)
-            self._keeper_until = None if seconds is None else time.monotonic() + seconds
-            self._call_keeper.wait(seconds)
-            self._call_keeper.clear()
-            if not self._running:
-                return
-            try:
-                at = time.monotonic()
-                self._look_around(at)
-                self._mark_long(at)
-                if at >= beat_at:
-                    self._beat()
-                    beat_at = at + HEARTBEAT_SECONDS
-                if at >= tidy_at:
-                    tidy_at = at + 86_400
-                    for store in self.stores():
-                        with store.db.write() as conn:
-                            decisions.purge(conn)
-            except Exception:
-                log.exception("the keeper of the jobs met an error and goes on")
-                time.sleep(1.0)
-
-    def _sleep(self, beat_at: float) -> float | None:
-        """Seconds until there is something to do by itself; None: until called."""
-        at = time.monotonic()
-        times: list[float] = []
-        for store in self.stores():
-            if store.recheck_at is not None:
-                times.append(max(store.recheck_at - at, 0.0))
-            if store.unwritten:
-                times.append(max(store.write_again_at - at, 0.0))
-            if store.picked:
-                times.append(max(beat_at - at, 0.0))
-                if any(not p.marked for p in list(store.picked.values())):
-                    times.append(LONG_SECONDS)
-        return min(times) if times else None
-
-    def _look_around(self, at: float) -> None:
-        lanes: set[str] = set()
-        for store in self.stores():
-            if store.closing:
-                continue
-            if store.unwritten and at >= store.write_again_at:
-                with store.lock:
-                    again, store.unwritten = store.unwritten, []
-                self._write_ends(store, again)
-            if store.dirty or (store.recheck_at is not None and at >= store.recheck_at):
-                lanes |= store.look(self.kinds)
-        if not lanes or self.mode == "paused":
-            return
-        with self._lock:
-            for name in lanes:
-                threads = self._threads[name]
-                threads[:] = [t for t in threads if t.is_alive()]
-                while len(threads) < self.lanes[name].width and self._running:
-                    number = len(threads) + 1
-                    thread = threading.Thread(
-                        target=self._serve, args=(self.lanes[name],), name=f"jobs-{name}-{number}", daemon=True
-                    )
-                    threads.append(thread)
-                    thread.start()
-            self._work.notify_all()
-
-    def _mark_long(self, at: float) -> None:
-        """Show a job that turned out long as running, and free the jobs behind it."""
-        for store in self.stores():
-            with store.lock:
-                long = [p for p in store.picked.values() if p.context is not None and at - p.began_at >= LONG_SECONDS]
-                lanes = {p.lane for p in long}
-                behind = [
-                    p for p in store.picked.values() if p.context is None and not p.marked and p.lane in lanes
-                ]
-                for one in behind:
-                    one.withdrawn = True
-                    store.picked.pop(one.claim.seq, None)
-            long = [one for one in long if not one.marked]
-            if behind:
-                self.look_again(store)
-            if not long:
-                continue
-            with store.db.write() as conn:
-                for one in long:
-                    move_on(raw_of(conn), one.claim.id, lease=self.lease())
-                    one.marked = True
-
-    def _beat(self) -> None:
-        """Renew the leases of running jobs; a row whose lease ran out and that nobody works on waits again."""
-        for store in self.stores():
-            if store.closing:
-                continue
-            holder, until = self.lease()
-            with store.lock:
-                working = list(store.picked)
-            with store.db.write() as conn:
-                raw_of(conn).executemany(
-                    "UPDATE job SET lease_until = ? WHERE seq = ? AND lease_holder = ?",
-                    [(until, seq, holder) for seq in working],
-                )
-                back, failed = decisions.recover(conn, working, holder=holder)
-            if back or failed:
-                store.dirty = True
-                self._call_keeper.set()
-
     def counts(self) -> dict[str, Any]:
         """How many jobs each lane runs now."""
         running: dict[str, int] = dict.fromkeys(LANES, 0)
@@ -632,7 +367,3 @@ class JobRunner:
             for picked in store.executing().values():
                 running[picked.lane] += 1
         return running
-
-
-def _wants(store: JobStore, lane: str) -> bool:
-    return any(kind_lane == lane for _, kind_lane in store.maybe.copy())

@@ -100,7 +100,12 @@ class Sight:
             if row.id in self.executing:
                 return "running"
             return "paused" if row.id in self.held else "waiting"
-        if row.state == "running" and row.body_done and row.id in self.held and row.id not in self._above_executing:
+        if (
+            row.state == "running"
+            and row.body_done
+            and row.id in self.held
+            and row.id not in self._above_executing
+        ):
             return "paused"
         return row.state
 
@@ -149,7 +154,9 @@ class Sight:
             "can": {
                 "pause": state not in FINISHED and not by_run,
                 "cancel": state not in FINISHED and not by_run,
-                "retry": state in ("failed", "cancelled") and not by_run and not (kind is not None and kind.remote),
+                "retry": state in ("failed", "cancelled")
+                and not by_run
+                and not (kind is not None and kind.remote),
             },
         }
 

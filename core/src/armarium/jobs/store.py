@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from armarium.jobs.claims import Claim, kinds_waiting
 from armarium.jobs.context import JobContext
+from armarium.jobs.ending import Ended
 from armarium.jobs.kinds import JobKind, KindRegistry
-from armarium.jobs.queue import Ended
 
 if TYPE_CHECKING:
     from armarium.db import Database

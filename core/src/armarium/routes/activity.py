@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
-from pydantic import BaseModel
 
 from armarium.activity import ActivityType, read_activity
 from armarium.db import Database
@@ -23,7 +22,7 @@ from armarium.http import (
     json_response,
 )
 from armarium.ids import parse_timestamp, timestamp
-from armarium.jobs.actions import BackgroundMode, Cleared, JobState, PauseBackground, SetMode
+from armarium.jobs.actions import PauseBackground, SetMode
 from armarium.jobs.listing import (
     DERIVATIVES,
     counted_tree,
@@ -34,7 +33,16 @@ from armarium.jobs.listing import (
     targets,
 )
 from armarium.jobs.log import Level, read_lines
-from armarium.jobs.models import Mode
+from armarium.jobs.schemas import (
+    ActivityPage,
+    ClearedAnswer,
+    JobList,
+    JobLog,
+    JobStateAnswer,
+    JobTree,
+    ModeAnswer,
+    Paused,
+)
 from armarium.jobs.sight import Sight
 from armarium.libraries import Library
 from armarium.principals import Principal
@@ -43,151 +51,11 @@ router = APIRouter(prefix="/api/activity", tags=["activity"])
 
 JobId = Annotated[
     str,
-    Path(max_length=200, description="A job, a counted row (`waiting:<kind>`, `paused:<kind>`) or `derivatives`."),
+    Path(
+        max_length=200,
+        description="A job, a counted row (`waiting:<kind>`, `paused:<kind>`) or `derivatives`.",
+    ),
 ]
-ShownState = Literal["waiting", "running", "paused", "done", "failed", "cancelled"]
-
-
-class Can(BaseModel):
-    """What may be done to a job now."""
-
-    pause: bool
-    cancel: bool
-    retry: bool
-
-
-class JobNode(BaseModel):
-    """A job; `done` and `total` count pages, rolled up over everything under it (A 2.2)."""
-
-    id: str
-    state: ShownState
-    reason: str | None = None
-    reason_code: str | None = None
-    done: int
-    total: int
-    parent_id: str | None = None
-    kind: str
-    title: str
-    lane: str | None = None
-    model: str | None = None
-    subject: dict[str, Any] | None = None
-    thread_id: str | None = None
-    attempts: int
-    started_by: str | None = None
-    created_at: str | None = None
-    started_at: str | None = None
-    finished_at: str | None = None
-    library_path: str | None = None
-    can: Can
-
-
-class JobTree(JobNode):
-    """A job and everything under it; an import also names its stages."""
-
-    children: list[JobTree] = []
-    result: dict[str, Any] | None = None
-    """What it answered when it was done (of the job asked for alone): counts, what was refused and why."""
-    stages: list[JobNode] | None = None
-
-
-class LaneState(BaseModel):
-    """A lane: how many jobs it runs at a time, and how many run and wait."""
-
-    lane: str
-    width: int
-    running: int
-    waiting: int
-
-
-class MachineState(BaseModel):
-    """What holds heavy work back just now."""
-
-    memory: bool
-    heat: bool
-    battery: bool
-    in_use: bool
-
-
-class JobList(BaseModel):
-    """Running, waiting, paused, then failed jobs of seven days."""
-
-    items: list[JobNode]
-    count: int
-    paused: bool
-    mode: Mode
-    lanes: list[LaneState]
-    conditions: MachineState
-
-
-class LogLine(BaseModel):
-    """One line; `row_id` is the job, step or run it belongs to."""
-
-    seq: int
-    at: str
-    source: Literal["run", "step", "job"]
-    row_id: str
-    level: Level
-    message: str
-    data: dict[str, Any]
-
-
-class JobLog(BaseModel):
-    """The lines of one row and of the rows under it, newest last."""
-
-    id: str
-    lines: list[LogLine]
-    count: int
-
-
-class ActivityEvent(BaseModel):
-    """One event of the activity log."""
-
-    id: str
-    type: ActivityType
-    level: Level
-    timestamp: str
-    message: str
-    workflow_id: str | None = None
-    batch_id: str | None = None
-    thread_id: str | None = None
-    node_id: str | None = None
-    metadata: dict[str, Any]
-    duration_ms: int | None = None
-    error: str | None = None
-
-
-class ActivityPage(BaseModel):
-    """Events, newest first."""
-
-    items: list[ActivityEvent]
-    count: int
-    total: int
-    limit: int
-    offset: int
-
-
-class Paused(BaseModel, extra="forbid"):
-    """Whether it is to be paused."""
-
-    paused: bool
-
-
-class JobStateAnswer(JobState):
-    """The job, its state now, and the audit row of the decision."""
-
-    audit_id: str
-
-
-class ClearedAnswer(Cleared):
-    """How many failed jobs left the list."""
-
-    audit_id: str
-
-
-class ModeAnswer(BackgroundMode):
-    """The mode in force, and the row to undo it by."""
-
-    audit_id: str
 
 
 def _places(engine: Engine, principal: Principal, library: Library | None) -> list[Library | None]:
@@ -205,7 +73,8 @@ def _database(engine: Engine, library: Library | None) -> Database:
 def _sights(engine: Engine, places: list[Library | None]) -> Iterator[list[Sight]]:
     with ExitStack() as stack:
         yield [
-            Sight(engine.jobs, place, stack.enter_context(_database(engine, place).read_raw())) for place in places
+            Sight(engine.jobs, place, stack.enter_context(_database(engine, place).read_raw()))
+            for place in places
         ]
 
 
@@ -253,7 +122,9 @@ def _moment(name: str, text: str | None) -> str | None:
         ) from None
 
 
-@router.get("", response_model=ActivityPage, responses=REFUSALS(404, 409), summary="The event log of activity")
+@router.get(
+    "", response_model=ActivityPage, responses=REFUSALS(404, 409), summary="The event log of activity"
+)
 def list_activity(
     engine: CurrentEngine,
     principal: CurrentPrincipal,
@@ -265,7 +136,9 @@ def list_activity(
     thread_id: Annotated[str | None, Query(max_length=200)] = None,
     since: Annotated[str | None, Query(max_length=40)] = None,
     until: Annotated[str | None, Query(max_length=40)] = None,
-    search: Annotated[str | None, Query(max_length=200, description="In the message, whatever its case.")] = None,
+    search: Annotated[
+        str | None, Query(max_length=200, description="In the message, whatever its case.")
+    ] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
 ) -> Response:
@@ -291,17 +164,24 @@ def list_activity(
         total += count
     items.sort(key=lambda item: (item["timestamp"], item["id"]), reverse=True)
     page = items[offset : offset + limit]
-    return json_response({"items": page, "count": len(page), "total": total, "limit": limit, "offset": offset})
+    return json_response(
+        {"items": page, "count": len(page), "total": total, "limit": limit, "offset": offset}
+    )
 
 
-@router.get("/jobs", response_model=JobList, responses=REFUSALS(404, 409), summary="Jobs that run, wait or failed")
+@router.get(
+    "/jobs", response_model=JobList, responses=REFUSALS(404, 409), summary="Jobs that run, wait or failed"
+)
 def jobs(engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLibrary) -> Response:
     """Each with a reason in words; several waiting jobs of a kind are one counted row."""
     return json_response(list_jobs(engine.jobs, _places(engine, principal, library)))
 
 
 @router.put(
-    "/jobs/paused", response_model=ModeAnswer, responses=REFUSALS(), summary="Pause Background Work (background.pause)"
+    "/jobs/paused",
+    response_model=ModeAnswer,
+    responses=REFUSALS(),
+    summary="Pause Background Work (background.pause)",
 )
 def pause_all(request: Request, body: Paused, _: CurrentPrincipal) -> Response:
     """Holds across relaunch; nothing starts while it is on, and what runs is finished."""
@@ -339,7 +219,10 @@ def _has_failed(engine: Engine) -> bool:
 
 
 @router.get(
-    "/jobs/derivatives", response_model=JobTree, responses=REFUSALS(404, 409), summary="The import by its stages"
+    "/jobs/derivatives",
+    response_model=JobTree,
+    responses=REFUSALS(404, 409),
+    summary="The import by its stages",
 )
 def import_tree(engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLibrary) -> Response:
     """The import that is going on, or the last one: a node for each stage, read files first."""
@@ -364,7 +247,10 @@ def pause(
 
 
 @router.post(
-    "/jobs/{job_id}/cancel", response_model=JobStateAnswer, responses=REFUSALS(404, 409), summary="Cancel a job"
+    "/jobs/{job_id}/cancel",
+    response_model=JobStateAnswer,
+    responses=REFUSALS(404, 409),
+    summary="Cancel a job",
 )
 def cancel(
     job_id: JobId, engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLibrary
@@ -386,7 +272,9 @@ def retry(
     return _decide(engine, principal, library, "job.retry", job_id)
 
 
-@router.get("/jobs/{job_id}", response_model=JobTree, responses=REFUSALS(404, 409), summary="A job and all under it")
+@router.get(
+    "/jobs/{job_id}", response_model=JobTree, responses=REFUSALS(404, 409), summary="A job and all under it"
+)
 def one_job(
     job_id: JobId, engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLibrary
 ) -> Response:
@@ -436,7 +324,9 @@ def _log_homes(engine: Engine, places: list[Library | None], job_id: str) -> lis
 def _log_rows(sight: Sight, job_id: str) -> list[str]:
     if job_id == DERIVATIVES:
         kinds = sight.runner.kinds.import_kinds()
-        return [row.id for row in sight.rows(f"kind IN ({', '.join('?' * len(kinds))})", kinds)] if kinds else []
+        return (
+            [row.id for row in sight.rows(f"kind IN ({', '.join('?' * len(kinds))})", kinds)] if kinds else []
+        )
     if is_counted(job_id):
         return [row.id for row in targets(sight, job_id)]
     return [job_id]

@@ -1,0 +1,160 @@
+"""The keeper: one thread that wakes lanes for new work, renews leases, and looks again at what waits for a time."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from armarium.db import raw_of
+from armarium.jobs import decisions
+from armarium.jobs.queue import move_on
+from armarium.jobs.store import Picked
+
+if TYPE_CHECKING:
+    from armarium.jobs.runner import JobRunner
+
+log = logging.getLogger("armarium.jobs")
+
+HEARTBEAT_SECONDS = 15.0
+"""How often leases of running jobs are renewed."""
+
+LONG_SECONDS = 1.0
+"""A job of a batch that runs longer is shown as running, and the rest of its batch goes back to the queue."""
+
+TIDY_SECONDS = 86_400.0
+"""How often jobs that finished long ago are removed from libraries that stay open."""
+
+
+class Keeper:
+    """Sleeps until it is called or something is due; nothing is polled while nothing waits."""
+
+    def __init__(self, runner: JobRunner) -> None:
+        self.runner = runner
+        self._called = threading.Event()
+        self._until: float | None = None
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin to keep."""
+        self._thread = threading.Thread(target=self._keep, name="jobs-keeper", daemon=True)
+        self._thread.start()
+
+    def end(self, deadline: float) -> None:
+        """Let the thread end, until *deadline* (monotonic) at most."""
+        self._called.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(max(0.0, deadline - time.monotonic()))
+        self._thread = None
+        self._called.clear()
+
+    def call(self) -> None:
+        """Have it look around at once."""
+        self._called.set()
+
+    def sleeps_past(self, picked: list[Picked]) -> bool:
+        """Whether the keeper would not be awake in time for what it does for these jobs."""
+        until = self._until
+        needed = LONG_SECONDS if len(picked) > 1 else HEARTBEAT_SECONDS
+        return until is None or until > time.monotonic() + needed
+
+    def _keep(self) -> None:
+        """Wake lanes for new work, renew leases, look again at what waits for a time or a condition."""
+        beat_at = time.monotonic() + HEARTBEAT_SECONDS
+        tidy_at = time.monotonic() + TIDY_SECONDS
+        while self.runner.started:
+            seconds = self._sleep(beat_at)
+            self._until = None if seconds is None else time.monotonic() + seconds
+            self._called.wait(seconds)
+            self._called.clear()
+            if not self.runner.started:
+                return
+            try:
+                at = time.monotonic()
+                self._look_around(at)
+                self._mark_long(at)
+                if at >= beat_at:
+                    self.beat()
+                    beat_at = at + HEARTBEAT_SECONDS
+                if at >= tidy_at:
+                    tidy_at = at + TIDY_SECONDS
+                    for store in self.runner.stores():
+                        with store.db.write() as conn:
+                            decisions.purge(conn)
+            except Exception:
+                log.exception("the keeper of the jobs met an error and goes on")
+                time.sleep(1.0)
+
+    def _sleep(self, beat_at: float) -> float | None:
+        """Seconds until there is something to do by itself; None: until called."""
+        at = time.monotonic()
+        times: list[float] = []
+        for store in self.runner.stores():
+            if store.recheck_at is not None:
+                times.append(max(store.recheck_at - at, 0.0))
+            if store.unwritten:
+                times.append(max(store.write_again_at - at, 0.0))
+            if store.picked:
+                times.append(max(beat_at - at, 0.0))
+                if any(not p.marked for p in list(store.picked.values())):
+                    times.append(LONG_SECONDS)
+        return min(times) if times else None
+
+    def _look_around(self, at: float) -> None:
+        lanes: set[str] = set()
+        for store in self.runner.stores():
+            if store.closing:
+                continue
+            if store.unwritten and at >= store.write_again_at:
+                with store.lock:
+                    again, store.unwritten = store.unwritten, []
+                self.runner.crew.write_ends(store, again)
+            if store.dirty or (store.recheck_at is not None and at >= store.recheck_at):
+                lanes |= store.look(self.runner.kinds)
+        if lanes and self.runner.mode != "paused":
+            self.runner.crew.call(lanes)
+
+    def _mark_long(self, at: float) -> None:
+        """Show a job that turned out long as running, and free the jobs behind it."""
+        for store in self.runner.stores():
+            with store.lock:
+                long = [
+                    p
+                    for p in store.picked.values()
+                    if p.context is not None and at - p.began_at >= LONG_SECONDS
+                ]
+                lanes = {p.lane for p in long}
+                behind = [
+                    p for p in store.picked.values() if p.context is None and not p.marked and p.lane in lanes
+                ]
+                for one in behind:
+                    one.withdrawn = True
+                    store.picked.pop(one.claim.seq, None)
+            long = [one for one in long if not one.marked]
+            if behind:
+                self.runner.look_again(store)
+            if not long:
+                continue
+            with store.db.write() as conn:
+                for one in long:
+                    move_on(raw_of(conn), one.claim.id, lease=self.runner.lease())
+                    one.marked = True
+
+    def beat(self) -> None:
+        """Renew the leases of running jobs; a row whose lease ran out and that nobody works on waits again."""
+        for store in self.runner.stores():
+            if store.closing:
+                continue
+            holder, until = self.runner.lease()
+            with store.lock:
+                working = list(store.picked)
+            with store.db.write() as conn:
+                raw_of(conn).executemany(
+                    "UPDATE job SET lease_until = ? WHERE seq = ? AND lease_holder = ?",
+                    [(until, seq, holder) for seq in working],
+                )
+                back, failed = decisions.recover(conn, working, holder=holder)
+            if back or failed:
+                store.dirty = True
+                self._called.set()

@@ -1,0 +1,156 @@
+"""What the routes of background work answer and take (A 2.2, A 4.11)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from armarium.activity import ActivityType
+from armarium.jobs.actions import BackgroundMode, Cleared, JobState
+from armarium.jobs.log import Level
+from armarium.jobs.models import Mode
+
+ShownState = Literal["waiting", "running", "paused", "done", "failed", "cancelled"]
+
+
+class Can(BaseModel):
+    """What may be done to a job now."""
+
+    pause: bool
+    cancel: bool
+    retry: bool
+
+
+class JobNode(BaseModel):
+    """A job; `done` and `total` count pages, rolled up over everything under it (A 2.2)."""
+
+    id: str
+    state: ShownState
+    reason: str | None = None
+    reason_code: str | None = None
+    done: int
+    total: int
+    parent_id: str | None = None
+    kind: str
+    title: str
+    lane: str | None = None
+    model: str | None = None
+    subject: dict[str, Any] | None = None
+    thread_id: str | None = None
+    attempts: int
+    started_by: str | None = None
+    created_at: str | None = None
+    started_at: str | None = None
+    finished_at: str | None = None
+    library_path: str | None = None
+    can: Can
+
+
+class JobTree(JobNode):
+    """A job and everything under it; an import also names its stages."""
+
+    children: list[JobTree] = []
+    result: dict[str, Any] | None = None
+    """What it answered when it was done (of the job asked for alone): counts, what was refused and why."""
+    stages: list[JobNode] | None = None
+
+
+class LaneState(BaseModel):
+    """A lane: how many jobs it runs at a time, and how many run and wait."""
+
+    lane: str
+    width: int
+    running: int
+    waiting: int
+
+
+class MachineState(BaseModel):
+    """What holds heavy work back just now."""
+
+    memory: bool
+    heat: bool
+    battery: bool
+    in_use: bool
+
+
+class JobList(BaseModel):
+    """Running, waiting, paused, then failed jobs of seven days."""
+
+    items: list[JobNode]
+    count: int
+    paused: bool
+    mode: Mode
+    lanes: list[LaneState]
+    conditions: MachineState
+
+
+class LogLine(BaseModel):
+    """One line; `row_id` is the job, step or run it belongs to."""
+
+    seq: int
+    at: str
+    source: Literal["run", "step", "job"]
+    row_id: str
+    level: Level
+    message: str
+    data: dict[str, Any]
+
+
+class JobLog(BaseModel):
+    """The lines of one row and of the rows under it, newest last."""
+
+    id: str
+    lines: list[LogLine]
+    count: int
+
+
+class ActivityEvent(BaseModel):
+    """One event of the activity log."""
+
+    id: str
+    type: ActivityType
+    level: Level
+    timestamp: str
+    message: str
+    workflow_id: str | None = None
+    batch_id: str | None = None
+    thread_id: str | None = None
+    node_id: str | None = None
+    metadata: dict[str, Any]
+    duration_ms: int | None = None
+    error: str | None = None
+
+
+class ActivityPage(BaseModel):
+    """Events, newest first."""
+
+    items: list[ActivityEvent]
+    count: int
+    total: int
+    limit: int
+    offset: int
+
+
+class Paused(BaseModel, extra="forbid"):
+    """Whether it is to be paused."""
+
+    paused: bool
+
+
+class JobStateAnswer(JobState):
+    """The job, its state now, and the audit row of the decision."""
+
+    audit_id: str
+
+
+class ClearedAnswer(Cleared):
+    """How many failed jobs left the list."""
+
+    audit_id: str
+
+
+class ModeAnswer(BackgroundMode):
+    """The mode in force, and the row to undo it by."""
+
+    audit_id: str
