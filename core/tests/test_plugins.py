@@ -117,9 +117,54 @@ def test_every_action_of_the_test_family_conforms(make_engine, tmp_path) -> None
     assert [str(fault) for fault in exercise_plugin(engine, "shelf", tmp_path / "kit")] == []
 
 
-@pytest.mark.parametrize("name", ["library", "auth", "jobs", "runtimes"])
+@pytest.mark.parametrize("name", ["library", "auth", "jobs"])
 def test_every_action_of_the_core_conforms(make_engine, tmp_path, name: str) -> None:
     from armarium.testing.conformance import exercise_plugin
 
     engine = make_engine(plugins=[])
     assert [str(fault) for fault in exercise_plugin(engine, name, tmp_path / "kit")] == []
+
+
+def test_the_actions_on_runtimes_conform_where_a_driver_asks_for_one(make_engine, tmp_path) -> None:
+    from armarium.testing.conformance import exercise_plugin
+
+    engine = make_engine()
+    assert [str(fault) for fault in exercise_plugin(engine, "runtimes", tmp_path / "kit")] == []
+
+
+def test_a_plugin_whose_tables_point_at_a_refused_one_is_refused_too() -> None:
+    from sqlalchemy import Column, ForeignKey, MetaData, Table, Text
+
+    from armarium.tables import tracked
+    from armarium.testing.shelf import shelves
+
+    metadata = MetaData()
+    Table(
+        "annex_room",
+        metadata,
+        Column("id", Text, primary_key=True),
+        Column("shelf_id", Text, ForeignKey(shelves.c.id, deferrable=True, initially="DEFERRED"), index=True),
+        info=tracked(label="room"),
+    )
+    registry = PluginRegistry()
+    registry.add(Plugin(name="annex", summary="Points at shelves", metadata=metadata))
+    registry.settle()
+    assert registry.loaded == []
+    assert "point at shelf, which no loaded plugin brings" in registry.refused[0].why
+
+
+def test_a_plugin_whose_distribution_needs_a_refused_one_is_refused_too(monkeypatch) -> None:
+    from armarium import plugins
+
+    monkeypatch.setattr(
+        plugins.distributions,
+        "requires",
+        lambda name: ["Their_Base>=1; python_version > '3'"] if name == "mine" else [],
+    )
+    registry = PluginRegistry()
+    registry.refuse("base", "It does not import.", "their-base")
+    registry.add(Plugin(name="mine", summary="Stands on base"), "mine")
+    registry.settle()
+    assert [refused.why for refused in registry.refused][1:] == [
+        "It stands on the plugin base, which was refused."
+    ]

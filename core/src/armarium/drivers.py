@@ -38,7 +38,7 @@ class Drivers:
         from stevedore import DriverManager
 
         try:
-            return DriverManager(group, name, invoke_on_load=False, warn_on_missing_entrypoint=False).driver
+            return DriverManager(group, name, invoke_on_load=False).driver
         except Exception as error:
             why = f"It does not import: {type(error).__name__}: {error}"
             log.warning("driver %s of %s refused: %s", name, group, why)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata as distributions
@@ -163,6 +164,7 @@ class PluginRegistry:
 
     def settle(self) -> None:
         """Order the plugins so that one whose tables point at another's comes after it."""
+        self._refuse_dependents()
         home = {table: p.name for p in self.loaded for table in _own_tables(p)}
         waiting, ordered = list(self.loaded), []
         placed: set[str] = set()
@@ -172,6 +174,36 @@ class PluginRegistry:
             placed.add(ready[0].name)
             waiting.remove(ready[0])
         self.loaded = ordered
+
+    def _refuse_dependents(self) -> None:
+        """Refuse, in turn, every plugin that stands on one that was refused."""
+        while True:
+            home = {table: p.name for p in self.loaded for table in _own_tables(p)}
+            out = {refused.distribution: refused.name for refused in self.refused if refused.distribution}
+            fallen = next(
+                (
+                    (plugin, why)
+                    for plugin in self.loaded
+                    if (why := _lacks(plugin, home) or self._stands_on(plugin, out)) is not None
+                ),
+                None,
+            )
+            if fallen is None:
+                return
+            self.loaded.remove(fallen[0])
+            if self.manager.has_plugin(fallen[0].name):
+                self.manager.unregister(name=fallen[0].name)
+            self.refuse(fallen[0].name, fallen[1], self.distributions.get(fallen[0].name))
+
+    def _stands_on(self, plugin: Plugin, out: dict[str, str]) -> str | None:
+        own = self.distributions.get(plugin.name)
+        if own is None or not out:
+            return None
+        wanted = {_distribution_name(line) for line in distributions.requires(own) or ()}
+        for distribution, name in out.items():
+            if _distribution_name(distribution) in wanted and distribution != own:
+                return f"It stands on the plugin {name}, which was refused."
+        return None
 
     def contributions(self, what: str) -> Iterable[tuple[Plugin, Any]]:
         """Each plugin with each item it puts into `extras[what]`."""
@@ -194,6 +226,8 @@ class PluginRegistry:
         named: list[tuple[str, str]] = [("action", a.name) for a in plugin.actions]
         named += [("job kind", kind.name) for kind in plugin.jobs]
         named += [("table", table) for table in _own_tables(plugin)]
+        for name, column in _clashing_columns(plugin):
+            return f"Its tracked table {name} has a column {column}, a name the history keeps for itself."
         for kind, name in named:
             if not plugin.owns(name):
                 words = ", ".join(plugin.owned)
@@ -206,6 +240,30 @@ class PluginRegistry:
 
     def _names(self, what: str) -> set[str]:
         return {item.name for plugin in self.loaded for item in getattr(plugin, what)}
+
+
+HISTORY_COLUMNS = frozenset({"seq", "audit_seq", "op", "kept"})
+"""The columns of a history table that are the engine's own."""
+
+
+def _clashing_columns(plugin: Plugin) -> Iterable[tuple[str, str]]:
+    for metadata in (plugin.metadata, plugin.engine_metadata):
+        for table in metadata.tables.values() if metadata is not None else ():
+            if rules_of(table).kind == "tracked":
+                yield from ((table.name, c.name) for c in table.columns if c.name in HISTORY_COLUMNS)
+
+
+def _distribution_name(requirement: str) -> str:
+    """The normalised name in a requirement such as `Armarium_Core==0.1.0; extra`."""
+    return re.sub(r"[-_.]+", "-", re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]).lower()
+
+
+def _lacks(plugin: Plugin, home: dict[str, str]) -> str | None:
+    """Why a plugin cannot stand: its tables point at one that no loaded plugin brings."""
+    for name in _targets(plugin):
+        if name not in home:
+            return f"Its tables point at {name}, which no loaded plugin brings."
+    return None
 
 
 def _first_clash(kind: str, names: Sequence[str], taken: set[str]) -> str | None:
@@ -225,13 +283,17 @@ def _own_tables(plugin: Plugin) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _points_at(plugin: Plugin, home: dict[str, str]) -> set[str]:
+def _targets(plugin: Plugin) -> set[str]:
+    """The tables that the plugin's foreign keys point at, stand-ins left out."""
     if plugin.metadata is None:
         return set()
-    targets = {
-        key.column.table
+    return {
+        key.column.table.name
         for table in plugin.metadata.tables.values()
         for key in table.foreign_keys
         if rules_of(key.column.table).kind != "foreign"
     }
-    return {home[table.name] for table in targets if table.name in home} - {plugin.name}
+
+
+def _points_at(plugin: Plugin, home: dict[str, str]) -> set[str]:
+    return {home[name] for name in _targets(plugin) if name in home} - {plugin.name}

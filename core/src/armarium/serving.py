@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -186,6 +187,9 @@ def serve(
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             if self.started:
+                # What is loaded now stays: the collector need not walk it again and again (66 ms each time).
+                gc.collect()
+                gc.freeze()
                 write_private(path, json.dumps(asdict(card), indent=2) + "\n")
                 if on_ready is not None:
                     on_ready(card)

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
 
-from armarium.actions import ActionContext, Params, action
+from armarium.actions import ActionContext, Example, Params, action
 from armarium.errors import Conflict
 from armarium.jobs.kinds import JobKind
 from armarium.plugins import Plugin
+from armarium.runtimes.registry import MARKER
 
 if TYPE_CHECKING:
     from armarium.jobs.context import JobContext
@@ -37,6 +38,18 @@ class RemoveResult(BaseModel):
     freed_bytes: int
 
 
+def _declared(ex: Example) -> dict[str, Any]:
+    return {"name": next(iter(ex.engine.runtimes.declared()))}
+
+
+def _installed(ex: Example) -> dict[str, Any]:
+    runtime = ex.engine.runtimes.get(_declared(ex)["name"])
+    place = ex.engine.runtimes.place_of(runtime)
+    place.mkdir(parents=True)
+    (place / MARKER).write_text("{}", encoding="utf-8")
+    return {"name": runtime.name}
+
+
 @action(
     "runtime.install",
     params=RuntimeName,
@@ -45,6 +58,7 @@ class RemoveResult(BaseModel):
     role="owner",
     scope="engine",
     undoable=False,
+    example=_declared,
 )
 def install_runtime(ctx: ActionContext, params: RuntimeName) -> dict[str, Any]:
     """Queue the installation; nothing to do when the runtime is here."""
@@ -71,6 +85,7 @@ def install_runtime(ctx: ActionContext, params: RuntimeName) -> dict[str, Any]:
     role="owner",
     scope="engine",
     undoable=False,
+    example=_installed,
 )
 def remove_runtime(ctx: ActionContext, params: RuntimeName) -> dict[str, Any]:
     """Delete the environment; refused while one of its workers is busy."""

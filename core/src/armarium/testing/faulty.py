@@ -40,6 +40,18 @@ def _stray_table() -> Plugin:
     return Plugin(name="stray", summary="A table without the prefix", metadata=metadata)
 
 
+def _takes_a_column_of_the_history() -> Plugin:
+    metadata = MetaData()
+    Table(
+        "greedy",
+        metadata,
+        Column("id", Text, primary_key=True),
+        Column("op", Text),
+        info=tracked(label="row"),
+    )
+    return Plugin(name="greedy", summary="A column the history needs", metadata=metadata)
+
+
 def _misspelt() -> ModuleType:
     def armarium_plugin() -> Plugin:
         return Plugin(name="misspelt", summary="Implements a hook that does not exist")
@@ -83,6 +95,7 @@ def faulty_plugins() -> dict[str, tuple[ModuleType, str]]:
             "does not begin with one of its prefixes",
         ),
         "stray-table": (_answering(_stray_table), "table loose does not begin"),
+        "column-of-the-history": (_answering(_takes_a_column_of_the_history), "has a column op"),
         "same-action-twice": (
             _answering(lambda: replace(good, actions=(good.actions[0], good.actions[0]))),
             "exists already",
