@@ -25,8 +25,7 @@ from armarium_source_model.geometry import (
     validate_polygon,
     validate_rect,
 )
-from armarium_source_model.models import forwardings, passes, segments
-from armarium_source_model.queries.forwarding import follow
+from armarium_source_model.models import passes, segments
 from armarium_source_model.queries.passes import get_pass
 
 USER = "user"
@@ -375,44 +374,3 @@ def add_readings(
     )
     ctx.changed(representation_ids=ids, segment_ids=where, document_ids=documents)
     return ids
-
-
-Note = tuple[str, str, str, Sequence[str], str | None]
-"""document id, old segment id, kind, new segment ids, reason."""
-
-
-def add_notes(ctx: ActionContext, notes: Iterable[Note]) -> None:
-    """Write forwarding notes; their sequence decides which note about a segment is the newest."""
-    ctx.bulk_insert(
-        forwardings,
-        (
-            "id",
-            "document_id",
-            "old_segment_id",
-            "kind",
-            "new_segment_ids",
-            "actor",
-            "audit_id",
-            "reason",
-            "created_at",
-        ),
-        [
-            (
-                new_id(),
-                document_id,
-                old_segment_id,
-                kind,
-                json_text(list(new_segment_ids)),
-                ctx.principal.name,
-                ctx.audit_id,
-                reason,
-                ctx.now,
-            )
-            for document_id, old_segment_id, kind, new_segment_ids, reason in notes
-        ],
-    )
-
-
-def live_after(ctx: ActionContext, segment_id: str) -> list[str]:
-    """Where a deleted or merged segment lives on, for the sentence of a refusal."""
-    return follow(ctx.conn, segment_id)[1]

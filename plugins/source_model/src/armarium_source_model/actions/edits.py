@@ -18,9 +18,9 @@ from armarium_source_model.errors import (
     StaleSegment,
     refuse_provisional,
 )
+from armarium_source_model.notes import live_after
 from armarium_source_model.queries.passes import get_pass
 from armarium_source_model.queries.segments import moved_fields, rows_named
-from armarium_source_model.writes import live_after
 
 
 def editable(ctx: ActionContext, segment_id: str, expected_version: int | None) -> Row[Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from armarium_source_model.notes import Note, add_notes
 from armarium_source_model.queries.forwarding import notes_of_step
-from armarium_source_model.writes import Note, add_notes
 
 if TYPE_CHECKING:
     from armarium.api import ActionContext, UndoContext

@@ -24,13 +24,13 @@ from armarium_source_model.actions.segments import anchor_value
 from armarium_source_model.api import segments
 from armarium_source_model.errors import ForwardingWouldLoop, refuse_provisional
 from armarium_source_model.geometry import convex_hull, tile_of, union_rect, validate_baseline
+from armarium_source_model.notes import add_notes, live_after
 from armarium_source_model.order import Shape, reading_sequence
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.readings import counting_of_segment, get_reading
 from armarium_source_model.queries.segments import get_segment, parsed_answers
 from armarium_source_model.queries.text import page_shapes
 from armarium_source_model.schemas.joins import Merge, Merged, Split, SplitBody
-from armarium_source_model.writes import add_notes, live_after
 
 BOXES = ("bbox_x", "bbox_y", "bbox_w", "bbox_h")
 

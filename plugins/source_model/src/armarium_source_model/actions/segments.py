@@ -37,6 +37,7 @@ from armarium_source_model.geometry import (
     validate_polygon,
     validate_rect,
 )
+from armarium_source_model.notes import add_notes
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.segments import (
     EDITABLE,
@@ -55,7 +56,7 @@ from armarium_source_model.schemas.segments import (
     WrittenSegment,
     WrittenSegments,
 )
-from armarium_source_model.writes import add_notes, primary_rendition, writable_pass
+from armarium_source_model.writes import primary_rendition, writable_pass
 
 NEVER_NULL = ("anchor", "kind", "is_furniture")
 

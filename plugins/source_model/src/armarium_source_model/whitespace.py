@@ -1,0 +1,219 @@
+"""Boxes of one page cut along its white space, in the one picture that every direction is turned into first; pure.
+
+In that picture lines run along `u` and the page progresses along `v`: rows are parted by white across the page, columns
+by white along it, and what no straight cut parts is untangled pair by pair.
+"""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import NamedTuple
+
+SHORT = 3.5
+"""Pieces shorter than this many times their thickness are cells or the halves of a verse, not lines of a column."""
+CELL = 0.05
+"""Regions lower than this (page heights), in full rows, are cells of a table."""
+FEW = 120
+"""Up to so many boxes without any straight white cut between them are ordered pair by pair."""
+
+
+class Box(NamedTuple):
+    """A shape in the common picture: lines run along u, the page progresses along v."""
+
+    at: int
+    u0: float
+    u1: float
+    v0: float
+    v1: float
+    thick: float
+
+    @property
+    def middle(self) -> float:
+        return (self.v0 + self.v1) / 2
+
+
+def cut(boxes: list[Box], least: float, lines: bool, out: list[Box]) -> None:
+    """Append *boxes* to *out* in order: bands of rows that share a gutter are read column by column."""
+    if len(boxes) < 2:
+        out += boxes
+        return
+    rows = _rows(boxes)
+    if len(rows) == 1:
+        columns = _columns(boxes, 0.0)
+        if len(columns) > 1:
+            for column in columns:
+                cut(column, least, lines, out)
+        else:
+            out += _untangle(boxes)
+        return
+    if len(rows) == len(boxes) and not _any_gutter(boxes, least):
+        for row in rows:
+            out += row
+        return
+    for band in _bands(rows, least):
+        flat = [box for row in band for box in row]
+        if len(band) == 1:
+            cut(flat, least, lines, out)
+            continue
+        columns = _columns(flat, least)
+        if lines and min(len(column) for column in columns) < 3:
+            # Two rows that happen to break at the same place are no columns unless the gap is a wide one.
+            columns = _columns(flat, 2.5 * least)
+        if len(columns) > 1 and not _is_table(band, columns, lines):
+            for column in columns:
+                cut(column, least, lines, out)
+        else:
+            for row in band:
+                cut(row, least, lines, out)
+
+
+def _rows(boxes: list[Box]) -> list[list[Box]]:
+    """Boxes grouped where a straight cut across the page, touching none, parts them."""
+    rows: list[list[Box]] = []
+    reach = float("-inf")
+    for box in sorted(boxes, key=lambda b: b.v0):
+        if box.v0 >= reach:
+            rows.append([])
+            reach = box.v1
+        rows[-1].append(box)
+        reach = max(reach, box.v1)
+    return rows
+
+
+def _columns(boxes: list[Box], least: float) -> list[list[Box]]:
+    """Boxes grouped where a straight cut along the page with a white of at least *least* parts them."""
+    columns: list[list[Box]] = []
+    reach = float("-inf")
+    for box in sorted(boxes, key=lambda b: b.u0):
+        if not columns or box.u0 - reach >= least:
+            columns.append([])
+            reach = box.u1
+        columns[-1].append(box)
+        reach = max(reach, box.u1)
+    return columns
+
+
+def _any_gutter(boxes: list[Box], least: float) -> bool:
+    return len(_columns(boxes, least)) > 1
+
+
+def _bands(rows: list[list[Box]], least: float) -> list[list[list[Box]]]:
+    """Runs of following rows that leave one gutter free together; rows without any stand alone."""
+    bands: list[list[list[Box]]] = []
+    taken: list[tuple[float, float]] = []
+    open_ended = False
+    for row in rows:
+        spans = _merge([(box.u0, box.u1) for box in row], least)
+        together = _merge(taken + spans, least) if bands else spans
+        if bands and len(together) > 1 and (open_ended or len(spans) > 1 or len(taken) == 1):
+            bands[-1].append(row)
+            taken = together
+        else:
+            bands.append([row])
+            taken = spans
+        open_ended = len(taken) > 1
+    return bands
+
+
+def _is_table(band: list[list[Box]], columns: list[list[Box]], lines: bool) -> bool:
+    """Whether what looks like columns is a table of short cells in level rows, which is read row by row."""
+    if lines:
+        return any(
+            median((b.u1 - b.u0) / b.thick for b in column if b.thick > 0) < SHORT for column in columns
+        )
+    return (
+        len(band) > 2
+        and all(len(row) == len(columns) for row in band)
+        and all(box.thick < CELL for row in band for box in row)
+    )
+
+
+def _merge(spans: list[tuple[float, float]], least: float) -> list[tuple[float, float]]:
+    """Spans joined wherever less than *least* of white lies between them."""
+    merged: list[tuple[float, float]] = []
+    for start, end in sorted(spans):
+        if merged and start - merged[-1][1] < least:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _untangle(boxes: list[Box]) -> list[Box]:
+    """Boxes that no straight cut parts: pair by pair when few, else around the ones that span them all."""
+    if len(boxes) <= FEW:
+        return _pairwise(boxes)
+    left, right = min(b.u0 for b in boxes), max(b.u1 for b in boxes)
+    spanning = [b for b in boxes if b.u1 - b.u0 > 0.6 * (right - left)]
+    if spanning and len(spanning) < len(boxes):
+        spanning.sort(key=lambda b: b.middle)
+        rest = sorted((b for b in boxes if b.u1 - b.u0 <= 0.6 * (right - left)), key=lambda b: b.middle)
+        out: list[Box] = []
+        for span in spanning:
+            before = [b for b in rest if b.middle < span.middle]
+            rest = rest[len(before) :]
+            cut(before, 0.0, True, out)
+            out.append(span)
+        cut(rest, 0.0, True, out)
+        return out
+    return _by_rows(boxes)
+
+
+def _by_rows(boxes: list[Box]) -> list[Box]:
+    """Line after line: a box whose middle lies in the row begun by the one above belongs to that row."""
+    out: list[Box] = []
+    row: list[Box] = []
+    floor = float("-inf")
+    for box in sorted(boxes, key=lambda b: b.middle):
+        if row and box.middle >= floor:
+            out += sorted(row, key=lambda b: b.u0)
+            row = []
+        if not row:
+            floor = max(box.v1, box.middle + 1e-9)
+        row.append(box)
+    return out + sorted(row, key=lambda b: b.u0)
+
+
+def _stacked(a: Box, b: Box) -> bool:
+    """Whether two boxes share a column: along the line they overlap, and more so than they do along the page."""
+    along = min(a.u1, b.u1) - max(a.u0, b.u0)
+    if along <= 0:
+        return False
+    down = min(a.v1, b.v1) - max(a.v0, b.v0)
+    if down <= 0:
+        return True
+    shorter = min(a.u1 - a.u0, b.u1 - b.u0) or 1e-9
+    lower = min(a.v1 - a.v0, b.v1 - b.v0) or 1e-9
+    return along / shorter >= down / lower
+
+
+def _pairwise(boxes: list[Box]) -> list[Box]:
+    """Order by two rules about pairs, after their transitive closure: above goes first where two boxes share a
+    column; the left one goes first where they do not, unless a box that spans both lies between them."""
+    boxes = sorted(boxes, key=lambda b: (b.middle, b.u0))
+    count = len(boxes)
+    later: list[list[int]] = [[] for _ in range(count)]
+    waits = [0] * count
+    for i in range(count):
+        a = boxes[i]
+        for j in range(i + 1, count):
+            b = boxes[j]
+            if _stacked(a, b):
+                first, second = i, j
+            else:
+                first, second = (i, j) if a.u0 + a.u1 <= b.u0 + b.u1 else (j, i)
+                one, two = boxes[first], boxes[second]
+                if any(_stacked(k, one) and _stacked(k, two) for k in boxes[i + 1 : j]):
+                    first, second = i, j
+            later[first].append(second)
+            waits[second] += 1
+    out: list[Box] = []
+    left = set(range(count))
+    while left:
+        # Where rules run in a circle the box that waits for the fewest goes first: highest of those.
+        chosen = min(left, key=lambda n: (waits[n], n))
+        left.discard(chosen)
+        out.append(boxes[chosen])
+        for n in later[chosen]:
+            waits[n] -= 1
+    return out
