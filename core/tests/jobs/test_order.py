@@ -156,6 +156,20 @@ def test_a_job_may_be_put_in_another_lane_of_its_kind(crowd: Any, order: Order) 
     assert sorted(order.ran) == ["here", "there"]
 
 
+def test_heavy_work_done_elsewhere_does_not_wait_for_this_machine(crowd: Any, order: Order) -> None:
+    crowd.machine.free = 0.01
+    crowd.engine.kinds.add(
+        JobKind("ord-cloud", "local-model", "x", order.run, heavy=True, also_lanes=("network",))
+    )
+    there = crowd.put("ord-cloud", title="there", lane="network")
+    here = crowd.put("ord-cloud", title="here")
+    assert not crowd.engine.jobs.run_until_idle(crowd.library, 0.3)
+    assert crowd.state(there) == "done"
+    with crowd.library.db.read_raw() as raw:
+        sight = Sight(crowd.engine.jobs, crowd.library, raw)
+        assert sight.node(sight.row(here))["reason_code"] == "memory"
+
+
 def test_offline_work_waits_and_says_so(make_engine: Callable[..., Any], tmp_path: Path, gate: Any) -> None:
     from armarium.testing.chores import chores_plugin
 

@@ -83,12 +83,12 @@ def pick(runner: JobRunner, store: JobStore, lane: Lane, raw: sqlite3.Connection
     if not options:
         return []
     chosen = _choose(store, lane, options)
-    if chosen.kind.heavy and not runner.take_heavy(store, chosen.watched):
+    if chosen.kind.heavy_in(lane.name) and not runner.take_heavy(store, chosen.watched):
         return []
     try:
         picked = _take(runner, store, lane, raw, chosen)
     except BaseException:
-        if chosen.kind.heavy:
+        if chosen.kind.heavy_in(lane.name):
             runner.give_heavy_back()
         raise
     if chosen.claim.model is not None:
@@ -162,7 +162,7 @@ def _options(runner: JobRunner, store: JobStore, lane: Lane, raw: sqlite3.Connec
                 _Option(claim, kind, True)
                 for claim in select(raw, ask, limit=1, skip=skip, watched=watched, any_holds=holds)
             ]
-        if kind.heavy:
+        if kind.heavy_in(lane.name):
             mine = [option for option in mine if _may_start(runner, store, option)]
             if mine and _first_waits(runner, store, raw, holds):
                 mine = []

@@ -26,6 +26,9 @@ LANES: Mapping[str, int] = {
 }
 """Lane to how many of its jobs run at a time on this machine (A 4.11)."""
 
+FAR_LANES = frozenset({"network", "remote"})
+"""Lanes whose work is done elsewhere; this machine only waits for it."""
+
 IMPORT_STAGES: tuple[str, ...] = ("read-files", "thumbnails", "display-pictures", "text-layers", "embeddings")
 """The stages an import goes through, in the order they are shown (A 4.11)."""
 
@@ -82,6 +85,10 @@ class JobKind:
     def lanes(self) -> tuple[str, ...]:
         """Every lane its jobs may run in, the usual one first."""
         return (self.lane, *self.also_lanes)
+
+    def heavy_in(self, lane: str) -> bool:
+        """Whether a job of this kind weighs on this machine when it runs in *lane*: far away it does not."""
+        return self.heavy and lane not in FAR_LANES
 
     def arguments(self, given: BaseModel | Mapping[str, Any] | None) -> dict[str, Any]:
         """*given* as the JSON object the job row keeps; Invalid when it does not fit the kind's model."""

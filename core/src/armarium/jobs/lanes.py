@@ -101,7 +101,7 @@ class Crew:
         finally:
             with self._lock:
                 lane.running -= 1
-            if picked[0].kind.heavy:
+            if picked[0].kind.heavy_in(picked[0].lane):
                 self.runner.give_heavy_back()
         if ended:
             self.runner.pace.note(picked[0].kind, len(ended), time.monotonic() - began)
@@ -197,7 +197,7 @@ class Crew:
     ) -> None:
         if picked:
             store.put_down(picked)
-            if picked[0].kind.heavy:
+            if picked[0].kind.heavy_in(picked[0].lane):
                 self.runner.give_heavy_back()
         if not isinstance(error, ServiceError):
             log.exception("the queue of %s could not be written", store.path or "the engine")

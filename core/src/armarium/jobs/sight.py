@@ -201,7 +201,7 @@ class Sight:
             return f"{row.reason or 'It was put off.'} Tried again in {left:.0f} seconds.", "retry-later"
         if kind.needs_network and self.runner.offline:
             return "Waits for the network: the engine is held offline (SERVICE_LOCAL_ONLY).", "offline"
-        if kind.heavy:
+        if kind.heavy_in(self.runner.kinds.lane_of(row.kind, row.lane)):
             code = self._hindrance(row)
             if code is not None:
                 return WORDS[code], code
