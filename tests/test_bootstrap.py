@@ -19,7 +19,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "requirements").mkdir()
     (tmp_path / "pyproject.toml").write_text('[tool.uv.workspace]\nmembers = ["part"]\n')
     (tmp_path / "part" / "pyproject.toml").write_text("")
-    for name in ("base", "dev", "installers"):
+    for name in ("base", "dev", "installers", "alone"):
         (tmp_path / "requirements" / f"{name}.txt").write_text("")
     venv = tmp_path / ".venv"
     moved = {

@@ -26,6 +26,7 @@ UV = VENV / "bin" / "uv"
 REQUIREMENTS = ROOT / "requirements"
 PROFILES = ("base", "dev")  # each holds all of the one before it
 INSTALLERS = REQUIREMENTS / "installers.txt"
+ALONE = REQUIREMENTS / "alone.txt"  # taken for the files they carry, without what they depend on; tests only
 
 
 class SetupFailed(Exception):
@@ -42,10 +43,14 @@ def workspace_members() -> list[Path]:
 def fingerprint(profile: str) -> str:
     """Changes when the lock, a pyproject, the interpreter or the place of the checkout does."""
     digest = hashlib.sha256(f"{ROOT}\n{sys.version}\n".encode())
-    watched = [REQUIREMENTS / f"{profile}.txt", INSTALLERS, Path(__file__)]
+    watched = [*locks(profile), INSTALLERS, Path(__file__)]
     for path in [*watched, *(member / "pyproject.toml" for member in workspace_members())]:
         digest.update(f"{path.relative_to(ROOT)}\n".encode() + path.read_bytes())
     return f"{ROOT}\n{digest.hexdigest()}\n"
+
+
+def locks(profile: str) -> list[Path]:
+    return [REQUIREMENTS / f"{profile}.txt", *([ALONE] if profile == "dev" else [])]
 
 
 def stamp(profile: str) -> Path:
@@ -204,9 +209,12 @@ def uv_environment() -> dict[str, str]:
 
 def install_packages(profile: str) -> None:
     """The locked packages, then our own dists as they stand in this checkout."""
-    lock = ["--require-hashes", "-r", str(REQUIREMENTS / f"{profile}.txt")]
+    locked = [
+        ["--require-hashes", *(["--no-deps"] if lock == ALONE else []), "-r", str(lock)]
+        for lock in locks(profile)
+    ]
     ours = [part for member in workspace_members() for part in ("-e", str(member))]
-    steps = [lock, ["--no-deps", "--no-build-isolation", *ours]]
+    steps = [*locked, ["--no-deps", "--no-build-isolation", *ours]]
     uv = [str(UV), "pip", "install", "--quiet", "--python", str(PYTHON)]
     if succeeds([UV, "--version"]):
         if all(run([*uv, *step], env=uv_environment()).returncode == 0 for step in steps):

@@ -14,7 +14,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from bootstrap import INSTALLERS, REQUIREMENTS, ROOT, UV, uv_environment, workspace_members
+from bootstrap import ALONE, INSTALLERS, REQUIREMENTS, ROOT, UV, uv_environment, workspace_members
 
 HEADER = "# Made by `make lock` from the pyproject files: versions and hashes, no addresses. Do not edit.\n"
 FORBIDDEN = (
@@ -37,21 +37,16 @@ def wanted() -> dict[str, list[str]]:
     base.add("editables>=0.5")
     groups = read(ROOT / "pyproject.toml")["dependency-groups"]
     third_party = sorted(name for name in base if not name.startswith("armarium"))
-    return {"installers": groups["installers"], "base": third_party, "dev": [*third_party, *groups["dev"]]}
+    return {**groups, "base": third_party, "dev": [*third_party, *groups["dev"]]}
 
 
 def compile_lock(requirements: list[str], lock: Path, constraints: Path | None, *, upgrade: bool) -> None:
-    command = [
-        *(str(UV), "pip", "compile", "--quiet", "--universal", "--python-version", "3.11"),
-        *("--generate-hashes", "--no-emit-index-url", "--no-annotate", "--no-header"),
-        *(
-            "-o",
-            str(lock),
-            *(["--upgrade"] if upgrade else []),
-            *(["-c", str(constraints)] if constraints else []),
-        ),
-        "-",
-    ]
+    command = [str(UV), "pip", "compile", "--quiet", "--universal", "--python-version", "3.11", "-o", str(lock)]
+    command += ["--generate-hashes", "--no-emit-index-url", "--no-annotate", "--no-header"]
+    command += ["--no-deps"] if lock == ALONE else []
+    command += ["--upgrade"] if upgrade else []
+    command += ["-c", str(constraints)] if constraints else []
+    command += ["-"]
     environment = {**os.environ, **uv_environment()}
     subprocess.run(command, cwd=ROOT, input="\n".join(requirements), text=True, check=True, env=environment)
     text = lock.read_text()
@@ -66,6 +61,7 @@ def main(arguments: list[str]) -> int:
     upgrade = "--upgrade" in arguments
     lists = wanted()
     compile_lock(lists["installers"], INSTALLERS, None, upgrade=upgrade)
+    compile_lock(lists["alone"], ALONE, None, upgrade=upgrade)
     base = REQUIREMENTS / "base.txt"
     compile_lock(lists["base"], base, None, upgrade=upgrade)
     compile_lock(lists["dev"], REQUIREMENTS / "dev.txt", base, upgrade=upgrade)
