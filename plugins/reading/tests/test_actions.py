@@ -10,6 +10,7 @@ from reading_desk import Desk
 
 from armarium.api import ServiceError
 from armarium.testing.conformance import exercise_plugin
+from armarium_reading.api import Runtime
 
 
 def refusal(desk: Desk, name: str, **params: Any) -> ServiceError:
@@ -107,7 +108,7 @@ def test_a_runtime_that_is_not_installed(desk: Desk, tmp_path: Path, monkeypatch
     (package / "__init__.py").write_text("")
     (package / "requirements.txt").write_text("absent==1.0\n")
     monkeypatch.syspath_prepend(str(package.parent))
-    needed = fake_readers.Runtime("absent", "heavy_plugin", "requirements.txt", "absent", size_mb=10)
+    needed = Runtime("absent", "heavy_plugin", "requirements.txt", "absent", size_mb=10)
     monkeypatch.setattr(fake_readers.NeedsRuntime, "runtime", needed)
     error = refusal(desk, "reading.find_lines", scope_ids=[desk.page()], reader="heavy")
     assert (error.status, error.code) == (409, "runtime_missing")
