@@ -25,6 +25,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     moved = {
         "ROOT": tmp_path, "VENV": venv, "PYTHON": venv / "bin" / "python", "UV": venv / "bin" / "uv",
         "REQUIREMENTS": tmp_path / "requirements", "INSTALLERS": tmp_path / "requirements" / "installers.txt",
+        "ALONE": tmp_path / "requirements" / "alone.txt",
         "__file__": str(tmp_path / "pyproject.toml"),
     }  # fmt: skip
     for name, value in moved.items():
