@@ -15,6 +15,8 @@ import zlib
 from pathlib import Path
 
 import pytest
+from PIL import Image
+
 from armarium.errors import Invalid
 from armarium.guard import (
     MAX_XML_BYTES,
@@ -24,7 +26,6 @@ from armarium.guard import (
     parse_xml,
     read_member,
 )
-from PIL import Image
 
 # ------------------------------------------------------------------------------------------------ makers
 
