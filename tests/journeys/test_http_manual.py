@@ -30,7 +30,12 @@ def test_the_script_of_the_manual_runs(tmp_path: Path) -> None:
                 assert time.monotonic() < deadline, "the engine did not come up"
                 time.sleep(0.05)
             ran = subprocess.run(
-                [sys.executable, "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
+                [sys.executable, "-c", script],
+                cwd=tmp_path,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=120,
             )
         finally:
             engine.terminate()

@@ -35,7 +35,9 @@ def test_the_manual_can_be_followed(tmp_path: Path) -> None:
         "SERVICE_STATE_DIR": str(tmp_path / "state"),
         "SERVICE_LOCAL_ONLY": "true",
     }
-    ran = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=280)
+    ran = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=280
+    )
     assert ran.returncode == 0, f"{ran.stdout[-2000:]}\n{ran.stderr[-2000:]}"
     assert ran.stdout.count("En la villa de Puerto Claro") == 1
     assert len(list((tmp_path / "export").iterdir())) == 4
@@ -59,9 +61,17 @@ def test_every_command_shown_exists_with_its_options(page: str, line: str) -> No
     for word in words:
         if hasattr(group, "commands") and word in group.commands:
             group = group.commands[word]
-            known |= {option for parameter in group.params for option in (*parameter.opts, *parameter.secondary_opts)}
+            known |= {
+                option
+                for parameter in group.params
+                for option in (*parameter.opts, *parameter.secondary_opts)
+            }
         elif word.startswith("-"):
             assert word.split("=")[0] in known, f"{page}: {line}: no option {word}"
-    assert not hasattr(group, "commands") or words[-1] in ("COMMAND", "--help", "--version", "jobs", "--watch"), (
-        f"{page}: {line}: no such command"
-    )
+    assert not hasattr(group, "commands") or words[-1] in (
+        "COMMAND",
+        "--help",
+        "--version",
+        "jobs",
+        "--watch",
+    ), f"{page}: {line}: no such command"
