@@ -18,6 +18,10 @@ Script = Annotated[str, Field(pattern=r"^[A-Z][a-z]{3}$")]
 """An ISO 15924 code by form."""
 Name = Annotated[str, Field(min_length=1, max_length=500)]
 Word = Annotated[str, Field(min_length=1, max_length=200)]
+Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
+"""An index or an offset."""
+Version = Annotated[int, Field(ge=0, le=2**53)]
+"""A version as the caller read it; larger numbers are no JSON integers everywhere."""
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Rect = tuple[float, float, float, float]
 """[x, y, w, h] in fractions of the frame, origin top left; checked further by `geometry`."""
@@ -38,8 +42,8 @@ class Refinement(Frozen):
 
     rect: Rect | None = None
     polygon: Points | None = None
-    char_start: Annotated[int, Field(ge=0)] | None = None
-    char_end: Annotated[int, Field(ge=0)] | None = None
+    char_start: Count | None = None
+    char_end: Count | None = None
     granularity: Word | None = None
 
 
@@ -48,14 +52,14 @@ class SourceAnchor(Frozen):
 
     document_id: Id | None = None
     page_id: Id | None = None
-    page_index: Annotated[int, Field(ge=0)] | None = None
+    page_index: Count | None = None
     rendition_id: Id | None = None
     space: Literal["normalized"] = "normalized"
     rect: Rect
     polygon: Points | None = None
     rotation: float = Field(0, ge=-360, le=360, allow_inf_nan=False)
-    char_start: Annotated[int, Field(ge=0)] | None = None
-    char_end: Annotated[int, Field(ge=0)] | None = None
+    char_start: Count | None = None
+    char_end: Count | None = None
     granularity: Word | None = None
     refines: Refinement | None = None
     segment_id: Id | None = None

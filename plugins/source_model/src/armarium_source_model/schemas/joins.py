@@ -7,7 +7,16 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, StringConstraints
 
 from armarium.api import Params, SourceText
-from armarium_source_model.schemas.fields import Fraction, Frozen, Id, Ids, Points, SourceAnchor
+from armarium_source_model.schemas.fields import (
+    Count,
+    Fraction,
+    Frozen,
+    Id,
+    Ids,
+    Points,
+    SourceAnchor,
+    Version,
+)
 from armarium_source_model.schemas.segments import ForwardingOut, SegmentOut
 
 Note = Annotated[str, StringConstraints(max_length=500)]
@@ -20,7 +29,7 @@ class Merge(Params):
 
     segment_ids: Ids
     keep_id: Id
-    expected_versions: Annotated[list[int], Field(max_length=10_000)] = []
+    expected_versions: Annotated[list[Version], Field(max_length=10_000)] = []
     reason: Note | None = None
 
 
@@ -34,7 +43,7 @@ class SplitBody(Params):
     """The original id stays on the first part."""
 
     segment_id: Id
-    expected_version: int
+    expected_version: Version
     parts: Annotated[list[Part], Field(min_length=2, max_length=1000)]
     reason: Note | None = None
 
@@ -129,8 +138,8 @@ class LocationRequest(Params):
     artifactId: Id | None = None
     annotationId: Id | None = None
     claimId: Id | None = None
-    charStart: Annotated[int, Field(ge=0)] | None = None
-    charEnd: Annotated[int, Field(ge=0)] | None = None
+    charStart: Count | None = None
+    charEnd: Count | None = None
     anchor: SourceAnchor | None = None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from armarium.api import Params
-from armarium_source_model.schemas.fields import Fraction, Id, Name, ProvenanceOut, Word
+from armarium_source_model.schemas.fields import Fraction, Id, Name, ProvenanceOut, Version, Word
 
 AS_WRITTEN, FLOW = "as-written", "flow"
 
@@ -32,7 +32,7 @@ class PlaceBody(Params):
     after_entry_id: Id | None = None
     at_end: bool = False
     parent_entry_id: Id | None = None
-    expected_version: int | None = None
+    expected_version: Version | None = None
 
 
 class Place(PlaceBody):

@@ -22,6 +22,7 @@ from armarium_source_model.schemas.fields import (
     Script,
     SegmentKind,
     SourceAnchor,
+    Version,
     Word,
 )
 
@@ -89,7 +90,7 @@ class SegmentUpdate(Params):
     """SegmentUpdateParams: a field left out stays, null clears; document and pass never change."""
 
     segment_id: Id
-    expected_version: int
+    expected_version: Version
     anchor: SourceAnchor | None = None
     baseline: Points | None = None
     kind: SegmentKind | None = None
@@ -104,7 +105,7 @@ class SegmentUpdate(Params):
 
 class SegmentDelete(Params):
     segment_ids: Ids
-    expected_versions: list[int]
+    expected_versions: Annotated[list[Version], Field(max_length=10_000)]
     reason: Reason | None = None
 
 
@@ -114,13 +115,13 @@ class SegmentUndelete(Params):
 
 class RestoreVersion(Params):
     segment_id: Id
-    version: int
-    expected_version: int
+    version: Version
+    expected_version: Version
 
 
 class RestoreVersionBody(Params):
-    version: int
-    expected_version: int
+    version: Version
+    expected_version: Version
 
 
 class FoundLineIn(Params):
