@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from armarium.lettering import ASCENT, DESCENT, Lettering
-from armarium.testing.samples.texts import SHEET, Block, Frame, PageText
+from armarium.testing.samples.sheet import SHEET, Block, Frame, PageText
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 from armarium.testing.samples import layout, photograph
 from armarium.testing.samples.layout import LaidRegion
 from armarium.testing.samples.photograph import PHOTOGRAPH, Bend, Point
-from armarium.testing.samples.texts import DOCUMENTS, PAGES, SHEET, DocumentText, PageText, RegionKind
+from armarium.testing.samples.sheet import SHEET, DocumentText, PageText, RegionKind
+from armarium.testing.samples.texts import DOCUMENTS, PAGES
 
 if TYPE_CHECKING:
     from PIL import Image

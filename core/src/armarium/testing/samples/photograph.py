@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from PIL import Image
 
-from armarium.testing.samples.texts import Hand
+from armarium.testing.samples.sheet import Hand
 
 PHOTOGRAPH = (1600, 2300)
 Point = tuple[float, float]
