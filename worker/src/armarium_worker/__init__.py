@@ -16,19 +16,9 @@ from .errors import (
     WorkerTimeout,
 )
 from .frames import MAX_BINARY, MAX_JSON, Frame, read_frame, write_frame
-from .reading import (
-    FoundLine,
-    LineReading,
-    LineShape,
-    ModelFile,
-    Page,
-    Point,
-    Reader,
-    ReadLine,
-    RemoteFile,
-    Runtime,
-)
+from .reading import ModelFile, Reader, RemoteFile, Runtime
 from .server import Call, Handler, WorkerContext, serve
+from .shapes import FoundLine, LineReading, LineShape, Page, Point, ReadLine
 
 __all__ = [
     "MAX_BINARY",

@@ -1,0 +1,164 @@
+"""The values a reader takes and gives, how they are brought onto the page, and how they travel between processes.
+
+All geometry is in pixels of the page picture, origin top left.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+Point = tuple[float, float]
+Rect = tuple[float, float, float, float]
+Direction = Literal["ltr", "rtl", "ttb"]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundLine:
+    """A line (or a region, or a word) on a page. Without `rect` it is the box around polygon and baseline.
+
+    `key` and `parent` tie lines to their regions inside one answer; they are the driver's own words.
+    `baseline` runs in reading direction of the picture's x axis, left to right, for horizontal writing.
+    """
+
+    polygon: Sequence[Point] = ()
+    baseline: Sequence[Point] = ()
+    rect: Rect | None = None
+    kind: Literal["region", "line", "word"] = "line"
+    confidence: float | None = None
+    direction: Direction | None = None
+    kind_raw: str | None = None
+    key: str | None = None
+    parent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LineReading:
+    """What a line says, in logical order and exactly as read; confidence 0 to 1."""
+
+    text: str
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLine:
+    """A line found and read in one go."""
+
+    line: FoundLine
+    reading: LineReading
+
+
+@dataclass(frozen=True, slots=True)
+class LineShape:
+    """A line to be read: at least its rect is known."""
+
+    rect: Rect
+    polygon: Sequence[Point] = ()
+    baseline: Sequence[Point] = ()
+    direction: Direction | None = None
+
+
+@dataclass(slots=True)
+class Page:
+    """A page picture held decoded while its lines are found and read; `image` is whatever the driver decodes to."""
+
+    path: Path
+    width: int
+    height: int
+    image: Any
+
+
+def place(line: FoundLine, page: Page) -> FoundLine | None:
+    """The line with its shapes inside the page and its rect known; None when nothing of it is on the page."""
+    polygon, baseline = _inside(line.polygon, page), _inside(line.baseline, page)
+    if line.rect is not None:
+        x, y, w, h = line.rect
+        corners: Sequence[Point] = _inside(((x, y), (x + w, y + h)), page)
+    else:
+        corners = polygon or baseline
+    if not corners:
+        return None
+    left, top = min(p[0] for p in corners), min(p[1] for p in corners)
+    right, bottom = max(p[0] for p in corners), max(p[1] for p in corners)
+    if right - left < 1 or bottom - top < 1:
+        return None
+    return FoundLine(
+        polygon if len(polygon) >= 3 else (),
+        baseline if len(baseline) >= 2 else (),
+        (left, top, right - left, bottom - top),
+        line.kind,
+        line.confidence,
+        line.direction,
+        line.kind_raw,
+        line.key,
+        line.parent,
+    )
+
+
+def _inside(points: Sequence[Point], page: Page) -> tuple[Point, ...]:
+    """The points as plain numbers, drawn to the page's edge where they lie outside; not a number is a fault."""
+    placed: list[Point] = []
+    for x, y in points:
+        if not (math.isfinite(x) and math.isfinite(y)):
+            raise ValueError("a point of a line is not a number")
+        point = (min(max(float(x), 0.0), float(page.width)), min(max(float(y), 0.0), float(page.height)))
+        if not placed or placed[-1] != point:
+            placed.append(point)
+    return tuple(placed)
+
+
+def pack_line(line: FoundLine) -> dict[str, Any]:
+    """A found line as it travels: plain lists, absent values left out."""
+    body: dict[str, Any] = {"rect": [round(value, 2) for value in line.rect or ()], "kind": line.kind}
+    if line.polygon:
+        body["polygon"] = [[round(x, 2), round(y, 2)] for x, y in line.polygon]
+    if line.baseline:
+        body["baseline"] = [[round(x, 2), round(y, 2)] for x, y in line.baseline]
+    if line.confidence is not None:
+        body["confidence"] = _share(line.confidence)
+    for key in ("direction", "kind_raw", "key", "parent"):
+        if (value := getattr(line, key)) is not None:
+            body[key] = value
+    return body
+
+
+def unpack_line(body: Mapping[str, Any]) -> FoundLine:
+    """A found line as it arrived."""
+    return FoundLine(
+        tuple((x, y) for x, y in body.get("polygon", ())),
+        tuple((x, y) for x, y in body.get("baseline", ())),
+        tuple(body["rect"]),
+        body.get("kind", "line"),
+        body.get("confidence"),
+        body.get("direction"),
+        body.get("kind_raw"),
+        body.get("key"),
+        body.get("parent"),
+    )
+
+
+def unpack_shape(body: Mapping[str, Any]) -> LineShape:
+    """A line to be read as it arrived."""
+    return LineShape(
+        tuple(body["rect"]),
+        tuple((x, y) for x, y in body.get("polygon") or ()),
+        tuple((x, y) for x, y in body.get("baseline") or ()),
+        body.get("direction"),
+    )
+
+
+def pack_reading(reading: LineReading) -> dict[str, Any]:
+    """A reading as it travels; lone surrogates, which no JSON carries, become the replacement character."""
+    text = reading.text.encode("utf-8", "replace").decode("utf-8")
+    body: dict[str, Any] = {"text": text}
+    if reading.confidence is not None:
+        body["confidence"] = _share(reading.confidence)
+    return body
+
+
+def _share(value: Any) -> float:
+    number = float(value)
+    return min(max(number, 0.0), 1.0) if math.isfinite(number) else 0.0
