@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+import orjson
 from fastapi import APIRouter, Query, Request, Response
+from starlette.responses import JSONResponse
 
 from armarium.api import REFUSALS, CurrentLibrary, act, json_response
 from armarium_documents.queries import annotations as queries
@@ -73,14 +75,23 @@ def delete_annotation(request: Request, library: CurrentLibrary, annotation_id: 
     return act(request, "annotation.delete", {"annotation_id": annotation_id})
 
 
+class JsonLd(JSONResponse):
+    """JSON-LD of the Web Annotation vocabulary."""
+
+    media_type = "application/ld+json"
+
+    def render(self, content: Any) -> bytes:
+        return orjson.dumps(content)
+
+
 @router.get(
     "/api/documents/{doc_id}/annotations.jsonld",
     summary="A document's annotations as a W3C AnnotationPage",
+    response_class=JsonLd,
     response_model=dict[str, Any],
     responses=REFUSALS(400, 401, 403, 404, 409),
 )
 def web_annotations(library: CurrentLibrary, doc_id: str) -> Response:
     with library.db.read_raw() as raw:
-        found = json_response(queries.web_annotations(raw, doc_id))
-    found.headers["content-type"] = 'application/ld+json; profile="http://www.w3.org/ns/anno.jsonld"'
-    return found
+        page = queries.web_annotations(raw, doc_id)
+    return JsonLd(page, media_type='application/ld+json; profile="http://www.w3.org/ns/anno.jsonld"')
