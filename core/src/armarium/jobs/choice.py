@@ -66,6 +66,10 @@ class Pace:
         fits = int(SLICE_SECONDS / max(seconds, 1e-6))
         return max(1, min(fits, MOST_AT_ONCE, 2 * self._batch.get(kind.name, 1)))
 
+    def quick(self, kind: JobKind) -> bool:
+        """Whether jobs of *kind* are known to be over in a few milliseconds."""
+        return not kind.heavy and self._seconds.get(kind.name, 1.0) < SLICE_SECONDS / 4
+
     def note(self, kind: JobKind, jobs: int, seconds: float) -> None:
         """*jobs* of *kind* took *seconds* together."""
         each = seconds / max(jobs, 1)
@@ -113,13 +117,21 @@ def _take(
             any_holds=any_holds(raw),
         )
         claims += [c for c in more if not c.interruptions and not c.body_done][: batch - 1]
-    holder, until = runner.lease()
-    raw.execute(
-        "UPDATE job SET state = 'running', lease_holder = ?, lease_until = ?, started_at = ?, "
-        "attempts = attempts + 1, reason = NULL, reason_code = NULL, not_before = NULL WHERE seq = ?",
-        (holder, until, now(), chosen.claim.seq),
-    )
-    picked = [Picked(claim, chosen.kind, lane.name, marked=place == 0) for place, claim in enumerate(claims)]
+    # A quick job is not worth a commit of its own to say that it runs: its end is written soon, its first effect
+    # says so too, and a crash only runs it again. The first of its kind after a start, and one that was interrupted,
+    # are marked, so that a job which brings the engine down is counted.
+    marked = bool(chosen.claim.interruptions) or not runner.pace.quick(chosen.kind)
+    if marked:
+        holder, until = runner.lease()
+        raw.execute(
+            "UPDATE job SET state = 'running', lease_holder = ?, lease_until = ?, started_at = ?, "
+            "attempts = attempts + 1, reason = NULL, reason_code = NULL, not_before = NULL WHERE seq = ?",
+            (holder, until, now(), chosen.claim.seq),
+        )
+    picked = [
+        Picked(claim, chosen.kind, lane.name, marked=marked and place == 0)
+        for place, claim in enumerate(claims)
+    ]
     with store.lock:
         store.picked.update((one.claim.seq, one) for one in picked)
     return picked

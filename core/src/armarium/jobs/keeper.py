@@ -56,7 +56,7 @@ class Keeper:
     def sleeps_past(self, picked: list[Picked]) -> bool:
         """Whether the keeper would not be awake in time for what it does for these jobs."""
         until = self._until
-        needed = LONG_SECONDS if len(picked) > 1 else HEARTBEAT_SECONDS
+        needed = HEARTBEAT_SECONDS if all(one.marked for one in picked) else LONG_SECONDS
         return until is None or until > time.monotonic() + needed
 
     def _keep(self) -> None:

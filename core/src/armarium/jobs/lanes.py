@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from armarium.db import raw_of
 from armarium.errors import ServiceError
-from armarium.jobs.choice import Lane, pick
+from armarium.jobs.choice import MOST_AT_ONCE, Lane, pick
 from armarium.jobs.ending import Ended, end
 from armarium.jobs.execution import execute
 from armarium.jobs.kinds import LANES
@@ -27,6 +27,9 @@ log = logging.getLogger("armarium.jobs")
 
 OVERRUN_SECONDS = 0.25
 """When a batch of small jobs takes longer than this, what is left of it goes back to the queue."""
+
+HOLD_SECONDS = 0.01
+"""How long the end of a quick job may wait to be written together with those of the next ones."""
 
 
 class Crew:
@@ -70,7 +73,20 @@ class Crew:
         """One thread of a lane: pick up, run, write the end with the next pick; sleep when there is nothing."""
         store: JobStore | None = None
         ended: list[tuple[Ended, Picked]] = []
+        ended_at = 0.0
         while True:
+            if store is not None and self._may_hold(store, ended, ended_at):
+                picked = self.write_ends(store, [], lane) if _wants(store, lane.name) else []
+                if picked:
+                    ended += self._run_batch(lane, store, picked)
+                else:
+                    with self._lock:
+                        if self.runner.started and not self._wanted(lane):
+                            self._work.wait(max(0.0, ended_at + HOLD_SECONDS - time.monotonic()))
+                        else:
+                            # Something else is wanted, in another library perhaps: write, then look.
+                            ended_at = 0.0
+                continue
             store, picked = self._turn(lane, store, ended)
             ended = []
             if store is None:
@@ -81,6 +97,17 @@ class Crew:
                         self._work.wait()
                 continue
             ended = self._run_batch(lane, store, picked)
+            ended_at = time.monotonic()
+
+    def _may_hold(self, store: JobStore, ended: list[tuple[Ended, Picked]], ended_at: float) -> bool:
+        """Whether the ends of quick jobs may wait a moment for more of them, to be written together."""
+        return (
+            0 < len(ended) < MOST_AT_ONCE
+            and time.monotonic() < ended_at + HOLD_SECONDS
+            and self.runner.started
+            and not store.closing
+            and all(not one.marked and how.state == "done" for how, one in ended)
+        )
 
     def _run_batch(self, lane: Lane, store: JobStore, picked: list[Picked]) -> list[tuple[Ended, Picked]]:
         ended: list[tuple[Ended, Picked]] = []
@@ -175,7 +202,7 @@ class Crew:
         except Exception as error:
             self._not_written(store, ended, picked, error)
             return []
-        if picked and not picked[0].claim.body_done and self.runner.pace.batch(picked[0].kind) == 1:
+        if picked and picked[0].marked and not picked[0].claim.body_done:
             changed.append(picked[0].claim.id)
         try:
             if changed:
