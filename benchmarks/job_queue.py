@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -85,15 +86,15 @@ def measure(rounds: int) -> list[Result]:
         return [drained, batch, pick]
 
 
-class _Queue:
+class _Queue(ABC):
     """A queue with its runner in this process."""
 
     def __init__(self, finish: _Finish) -> None:
         self.finish = finish
 
+    @abstractmethod
     def put(self, count: int, *, at_once: bool = False) -> None:
         """Put *count* jobs that do nothing into the queue."""
-        raise NotImplementedError
 
     def jobs_a_second(self, *, at_once: bool = False) -> float:
         """Put JOBS in, wait until the last one ran."""

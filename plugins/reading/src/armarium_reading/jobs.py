@@ -6,6 +6,7 @@ transaction; while that step is written the worker has the next page in hand alr
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -45,7 +46,7 @@ class PageSkipped(Exception):
     """There is nothing to do on this page, and why."""
 
 
-class PageJob:
+class PageJob(ABC):
     """One run of a job over pages; the three kinds differ in what they ask of the worker and what they write."""
 
     method = ""
@@ -143,13 +144,13 @@ class PageJob:
         )
         return lines
 
+    @abstractmethod
     def told(self, answer: PageAnswer) -> tuple[str, str, int]:
         """What was asked, what was answered (for the ledger), and the number of lines."""
-        raise NotImplementedError
 
+    @abstractmethod
     def write(self, document_id: str, answer: PageAnswer, kept: dict[str, Any]) -> None:
         """The page's one step, with the checkpoint in its transaction."""
-        raise NotImplementedError
 
     def _ahead(self) -> Iterator[tuple[int, str, Future[PageAnswer]]]:
         """The pages in order, each with its answer on the way; the worker is kept one page ahead of the writing."""
