@@ -255,3 +255,15 @@ def test_thousands_of_overlapping_boxes_are_ordered_too() -> None:
         Shape(str(n), "line", chance.random() * 0.5, chance.random() * 0.9, 0.4, 0.05) for n in range(2000)
     ]
     assert sorted(reading_sequence(boxes)) == sorted(box.id for box in boxes)
+
+
+def test_a_gloss_beside_the_block_is_read_after_it_though_nobody_calls_it_one() -> None:
+    block = [Shape(f"b{n}", "line", 0.3, 0.1 + n * 0.04, 0.6, 0.03) for n in range(8)]
+    gloss = [Shape("g0", "line", 0.08, 0.15, 0.1, 0.02), Shape("g1", "line", 0.08, 0.175, 0.1, 0.02)]
+    assert reading_sequence(gloss + block)[-2:] == ["g0", "g1"]
+
+
+def test_as_many_narrow_lines_as_full_ones_are_a_column_not_glosses() -> None:
+    block = [Shape(f"b{n}", "line", 0.4, 0.1 + n * 0.04, 0.5, 0.03) for n in range(8)]
+    column = [Shape(f"c{n}", "line", 0.1, 0.1 + n * 0.04, 0.18, 0.03) for n in range(8)]
+    assert reading_sequence(block + column)[:8] == [shape.id for shape in column]

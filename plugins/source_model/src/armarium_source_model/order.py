@@ -25,6 +25,17 @@ FOOT_ROLES = frozenset({"footnote", "footnote-continued", "endnote"})
 REGION_INSET = 0.012
 """Regions are drawn generously: their boxes are shrunk by this (page heights) before white space is sought."""
 
+GLOSS_FULL = 0.6
+"""A full line of the block is at least this part of the page's long lines."""
+GLOSS_LEAST_LINES = 5
+"""Fewer full lines than these have no edges to stand beside."""
+GLOSS_WIDEST = 0.4
+"""A gloss is narrower than this part of the block."""
+GLOSS_GUTTER = 0.03
+"""The white between block and gloss, at least, in widths of the block."""
+GLOSS_MOST = 0.6
+"""More glosses than this part of the full lines are a column."""
+
 
 class Shape(NamedTuple):
     """What the order needs to know of a segment. x, y, w, h are fractions of the image, origin top left."""
@@ -126,6 +137,8 @@ def _order_brothers(shapes: list[Shape], direction: str | None, aspect: float, s
         else:
             part = _part_of(shape.role)
             (margin if part == "margin" else notes if part == "foot" else body).append(shape)
+    if body and not margin:
+        body, margin = _glosses_apart(body, direction)
     if not body:
         # A margin region's own lines all say "marginalia": among themselves they are simply the text.
         body, notes, margin = notes + margin, [], []
@@ -135,6 +148,36 @@ def _order_brothers(shapes: list[Shape], direction: str | None, aspect: float, s
             group = _place(group, direction, script, aspect, slope)
         ordered += group
     return ordered
+
+
+def _glosses_apart(shapes: list[Shape], direction: str) -> tuple[list[Shape], list[Shape]]:
+    """Body and margin of lines whose source does not say which is which: (body, glosses).
+
+    A gloss is a narrow line that stands wholly beside the text block, across a gutter, at the height of the block.
+    Where such lines are many they are a column of the text, not its margin; then, and where the block has too few
+    full lines to have edges, nothing is set apart.
+    """
+    if direction not in HORIZONTAL or any(shape.kind == "region" or shape.role for shape in shapes):
+        return shapes, []
+    widths = sorted(shape.w for shape in shapes)
+    full = [shape for shape in shapes if shape.w > GLOSS_FULL * widths[int(0.9 * (len(widths) - 1))]]
+    if len(full) < GLOSS_LEAST_LINES:
+        return shapes, []
+    left = sorted(shape.x for shape in full)[len(full) // 10]
+    right = sorted(shape.x + shape.w for shape in full)[-1 - len(full) // 10]
+    top, bottom = min(shape.y for shape in full), max(shape.y + shape.h for shape in full)
+    widest, gutter = GLOSS_WIDEST * (right - left), GLOSS_GUTTER * (right - left)
+    glosses = [
+        shape
+        for shape in shapes
+        if shape.w < widest
+        and (shape.x + shape.w < left - gutter or shape.x > right + gutter)
+        and top <= shape.y + shape.h / 2 <= bottom
+    ]
+    if not glosses or len(glosses) > GLOSS_MOST * len(full):
+        return shapes, []
+    apart = {shape.id for shape in glosses}
+    return [shape for shape in shapes if shape.id not in apart], glosses
 
 
 def _part_of(role: str | None) -> str | None:
