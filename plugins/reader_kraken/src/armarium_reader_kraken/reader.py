@@ -58,6 +58,8 @@ class KrakenReader(Reader):
 
         _define_missing_operators()
         torch.set_num_threads(self.threads)
+        wants_gpu = self.device in ("cuda", "auto")
+        self.accelerator = "cuda" if wants_gpu and torch.cuda.is_available() else "cpu"
         self.finder: Any = None
         self.recogniser: Any = None
         if self.model is not None:
@@ -87,7 +89,7 @@ class KrakenReader(Reader):
         if self.finder is None:
             self.finder = SegmentationTaskModel.load_model()
         config = SegmentationInferenceConfig(
-            accelerator="cuda" if self.device == "cuda" else "cpu",
+            accelerator=self.accelerator,
             device="auto",
             num_threads=self.threads,
         )
@@ -134,7 +136,7 @@ class KrakenReader(Reader):
             line_orders=[],
         )
         config = RecognitionInferenceConfig(
-            accelerator="cuda" if self.device == "cuda" else "cpu",
+            accelerator=self.accelerator,
             device="auto",
             num_threads=self.threads,
             # In this process: kraken's own pool would send the whole page to another process for each line.
