@@ -25,6 +25,7 @@ SCRIPTS = (
     "read_pages",
     "cold_start",
     "page_import",
+    "segments",
 )
 """In the order of the rows in README.md."""
 

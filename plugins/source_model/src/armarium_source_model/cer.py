@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from armarium.api import Invalid
@@ -16,6 +17,8 @@ from armarium.api import Invalid
 DEFAULT_POLICY = "layout-insensitive"
 LONGEST = 100_000
 """Characters a side; beyond it the answer would take minutes and say little."""
+BATCH = 5_000
+"""Pairs looked at together when many are compared."""
 MOST_RATIO = 5
 """Texts whose lengths differ by more than this many times are not two readings of one thing."""
 
@@ -150,14 +153,32 @@ def total_rate(
     from rapidfuzz.distance import Levenshtein
 
     distance = length = 0
-    measure = Levenshtein.distance
-    for reference, hypothesis in pairs:
-        one, two = normalise(reference, policy, expansions), normalise(hypothesis, policy, expansions)
-        distance += measure(one, two)
-        length += len(one)
+    for some in batched(pairs, BATCH):
+        ours, theirs = zip(*some, strict=True)
+        references = _normalise_all(ours, policy, expansions)
+        hypotheses = _normalise_all(theirs, policy, expansions)
+        distance += sum(map(Levenshtein.distance, references, hypotheses))
+        length += sum(map(len, references))
     if not length:
         raise CannotScore("Every reference is empty; there is nothing to divide by.", code="empty_reference")
     return distance, length, distance / length
+
+
+def batched(pairs: Iterable[tuple[str, str]], size: int) -> Iterator[list[tuple[str, str]]]:
+    """*pairs* in lists of at most *size*."""
+    waiting = iter(pairs)
+    while some := list(islice(waiting, size)):
+        yield some
+
+
+def _normalise_all(texts: Sequence[str], policy: str, expansions: Mapping[str, str] | None) -> Sequence[str]:
+    """Each of *texts* normalised. Most lines are composed and plain already: they are looked at all at once."""
+    if policy == "diplomatic" and not expansions:
+        # A newline composes with nothing, so the lines together are in NFC only if each of them is.
+        together = "\n".join(texts)
+        if "\r" not in together and (together.isascii() or unicodedata.is_normalized("NFC", together)):
+            return texts
+    return [normalise(text, policy, expansions) for text in texts]
 
 
 def word_rate(

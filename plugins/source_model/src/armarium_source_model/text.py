@@ -87,18 +87,22 @@ def assemble(pieces: Sequence[Piece], *, page_direction: str | None = None) -> A
     parts: list[str] = []
     spans: list[Span] = []
     at = 0
-    before: Piece | None = None
-    for piece in pieces:
-        if before is not None:
-            joiner = piece.joiner if piece.block == before.block else BLOCK_BREAK
-            parts.append(joiner)
-            at += len(joiner)
-        parts.append(piece.text)
-        direction = piece.direction or directions.get(piece.block) or "ltr"
-        spans.append(Span(at, at + len(piece.text), piece.segment_id, piece.representation_id, direction))
-        at += len(piece.text)
-        before = piece
+    before: object = _NOTHING
+    for segment_id, representation_id, text, block, stated, joiner in pieces:
+        if before is not _NOTHING:
+            between = joiner if block == before else BLOCK_BREAK
+            parts.append(between)
+            at += len(between)
+        parts.append(text)
+        end = at + len(text)
+        spans.append(Span(at, end, segment_id, representation_id, stated or directions.get(block) or "ltr"))
+        at = end
+        before = block
     return AssembledText("".join(parts), spans)
+
+
+_NOTHING = object()
+"""Before the first piece; a block may well be None."""
 
 
 def _block_directions(pieces: Sequence[Piece], page_direction: str | None) -> Mapping[str | None, str]:

@@ -104,7 +104,12 @@ def _bands(rows: list[list[Box]], least: float) -> list[list[list[Box]]]:
     open_ended = False
     for row in rows:
         spans = _merge([(box.u0, box.u1) for box in row], least)
-        together = _merge(taken + spans, least) if bands else spans
+        if len(spans) == len(taken) == 1:
+            # The usual case by far, one box under another: most often they overlap, and no gutter is left.
+            (a, b), (c, d) = taken[0], spans[0]
+            together = [(min(a, c), max(b, d))] if c - b < least and a - d < least else sorted(taken + spans)
+        else:
+            together = _merge(taken + spans, least) if bands else spans
         if bands and len(together) > 1 and (open_ended or len(spans) > 1 or len(taken) == 1):
             bands[-1].append(row)
             taken = together
@@ -130,6 +135,8 @@ def _is_table(band: list[list[Box]], columns: list[list[Box]], lines: bool) -> b
 
 def _merge(spans: list[tuple[float, float]], least: float) -> list[tuple[float, float]]:
     """Spans joined wherever less than *least* of white lies between them."""
+    if len(spans) == 1:
+        return spans
     merged: list[tuple[float, float]] = []
     for start, end in sorted(spans):
         if merged and start - merged[-1][1] < least:

@@ -29,7 +29,7 @@ from armarium_source_model.order import Shape, reading_sequence
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.readings import counting_of_segment, get_reading
 from armarium_source_model.queries.segments import get_segment, parsed_answers
-from armarium_source_model.queries.text import page_shapes
+from armarium_source_model.queries.shapes import page_shapes
 from armarium_source_model.schemas.joins import Merge, Merged, Split, SplitBody
 
 BOXES = ("bbox_x", "bbox_y", "bbox_w", "bbox_h")

@@ -12,7 +12,8 @@ from armarium_source_model.counting import HUMAN, IMPORTED
 from armarium_source_model.order import line_shape_direction
 from armarium_source_model.queries.passes import reading_rule, working_pass
 from armarium_source_model.queries.segments import counting_of_segments, get_segment
-from armarium_source_model.queries.text import block_shapes, page_text
+from armarium_source_model.queries.shapes import block_shapes
+from armarium_source_model.queries.text import page_text
 from armarium_source_model.schemas.settings import KEYS
 from armarium_source_model.scripts import (
     MAY_RUN_VERTICALLY,

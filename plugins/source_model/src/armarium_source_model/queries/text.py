@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -13,14 +12,20 @@ from armarium.api import NotFound
 from armarium_documents.api import require_document
 from armarium_source_model.counting import PassBasis, ReadingRule
 from armarium_source_model.errors import OrderOfOtherPass
-from armarium_source_model.order import Shape, line_shape_direction, page_slope, reading_sequence
+from armarium_source_model.order import Shape
 from armarium_source_model.queries.orders import standing_order, walk
 from armarium_source_model.queries.passes import get_pass, working_pass
 from armarium_source_model.queries.readings import CountingText, counting_of_pass
-from armarium_source_model.text import AssembledText, Omitted, Piece, assemble, majority_direction
-
-SAMPLE = 200
-"""Baselines looked at to tell how a page leans, and readings to tell which way it runs."""
+from armarium_source_model.queries.shapes import (
+    SHAPES,
+    WORDS,
+    PageShapes,
+    page_blocks,
+    page_shapes,
+    read_shapes,
+    sequence_of,
+)
+from armarium_source_model.text import AssembledText, Omitted, Piece, assemble
 
 
 class PageTextResult(NamedTuple):
@@ -48,74 +53,6 @@ class PageTextResult(NamedTuple):
         }
 
 
-class PageShapes(NamedTuple):
-    """The live segments of one pass as the order sees them, with what is known of the page."""
-
-    shapes: list[Shape]
-    direction: str | None
-    """What is stated, else what the text or the line shapes tell; None when nothing does."""
-    stated: str | None
-    aspect: float
-    slope: float
-
-
-_SHAPE_COLUMNS = (
-    "s.id, s.kind, s.bbox_x, s.bbox_y, s.bbox_w, s.bbox_h, s.parent_segment_id, s.is_furniture, s.direction, "
-    "s.kind_raw, s.script, s.cell"
-)
-
-_SHAPES = f"SELECT {_SHAPE_COLUMNS} FROM segment s WHERE s.pass_id = ? AND s.deleted_at IS NULL ORDER BY s.id"
-
-_BLOCKS = f"""
-SELECT {_SHAPE_COLUMNS} FROM segment s
-WHERE s.pass_id = ? AND s.deleted_at IS NULL AND s.kind <> 'word' ORDER BY s.id
-"""
-
-_WORDS = f"""
-SELECT {_SHAPE_COLUMNS} FROM segment s LEFT JOIN segment line ON line.id = s.parent_segment_id
-WHERE s.pass_id = ? AND s.deleted_at IS NULL AND s.kind = 'word'
-AND (line.id IS NULL OR line.kind <> 'line' OR line.deleted_at IS NOT NULL
-     OR line.id IN (SELECT value FROM json_each(?)))
-ORDER BY s.id
-"""
-"""The words that may be needed: those of lines without a reading of their own, and those in no line."""
-
-_BASELINES = """
-SELECT baseline FROM segment WHERE pass_id = ? AND deleted_at IS NULL AND kind = 'line' AND baseline IS NOT NULL
-ORDER BY id LIMIT ?
-"""
-
-_FRAME = """
-SELECT d.direction, r.pixel_width, r.pixel_height FROM document d
-LEFT JOIN rendition r ON r.document_id = d.id AND r.is_primary WHERE d.id = ?
-"""
-
-
-def page_shapes(
-    conn: Connection, document_id: str, shapes: list[Shape], pass_id: str, texts: Iterable[str] = ()
-) -> PageShapes:
-    """*shapes* of a pass with what is known of the page's direction, proportions and slope."""
-    cursor = conn.connection.cursor()
-    stated, width, height = cursor.execute(_FRAME, (document_id,)).fetchone() or (None, None, None)
-    aspect = width / height if width and height else 1.0
-    baselines = [orjson.loads(row[0]) for row in cursor.execute(_BASELINES, (pass_id, SAMPLE)).fetchall()]
-    direction = stated or line_shape_direction(shapes, aspect)
-    if direction is None:
-        direction = majority_direction(islice(texts, SAMPLE))
-    return PageShapes(shapes, direction, stated, aspect, page_slope(baselines, aspect))
-
-
-def _shapes(conn: Connection, query: str, *values: str) -> list[Shape]:
-    rows = conn.connection.cursor().execute(query, values).fetchall()
-    make = Shape._make
-    return [make((*row[:11], *(_cell(row[11]) if row[11] else (None, None)))) for row in rows]
-
-
-def _cell(cell: str) -> tuple[int, int]:
-    value = orjson.loads(cell)
-    return value["row"], value["column"]
-
-
 def pass_sequence(
     conn: Connection, document_id: str, pass_id: str, texts: Mapping[str, CountingText] | None = None
 ) -> list[str]:
@@ -129,16 +66,11 @@ def pass_sequence(
         page_shapes(
             conn,
             document_id,
-            _shapes(conn, _SHAPES, pass_id),
+            read_shapes(conn, SHAPES, pass_id),
             pass_id,
             (one.text for one in texts.values()),
         )
     )
-
-
-def sequence_of(page: PageShapes) -> list[str]:
-    """The reading order of a page's shapes."""
-    return reading_sequence(page.shapes, direction=page.direction, aspect=page.aspect, slope=page.slope)
 
 
 def page_text(
@@ -180,8 +112,7 @@ def page_text(
             conn, order, texts_kind=kind, rule=rule, include_furniture=include_furniture
         )
         return PageTextResult(document_id, assembled.text, pass_id, basis, row.name, order.id, assembled)
-    page, texts = text_shapes(conn, document_id, pass_id, kind, rule)
-    assembled = assemble_in_order(page, sequence_of(page), texts, include_furniture=include_furniture)
+    assembled = text_of_boxes(conn, document_id, pass_id, kind, rule, include_furniture=include_furniture)
     return PageTextResult(document_id, assembled.text, pass_id, basis, row.name, None, assembled)
 
 
@@ -189,7 +120,7 @@ def text_in_order(
     conn: Connection, order: Row[Any], *, texts_kind: str, rule: ReadingRule, include_furniture: bool
 ) -> AssembledText:
     """The text in a named order. An entry with nothing inside stands for all its segment holds, as derived."""
-    shapes = _shapes(conn, _SHAPES, order.pass_id)
+    shapes = read_shapes(conn, SHAPES, order.pass_id)
     texts = counting_of_pass(conn, order.pass_id, texts_kind, rule)
     page = page_shapes(conn, order.document_id, shapes, order.pass_id, (one.text for one in texts.values()))
     by_id = {shape.id: shape for shape in shapes}
@@ -210,7 +141,7 @@ def text_in_order(
         sequence[segment_id] = None
         if not holds_entries:
             sequence.update(dict.fromkeys(one for one in inside.get(segment_id, ()) if one not in named))
-    assembled = assemble_in_order(page, list(sequence), texts, include_furniture=include_furniture)
+    assembled = assemble_in_order(page, by_id, list(sequence), texts, include_furniture=include_furniture)
     assembled.omitted += [_absent(conn, order.pass_id, segment_id) for segment_id in absent]
     return assembled
 
@@ -227,36 +158,35 @@ def _absent(conn: Connection, pass_id: str, segment_id: str) -> Omitted:
     return Omitted(segment_id, "other_pass", row[0])
 
 
-def block_shapes(conn: Connection, document_id: str, pass_id: str) -> tuple[list[Shape], float]:
-    """The regions and lines of a pass, and the proportion of the page's picture (width by height)."""
-    row = conn.connection.cursor().execute(_FRAME, (document_id,)).fetchone()
-    aspect = row[1] / row[2] if row and row[1] and row[2] else 1.0
-    return _shapes(conn, _BLOCKS, pass_id), aspect
-
-
-def text_shapes(
-    conn: Connection, document_id: str, pass_id: str, kind: str, rule: ReadingRule
-) -> tuple[PageShapes, dict[str, CountingText]]:
-    """The shapes of a pass that its text may need, and the counting readings: words only where they are needed."""
-    shapes = _shapes(conn, _BLOCKS, pass_id)
+def text_of_boxes(
+    conn: Connection, document_id: str, pass_id: str, kind: str, rule: ReadingRule, *, include_furniture: bool
+) -> AssembledText:
+    """The text in the order of the boxes. Words are looked at only where a line has no reading of its own."""
+    blocks = page_blocks(conn, document_id, pass_id)
     texts = counting_of_pass(conn, pass_id, kind, rule, words=False)
-    unread = [shape.id for shape in shapes if shape.kind == "line" and shape.id not in texts]
-    words = _shapes(conn, _WORDS, pass_id, orjson.dumps(unread).decode())
+    unread = [one for one in blocks.lines if one not in texts or not texts[one].text]
+    words = read_shapes(conn, WORDS, pass_id, orjson.dumps(unread).decode())
     if words:
-        shapes += words
         texts = counting_of_pass(conn, pass_id, kind, rule)
-    return page_shapes(conn, document_id, shapes, pass_id, (one.text for one in texts.values())), texts
+        shapes = blocks.page.shapes + words
+        page = blocks.directed(one.text for one in texts.values())._replace(shapes=shapes)
+        by_id = {shape.id: shape for shape in shapes}
+        sequence = sequence_of(page)
+    else:
+        page = blocks.directed(one.text for one in texts.values())
+        by_id, sequence = blocks.by_id, blocks.sequence(page)
+    return assemble_in_order(page, by_id, sequence, texts, include_furniture=include_furniture)
 
 
 def assemble_in_order(
     page: PageShapes,
+    by_id: Mapping[str, Shape],
     sequence: Sequence[str],
     texts: Mapping[str, CountingText],
     *,
     include_furniture: bool,
 ) -> AssembledText:
     """The text of the shapes in *sequence*: a line's own reading, else its words'; a region's where no line has one."""
-    by_id = {shape.id: shape for shape in page.shapes}
     listed = set(sequence)
     read = _read_inside(by_id, {one: texts[one] for one in sequence if one in texts})
     furniture: set[str] = set()
