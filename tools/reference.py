@@ -22,6 +22,7 @@ MODULES = (
     "armarium.api",
     "armarium_documents.api",
     "armarium_source_model.api",
+    "armarium_images.api",
     "armarium_formats.api",
     "armarium_reading.api",
 )

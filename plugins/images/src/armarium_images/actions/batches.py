@@ -1,0 +1,237 @@
+"""Lay one crop or split over every picture of a folder, picture by picture, and take a whole batch back (A 4.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from armarium.api import ActionContext, Example, ServiceError, action, json_text, new_id, raw_of, rules_of
+from armarium_documents.api import require_live, require_unlocked
+from armarium_images.actions.children import hang_children, remove_children
+from armarium_images.actions.samples import sample_folder
+from armarium_images.errors import batch_taken_back, no_images, not_a_folder, too_many_images
+from armarium_images.models import batches, items
+from armarium_images.planning import check_apart, plan_spec
+from armarium_images.queries import batch_answer, batch_row, has_cut, item_state, pictures_in
+from armarium_images.schemas import (
+    BatchAnswer,
+    BatchApplyParams,
+    BatchItem,
+    BatchItemParams,
+    BatchUndoParams,
+    BatchUndoResult,
+    CropSpec,
+    Spec,
+    SplitSpec,
+)
+
+MAX_IMAGES = 10_000
+"""Pictures of one batch."""
+
+SPEC: TypeAdapter[CropSpec | SplitSpec] = TypeAdapter(Spec)
+
+_OWN = frozenset({"document", "rendition", "image_cut"})
+"""Tables whose rows every derived child has from its making."""
+
+
+def _apply_example(ex: Example) -> dict[str, Any]:
+    folder, _ = sample_folder(ex, 2)
+    return {
+        "folder_id": folder,
+        "spec": {"kind": "split", "regions": [{"bbox": [0, 0, 0.5, 1]}, {"bbox": [0.5, 0, 0.5, 1]}]},
+    }
+
+
+@action(
+    "image.batch_apply",
+    params=BatchApplyParams,
+    result=BatchAnswer,
+    summary="Cut every picture of a folder alike, as a background job that tells how each one stands.",
+    undoable=False,
+    example=_apply_example,
+)
+def batch_apply(ctx: ActionContext, p: BatchApplyParams) -> dict[str, Any]:
+    """Enqueue the job; its steps share the job's id as their set, and `image.batch_undo` takes back what is cut.
+
+    Raises NotFound for an unknown folder, Conflict in the Trash, Forbidden by a lock, Invalid for a node that is no
+    folder, a folder without pictures or with too many, or regions that overlap.
+    """
+    folder = require_live(ctx.conn, p.folder_id)
+    if folder.doc_type not in ("folder", "group"):
+        raise not_a_folder(folder.name)
+    require_unlocked(ctx, folder.id)
+    if isinstance(p.spec, SplitSpec):
+        check_apart(p.spec.regions)
+    found = pictures_in(ctx.conn, folder.id, recursive=p.recursive)
+    if not found:
+        raise no_images(folder.name, recursive=p.recursive)
+    if len(found) > MAX_IMAGES:
+        raise too_many_images(len(found), MAX_IMAGES)
+    batch_id = new_id()
+    verb = "Crop" if p.spec.kind == "crop" else "Split"
+    job_id = ctx.enqueue(
+        "image-batch",
+        {"batch_id": batch_id},
+        title=f"{verb} the pictures in {folder.name}",
+        subject={"kind": "document", "id": folder.id},
+    )
+    ctx.conn.execute(
+        batches.insert().values(
+            id=batch_id,
+            job_id=job_id,
+            folder_id=folder.id,
+            spec=p.spec.model_dump(mode="json"),
+            created_at=ctx.now,
+        )
+    )
+    ctx.bulk_insert(
+        items,
+        ("batch_id", "document_id", "sequence", "state", "reason"),
+        [(batch_id, document_id, number, "waiting", None) for number, document_id in enumerate(found, 1)],
+    )
+    ctx.target(folder.id, batch_id, job_id)
+    return batch_answer(raw_of(ctx.conn), batch_id)
+
+
+def _item_example(ex: Example) -> dict[str, Any]:
+    batch = ex.run("image.batch_apply", _apply_example(ex))
+    return {"batch_id": batch["batch_id"], "document_id": batch["items"][0]["document_id"]}
+
+
+@action(
+    "image.batch_item",
+    params=BatchItemParams,
+    result=BatchItem,
+    summary="Cut one waiting picture of a batch: a step of its job.",
+    example=_item_example,
+)
+def batch_item(ctx: ActionContext, p: BatchItemParams) -> dict[str, Any]:
+    """Cut the picture if it still waits; what refuses it is kept as the item's reason and stops no other.
+
+    Raises NotFound for an unknown batch or a picture that is not in it, Unavailable when the disk takes no more.
+    """
+    raw = raw_of(ctx.conn)
+    _, _, spec = batch_row(raw, p.batch_id)
+    stored = item_state(raw, p.batch_id, p.document_id)
+    if stored is None:
+        require_live(ctx.conn, p.document_id)
+        stored = "skipped"
+    children: list[str] = []
+    reason: str | None = None
+    if stored == "waiting":
+        stored, reason, children = _cut_item(ctx, p, SPEC.validate_python(spec))
+        raw.execute(
+            "UPDATE image_batch_item SET state = ?, reason = ? WHERE batch_id = ? AND document_id = ?",
+            (stored, reason, p.batch_id, p.document_id),
+        )
+    ctx.target(p.batch_id, p.document_id, *children)
+    return {"document_id": p.document_id, "state": stored, "child_ids": children, "reason": reason}
+
+
+def _cut_item(
+    ctx: ActionContext, p: BatchItemParams, spec: CropSpec | SplitSpec
+) -> tuple[str, str | None, list[str]]:
+    try:
+        plan = plan_spec(ctx.conn, p.document_id, spec)
+        if has_cut(ctx.conn, plan.frame.source_id, plan.kind, plan.boxes):
+            return "skipped", "It is cut so already.", []
+        return "done", None, hang_children(ctx, [plan], batch_id=p.batch_id)
+    except ServiceError as refusal:
+        if refusal.status >= 500:
+            raise
+        gone = refusal.code in ("document_in_trash", "document_not_found")
+        return "skipped" if gone else "failed", refusal.detail, []
+
+
+def _undo_example(ex: Example) -> dict[str, Any]:
+    params = _item_example(ex)
+    ex.run("image.batch_item", params)
+    return {"batch_id": params["batch_id"]}
+
+
+@action(
+    "image.batch_undo",
+    params=BatchUndoParams,
+    result=BatchUndoResult,
+    summary="Send what a batch cut to the Trash, except children on which somebody worked since.",
+    example=_undo_example,
+)
+def batch_undo(ctx: ActionContext, p: BatchUndoParams) -> dict[str, Any]:
+    """A batch still at work goes no further: what waits is passed over.
+
+    Raises NotFound for an unknown or non-image batch, Conflict when there is nothing to take back, Forbidden by a
+    lock.
+    """
+    raw = raw_of(ctx.conn)
+    _, folder_id, _ = batch_row(raw, p.batch_id)
+    rows = raw.execute(
+        "SELECT c.child_id, c.source_id, d.name FROM image_cut c JOIN document d ON d.id = c.child_id"
+        " WHERE c.batch_id = ? AND d.deleted_at IS NULL",
+        (p.batch_id,),
+    ).fetchall()
+    stopped = raw.execute(
+        "UPDATE image_batch_item SET state = 'skipped', reason = 'The batch was taken back before it.'"
+        " WHERE batch_id = ? AND state = 'waiting'",
+        (p.batch_id,),
+    ).rowcount
+    if not rows and not stopped:
+        raise batch_taken_back()
+    work = _later_work(ctx, [row[0] for row in rows])
+    removed = [row[0] for row in rows if row[0] not in work]
+    kept = [
+        {"document_id": child_id, "why": f"“{name}” has later work: {', '.join(work[child_id])}."}
+        for child_id, _, name in rows
+        if child_id in work
+    ]
+    remove_children(ctx, removed)
+    busy = {source_id for child_id, source_id, _ in rows if child_id in work}
+    undone = [source_id for source_id in dict.fromkeys(row[1] for row in rows) if source_id not in busy]
+    raw.execute(
+        "UPDATE image_batch_item SET state = 'undone' WHERE batch_id = ?"
+        " AND document_id IN (SELECT value FROM json_each(?))",
+        (p.batch_id, json_text(undone)),
+    )
+    ctx.target(folder_id, p.batch_id, *removed)
+    ctx.changed(document_ids=list(dict.fromkeys(row[1] for row in rows)))
+    return {"batch_id": p.batch_id, "undone": len(undone), "removed_ids": removed, "kept": kept}
+
+
+def _later_work(ctx: ActionContext, children: Sequence[str]) -> dict[str, list[str]]:
+    """Child to the words for what somebody made of it since: rows of any family that belong to it, or changes to it."""
+    raw = raw_of(ctx.conn)
+    ids = json_text(list(children))
+    found: dict[str, list[str]] = {}
+    statements = [
+        (
+            "its own fields",
+            "SELECT id FROM document WHERE updated_at <> created_at AND id IN (SELECT value FROM json_each(?))",
+        ),
+        (
+            "something beneath it",
+            "SELECT DISTINCT parent_id FROM document WHERE deleted_at IS NULL"
+            " AND parent_id IN (SELECT value FROM json_each(?))",
+        ),
+        (
+            "another picture",
+            "SELECT document_id FROM rendition WHERE document_id IN (SELECT value FROM json_each(?))"
+            " GROUP BY document_id HAVING count(*) > 1",
+        ),
+    ]
+    for table in ctx.engine.library_schema.tables:
+        rules = rules_of(table)
+        if rules.document is None or table.name in _OWN or rules.kind not in ("tracked", "append-only"):
+            continue
+        column = rules.document
+        statements.append(
+            (
+                rules.label or table.name.replace("_", " "),
+                f'SELECT DISTINCT "{column}" FROM "{table.name}"'
+                f' WHERE "{column}" IN (SELECT value FROM json_each(?))',
+            )
+        )
+    for word, statement in statements:
+        for (child_id,) in raw.execute(statement, (ids,)):
+            found.setdefault(child_id, []).append(word)
+    return found

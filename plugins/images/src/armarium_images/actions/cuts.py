@@ -1,0 +1,169 @@
+"""Crop and split a picture into derived children, one source or many, and take them back (A 4.8)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Example, ServiceError, action
+from armarium_documents.api import documents_named, require_document, require_unlocked
+from armarium_images.actions.children import hang_children, remove_children
+from armarium_images.actions.samples import sample_folder
+from armarium_images.cutting import cut_pieces
+from armarium_images.errors import nothing_to_take_back
+from armarium_images.planning import Plan, plan_crop, plan_region, plan_split
+from armarium_images.queries import live_cuts
+from armarium_images.schemas import (
+    BatchCropParams,
+    BatchCropResult,
+    CropParams,
+    CropResult,
+    SplitParams,
+    SplitResult,
+    TakeBackParams,
+    UnsplitResult,
+)
+
+CROP = {"left": 6, "top": 4, "width": 30, "height": 20}
+HALVES = [{"bbox": [0, 0, 0.5, 1], "label": "1v"}, {"bbox": [0.5, 0, 0.5, 1], "label": "2r"}]
+
+
+def _crop_example(ex: Example) -> dict[str, Any]:
+    _, (picture,) = sample_folder(ex)
+    return {"document_id": picture, **CROP}
+
+
+@action(
+    "image.crop",
+    params=CropParams,
+    result=CropResult,
+    summary="Cut one rectangle of a picture out as a derived child; the source stays as it is.",
+    example=_crop_example,
+)
+def crop(ctx: ActionContext, p: CropParams) -> dict[str, Any]:
+    """Raises NotFound for an unknown document or one without a picture, Conflict in the Trash, Forbidden by a lock,
+    Invalid outside the picture or for a damaged one."""
+    plan = plan_crop(ctx.conn, p.document_id, p)
+    ids = hang_children(ctx, [plan])
+    (child,) = documents_named(ctx.conn, ids)
+    ctx.target(plan.frame.source_id, *ids)
+    return {
+        "document_id": plan.frame.source_id,
+        "child": child,
+        "child_ids": ids,
+        "removed_ids": [],
+        "region": child["region"],
+    }
+
+
+def _uncrop_example(ex: Example) -> dict[str, Any]:
+    made = ex.run("image.crop", _crop_example(ex))
+    return {"document_id": made["document_id"]}
+
+
+@action(
+    "image.uncrop",
+    params=TakeBackParams,
+    result=CropResult,
+    summary="Send a source's crops, or one of them, to the Trash.",
+    example=_uncrop_example,
+)
+def uncrop(ctx: ActionContext, p: TakeBackParams) -> dict[str, Any]:
+    """Raises NotFound, Conflict when there is none to take back, Forbidden by a lock."""
+    source_id, removed = _take_back(ctx, p.document_id, "crop")
+    return {
+        "document_id": source_id,
+        "child": None,
+        "child_ids": [],
+        "removed_ids": removed,
+        "region": None,
+    }
+
+
+def _take_back(ctx: ActionContext, document_id: str, kind: str) -> tuple[str, list[str]]:
+    node = require_document(ctx.conn, document_id)
+    source_id, children = live_cuts(ctx.conn, document_id, kind)
+    if not children:
+        raise nothing_to_take_back(f"{kind}s" if kind == "crop" else "parts of a split", node.name)
+    remove_children(ctx, children)
+    ctx.target(source_id, *children)
+    ctx.changed(document_ids=[source_id])
+    return source_id, children
+
+
+def _split_example(ex: Example) -> dict[str, Any]:
+    _, (picture,) = sample_folder(ex)
+    return {"document_id": picture, "regions": HALVES}
+
+
+@action(
+    "image.split",
+    params=SplitParams,
+    result=SplitResult,
+    summary="Cut a picture into parts that lie side by side, each a page under the source.",
+    example=_split_example,
+)
+def split(ctx: ActionContext, p: SplitParams) -> dict[str, Any]:
+    """Raises what `image.crop` does, and Invalid for regions that overlap or cover no whole pixel."""
+    plan = plan_split(ctx.conn, p.document_id, p)
+    ids = hang_children(ctx, [plan])
+    ctx.target(plan.frame.source_id, *ids)
+    return {
+        "document_id": plan.frame.source_id,
+        "children": documents_named(ctx.conn, ids),
+        "child_ids": ids,
+    }
+
+
+def _unsplit_example(ex: Example) -> dict[str, Any]:
+    made = ex.run("image.split", _split_example(ex))
+    return {"document_id": made["document_id"]}
+
+
+@action(
+    "image.unsplit",
+    params=TakeBackParams,
+    result=UnsplitResult,
+    summary="Send the parts a source was split into, or one of them, to the Trash.",
+    example=_unsplit_example,
+)
+def unsplit(ctx: ActionContext, p: TakeBackParams) -> dict[str, Any]:
+    """Raises NotFound, Conflict when there is none to take back, Forbidden by a lock."""
+    source_id, removed = _take_back(ctx, p.document_id, "split")
+    return {"document_id": source_id, "removed_ids": removed}
+
+
+def _crop_batch_example(ex: Example) -> dict[str, Any]:
+    _, pictures = sample_folder(ex, 2)
+    return {"document_ids": pictures, "region": {"left": 0.5, "top": 0, "width": 0.5, "height": 1}}
+
+
+@action(
+    "image.crop_batch",
+    params=BatchCropParams,
+    result=BatchCropResult,
+    summary="Cut the same rectangle out of many pictures in one step.",
+    example=_crop_batch_example,
+)
+def crop_batch(ctx: ActionContext, p: BatchCropParams) -> dict[str, Any]:
+    """A picture that cannot be cut is told in `failed` and does not stop the others; Unavailable stops them all."""
+    plans: list[Plan] = []
+    failed: list[dict[str, str]] = []
+    for document_id in p.document_ids:
+        try:
+            plan = plan_region(ctx.conn, document_id, p.region, auto_orient=p.auto_orient)
+            refuse_uncuttable(ctx, plan)
+        except ServiceError as refusal:
+            if refusal.status >= 500:
+                raise
+            failed.append({"document_id": document_id, "why": refusal.detail})
+        else:
+            plans.append(plan)
+    ids = hang_children(ctx, plans)
+    ctx.target(*(plan.frame.source_id for plan in plans), *ids)
+    return {"children": documents_named(ctx.conn, ids), "failed": failed}
+
+
+def refuse_uncuttable(ctx: ActionContext, plan: Plan) -> None:
+    """Raise what hanging the children of *plan* would, before any row is written."""
+    require_unlocked(ctx, plan.frame.source_id)
+    cut_pieces(ctx.project, plan.frame, plan.boxes, max_pixels=ctx.engine.settings.max_image_pixels)

@@ -1,0 +1,154 @@
+"""The bytes of a piece of a picture: cut once, kept in the object store, and remembered so that a step only writes rows.
+
+What a piece holds follows from the source's digest, its rectangle and how it is turned; the note of it lies in the
+package's `derived` folder, safe to delete. Every picture is opened through the guard.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import orjson
+
+from armarium.api import Library, open_image
+from armarium_images.orientation import INVERSE, UPRIGHT, Box, turn_box
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+JPEG_QUALITY = 95
+"""A piece of a JPEG is encoded once more; at this quality writing shows no second loss."""
+
+_ORIENTATION_TAG = 0x0112
+
+
+class Frame(NamedTuple):
+    """A source's picture: the upright frame that boxes and fractions are of, and how its bytes are stored."""
+
+    source_id: str
+    name: str
+    rendition_id: str
+    checksum: str
+    width: int
+    height: int
+    orientation: int
+    as_stored: bool
+    """The piece is to stand as the bytes do, not upright (auto_orient false)."""
+
+    @property
+    def turned_back(self) -> int:
+        """The orientation that would turn a piece upright; 1 when pieces are."""
+        return self.orientation if self.as_stored else UPRIGHT
+
+
+class Piece(NamedTuple):
+    """The bytes of one piece in the object store. Width and height in pixels."""
+
+    checksum: str
+    size_bytes: int
+    mime_type: str
+    width: int
+    height: int
+
+
+def cut_pieces(library: Library, frame: Frame, boxes: Sequence[Box], *, max_pixels: int) -> list[Piece]:
+    """The pieces *boxes* of *frame*; the picture is opened only when one of them is not there yet.
+
+    Raises Invalid in words for a damaged picture, Unavailable when the project's disk will not take a piece.
+    """
+    found = [_remembered(library, frame, box) for box in boxes]
+    if all(piece is not None for piece in found):
+        return [piece for piece in found if piece is not None]
+    library.objects.size(frame.checksum)
+    image = open_image(library.objects.path(frame.checksum), max_pixels=max_pixels, name=f"“{frame.name}”")
+    # Pillow turns a TIFF when it decodes it and then says so by leaving the tag out.
+    turn = _orientation_of(image) if frame.orientation != UPRIGHT else UPRIGHT
+    profile = image.info.get("icc_profile")
+    lossy = image.format == "JPEG"
+    pieces = []
+    for box, known in zip(boxes, found, strict=True):
+        if known is None:
+            known = _store(library, _cut(image, frame, box, turn), lossy=lossy, profile=profile)
+            _remember(library, frame, box, known)
+        pieces.append(known)
+    return pieces
+
+
+def _orientation_of(image: Image.Image) -> int:
+    value = image.getexif().get(_ORIENTATION_TAG, UPRIGHT)
+    return value if value in INVERSE else UPRIGHT
+
+
+def _cut(image: Image.Image, frame: Frame, box: Box, turn: int) -> Image.Image:
+    """The piece; only its own pixels are turned."""
+    stored = turn_box(INVERSE[turn], box, frame.width, frame.height)
+    piece = image.crop((stored.left, stored.top, stored.left + stored.width, stored.top + stored.height))
+    piece = _turned(piece, turn)
+    return _turned(piece, INVERSE[frame.orientation]) if frame.as_stored else piece
+
+
+def _turned(image: Image.Image, orientation: int) -> Image.Image:
+    from PIL.Image import Transpose
+
+    how = {
+        2: Transpose.FLIP_LEFT_RIGHT,
+        3: Transpose.ROTATE_180,
+        4: Transpose.FLIP_TOP_BOTTOM,
+        5: Transpose.TRANSPOSE,
+        6: Transpose.ROTATE_270,
+        7: Transpose.TRANSVERSE,
+        8: Transpose.ROTATE_90,
+    }
+    return image.transpose(how[orientation]) if orientation in how else image
+
+
+def _store(library: Library, image: Image.Image, *, lossy: bool, profile: bytes | None) -> Piece:
+    """Encode a piece: JPEG for a part of a JPEG, else without loss."""
+    file = io.BytesIO()
+    if image.mode == "CMYK":
+        image, profile = image.convert("RGB"), None
+    if lossy and image.mode in ("L", "RGB"):
+        image.save(file, "JPEG", quality=JPEG_QUALITY, subsampling=0, icc_profile=profile)
+        mime_type = "image/jpeg"
+    elif image.mode in ("1", "L", "LA", "P", "RGB", "RGBA", "I;16"):
+        # No EXIF of the whole travels with a part: its orientation would turn the part again.
+        image.save(file, "PNG", icc_profile=profile, exif=b"")
+        mime_type = "image/png"
+    else:
+        image.save(file, "TIFF")
+        mime_type = "image/tiff"
+    data = file.getvalue()
+    return Piece(library.objects.put_bytes(data), len(data), mime_type, image.width, image.height)
+
+
+def _note(library: Library, frame: Frame, box: Box) -> Path:
+    told = f"{frame.checksum} {frame.orientation} {frame.as_stored} {tuple(box)} q{JPEG_QUALITY}"
+    key = hashlib.sha256(told.encode()).hexdigest()
+    return library.derived / "cuts" / key[:2] / f"{key}.json"
+
+
+def _remembered(library: Library, frame: Frame, box: Box) -> Piece | None:
+    try:
+        piece = Piece(*orjson.loads(_note(library, frame, box).read_bytes()))
+    except (OSError, TypeError, ValueError):
+        return None
+    return piece if library.objects.has(piece.checksum) else None
+
+
+def _remember(library: Library, frame: Frame, box: Box, piece: Piece) -> None:
+    target = _note(library, frame, box)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(orjson.dumps(list(piece)))
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

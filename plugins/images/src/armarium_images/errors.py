@@ -1,0 +1,92 @@
+"""The refusals of images, each a sentence a person can act on."""
+
+from __future__ import annotations
+
+from armarium.api import Conflict, Invalid, NotFound
+
+
+def outside_picture(width: int, height: int) -> Invalid:
+    """422: the rectangle reaches over the picture's edge."""
+    return Invalid(
+        f"The crop reaches outside the picture, which is {width} by {height} pixels. Keep left + width and "
+        "top + height within it.",
+        code="outside_picture",
+        width=width,
+        height=height,
+    )
+
+
+def empty_region(number: int, width: int, height: int) -> Invalid:
+    """422: a region that covers not one whole pixel."""
+    return Invalid(
+        f"Region {number} covers no whole pixel of the picture ({width} by {height} pixels). Make it larger.",
+        code="empty_region",
+        region=number,
+    )
+
+
+def overlapping(first: int, second: int) -> Invalid:
+    """422: two regions of a split share a part of the picture."""
+    return Invalid(
+        f"Regions {first} and {second} overlap. The parts of a split lie side by side; use crops for parts that do.",
+        code="overlapping_regions",
+        regions=[first, second],
+    )
+
+
+def no_such_page(page: int, pages: int) -> Invalid:
+    """422: the source has fewer pages."""
+    return Invalid(
+        f"Page {page} was asked for, but this has {pages} {'page' if pages == 1 else 'pages'}. "
+        "Pages count from 1.",
+        code="no_such_page",
+        page=page,
+        pages=pages,
+    )
+
+
+def nothing_to_take_back(what: str, name: str) -> Conflict:
+    """409: there is no live derived child of the kind."""
+    return Conflict(
+        f"“{name}” has no {what} to take back. What was taken back already lies in the Trash.",
+        code="nothing_to_take_back",
+    )
+
+
+def unknown_batch(batch_id: str) -> NotFound:
+    """404: no batch over images has this id."""
+    return NotFound(
+        f"There is no batch over images {batch_id} in this project. Use the batch_id that batch-apply answered.",
+        code="batch_not_found",
+        batch_id=batch_id,
+    )
+
+
+def batch_taken_back() -> Conflict:
+    """409: the batch has no finished or waiting item."""
+    return Conflict(
+        "This batch has nothing to take back: none of its pictures is cut, or all were taken back already.",
+        code="nothing_to_take_back",
+    )
+
+
+def not_a_folder(name: str) -> Invalid:
+    """422: a batch works over a folder or group."""
+    return Invalid(
+        f"“{name}” is not a folder. Name a folder or group whose pictures are to be cut.", code="not_a_folder"
+    )
+
+
+def no_images(name: str, *, recursive: bool) -> Invalid:
+    """422: nothing in the folder has a picture."""
+    more = "" if recursive else " Set recursive to look into the folders inside it."
+    return Invalid(f"“{name}” holds no picture that could be cut.{more}", code="no_images")
+
+
+def too_many_images(count: int, most: int) -> Invalid:
+    """422: a batch is bounded."""
+    return Invalid(
+        f"The folder holds {count:,} pictures; one batch takes at most {most:,}. Choose folders inside it.",
+        code="too_many_images",
+        count=count,
+    )

@@ -1,0 +1,129 @@
+"""What a request would cut, worked out before anything is written: frames and boxes in whole pixels, or a refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection
+
+from armarium.api import Engine, Library, ServiceError
+from armarium_images.cutting import Frame, cut_pieces
+from armarium_images.errors import empty_region, outside_picture, overlapping
+from armarium_images.orientation import Box, turn_box
+from armarium_images.queries import frame_of
+from armarium_images.schemas import CropBody, CropSpec, Region, SplitBody, SplitRegion, SplitSpec
+
+_TOLERANCE = 1e-6
+
+
+class Plan(NamedTuple):
+    """Pieces of one source: boxes in pixels of its upright picture, with the label of each."""
+
+    kind: str
+    frame: Frame
+    boxes: list[Box]
+    labels: list[str | None]
+
+
+def plan_crop(conn: Connection, document_id: str, body: CropBody) -> Plan:
+    """One crop in whole pixels; 422 when it reaches outside the picture."""
+    frame = frame_of(conn, document_id, body.page, auto_orient=body.auto_orient)
+    return Plan("crop", frame, [_upright(frame, Box(body.left, body.top, body.width, body.height))], [None])
+
+
+def plan_region(conn: Connection, document_id: str, region: Region, *, auto_orient: bool) -> Plan:
+    """One crop given in fractions or pixels; 422 outside the picture or when it covers no whole pixel."""
+    frame = frame_of(conn, document_id, 1, auto_orient=auto_orient)
+    rect = [region.left, region.top, region.width, region.height]
+    if region.unit == "pixel":
+        left, top, width, height = (int(number) for number in rect)
+        return Plan("crop", frame, [_upright(frame, Box(left, top, width, height))], [None])
+    return Plan("crop", frame, [_upright(frame, _pixels(frame, rect, 1))], [None])
+
+
+def plan_split(conn: Connection, document_id: str, body: SplitBody) -> Plan:
+    """A split; 422 for regions that overlap or cover no whole pixel."""
+    frame = frame_of(conn, document_id, body.page, auto_orient=body.auto_orient)
+    return _split(frame, body.regions)
+
+
+def plan_spec(conn: Connection, document_id: str, spec: CropSpec | SplitSpec) -> Plan:
+    """What a batch cuts from one of its pictures."""
+    if isinstance(spec, CropSpec):
+        return plan_region(conn, document_id, spec.region, auto_orient=True)
+    return _split(frame_of(conn, document_id, 1, auto_orient=True), spec.regions)
+
+
+def cut_ahead(engine: Engine, library: Library, plan: Callable[[Connection], Plan]) -> None:
+    """Cut what *plan* says before the writer is asked for; what is refused here is told by the step itself."""
+    with suppress(ServiceError):
+        with library.db.read() as conn:
+            found = plan(conn)
+        cut_pieces(library, found.frame, found.boxes, max_pixels=engine.settings.max_image_pixels)
+
+
+def check_apart(regions: Sequence[SplitRegion]) -> None:
+    """Refuse regions of which two share a part of the picture."""
+    rects: list[list[float]] = [region.bbox for region in regions]
+    for second in range(len(rects)):
+        for first in range(second):
+            a, b = rects[first], rects[second]
+            across = min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0])
+            down = min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1])
+            if across > _TOLERANCE and down > _TOLERANCE:
+                raise overlapping(first + 1, second + 1)
+
+
+def _split(frame: Frame, regions: Sequence[SplitRegion]) -> Plan:
+    check_apart(regions)
+    boxes = [_upright(frame, _pixels(frame, region.bbox, n)) for n, region in enumerate(regions, start=1)]
+    return Plan("split", frame, boxes, [region.label for region in regions])
+
+
+def _size_asked(frame: Frame) -> tuple[int, int]:
+    """Width and height of the frame the request speaks of: upright, or as the bytes are stored."""
+    if frame.as_stored and frame.orientation >= 5:
+        return frame.height, frame.width
+    return frame.width, frame.height
+
+
+def _pixels(frame: Frame, rect: Sequence[float], number: int) -> Box:
+    """Fractions as whole pixels; both edges are rounded alike, so that neighbours neither overlap nor leave a gap."""
+    width, height = _size_asked(frame)
+    left, top = round(rect[0] * width), round(rect[1] * height)
+    right = min(width, round((rect[0] + rect[2]) * width))
+    bottom = min(height, round((rect[1] + rect[3]) * height))
+    left, top = max(0, left), max(0, top)
+    if right <= left or bottom <= top:
+        raise empty_region(number, width, height)
+    return Box(left, top, right - left, bottom - top)
+
+
+def _upright(frame: Frame, box: Box) -> Box:
+    """*box* of the frame asked for as it lies in the upright picture; refused outside."""
+    width, height = _size_asked(frame)
+    if box.left + box.width > width or box.top + box.height > height:
+        raise outside_picture(width, height)
+    return turn_box(frame.orientation, box, width, height) if frame.as_stored else box
+
+
+def rect_of(frame: Frame, box: Box) -> list[float]:
+    """*box* in fractions of the upright picture."""
+    return [
+        box.left / frame.width,
+        box.top / frame.height,
+        box.width / frame.width,
+        box.height / frame.height,
+    ]
+
+
+def region_of(frame: Frame, box: Box, kind: str) -> dict[str, Any]:
+    """What the child says of its place in the source's picture (A 2.1)."""
+    return {
+        "rect": rect_of(frame, box),
+        "rendition_id": frame.rendition_id,
+        "confidence": "user",
+        "method": kind,
+    }

@@ -1,0 +1,32 @@
+"""What images bring to the engine: the only file with a hook."""
+
+from __future__ import annotations
+
+from armarium.api import Plugin, hookimpl
+from armarium_images.actions import batches, cuts
+from armarium_images.jobs import image_batch
+from armarium_images.models import metadata
+from armarium_images.routes import router
+
+
+@hookimpl
+def armarium_plugin() -> Plugin:
+    """Crops and splits as derived children, one by one or over a folder."""
+    return Plugin(
+        name="images",
+        summary="Crops and splits of pictures as derived children, one by one or over a folder",
+        prefixes=("image",),
+        metadata=metadata,
+        actions=(
+            cuts.crop,
+            cuts.uncrop,
+            cuts.split,
+            cuts.unsplit,
+            cuts.crop_batch,
+            batches.batch_apply,
+            batches.batch_item,
+            batches.batch_undo,
+        ),
+        jobs=(image_batch,),
+        routers=(router,),
+    )

@@ -1,0 +1,242 @@
+"""What images are asked and answer: crops in pixels, splits in fractions, batches over a folder (A 4.8)."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from armarium.api import Params
+from armarium_documents.api import clean_name
+
+MAX_REGIONS = 64
+MAX_BATCH_CROP = 5_000
+_TOLERANCE = 1e-6
+
+
+def check_rect(rect: list[float]) -> list[float]:
+    """`[x, y, w, h]` itself; ValueError for what is not finite, has no area or reaches outside the picture."""
+    if not all(math.isfinite(number) for number in rect):
+        raise ValueError("a rect holds four finite fractions")
+    x, y, w, h = rect
+    if w <= 0 or h <= 0:
+        raise ValueError(f"the rect has no area (width {w:g}, height {h:g})")
+    if min(x, y) < -_TOLERANCE or max(x + w, y + h) > 1 + _TOLERANCE:
+        raise ValueError("the rect reaches outside the picture; x, y, x + w and y + h lie between 0 and 1")
+    return rect
+
+
+Id = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[0-9A-Za-z_-]+$")]
+Rect = Annotated[list[float], Field(min_length=4, max_length=4), AfterValidator(check_rect)]
+Pixels = Annotated[int, Field(ge=0, le=1_000_000_000)]
+Extent = Annotated[int, Field(gt=0, le=1_000_000_000)]
+Page = Annotated[int, Field(ge=1, le=1_000_000)]
+
+
+class CropBody(Params):
+    """CropOperationRequest: whole pixels of the source's picture, upright when `auto_orient`, else as stored."""
+
+    left: Pixels
+    top: Pixels
+    width: Extent
+    height: Extent
+    page: Page = 1
+    auto_orient: bool = True
+
+
+class CropParams(CropBody):
+    document_id: Id
+
+
+class SplitRegion(Params):
+    """One part of a split, in fractions of the picture."""
+
+    bbox: Rect
+    label: Annotated[str, AfterValidator(clean_name)] | None = None
+
+
+Regions = Annotated[list[SplitRegion], Field(min_length=2, max_length=MAX_REGIONS)]
+
+
+class SplitBody(Params):
+    """ImageSplitRequest: from 2 to 64 regions that do not overlap."""
+
+    regions: Regions
+    page: Page = 1
+    auto_orient: bool = True
+
+
+class SplitParams(SplitBody):
+    document_id: Id
+
+
+class TakeBackParams(Params):
+    """The source (all its crops or splits) or one child."""
+
+    document_id: Id
+
+
+class Region(Params):
+    """One rectangle for many pictures: fractions of each, or the same pixels in each."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+    unit: Literal["fraction", "pixel"] = "fraction"
+
+    @model_validator(mode="after")
+    def _within(self) -> Region:
+        numbers = [self.left, self.top, self.width, self.height]
+        if self.unit == "fraction":
+            check_rect(numbers)
+            return self
+        if not all(math.isfinite(number) and number == int(number) for number in numbers):
+            raise ValueError("a region in pixels holds whole numbers")
+        if min(self.left, self.top) < 0 or min(self.width, self.height) <= 0 or max(numbers) > 1e9:
+            raise ValueError("left and top are at least 0, width and height more than 0 pixels")
+        return self
+
+
+class BatchCropParams(Params):
+    """ImageBatchCropRequest: one region laid over many documents."""
+
+    document_ids: Annotated[
+        list[Id],
+        Field(min_length=1, max_length=MAX_BATCH_CROP),
+        AfterValidator(lambda ids: list(dict.fromkeys(ids))),
+    ]
+    region: Region
+    auto_orient: bool = True
+
+
+class CropSpec(Params):
+    kind: Literal["crop"]
+    region: Region
+
+
+class SplitSpec(Params):
+    kind: Literal["split"]
+    regions: Regions
+
+
+Spec = Annotated[CropSpec | SplitSpec, Field(discriminator="kind")]
+
+
+class BatchApplyParams(Params):
+    """BatchImageApplyRequest: one crop or split for every picture of a folder."""
+
+    folder_id: Id
+    recursive: bool = False
+    spec: Spec
+
+
+class BatchItemParams(Params):
+    batch_id: Id
+    document_id: Id
+
+
+class BatchUndoParams(Params):
+    batch_id: Id
+
+
+class BatchJobArgs(BaseModel):
+    batch_id: str
+
+
+class Child(BaseModel):
+    """A derived child: a document with its part of the source's picture."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str
+    parent_id: str | None
+    doc_type: str
+    file_type: str | None
+    name: str
+    region: dict[str, Any] | None
+
+
+class CropResult(BaseModel):
+    """ImageCropResponse without its audit_id."""
+
+    document_id: str
+    child: Child | None
+    child_ids: list[str]
+    removed_ids: list[str]
+    region: dict[str, Any] | None
+
+
+class SplitResult(BaseModel):
+    document_id: str
+    children: list[Child]
+    child_ids: list[str]
+
+
+class UnsplitResult(BaseModel):
+    document_id: str
+    removed_ids: list[str]
+
+
+class Why(BaseModel):
+    document_id: str
+    why: str
+
+
+class BatchCropResult(BaseModel):
+    children: list[Child]
+    failed: list[Why]
+
+
+ItemState = Literal["waiting", "running", "done", "failed", "skipped", "undone"]
+
+
+class BatchItem(BaseModel):
+    document_id: str
+    state: ItemState
+    child_ids: list[str]
+    reason: str | None
+
+
+class BatchAnswer(BaseModel):
+    """How a batch stands, picture by picture."""
+
+    batch_id: str
+    job_id: str
+    state: str
+    total: int
+    done: int
+    failed: int
+    items: list[BatchItem]
+
+
+class BatchUndoResult(BaseModel):
+    batch_id: str
+    undone: int
+    removed_ids: list[str]
+    kept: list[Why]
+
+
+class ImageCropResponse(CropResult):
+    audit_id: str
+
+
+class ImageSplitResponse(SplitResult):
+    audit_id: str
+
+
+class ImageUnsplitResponse(UnsplitResult):
+    audit_id: str
+
+
+class ImageBatchCropResponse(BatchCropResult):
+    audit_id: str
+
+
+class BatchResponse(BatchAnswer):
+    audit_id: str
+
+
+class BatchImageUndoResponse(BatchUndoResult):
+    audit_id: str

@@ -1,0 +1,50 @@
+"""Fixtures of the images' tests: an engine with documents and images, pictures in a folder."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from armarium.api import Engine, Library
+from armarium.principals import LOCAL_OWNER, Principal
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+Run = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def engine(make_engine: Callable[..., Engine]) -> Engine:
+    """A started engine with documents and images alone: they stand on no other family."""
+    from armarium_documents.plugin import armarium_plugin as documents
+    from armarium_images.plugin import armarium_plugin as images
+
+    return make_engine(plugins=[documents(), images()])
+
+
+@pytest.fixture
+def do(engine: Engine, library: Library) -> Run:
+    """Run an action; its result."""
+
+    def run(name: str, params: dict[str, Any], who: Principal = LOCAL_OWNER) -> dict[str, Any]:
+        return engine.run(library, name, params, who).result or {}
+
+    return run
+
+
+@pytest.fixture
+def folder(do: Run) -> str:
+    """An empty folder; its id."""
+    return str(do("document.create", {"name": "Box"})["id"])
+
+
+@pytest.fixture
+def page(engine: Engine, library: Library, folder: str) -> str:
+    """A picture of 120 by 90 pixels in the folder; its id."""
+    from images_ground import add_page
+
+    return add_page(engine, library, folder)

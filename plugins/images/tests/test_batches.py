@@ -1,0 +1,226 @@
+"""A crop or split over a folder: item by item, through kills, and taken back but for what was worked on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from images_ground import EDITOR, NOWHERE, OWNER, add_page, live, rows, stored
+
+from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound
+from armarium_images import jobs
+from armarium_images.queries import batch_answer
+
+Run = Any
+SPLIT = {"kind": "split", "regions": [{"bbox": [0, 0, 0.5, 1]}, {"bbox": [0.5, 0, 0.5, 1]}]}
+CROP = {"kind": "crop", "region": {"left": 0.1, "top": 0.1, "width": 0.5, "height": 0.5}}
+
+
+def standing(library: Library, batch_id: str) -> dict[str, Any]:
+    with library.db.read_raw() as raw:
+        return batch_answer(raw, batch_id)
+
+
+def states(library: Library, batch_id: str) -> list[str]:
+    return [item["state"] for item in standing(library, batch_id)["items"]]
+
+
+def fill(engine: Engine, library: Library, folder: str, count: int) -> list[str]:
+    return [add_page(engine, library, folder, name=f"{n:02}.png") for n in range(count)]
+
+
+def test_a_folder_is_split_and_taken_back(engine: Engine, library: Library, folder: str, do: Run) -> None:
+    pages = fill(engine, library, folder, 3)
+    started = do("image.batch_apply", {"folder_id": folder, "spec": SPLIT})
+    assert (started["state"], started["total"], states(library, started["batch_id"])) == (
+        "waiting",
+        3,
+        ["waiting"] * 3,
+    )
+    engine.jobs.run_until_idle(library)
+    done = standing(library, started["batch_id"])
+    assert (done["state"], done["done"], done["failed"]) == ("done", 3, 0)
+    assert [item["document_id"] for item in done["items"]] == pages
+    assert all(len(item["child_ids"]) == 2 for item in done["items"])
+    assert len(live(library, pages[0])) == 2
+    ((result,),) = rows(library, "SELECT result ->> '$.done' FROM job WHERE id = ?", started["job_id"])
+    assert result == 3
+    undone = do("image.batch_undo", {"batch_id": started["batch_id"]})
+    assert (undone["undone"], len(undone["removed_ids"]), undone["kept"]) == (3, 6, [])
+    assert states(library, started["batch_id"]) == ["undone"] * 3
+    assert [live(library, page) for page in pages] == [[], [], []]
+    with pytest.raises(Conflict) as refusal:
+        do("image.batch_undo", {"batch_id": started["batch_id"]})
+    assert refusal.value.code == "nothing_to_take_back"
+
+
+def test_one_bad_picture_stops_no_other(engine: Engine, library: Library, folder: str, do: Run) -> None:
+    good, bad, gone = (
+        add_page(engine, library, folder),
+        add_page(engine, library, folder, stored()[:200], name="2.png"),
+        add_page(engine, library, folder, name="3.png"),
+    )
+    batch = do("image.batch_apply", {"folder_id": folder, "spec": CROP})["batch_id"]
+    do("document.delete", {"ids": [gone]})
+    engine.jobs.run_until_idle(library)
+    answer = standing(library, batch)
+    assert [(i["document_id"], i["state"]) for i in answer["items"]] == [
+        (good, "done"),
+        (bad, "failed"),
+        (gone, "skipped"),
+    ]
+    assert "damaged" in answer["items"][1]["reason"]
+    assert "Trash" in answer["items"][2]["reason"]
+
+
+def test_cutting_alike_again_passes_over_what_is_cut(
+    engine: Engine, library: Library, folder: str, do: Run
+) -> None:
+    fill(engine, library, folder, 2)
+    do("image.batch_apply", {"folder_id": folder, "spec": SPLIT})
+    engine.jobs.run_until_idle(library)
+    again = do("image.batch_apply", {"folder_id": folder, "spec": SPLIT})["batch_id"]
+    engine.jobs.run_until_idle(library)
+    assert states(library, again) == ["skipped", "skipped"]
+
+
+def test_folders_inside_are_looked_into_when_asked(
+    engine: Engine, library: Library, folder: str, do: Run
+) -> None:
+    inner = str(do("document.create", {"name": "Inner", "parent_id": folder})["id"])
+    deep = add_page(engine, library, inner)
+    with pytest.raises(Invalid) as refusal:
+        do("image.batch_apply", {"folder_id": folder, "spec": CROP})
+    assert refusal.value.code == "no_images"
+    batch = do("image.batch_apply", {"folder_id": folder, "spec": CROP, "recursive": True})
+    assert [item["document_id"] for item in batch["items"]] == [deep]
+
+
+def test_children_with_later_work_are_kept(engine: Engine, library: Library, folder: str, do: Run) -> None:
+    pages = fill(engine, library, folder, 4)
+    batch = do("image.batch_apply", {"folder_id": folder, "spec": CROP})["batch_id"]
+    engine.jobs.run_until_idle(library)
+    children = [item["child_ids"][0] for item in standing(library, batch)["items"]]
+    do("artifact.create", {"document_id": children[0], "artifact_type": "transcription", "content": "x"})
+    do("document.update", {"document_id": children[1], "is_starred": True})
+    do("image.crop", {"document_id": children[2], "left": 0, "top": 0, "width": 5, "height": 5})
+    undone = do("image.batch_undo", {"batch_id": batch})
+    assert (undone["undone"], undone["removed_ids"]) == (1, [children[3]])
+    assert [entry["document_id"] for entry in undone["kept"]] == children[:3]
+    assert "artifact" in undone["kept"][0]["why"]
+    assert states(library, batch) == ["done", "done", "done", "undone"]
+    assert [len(live(library, page)) for page in pages] == [1, 1, 1, 0]
+
+
+def test_a_batch_taken_back_at_work_goes_no_further(
+    engine: Engine, library: Library, folder: str, do: Run
+) -> None:
+    pages = fill(engine, library, folder, 3)
+    batch = do("image.batch_apply", {"folder_id": folder, "spec": CROP})["batch_id"]
+    do("image.batch_item", {"batch_id": batch, "document_id": pages[0]})
+    assert do("image.batch_undo", {"batch_id": batch})["undone"] == 1
+    engine.jobs.run_until_idle(library)
+    assert states(library, batch) == ["undone", "skipped", "skipped"]
+    assert [live(library, page) for page in pages] == [[], [], []]
+
+
+def test_undoing_the_steps_of_the_job_as_a_set(
+    engine: Engine, library: Library, folder: str, do: Run
+) -> None:
+    pages = fill(engine, library, folder, 2)
+    started = do("image.batch_apply", {"folder_id": folder, "spec": SPLIT})
+    engine.jobs.run_until_idle(library)
+    steps = [row[0] for row in rows(library, "SELECT id FROM audit WHERE set_id = ?", started["job_id"])]
+    assert len(steps) == 2
+    engine.undo(library, steps, OWNER)
+    assert states(library, started["batch_id"]) == ["undone", "undone"]
+    assert [live(library, page) for page in pages] == [[], []]
+
+
+def test_what_is_no_batch_and_what_is_no_folder(
+    engine: Engine, library: Library, folder: str, page: str, do: Run
+) -> None:
+    for name, params in (
+        ("image.batch_undo", {"batch_id": NOWHERE}),
+        ("image.batch_item", {"batch_id": NOWHERE, "document_id": page}),
+    ):
+        with pytest.raises(NotFound) as missing:
+            do(name, params)
+        assert missing.value.code == "batch_not_found"
+    with pytest.raises(Invalid) as refusal:
+        do("image.batch_apply", {"folder_id": page, "spec": CROP})
+    assert refusal.value.code == "not_a_folder"
+    with pytest.raises(NotFound):
+        do("image.batch_apply", {"folder_id": NOWHERE, "spec": CROP})
+    overlap = {"kind": "split", "regions": [{"bbox": [0, 0, 1, 1]}, {"bbox": [0, 0, 1, 1]}]}
+    with pytest.raises(Invalid) as refusal:
+        do("image.batch_apply", {"folder_id": folder, "spec": overlap})
+    assert refusal.value.code == "overlapping_regions"
+    batch = do("image.batch_apply", {"folder_id": folder, "spec": CROP})["batch_id"]
+    with pytest.raises(NotFound):
+        do("image.batch_item", {"batch_id": batch, "document_id": NOWHERE})
+    stranger = add_page(engine, library, str(do("document.create", {"name": "Other"})["id"]))
+    step = do("image.batch_item", {"batch_id": batch, "document_id": stranger})
+    assert (step["state"], live(library, stranger)) == ("skipped", [])
+    do("document.lock", {"document_id": folder, "locked": True})
+    with pytest.raises(Forbidden):
+        do("image.batch_apply", {"folder_id": folder, "spec": CROP}, EDITOR)
+
+
+def test_a_batch_is_bounded(
+    engine: Engine, library: Library, folder: str, do: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(engine, library, folder, 3)
+    monkeypatch.setattr("armarium_images.actions.batches.MAX_IMAGES", 2)
+    with pytest.raises(Invalid) as refusal:
+        do("image.batch_apply", {"folder_id": folder, "spec": CROP})
+    assert refusal.value.code == "too_many_images"
+
+
+class Killed(BaseException):
+    """Stands in for kill -9: no handler of the job sees it."""
+
+
+class Ground:
+    """The part of a job's context that a batch uses, with a kill after so many calls, before or after each step."""
+
+    def __init__(self, engine: Engine, library: Library, batch_id: str, calls: int) -> None:
+        self.engine, self.library, self.calls = engine, library, calls
+        self.args = jobs.BatchJobArgs(batch_id=batch_id)
+
+    def _tick(self) -> None:
+        self.calls -= 1
+        if self.calls < 0:
+            raise Killed
+
+    def check(self) -> None:
+        self._tick()
+
+    def act(self, name: str, params: Any, **how: Any) -> Any:
+        self._tick()
+        outcome = self.engine.run(self.library, name, params, OWNER, set_id="batch")
+        self._tick()
+        return outcome
+
+
+def test_killed_at_every_call_each_picture_is_cut_once(
+    engine: Engine, library: Library, folder: str, do: Run
+) -> None:
+    for calls in range(14):
+        box = str(do("document.create", {"name": f"killed {calls}", "parent_id": folder})["id"])
+        pages = fill(engine, library, box, 4)
+        batch = do("image.batch_apply", {"folder_id": box, "spec": SPLIT})["batch_id"]
+        allowed = calls
+        while True:
+            try:
+                result = jobs.run_batch(Ground(engine, library, batch, allowed))  # type: ignore[arg-type]
+                break
+            except Killed:
+                allowed += 1
+        assert (result["done"], result["failed"]) == (4, [])
+        assert [len(live(library, page)) for page in pages] == [2, 2, 2, 2]
+        assert rows(library, "SELECT count(*) FROM image_cut WHERE batch_id = ?", batch) == [(8,)]
+
+
+def test_a_job_whose_batch_was_never_written_ends(engine: Engine, library: Library) -> None:
+    assert jobs.run_batch(Ground(engine, library, NOWHERE, 99))["done"] == 0  # type: ignore[arg-type]
