@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 
 def main() -> None:
     """The program `armarium`. Exit codes: 0 done, 1 refused (one sentence on stderr), 2 wrong usage."""
     from armarium.cli.program import build
-    from armarium.cli.session import Refused
 
-    try:
-        build()()
-    except Refused as refused:
-        refused.show()
-        sys.exit(1)
-    except KeyboardInterrupt:
-        print("Stopped.", file=sys.stderr)
-        sys.exit(130)
+    build()(prog_name="armarium")

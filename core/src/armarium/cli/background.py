@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from armarium.cli.options import Mode
 from armarium.cli.output import answer, table, wants_json
-from armarium.cli.program import engine_session
-from armarium.cli.session import Session
+from armarium.cli.program import engine_session, work_session
+from armarium.cli.session import Session, id_of
 
 jobs = typer.Typer(help="Background work.", invoke_without_command=True)
 
@@ -29,7 +30,7 @@ def list_jobs(
     """What runs, waits, is paused or failed, each with the reason."""
     if context.invoked_subcommand is not None:
         return
-    with engine_session() as session:
+    with work_session() as session:
         if watch and not wants_json():
             _watch(session)
             return
@@ -70,8 +71,8 @@ JobId = Annotated[str, typer.Argument(help="Id of the job.")]
 @jobs.command()
 def log(job: JobId) -> None:
     """The log of a job and the jobs under it."""
-    with engine_session() as session:
-        found = session.get(f"/api/activity/jobs/{job}/log")
+    with work_session() as session:
+        found = session.get(f"/api/activity/jobs/{id_of(job)}/log")
 
     def words() -> None:
         for line in found["lines"]:
@@ -95,8 +96,8 @@ def resume(
 
 
 def _set_paused(job: str | None, paused: bool) -> None:
-    path = f"/api/activity/jobs/{job}/paused" if job else "/api/activity/jobs/paused"
-    with engine_session() as session:
+    path = f"/api/activity/jobs/{id_of(job)}/paused" if job else "/api/activity/jobs/paused"
+    with work_session() as session:
         done = session.put(path, {"paused": paused})
     answer(done, f"{job or 'Background work'}: {done.get('state') or done.get('mode')}.")
 
@@ -104,30 +105,30 @@ def _set_paused(job: str | None, paused: bool) -> None:
 @jobs.command()
 def cancel(job: JobId) -> None:
     """Stop a job; what is in hand is finished."""
-    with engine_session() as session:
-        done = session.post(f"/api/activity/jobs/{job}/cancel")
+    with work_session() as session:
+        done = session.post(f"/api/activity/jobs/{id_of(job)}/cancel")
     answer(done, f"{job}: {done['state']}.")
 
 
 @jobs.command()
 def retry(job: JobId) -> None:
     """Start a failed job again from where it stopped."""
-    with engine_session() as session:
-        done = session.post(f"/api/activity/jobs/{job}/retry")
+    with work_session() as session:
+        done = session.post(f"/api/activity/jobs/{id_of(job)}/retry")
     answer(done, f"{job}: {done['state']}.")
 
 
 @jobs.command("clear-failed")
 def clear_failed() -> None:
     """Take failed jobs off the list."""
-    with engine_session() as session:
+    with work_session() as session:
         done = session.post("/api/activity/jobs/clear-failed")
     answer(done, f"Cleared {done['cleared']}.")
 
 
 @jobs.command()
-def mode(value: Annotated[str, typer.Argument(help="automatic, started or paused.")]) -> None:
+def mode(value: Annotated[Mode, typer.Argument(help="Paused: nothing begins.")]) -> None:
     """When background work may start."""
     with engine_session() as session:
-        done = session.put("/api/activity/jobs/mode", {"mode": value})
-    answer(done, f"Mode: {done.get('mode', value)}.")
+        done = session.put("/api/activity/jobs/mode", {"mode": value.value})
+    answer(done, f"Mode: {done.get('mode', value.value)}.")

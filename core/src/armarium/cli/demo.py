@@ -15,8 +15,8 @@ import typer
 from armarium.cli.output import answer, table
 from armarium.cli.pages import finished, result_of, write_exports
 from armarium.cli.program import pages_of, plural
-from armarium.cli.session import Refused, Session, connect
-from armarium.settings import Settings
+from armarium.cli.refusals import Refused
+from armarium.cli.session import Session, connect, settings_of_this_user
 
 MARKER = ".armarium-demo"
 PICTURES = 12
@@ -56,7 +56,9 @@ def demo(
     place = _fresh(Path(out).absolute())
     given = _folder_of_pages(folder)
     roots = [place, *([given] if given else [])]
-    settings = Settings().model_copy(update={"state_dir": place / "state", "library_roots": roots})
+    settings = settings_of_this_user().model_copy(
+        update={"state_dir": place / "state", "library_roots": roots}
+    )
     _share_runtimes(settings.state_dir)
     with connect(settings, None) as session:
         run = Demo(place, session)
@@ -91,7 +93,7 @@ def _folder_of_pages(folder: str | None) -> Path | None:
 
 def _share_runtimes(state: Path) -> None:
     """Let the demonstration's engine use the runtimes of this machine: each takes a gigabyte and minutes to make."""
-    shared = Settings().state_dir / "runtimes"
+    shared = settings_of_this_user().state_dir / "runtimes"
     for folder in (shared, state):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     (state / "runtimes").symlink_to(shared, target_is_directory=True)
@@ -113,7 +115,7 @@ def _install_if_needed(session: Session, line_finder: str) -> None:
     """The runtime of a line finder that has one of its own, installed when it is not here yet."""
     from armarium.engine import Engine
 
-    engine = Engine(Settings())
+    engine = Engine(settings_of_this_user())
     needs = getattr(engine.drivers.load("armarium.readers", line_finder), "runtime", None)
     if needs is None:
         return
@@ -229,10 +231,10 @@ def _draw(run: Demo, pages: list[dict[str, Any]]) -> list[str]:
     drawn = []
     for number, page in enumerate(pages[:PICTURES], start=1):
         picture = run.session.raw(
-            "GET", f"/api/segments/document/{page['id']}/picture", params={"max_size": 1600}
+            "GET", f"/api/segments/document/{page['id']}/picture", query={"max_size": 1600}
         )
         place = folder / f"{number:03}-{Path(page['name']).stem[:60].replace('/', '_')}.png"
-        place.write_bytes(picture.content)
+        place.write_bytes(picture)
         drawn.append(str(place))
     return drawn
 

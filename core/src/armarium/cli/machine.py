@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from armarium.cli.options import AgentRole, Role
 from armarium.cli.output import answer, table
 from armarium.cli.pages import finished
 from armarium.cli.program import engine_session
-from armarium.settings import Settings
+from armarium.cli.session import id_of, settings_of_this_user
+
+if TYPE_CHECKING:
+    from armarium.serving import Reachable
 
 runtime = typer.Typer(help="Isolated environments of heavy engines.", no_args_is_help=True)
 token = typer.Typer(help="Who may reach this engine.", no_args_is_help=True)
@@ -37,8 +42,15 @@ def serve(
         changes["port"] = port
     if uds is not None:
         changes["uds"] = Path(uds).absolute()
-    settings = Settings().model_copy(update=changes)
-    run_server(settings, on_ready=lambda card: typer.echo(f"Armarium answers at {card.base_url}/docs"))
+    settings = settings_of_this_user().model_copy(update=changes)
+    logging.getLogger("armarium").setLevel(logging.WARNING)
+    run_server(settings, on_ready=lambda card: answer(asdict(card), _where(card)))
+
+
+def _where(card: Reachable) -> str:
+    if card.uds is not None:
+        return f"Armarium answers on the Unix socket {card.uds}"
+    return f"Armarium answers at {card.base_url}/docs"
 
 
 def plugins() -> None:
@@ -65,7 +77,7 @@ def list_runtimes() -> None:
     """The runtimes plugins declare, and which are installed."""
     from armarium.engine import Engine
 
-    found = [asdict(state) for state in Engine(Settings()).runtimes.list()]
+    found = [asdict(state) for state in Engine(settings_of_this_user()).runtimes.list()]
     rows = [
         (r["name"], "installed" if r["installed"] else "", r.get("size_bytes") or "", r["summary"])
         for r in found
@@ -78,16 +90,22 @@ def install(name: Annotated[str, typer.Argument(help="Name of the runtime, krake
     """Make a runtime: an environment of its own with pinned packages."""
     with engine_session() as session:
         started = session.act("runtime.install", {"name": name})["result"]
-        node = finished(session, started["job_id"], f"Install {name}")
-    answer(node, f"The runtime {name} is installed.")
+        done = finished(session, started["job_id"], f"Install {name}") if started["job_id"] else started
+    answer(done, f"The runtime {name} is installed{'' if started['job_id'] else ' already'}.")
 
 
 @runtime.command()
 def remove(name: Annotated[str, typer.Argument(help="Name of the runtime.")]) -> None:
     """Remove a runtime from this machine."""
     with engine_session() as session:
-        done = session.act("runtime.remove", {"name": name})
-    answer(done, f"The runtime {name} is removed.")
+        done = session.act("runtime.remove", {"name": name})["result"]
+    freed = done["freed_bytes"]
+    answer(
+        done,
+        f"The runtime {name} is removed ({freed / 1e6:.1f} MB freed)."
+        if freed
+        else f"The runtime {name} was not installed.",
+    )
 
 
 @token.command("list")
@@ -112,11 +130,11 @@ def list_tokens() -> None:
 @token.command("create")
 def create_token(
     name: Annotated[str, typer.Argument(help="What it is for.")],
-    role: Annotated[str, typer.Option(help="editor or viewer.")] = "editor",
+    role: Annotated[AgentRole, typer.Option(help="What it may do.")] = AgentRole.editor,
 ) -> None:
     """Make a token for an agent; it is shown once."""
     with engine_session() as session:
-        made = session.post("/api/tokens", {"name": name, "role": role})
+        made = session.post("/api/tokens", {"name": name, "role": role.value})
     answer(made, str(made.get("token") or made.get("agent_token")))
 
 
@@ -124,13 +142,13 @@ def create_token(
 def revoke(identity: Annotated[str, typer.Argument(metavar="ID", help="Id of the token.")]) -> None:
     """Take a token's rights away at once."""
     with engine_session() as session:
-        done = session.delete(f"/api/tokens/{identity}")
+        done = session.delete(f"/api/tokens/{id_of(identity)}")
     answer(done, f"Revoked {identity}.")
 
 
 @token.command()
-def pair(role: Annotated[str, typer.Option(help="owner, editor or viewer.")] = "editor") -> None:
+def pair(role: Annotated[Role, typer.Option(help="What the device may do.")] = Role.editor) -> None:
     """Make a one-time code that lets a device in, good for ten minutes."""
     with engine_session() as session:
-        made = session.post("/api/pair/code", {"role": role})
+        made = session.post("/api/pair/code", {"role": role.value})
     answer(made, f"Code: {made['code']} (until {made['expires_at']})")

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from armarium.cli.options import asked
+
+SAY_EVERY = 10.0
+"""Seconds between two lines about a job where there is no terminal."""
+
 
 def wants_json() -> bool:
     """Whether the command was called with `--json`."""
-    return bool(os.environ.get("ARMARIUM_JSON"))
+    return asked().json
 
 
 def answer(value: Any, words: str | Callable[[], None]) -> None:
@@ -33,7 +38,10 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) 
 
     drawn = Table(title=title, title_justify="left", header_style="bold")
     for column in columns:
-        drawn.add_column(column, overflow="fold")
+        # Ids are copied from the screen: they stay on one line.
+        drawn.add_column(
+            column, overflow="fold", no_wrap=column == "id", min_width=32 if column == "id" else None
+        )
     for row in rows:
         drawn.add_row(*(escape(str("" if cell is None else cell)) for cell in row))
     Console(width=None if sys.stdout.isatty() else 140).print(drawn)
@@ -49,6 +57,9 @@ def progress(title: str) -> Iterator[Callable[[Mapping[str, Any]], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _in_lines(title)
+        return
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -65,6 +76,25 @@ def progress(title: str) -> Iterator[Callable[[Mapping[str, Any]], None]]:
             bars.update(task, completed=node.get("done") or 0, total=total, reason=_state(node))
 
         yield show
+
+
+def _in_lines(title: str) -> Callable[[Mapping[str, Any]], None]:
+    """A line when the work goes on for long, when it comes to a stand for a new reason, and at its end."""
+    began = time.monotonic()
+    told, said = began, ""
+
+    def show(node: Mapping[str, Any]) -> None:
+        nonlocal told, said
+        state, at = _state(node), time.monotonic()
+        ended = node.get("state") in ("done", "failed", "cancelled", "paused")
+        if not ended and at - told < SAY_EVERY and state in (said, "waiting"):
+            return
+        told, said = at, state
+        counted = f" {node.get('done') or 0}/{node['total']}" if node.get("total") else ""
+        seconds = f", {at - began:.0f} s" if ended else ""
+        print(f"{title}:{counted}{seconds}{', ' + state if state else ''}", file=sys.stderr)
+
+    return show
 
 
 def _state(node: Mapping[str, Any]) -> str:

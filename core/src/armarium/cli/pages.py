@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import typer
 
 from armarium.cli.output import answer, progress, table
 from armarium.cli.program import documents_under, full_path, pages_of, plural, project_session
-from armarium.cli.session import Refused, Session
+from armarium.cli.refusals import STOPPED, Refused
+from armarium.cli.session import Session, id_of
 
 Scope = Annotated[
     list[str] | None, typer.Argument(help="Ids of pages, files or folders; none: the whole project.")
@@ -30,17 +33,33 @@ def register(program: typer.Typer) -> None:
 
 def finished(session: Session, job_id: str, title: str) -> dict[str, Any]:
     """Follow a job with a progress bar to its end; Refused with its reason when it does not end well."""
-    with progress(title) as show:
-        node = session.follow(job_id, show)
+    try:
+        with progress(title) as show:
+            node = session.follow(job_id, show)
+    except KeyboardInterrupt as stopped:
+        goes_on = (
+            "Stopped watching; the work goes on in the engine: armarium jobs --watch shows it, "
+            f"armarium jobs cancel {job_id} ends it."
+            if session.running
+            else "Stopped. What was done stays, and the next command on this project goes on with the rest: "
+            f"armarium jobs --watch waits for it, armarium jobs cancel {job_id} ends it."
+        )
+        raise Refused(goes_on, ends_with=STOPPED) from stopped
     if node["state"] != "done":
-        raise Refused(node.get("reason") or f"{title}: the job is {node['state']}.")
+        raise Refused(
+            {
+                "detail": node.get("reason") or f"{title}: the job is {node['state']}.",
+                "job_id": job_id,
+                "state": node["state"],
+            }
+        )
     return node
 
 
 def scope_of(session: Session, ids: list[str] | None) -> list[str]:
     """*ids*, or the project's top nodes when none are named."""
     if ids:
-        return ids
+        return [id_of(identity) for identity in ids]
     found = [node["id"] for node in session.get("/api/documents", limit=1000)["items"]]
     if not found:
         raise Refused("The project has no pages yet; bring some in with armarium import FOLDER.")
@@ -61,6 +80,9 @@ def import_(
     recursive: Annotated[bool, typer.Option(help="Go into the folder's own folders.")] = True,
 ) -> None:
     """Copy pages into the project."""
+    for path in paths:
+        if not path.strip():
+            raise Refused("An empty path names no file; give a folder, or files.")
     places = [full_path(path) for path in paths]
     body: dict[str, Any] = {"recursive": recursive, **({"parent_id": into} if into else {})}
     if len(places) == 1 and Path(places[0]).is_dir():
@@ -74,8 +96,8 @@ def import_(
 
     def words() -> None:
         typer.echo(f"Imported {plural(outcome.get('files', 0), 'file')}.")
-        for refusal in outcome.get("refused", []):
-            typer.echo(f"  not imported: {refusal['file']}: {refusal['why']}")
+        _name_each("not imported", outcome, "refused", lambda one: f"{one['file']}: {one['why']}")
+        _name_each("left alone", outcome, "left", str)
 
     answer({"job_id": started["job_id"], "set_id": started.get("set_id"), **outcome}, words)
 
@@ -85,7 +107,7 @@ def ls(
 ) -> None:
     """List what the project holds."""
     with project_session() as session:
-        nodes = list(documents_under(session, parent))
+        nodes = list(documents_under(session, parent and id_of(parent)))
     rows = [(n["id"], n["doc_type"], n["name"], n["child_count"] or "") for n in nodes]
     answer({"items": nodes, "count": len(nodes)}, lambda: table("", ("id", "type", "name", "inside"), rows))
 
@@ -123,16 +145,32 @@ def read(
 
 
 def _read_words(verb: str, outcome: dict[str, Any]) -> None:
-    typer.echo(
-        f"{verb} {plural(int(outcome.get('pages', 0)), 'page')}, {plural(int(outcome.get('lines', 0)), 'line')}."
+    pages, found = plural(int(outcome.get("pages", 0)), "page"), plural(int(outcome.get("lines", 0)), "line")
+    typer.echo(f"{verb} {pages}, {found}.")
+    skipped = int(outcome.get("skipped", 0))
+    if skipped:
+        typer.echo(f"  {plural(skipped, 'page')} skipped: no lines there; armarium lines finds them.")
+    _name_each(
+        "not done", outcome, "failed", lambda one: f"{one.get('name') or one['document_id']}: {one['why']}"
     )
-    for refusal in outcome.get("refused", []) or outcome.get("failed", []):
-        typer.echo(f"  {refusal.get('name') or refusal.get('document_id')}: {refusal['why']}")
+
+
+def _name_each(what: str, outcome: dict[str, Any], key: str, words: Callable[[Any], str]) -> None:
+    """A line for each of what a job names; jobs name so many and count the rest."""
+    named = outcome.get(key) or []
+    for one in named:
+        typer.echo(f"  {what}: {words(one)}")
+    more = int(outcome.get(f"{key}_count", len(named))) - len(named)
+    if more > 0:
+        typer.echo(f"  {what}: {more} more; armarium jobs log JOB names them all.")
 
 
 def text(
     ids: Scope = None,
     furniture: Annotated[bool, typer.Option(help="Running heads and folio numbers too.")] = False,
+    with_ids: Annotated[
+        bool, typer.Option("--ids", help="Each line after its id, as correct takes it.")
+    ] = False,
 ) -> None:
     """Print the text of pages, worked out from the readings that count."""
     with project_session() as session:
@@ -151,13 +189,17 @@ def text(
         for page in found:
             if len(found) > 1:
                 typer.echo(f"── {page['name']}")
-            typer.echo(page["text"])
+            if not with_ids:
+                typer.echo(page["text"])
+                continue
+            for span in page["spans"]:
+                typer.echo(f"{span['segment_id']}  {page['text'][span['char_start'] : span['char_end']]}")
 
     answer({"items": found, "count": len(found)}, words)
 
 
 def correct(
-    segment: Annotated[str, typer.Argument(help="Id of the line (armarium text --json names them).")],
+    segment: Annotated[str, typer.Argument(help="Id of the line (armarium text --ids shows them).")],
     words: Annotated[str, typer.Argument(help="What the line says.")],
     expect: Annotated[
         str | None, typer.Option(help="Id of the reading you saw; refused when another counts now.")
@@ -166,7 +208,7 @@ def correct(
     """Correct a line as a person; the earlier reading stays beside it."""
     body = {"text": words, **({"expected_counting_id": expect} if expect else {})}
     with project_session() as session:
-        written = session.post(f"/api/segments/{segment}/correct", body)
+        written = session.post(f"/api/segments/{id_of(segment)}/correct", body)
     answer(written, f"Corrected. Take it back with: armarium undo {written['audit_id']}")
 
 
@@ -178,7 +220,8 @@ def export(
 ) -> None:
     """Write pages to files, one a page."""
     folder = Path(full_path(out))
-    folder.mkdir(parents=True, exist_ok=True)
+    if folder.exists() and not folder.is_dir():
+        raise Refused(f"{folder} is a file; --out names a folder.")
     with project_session() as session:
         written = write_exports(
             session, pages_of(session, ids or []), format_name, folder, overwrite=overwrite
@@ -189,20 +232,30 @@ def export(
 def write_exports(
     session: Session, pages: list[dict[str, Any]], format_name: str, folder: Path, *, overwrite: bool
 ) -> list[str]:
-    """Export *pages* into *folder*, one file each under the name the engine gives; the paths written."""
-    written: list[str] = []
+    """Export *pages* into *folder*, one file each under the name the engine gives; the paths written.
+
+    All or nothing: the files get their names only when every page is exported and no name is taken.
+    """
+    made: list[tuple[Path, Path]] = []
     taken: set[str] = set()
-    for page in pages:
-        made = session.get(f"/api/documents/{page['id']}/export/{format_name}")
-        name = _free(re.sub(r'[/\\:*?"<>|\0]', "_", made["filename"]), taken)
-        place = folder / name
-        if place.exists() and not overwrite:
-            raise Refused(f"{place} is there already; pass --overwrite to write over it.")
-        temporary = place.with_name(f".{name}.new")
-        temporary.write_text(made["content"], encoding="utf-8")
-        temporary.replace(place)
-        written.append(str(place))
-    return written
+    try:
+        for page in pages:
+            given = session.get(f"/api/documents/{page['id']}/export/{quote(format_name, safe='')}")
+            name = _free(re.sub(r'[/\\:*?"<>|\0]', "_", given["filename"]), taken)
+            place = folder / name
+            if place.exists() and not overwrite:
+                raise Refused(f"{place} is there already; pass --overwrite to write over it.")
+            folder.mkdir(parents=True, exist_ok=True)
+            fresh = place.with_name(f".{name}.new")
+            made.append((fresh, place))
+            # Bytes, so that line ends are the format's on every system.
+            fresh.write_bytes(given["content"].encode("utf-8"))
+        for fresh, place in made:
+            fresh.replace(place)
+    finally:
+        for fresh, _ in made:
+            fresh.unlink(missing_ok=True)
+    return [str(place) for _, place in made]
 
 
 def _free(name: str, taken: set[str]) -> str:

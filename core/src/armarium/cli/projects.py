@@ -9,7 +9,8 @@ import typer
 
 from armarium.cli.output import answer, table
 from armarium.cli.program import engine_session, full_path, plural, project_session
-from armarium.cli.session import Refused
+from armarium.cli.refusals import Refused
+from armarium.cli.session import settings_of_this_user
 
 
 def register(program: typer.Typer) -> None:
@@ -71,14 +72,15 @@ def doctor(
     from armarium.doctor import examine
     from armarium.engine import Engine
     from armarium.serving import running_engine
-    from armarium.settings import Settings
 
-    settings = Settings()
+    settings = settings_of_this_user()
     if path is None:
         with project_session() as session:
             path = session.library
     assert path is not None
     place = full_path(path)
+    if not Path(place).exists():
+        raise Refused(f"There is nothing at {place}; doctor takes the path of a project.")
     if running_engine(settings) is not None:
         with engine_session() as session:
             session.post("/api/registry/release", {"path": place})

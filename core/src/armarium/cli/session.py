@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
-import sys
+import re
 import tempfile
 import threading
 import time
@@ -12,76 +13,72 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import httpx
+from armarium.cli.refusals import DEBUG_VARIABLE, Refused, as_refusal
 
-from armarium.settings import Settings
+if TYPE_CHECKING:
+    from armarium.cli.wire import Wire
+    from armarium.settings import Settings
 
 START_WAIT = 30.0
 """Seconds an engine of the command's own may take to come up."""
 
-
-class Refused(Exception):
-    """The engine (or this command) said no; `body` is the refusal as the API gives it."""
-
-    def __init__(self, body: Mapping[str, Any] | str) -> None:
-        self.body = dict(body) if isinstance(body, Mapping) else {"detail": body}
-        super().__init__(str(self.body.get("detail")))
-
-    def show(self) -> None:
-        """Print it: one sentence, or JSON where the command was asked for JSON."""
-        if os.environ.get("ARMARIUM_JSON"):
-            print(json.dumps(self.body, ensure_ascii=False), file=sys.stderr)
-        else:
-            print(self.body.get("detail"), file=sys.stderr)
+ID = re.compile(r"[\w.:@-]{1,128}")
+ENDED = ("done", "failed", "cancelled", "paused")
 
 
 @dataclass
 class Session:
     """Asks an engine; every answer is JSON already read, every refusal a `Refused`."""
 
-    http: httpx.Client
+    wire: Wire
     library: str | None
     running: bool
     """Whether it is an engine that was there before this command."""
 
-    def headers(self) -> dict[str, str]:
-        """The header that names the project, when one is named."""
-        return {"X-Service-Library-Path": quote(self.library, safe="/")} if self.library else {}
-
-    def ask(self, method: str, path: str, *, stream: Any = None, **options: Any) -> Any:
+    def ask(self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None) -> Any:
         """One request; its JSON. Raises Refused with the engine's own sentence."""
-        answer = self.raw(method, path, **options)
-        return answer.json() if answer.content else None
+        answer = self.raw(method, path, query=query, body=body)
+        return json.loads(answer) if answer else None
 
-    def raw(self, method: str, path: str, **options: Any) -> httpx.Response:
-        """One request; the whole response, for bytes."""
-        headers = {**self.headers(), **options.pop("headers", {})}
+    def raw(
+        self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None
+    ) -> bytes:
+        """One request; the bytes of the answer."""
+        import http.client
+
+        named = {"X-Service-Library-Path": quote(self.library, safe="/")} if self.library else {}
         try:
-            answer = self.http.request(method, path, headers=headers, **options)
-        except httpx.HTTPError as error:
-            raise Refused(f"The engine does not answer ({error}). Is it still running?") from error
-        if answer.status_code >= 400:
-            try:
-                body = answer.json()
-            except ValueError:
-                body = {"detail": f"The engine answered {answer.status_code}."}
-            raise Refused(body)
-        return answer
+            status, answer = self.wire.request(method, path, query=query, body=body, headers=named)
+        except (OSError, http.client.HTTPException) as error:
+            why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            raise Refused(f"The engine does not answer ({why}). Is it still running?") from error
+        if status < 400:
+            return answer
+        try:
+            refusal = json.loads(answer)
+        except ValueError:
+            refusal = None
+        raise Refused(
+            refusal
+            if isinstance(refusal, dict) and refusal.get("detail")
+            else f"The engine answered {status} without a reason.",
+            status=status,
+        )
 
     def get(self, path: str, **query: Any) -> Any:
         """GET with a query; absent values are left out."""
-        return self.ask("GET", path, params={k: v for k, v in query.items() if v is not None})
+        return self.ask("GET", path, query=query)
 
     def post(self, path: str, body: Any = None) -> Any:
         """POST a JSON body."""
-        return self.ask("POST", path, json=body)
+        return self.ask("POST", path, body=body)
 
     def put(self, path: str, body: Any) -> Any:
         """PUT a JSON body."""
-        return self.ask("PUT", path, json=body)
+        return self.ask("PUT", path, body=body)
 
     def delete(self, path: str) -> Any:
         """DELETE."""
@@ -99,77 +96,103 @@ class Session:
         while True:
             node: dict[str, Any] = self.get(f"/api/activity/jobs/{job_id}")
             seen(node)
-            if node["state"] in ("done", "failed", "cancelled", "paused"):
+            if node["state"] in ENDED:
                 return node
             time.sleep(every)
+
+
+def id_of(text: str) -> str:
+    """*text* when it can be an id, for use in a path; Refused otherwise."""
+    if ID.fullmatch(text) is None:
+        raise Refused(f"{text!r} is no id; armarium ls, history, jobs and token list show ids.")
+    return text
+
+
+def settings_of_this_user() -> Settings:
+    """The settings that the environment gives; Refused naming the variable that cannot be used."""
+    from pydantic import ValidationError
+    from pydantic_settings import SettingsError
+
+    from armarium.settings import Settings
+
+    try:
+        return Settings()
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = "_".join(str(part) for part in first["loc"][:1]).upper()
+        raise Refused(f"SERVICE_{name} is {first['input']!r} and cannot be used: {first['msg']}.") from error
+    except SettingsError as error:
+        raise Refused(f"The settings in the environment cannot be used: {error}.") from error
 
 
 @contextmanager
 def connect(settings: Settings, library: str | None) -> Iterator[Session]:
     """A session with the running engine when there is one, else with one that lives as long as the block."""
-    with _engine(settings) as (http, running):
-        yield Session(http, library, running)
-
-
-@contextmanager
-def _engine(settings: Settings) -> Iterator[tuple[httpx.Client, bool]]:
     found = _running(settings)
     if found is not None:
-        with found:
-            yield found, True
+        try:
+            yield Session(found, library, True)
+        finally:
+            found.close()
         return
-    with _own(settings) as http:
-        yield http, False
+    with _own(settings) as own:
+        yield Session(own, library, False)
 
 
-def _running(settings: Settings) -> httpx.Client | None:
-    """A client of the engine that serves this state folder, when one does."""
+def _running(settings: Settings) -> Wire | None:
+    """The way to the engine that serves this state folder, when one does."""
     from armarium.serving import running_engine
 
     card = running_engine(settings)
-    return (
-        None
-        if card is None
-        else _client(settings, uds=card.uds, base_url=None if card.uds else card.base_url)
-    )
+    return None if card is None else _wire(settings, uds=card.uds, base_url=card.base_url)
 
 
-def _client(settings: Settings, *, uds: str | None, base_url: str | None) -> httpx.Client:
+def _wire(settings: Settings, *, uds: str | None, base_url: str) -> Wire:
+    from armarium.cli.wire import Wire
+
     token = settings.owner_token or _owner_token(settings.state_dir)
     headers = {"Authorization": f"Bearer {token}", "X-Service-Client": "command line"}
-    transport = httpx.HTTPTransport(uds=uds) if uds else None
-    return httpx.Client(
-        base_url=base_url or "http://localhost",
-        headers=headers,
-        transport=transport,
-        timeout=None,
-        trust_env=False,
-    )
+    return Wire(uds=uds, base_url=base_url, headers=headers)
 
 
 def _owner_token(state_dir: Path) -> str:
     from armarium.auth.secret_files import OWNER_TOKEN_FILE
 
     try:
-        return (state_dir / OWNER_TOKEN_FILE).read_text(encoding="utf-8").strip()
-    except OSError as error:
-        raise Refused(f"The owner token in {state_dir} cannot be read: {error.strerror}.") from error
+        return (state_dir / OWNER_TOKEN_FILE).read_text(encoding="ascii").strip()
+    except (OSError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or "it is damaged"
+        raise Refused(f"The owner token in {state_dir} cannot be read: {why}.") from error
 
 
 @contextmanager
-def _own(settings: Settings) -> Iterator[httpx.Client]:
+def _own(settings: Settings) -> Iterator[Wire]:
     """An engine in a thread of this process, behind a socket in a private folder."""
     import uvicorn
 
     from armarium.app import create_app
 
+    if not os.environ.get(DEBUG_VARIABLE):
+        # What goes wrong reaches the caller as the answer to a request or as a job's reason.
+        logging.getLogger("armarium").setLevel(logging.CRITICAL)
     app = create_app(settings)
+    failure: list[BaseException] = []
+
+    async def watched(scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await app(scope, receive, send)
+        except BaseException as error:
+            if scope["type"] == "lifespan":
+                failure.append(error)
+            raise
+
     with tempfile.TemporaryDirectory(prefix="armarium-") as folder:
         socket = str(Path(folder) / "engine.sock")
         server = uvicorn.Server(
-            uvicorn.Config(app, uds=socket, log_level="error", access_log=False, lifespan="on", ws="none")
+            uvicorn.Config(
+                watched, uds=socket, log_level="critical", access_log=False, lifespan="on", ws="none"
+            )
         )
-        failure: list[BaseException] = []
 
         def serve() -> None:
             try:
@@ -179,18 +202,26 @@ def _own(settings: Settings) -> Iterator[httpx.Client]:
 
         thread = threading.Thread(target=serve, name="engine", daemon=True)
         thread.start()
-        deadline = time.monotonic() + START_WAIT
-        while not server.started:
-            if failure or not thread.is_alive() or time.monotonic() > deadline:
-                raise Refused(f"The engine did not start{_why(failure)}.")
-            time.sleep(0.005)
         try:
-            with _client(settings, uds=socket, base_url=None) as client:
-                yield client
+            _wait_for_start(server, thread, failure)
+            wire = _wire(settings, uds=socket, base_url="http://localhost")
+            try:
+                yield wire
+            finally:
+                wire.close()
         finally:
             server.should_exit = True
             thread.join(START_WAIT)
 
 
-def _why(failure: list[BaseException]) -> str:
-    return f": {failure[0]}" if failure else " (its log says why)"
+def _wait_for_start(server: Any, thread: threading.Thread, failure: list[BaseException]) -> None:
+    deadline = time.monotonic() + START_WAIT
+    while not server.started:
+        if not thread.is_alive():
+            # Of a start that failed, the first error is the cause; what follows is the server's way out.
+            raise (
+                as_refusal(failure[0]) if failure else Refused("The engine did not start and gave no reason.")
+            )
+        if time.monotonic() > deadline:
+            raise Refused(f"The engine did not start within {START_WAIT:.0f} seconds.")
+        time.sleep(0.005)

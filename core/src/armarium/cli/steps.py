@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
 
 from armarium.cli.output import answer, table
 from armarium.cli.program import engine_session, plural, project_session
-from armarium.cli.session import Refused, Session
+from armarium.cli.refusals import Refused
+from armarium.cli.session import Session, id_of
 
 actions = typer.Typer(help="Every write by its name.", no_args_is_help=True)
 
@@ -34,23 +36,22 @@ def history(
             checked = session.get("/api/actions/audit/verify")
             answer(
                 checked,
-                str(
-                    checked.get("detail") or ("The log holds." if checked.get("ok") else "The log is broken.")
-                ),
+                checked.get("detail") or ("The log holds." if checked["ok"] else "The log is broken."),
             )
             if not checked.get("ok"):
                 raise typer.Exit(1)
             return
         rows = session.get("/api/actions/audit", limit=limit, action=action, target_id=target)
-    listed = [
-        (
-            r["seq"],
-            r["created_at"],
-            r["action_name"],
-            r["actor"]["name"],
-            "undone" if r["undone"] else "",
-            r["id"],
+    numbers = {row["id"]: f"#{row['seq']}" for row in rows["items"]}
+
+    def note(row: dict[str, Any]) -> str:
+        reverses = (
+            f"reverses {numbers.get(row['inverse_of'], 'an earlier step')}" if row["inverse_of"] else ""
         )
+        return ", ".join(word for word in ("undone" if row["undone"] else "", reverses) if word)
+
+    listed = [
+        (r["seq"], r["created_at"], r["action_name"], r["actor"]["name"], note(r), r["id"])
         for r in rows["items"]
     ]
     answer(rows, lambda: table("", ("#", "when", "what", "who", "", "id"), listed))
@@ -60,16 +61,19 @@ Steps = Annotated[list[str] | None, typer.Argument(help="Ids of steps or of sets
 
 
 def undo(steps: Steps = None) -> None:
-    """Take steps back, all or none. A step that belongs to a set (an import, a reading) is taken back with it."""
+    """Take steps back, all or none.
+
+    The last one is taken back with its whole set (an import, a reading); a step that is named, by itself.
+    """
     with project_session() as session:
-        ids = _steps(session, steps) if steps else _last(session, undone=False)
+        ids = _standing(session, steps) if steps else _last(session, undone=False)
         _report(session.post("/api/actions/audit/undo", {"audit_ids": ids}), "Took back")
 
 
 def redo(steps: Steps = None) -> None:
-    """Do again what the last undo took back (or what the named undo steps did)."""
+    """Do again what the last undo took back, or the steps or sets that are named."""
     with project_session() as session:
-        ids = _steps(session, steps) if steps else _last(session, undone=True)
+        ids = _takings_back(session, steps) if steps else _last(session, undone=True)
         _report(session.post("/api/actions/audit/undo", {"audit_ids": ids}), "Did again")
 
 
@@ -77,40 +81,79 @@ def _report(done: dict[str, Any], verb: str) -> None:
     answer(done, f"{verb} {plural(len(done['undone']), 'step')}.")
 
 
-def _steps(session: Session, named: list[str]) -> list[str]:
-    """The steps that *named* ids stand for: a step itself, or every step of a set."""
+def _standing(session: Session, named: list[str]) -> list[str]:
+    """The steps in effect that *named* ids stand for: a step itself, or every step of a set."""
     found: list[str] = []
-    for identity in named:
-        of_set = _of_set(session, identity)
-        found += of_set or [identity]
+    for row in _rows_of(session, named):
+        if row["undone"] and row["set_id"] in named:
+            continue
+        found.append(row["id"])
+    if not found:
+        raise Refused("Every step of that is taken back already; armarium redo does it again.")
     return found
 
 
-def _of_set(session: Session, set_id: str) -> list[str]:
-    found: list[str] = []
+def _takings_back(session: Session, named: list[str]) -> list[str]:
+    """The undo steps in effect that took back what *named* ids stand for (or that are named themselves)."""
+    wanted = list(_rows_of(session, named))
+    taken_back = {row["id"] for row in wanted if row["undone"]}
+    found = [row["id"] for row in wanted if not row["undone"] and row["inverse_of"]]
+    if taken_back:
+        found += [row["id"] for row in _in_effect(session) if row["inverse_of"] in taken_back]
+    if not found:
+        raise Refused("That stands: there is nothing to do again.")
+    return found
+
+
+def _rows_of(session: Session, named: list[str]) -> Iterator[dict[str, Any]]:
+    for identity in named:
+        rows = list(_walk(session, set_id=id_of(identity)))
+        yield from rows or [_step(session, identity)]
+
+
+def _step(session: Session, identity: str) -> dict[str, Any]:
+    try:
+        row: dict[str, Any] = session.get(f"/api/actions/audit/{identity}")
+    except Refused as refused:
+        if refused.status != 404:
+            raise
+        raise Refused(f"There is no step or set {identity}; armarium history lists them.") from refused
+    return row
+
+
+def _in_effect(session: Session) -> Iterator[dict[str, Any]]:
+    return _walk(session, undone=False)
+
+
+def _walk(session: Session, **only: Any) -> Iterator[dict[str, Any]]:
+    """The audit rows that fit, newest first, fetched as far as they are used."""
+    offset = 0
     while True:
-        answered = session.get(
-            "/api/actions/audit", set_id=set_id, undone=False, limit=1000, offset=len(found)
-        )
-        found += [row["id"] for row in answered["items"]]
-        if len(found) >= answered["total"] or not answered["items"]:
-            return found
+        answered = session.get("/api/actions/audit", limit=200, offset=offset, **only)
+        yield from answered["items"]
+        offset += len(answered["items"])
+        if offset >= answered["total"] or not answered["items"]:
+            return
 
 
 def _last(session: Session, *, undone: bool) -> list[str]:
     """The newest step in effect (or, for a redo, the newest undo in effect) with the rest of its set."""
-    offset = 0
-    while True:
-        answered = session.get("/api/actions/audit", undone=False, limit=200, offset=offset)
-        for row in answered["items"]:
-            is_undo = _depth(session, row) % 2 == 1
-            if row["undoable"] and not row["gone"] and is_undo == undone:
-                return _of_set(session, row["set_id"]) if row["set_id"] else [row["id"]]
-            if undone and row["undoable"] and not is_undo and not row["inverse_of"]:
-                raise Refused("There is nothing to do again: a later step stands after the last undo.")
-        offset += len(answered["items"])
-        if not answered["items"]:
-            raise Refused("There is nothing to do again." if undone else "There is nothing to take back.")
+    for row in _in_effect(session):
+        if not row["undoable"] or row["gone"] or not _changed_rows(session, row):
+            continue
+        is_undo = _depth(session, row) % 2 == 1
+        if is_undo == undone:
+            if not row["set_id"]:
+                return [row["id"]]
+            return [one["id"] for one in _walk(session, set_id=row["set_id"], undone=False)]
+        if undone and not row["inverse_of"]:
+            raise Refused("There is nothing to do again: nothing was taken back since the last step.")
+    raise Refused("There is nothing to do again." if undone else "There is nothing to take back.")
+
+
+def _changed_rows(session: Session, row: dict[str, Any]) -> bool:
+    """Whether a step changed the project itself: one that only put a job in the queue did not."""
+    return bool(_step(session, row["id"])["changes"])
 
 
 def _depth(session: Session, row: dict[str, Any]) -> int:
@@ -118,7 +161,7 @@ def _depth(session: Session, row: dict[str, Any]) -> int:
     depth, inverse_of = 0, row["inverse_of"]
     while inverse_of:
         depth += 1
-        inverse_of = session.get(f"/api/actions/audit/{inverse_of}")["inverse_of"]
+        inverse_of = _step(session, inverse_of)["inverse_of"]
     return depth
 
 

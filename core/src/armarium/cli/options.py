@@ -1,0 +1,136 @@
+"""What every command takes wherever it stands (`--json`, `--library`), and the choices several commands share."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+LIBRARY_VARIABLE = "ARMARIUM_LIBRARY"
+JSON_VARIABLE = "ARMARIUM_JSON"
+
+
+@dataclass
+class Asked:
+    """What the caller of this command asked for besides the command itself."""
+
+    json: bool = False
+    library: str | None = None
+
+
+_asked: ContextVar[Asked | None] = ContextVar("armarium_command_line", default=None)
+
+
+def asked() -> Asked:
+    """What was asked for; before a command begins, what the environment says."""
+    found = _asked.get()
+    return found if found is not None else begin()
+
+
+def begin() -> Asked:
+    """Start a command afresh: what the environment says, to be changed by options."""
+    fresh = Asked(bool(os.environ.get(JSON_VARIABLE)), os.environ.get(LIBRARY_VARIABLE))
+    _asked.set(fresh)
+    return fresh
+
+
+AsJson = Annotated[bool, typer.Option("--json", help="Answer one JSON value.")]
+Library = Annotated[
+    str | None,
+    typer.Option(
+        "--library",
+        "-l",
+        metavar="PATH|NAME",
+        show_envvar=False,
+        help="The project. Left out: ARMARIUM_LIBRARY, the one here, or the only one registered.",
+    ),
+]
+
+
+def note(as_json: bool, library: str | None) -> None:
+    """Remember these options for the rest of the command; what is left out changes nothing."""
+    present = asked()
+    present.json = present.json or as_json
+    if library is not None:
+        present.library = library
+
+
+def everywhere(program: typer.Typer) -> None:
+    """Give every command of *program*, and of the groups in it, the options that all commands have."""
+    for command in program.registered_commands:
+        if command.callback is not None:
+            command.callback = _with_options(command.callback)
+    for group in program.registered_groups:
+        inner = group.typer_instance
+        if inner is None:
+            continue
+        if inner.registered_callback is not None and inner.registered_callback.callback is not None:
+            inner.registered_callback.callback = _with_options(inner.registered_callback.callback)
+        everywhere(inner)
+
+
+def _with_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """*command* with the common options after its own; one that a command has itself stays its own."""
+    if getattr(command, "has_common_options", False):
+        return command
+    own = inspect.signature(command, eval_str=True)
+    taken = _spellings(own)
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, default, kind, spelled in (
+            ("as_json", False, AsJson, "--json"),
+            ("library", None, Library, "--library"),
+        )
+        if name not in own.parameters and spelled not in taken
+    ]
+
+    @functools.wraps(command)
+    def run(*args: Any, **given: Any) -> Any:
+        common = {one.name: given.pop(one.name, one.default) for one in added}
+        note(common.get("as_json", False), common.get("library"))
+        return command(*args, **given)
+
+    parameters = [*own.parameters.values(), *added]
+    run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    run.has_common_options = True  # type: ignore[attr-defined]
+    return run
+
+
+def _spellings(signature: inspect.Signature) -> set[str]:
+    """The options a command declares, as they are typed."""
+    found: set[str] = set()
+    for parameter in signature.parameters.values():
+        for extra in getattr(parameter.annotation, "__metadata__", ()):
+            found.update(getattr(extra, "param_decls", None) or ())
+    return found
+
+
+class Role(StrEnum):
+    """Roles a person's device may have."""
+
+    owner = "owner"
+    editor = "editor"
+    viewer = "viewer"
+
+
+class AgentRole(StrEnum):
+    """Roles an agent may have."""
+
+    editor = "editor"
+    viewer = "viewer"
+
+
+class Mode(StrEnum):
+    """When background work may start."""
+
+    automatic = "automatic"
+    started = "started"
+    paused = "paused"
