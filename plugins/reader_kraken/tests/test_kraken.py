@@ -43,6 +43,7 @@ def runtime_python() -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_it_is_a_reader(tmp_path: Path) -> None:
     python = runtime_python()
     page = sample_pages(count=1, scale=0.4)[0]
