@@ -142,9 +142,9 @@ def a_filter(chance: random.Random) -> dict[str, Any]:
 
 def test_random_filters_agree_with_plain_python(engine: Engine, library: Library, folder: Make) -> None:
     box = folder("Box")
-    known = fill(engine, library, box, 120, seed=1)
+    known = fill(engine, library, box, 70, seed=1)
     chance = random.Random(2)
-    for _ in range(600):
+    for _ in range(400):
         filters = [a_filter(chance) for _ in range(chance.choice([1, 1, 2]))]
         wanted = {
             one["id"]

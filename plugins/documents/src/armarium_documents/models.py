@@ -57,15 +57,8 @@ documents = Table(
     Column("trash_root_id", Text),
     # On the root of a deletion: reason, from_folder_path and, for a move, where it went (A 2.2 Trash entry).
     Column("trash_info", Json),
-    Index(
-        "ix_document_children",
-        "parent_id",
-        "sort_order",
-        "name",
-        "id",
-        sqlite_where=text("deleted_at IS NULL"),
-    ),
-    Index("ix_document_parent", "parent_id"),
+    # With deleted_at inside it, the live children of a folder are counted and paged from the index alone.
+    Index("ix_document_children", "parent_id", "deleted_at", "sort_order", "name", "id"),
     Index("ix_document_trash_root", "trash_root_id", sqlite_where=text("trash_root_id IS NOT NULL")),
     Index("ix_document_deleted", "deleted_at", sqlite_where=text("deleted_at IS NOT NULL")),
     Index("ix_document_prototype", "prototype_key", sqlite_where=text("prototype_key IS NOT NULL")),
