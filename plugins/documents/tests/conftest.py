@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -76,3 +76,19 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
     from armarium_documents.plugin import armarium_plugin
 
     return make_engine(plugins=[armarium_plugin()])
+
+
+@pytest.fixture(scope="session")
+def shared_client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A client of one engine for all tests whose requests are refused, and so change nothing."""
+    from armarium.settings import Settings
+    from armarium.testing.fixtures import OWNER_TOKEN, http_client
+    from armarium_documents.plugin import armarium_plugin
+
+    place = tmp_path_factory.mktemp("shared")
+    settings = Settings(state_dir=place / "state", owner_token=OWNER_TOKEN, library_roots=[place])
+    engine = Engine(settings, plugins=[armarium_plugin()])
+    engine.start(jobs=False)
+    engine.run(None, "library.create", {"path": str(place / "Shared.library")}, OWNER)
+    yield from http_client(engine, engine.libraries.get(place / "Shared.library"))
+    engine.close()

@@ -115,8 +115,8 @@ def test_circles_are_refused(client: Any, do: Run) -> None:
         {"builtin": True},
     ],
 )
-def test_a_prototype_that_does_not_hold_is_refused(client: Any, fields: dict[str, Any]) -> None:
-    answer = client.post("/api/classifications", json={"key": "deed", "label": "Deed", **fields})
+def test_a_prototype_that_does_not_hold_is_refused(shared_client: Any, fields: dict[str, Any]) -> None:
+    answer = shared_client.post("/api/classifications", json={"key": "deed", "label": "Deed", **fields})
     assert answer.status_code == 422
 
 

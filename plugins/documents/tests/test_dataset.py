@@ -305,14 +305,14 @@ def test_defaults_come_with_the_rows_or_say_why_not(
         {"where": "1=1"},
     ],
 )
-def test_a_query_that_is_none_is_422(client: Any, query: dict[str, Any]) -> None:
-    answer = client.post("/api/documents/dataset/query", json=query)
+def test_a_query_that_is_none_is_422(shared_client: Any, query: dict[str, Any]) -> None:
+    answer = shared_client.post("/api/documents/dataset/query", json=query)
     assert answer.status_code == 422
     assert answer.json()["code"] == "invalid_request"
 
 
-def test_an_unknown_folder_is_404(client: Any) -> None:
-    assert client.post("/api/documents/dataset/query", json={"parent_id": "f" * 32}).status_code == 404
+def test_an_unknown_folder_is_404(shared_client: Any) -> None:
+    assert shared_client.post("/api/documents/dataset/query", json={"parent_id": "f" * 32}).status_code == 404
 
 
 def test_nothing_was_dropped(library: Library) -> None:

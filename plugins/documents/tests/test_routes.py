@@ -103,8 +103,8 @@ def test_several_go_in_one_step(client: Any, folder: Make) -> None:
         ("POST", "/api/documents/import", {"folder": "/tmp", "parent_id": NOWHERE}),
     ],
 )
-def test_an_unknown_id_is_404_in_words(client: Any, method: str, path: str, body: Any) -> None:
-    answer = client.request(method, path.format(NOWHERE), json=body)
+def test_an_unknown_id_is_404_in_words(shared_client: Any, method: str, path: str, body: Any) -> None:
+    answer = shared_client.request(method, path.format(NOWHERE), json=body)
     assert answer.status_code == 404
     assert answer.json()["detail"].endswith(".")
     assert answer.json()["code"].endswith("_not_found")
@@ -125,8 +125,8 @@ def test_an_unknown_id_is_404_in_words(client: Any, method: str, path: str, body
         (f"/api/documents/{NOWHERE}/artifacts", {"limit": "many"}),
     ],
 )
-def test_a_query_out_of_range_is_422(client: Any, path: str, given: dict[str, Any]) -> None:
-    answer = client.get(path, params=given)
+def test_a_query_out_of_range_is_422(shared_client: Any, path: str, given: dict[str, Any]) -> None:
+    answer = shared_client.get(path, params=given)
     assert answer.status_code == 422
     assert answer.json()["code"] == "invalid_request"
 
@@ -144,8 +144,8 @@ def test_a_query_out_of_range_is_422(client: Any, path: str, given: dict[str, An
         b'{"name": "' + b"x" * 10_000 + b'"}',
     ],
 )
-def test_a_body_that_is_none_is_refused(client: Any, body: bytes) -> None:
-    answer = client.post("/api/documents", content=body, headers={"Content-Type": "application/json"})
+def test_a_body_that_is_none_is_refused(shared_client: Any, body: bytes) -> None:
+    answer = shared_client.post("/api/documents", content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code in (400, 422)
     assert answer.json()["detail"]
 
@@ -309,8 +309,8 @@ def test_an_import_over_http(client: Any, engine: Engine, library: Library, sour
     assert rows(library, "SELECT state FROM job WHERE id = ?", started.json()["job_id"]) == [("done",)]
 
 
-def test_every_route_declares_what_it_answers(client: Any) -> None:
-    described = client.get("/openapi.json").json()["paths"]
+def test_every_route_declares_what_it_answers(shared_client: Any) -> None:
+    described = shared_client.get("/openapi.json").json()["paths"]
     ours = {path: spec for path, spec in described.items() if "documents" in path or "artifacts" in path}
     for path, spec in ours.items():
         for method, route in spec.items():
