@@ -451,3 +451,13 @@ def test_strict_and_relaxed_projects_differ_where_persons_disagree(desk: Any) ->
     assert readings(desk, segment_id)["counting"]["transcription"]["basis"] == "none"
     assert text_of(desk, page).text == ""
     assert text_of(desk, page, rule="relaxed").text == "two"
+
+
+def test_the_fingerprint_of_a_page_changes_with_its_text_and_comes_back_with_an_undo(desk: Any) -> None:
+    page = desk.page()
+    segment_id = desk.machine_lines(page, ["Deer Sir"])["segment_ids"][0]
+    before = text_of(desk, page).fingerprint
+    desk.correct(segment_id, "Dear Sir")
+    assert text_of(desk, page).fingerprint != before
+    desk.undo()
+    assert text_of(desk, page).fingerprint == before

@@ -41,7 +41,7 @@ def test_the_rate_is_the_distance_by_the_references_length_and_may_pass_one() ->
     assert (found.distance, found.reference_chars, found.rate) == (1, 4, 0.25)
     assert score("ab", "xyzxyz").rate == 3.0
     assert total_rate([("abcd", "abXd"), ("", "zz"), ("abcd", "abcd")]) == (3, 8, 0.375)
-    assert word_rate("one two three", "one too three") == (1, 3, pytest.approx(1 / 3))
+    assert word_rate("one two three", "one too three") == (1, 3, 1 / 3)
 
 
 @given(st.text(min_size=1, max_size=50), st.sampled_from(["diplomatic", "lenient", "accent-blind"]))

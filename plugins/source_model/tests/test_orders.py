@@ -197,7 +197,7 @@ def test_neighbours_cross_the_borders_of_regions(client: Any, desk: Any, page: s
     def around(segment_id: str) -> tuple[str | None, str | None]:
         with desk.library.db.read() as conn:
             found = neighbours(conn, order_id, segment_id)
-        return tuple(one and one["segment_id"] for one in (found["before"], found["after"]))  # type: ignore[return-value]
+        return tuple(one and one["segment_id"] for one in (found["before"], found["after"]))
 
     assert [around(one) for one in (c, d, e)] == [(None, d), (c, e), (d, None)]
     assert around(a) == (None, e)

@@ -31,6 +31,7 @@ from armarium_source_model.queries.readings import (
 from armarium_source_model.queries.readings import counting_of_pass as counting_readings
 from armarium_source_model.queries.segments import get_segment, segments_of
 from armarium_source_model.queries.text import PageTextResult, page_text, pass_sequence
+from armarium_source_model.text import text_fingerprint
 from armarium_source_model.writes import NewReading, NewSegment, add_readings, add_segments, create_pass
 
 __all__ = [
@@ -75,6 +76,7 @@ __all__ = [
     "segments_of",
     "sound_geometry",
     "standing_order",
+    "text_fingerprint",
     "total_rate",
     "validate_baseline",
     "validate_points",

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from operator import itemgetter
 from typing import NamedTuple
 
 from armarium.api import Invalid
@@ -17,7 +18,7 @@ from armarium.api import Invalid
 DEFAULT_POLICY = "layout-insensitive"
 LONGEST = 100_000
 """Characters a side; beyond it the answer would take minutes and say little."""
-BATCH = 5_000
+BATCH = 500
 """Pairs looked at together when many are compared."""
 MOST_RATIO = 5
 """Texts whose lengths differ by more than this many times are not two readings of one thing."""
@@ -154,9 +155,8 @@ def total_rate(
 
     distance = length = 0
     for some in batched(pairs, BATCH):
-        ours, theirs = zip(*some, strict=True)
-        references = _normalise_all(ours, policy, expansions)
-        hypotheses = _normalise_all(theirs, policy, expansions)
+        references = _normalise_all(list(map(itemgetter(0), some)), policy, expansions)
+        hypotheses = _normalise_all(list(map(itemgetter(1), some)), policy, expansions)
         distance += sum(map(Levenshtein.distance, references, hypotheses))
         length += sum(map(len, references))
     if not length:

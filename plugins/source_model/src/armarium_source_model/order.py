@@ -160,7 +160,8 @@ def _glosses_apart(shapes: list[Shape], direction: str) -> tuple[list[Shape], li
     if direction not in HORIZONTAL or any(shape.kind == "region" or shape.role for shape in shapes):
         return shapes, []
     widths = sorted(shape.w for shape in shapes)
-    full = [shape for shape in shapes if shape.w > GLOSS_FULL * widths[int(0.9 * (len(widths) - 1))]]
+    short = GLOSS_FULL * widths[int(0.9 * (len(widths) - 1))]
+    full = [shape for shape in shapes if shape.w > short]
     if len(full) < GLOSS_LEAST_LINES:
         return shapes, []
     left = sorted(shape.x for shape in full)[len(full) // 10]
@@ -171,6 +172,8 @@ def _glosses_apart(shapes: list[Shape], direction: str) -> tuple[list[Shape], li
         shape
         for shape in shapes
         if shape.w < widest
+        # A line as long as the others is no gloss, however far out its column stands.
+        and shape.w <= short
         and (shape.x + shape.w < left - gutter or shape.x > right + gutter)
         and top <= shape.y + shape.h / 2 <= bottom
     ]

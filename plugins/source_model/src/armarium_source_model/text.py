@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -49,6 +50,11 @@ class Piece(NamedTuple):
     """What is stated on it or on its block."""
     joiner: str = LINE_BREAK
     """What parts it from the piece before in the same block: words of one line are parted by a space."""
+
+
+def text_fingerprint(text: str) -> str:
+    """sha256 of a text: what a derived row keeps of the text it came from, so that a correction shows it stale (A 1)."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def first_strong_direction(text: str) -> str | None:

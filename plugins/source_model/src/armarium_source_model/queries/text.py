@@ -25,7 +25,7 @@ from armarium_source_model.queries.shapes import (
     read_shapes,
     sequence_of,
 )
-from armarium_source_model.text import AssembledText, Omitted, Piece, assemble
+from armarium_source_model.text import AssembledText, Omitted, Piece, assemble, text_fingerprint
 
 
 class PageTextResult(NamedTuple):
@@ -38,6 +38,11 @@ class PageTextResult(NamedTuple):
     pass_name: str | None
     order_id: str | None
     assembled: AssembledText
+
+    @property
+    def fingerprint(self) -> str:
+        """What a row derived from this text keeps of it; it is stale when the page's text has another by now."""
+        return text_fingerprint(self.text)
 
     def answer(self) -> dict[str, Any]:
         """As answered over HTTP (a PageText)."""
