@@ -1,0 +1,34 @@
+"""Actions: the one way anything is written, audited, in one transaction, and undoable (architecture 4)."""
+
+from armarium.actions.bus import Bus, change_data
+from armarium.actions.context import ActionContext, Example, Outcome, Step
+from armarium.actions.definition import (
+    Action,
+    ActionRegistry,
+    NoParams,
+    Params,
+    SourceText,
+    action,
+    invalid_request,
+)
+from armarium.actions.recording import recorded
+from armarium.actions.rights import authorise, clash
+
+__all__ = [
+    "Action",
+    "ActionContext",
+    "ActionRegistry",
+    "Bus",
+    "Example",
+    "NoParams",
+    "Outcome",
+    "Params",
+    "SourceText",
+    "Step",
+    "action",
+    "authorise",
+    "change_data",
+    "clash",
+    "invalid_request",
+    "recorded",
+]

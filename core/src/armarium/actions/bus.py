@@ -1,0 +1,202 @@
+"""The bus: runs an action in one transaction with its audit row, and tells of it once it is on disk (architecture 4)."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from pydantic import BaseModel
+from sqlalchemy import Connection
+from sqlalchemy.exc import IntegrityError
+
+from armarium import audit, history
+from armarium.actions.context import ActionContext, Outcome, Step
+from armarium.actions.definition import Action
+from armarium.actions.recording import recorded
+from armarium.actions.rights import authorise, clash
+from armarium.db import Database, raw_of
+from armarium.errors import BadRequest
+from armarium.ids import new_id, now
+from armarium.principals import Principal
+
+if TYPE_CHECKING:
+    from armarium.engine import Engine
+    from armarium.libraries import Library
+
+log = logging.getLogger("armarium.actions")
+
+
+class Bus:
+    """Runs actions: authorise, transact, audit, commit, then tell."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def run(
+        self,
+        library: Library | None,
+        name: str,
+        params: Mapping[str, Any] | BaseModel,
+        principal: Principal,
+        *,
+        set_id: str | None = None,
+        in_transaction: Callable[[ActionContext], None] | None = None,
+    ) -> Outcome:
+        """Run the action *name* as *principal*.
+
+        *set_id* binds the step to others that are undone together. *in_transaction* is called in the same
+        transaction after the action (a job writes its checkpoint there). Raises the refusals of `armarium.errors`;
+        then nothing was changed.
+        """
+        found = self.engine.actions.get(name)
+        authorise(found, principal, library)
+        parsed = found.parse(params)
+        db = self.database_of(found, library)
+        db.refuse_unless_sound()
+        try:
+            with db.write() as conn:
+                ctx, before, raw = self.open_step(conn, found.name, library, principal, set_id)
+                result = found.perform(ctx, parsed)
+                if in_transaction is not None:
+                    in_transaction(ctx)
+                self.close_step(ctx, before, raw, recorded(parsed), undoable=found.undoable)
+        except (IntegrityError, sqlite3.IntegrityError) as error:
+            raise clash(error) from error
+        self.tell(ctx)
+        answer = result.model_dump(mode="json") if isinstance(result, BaseModel) else result
+        return Outcome(answer, ctx.audit_id, set_id)
+
+    def database_of(self, found: Action[Any], library: Library | None) -> Database:
+        """Where an action writes: the library's database, or the engine's own."""
+        if found.scope == "engine" or (found.scope == "either" and library is None):
+            return self.engine.state
+        if library is None:
+            raise BadRequest(
+                f"{found.name} works in a project; name one with the header X-Service-Library-Path.",
+                code="library_required",
+            )
+        return library.db
+
+    def open_step(
+        self, conn: Connection, name: str, library: Library | None, principal: Principal, set_id: str | None
+    ) -> tuple[ActionContext, audit.Head, sqlite3.Connection]:
+        """Begin a step in an open transaction: tracked tables take writes until `close_step`."""
+        raw = raw_of(conn)
+        before = audit.head(raw)
+        history.begin_step(raw, before.seq + 1)
+        ctx = ActionContext(
+            conn=conn,
+            engine=self.engine,
+            library=library,
+            principal=principal,
+            audit_id=new_id(),
+            audit_seq=before.seq + 1,
+            now=now(),
+            action_name=name,
+            set_id=set_id,
+        )
+        return ctx, before, raw
+
+    def close_step(
+        self,
+        ctx: ActionContext,
+        before: audit.Head,
+        raw: sqlite3.Connection,
+        params: Mapping[str, Any],
+        *,
+        undoable: bool,
+        inverse_of: str | None = None,
+    ) -> audit.Head:
+        """End a step: tracked tables refuse again, and its audit row is written."""
+        history.end_step(raw)
+        principal = ctx.principal
+        targets = list(ctx.target_ids)
+        after = audit.append(
+            raw,
+            before,
+            {
+                "seq": ctx.audit_seq,
+                "id": ctx.audit_id,
+                "action_name": ctx.action_name,
+                "actor_kind": principal.kind,
+                "actor_name": principal.name,
+                "client": principal.client,
+                "origin_window": principal.origin_window,
+                "role": principal.role,
+                "target_ids": orjson.dumps(targets[: audit.MAX_TARGETS]).decode(),
+                "params": orjson.dumps(params).decode(),
+                "changed": orjson.dumps(_bounded(ctx.changes)).decode(),
+                "run_id": principal.run_id,
+                "set_id": ctx.set_id,
+                "inverse_of": inverse_of,
+                "undoable": int(undoable),
+                "created_at": ctx.now,
+            },
+        )
+        audit.append_targets(raw, ctx.audit_seq, targets)
+        return after
+
+    def tell(self, ctx: ActionContext, *, inverse_of: str | None = None) -> None:
+        """After the commit: outside effects, the change event, waiting jobs, the hook."""
+        for then in ctx.after_commit:
+            try:
+                then()
+            except Exception:
+                log.exception("an effect after the commit of %s failed", ctx.action_name)
+        step = Step(
+            name=ctx.action_name,
+            audit_id=ctx.audit_id,
+            seq=ctx.audit_seq,
+            library=ctx.library,
+            principal=ctx.principal,
+            changed={kind: list(ids) for kind, ids in ctx.changes.items()},
+            target_ids=list(ctx.target_ids),
+            at=ctx.now,
+            set_id=ctx.set_id,
+            run_id=ctx.run_id,
+            inverse_of=inverse_of,
+        )
+        self.engine.events.publish(
+            "change", change_data(step), str(ctx.library.path) if ctx.library is not None else None
+        )
+        if ctx.enqueued:
+            self.engine.jobs.wake(ctx.library)
+        self.engine.step_committed(step)
+
+
+_ID_LISTS = (
+    "document_ids",
+    "entity_ids",
+    "claim_ids",
+    "artifact_ids",
+    "representation_ids",
+    "annotation_ids",
+    "interpretation_ids",
+    "segment_ids",
+    "pass_ids",
+    "job_ids",
+)
+
+
+def change_data(step: Step) -> dict[str, Any]:
+    """A step as the change stream tells it (A 6)."""
+    return {
+        "event_id": step.audit_id,
+        "ts": step.at,
+        "type": step.name,
+        "audit_id": step.audit_id,
+        "actor": {"kind": step.principal.kind, "name": step.principal.name},
+        "client": step.principal.client,
+        "origin_window": step.principal.origin_window,
+        "run_id": step.run_id,
+        "metadata": {"set_id": step.set_id, "inverse_of": step.inverse_of},
+        **{kind: step.changed.get(kind, []) for kind in _ID_LISTS},
+    }
+
+
+def _bounded(changes: Mapping[str, Mapping[str, None]]) -> dict[str, list[str]]:
+    """The ids of the change event, at most 1,000 a kind in the audit row."""
+    return {kind: list(ids)[: audit.MAX_TARGETS] for kind, ids in changes.items()}

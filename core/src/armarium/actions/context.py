@@ -1,0 +1,157 @@
+"""What an action works with while it runs, and what is known of it afterwards: context, outcome, step, example."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+from sqlalchemy import Connection, Table
+
+from armarium.actions.rights import authorise
+from armarium.db import bulk_insert
+from armarium.principals import Principal
+
+if TYPE_CHECKING:
+    from armarium.engine import Engine
+    from armarium.libraries import Library
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an action answered, and the audit row to undo it by."""
+
+    result: dict[str, Any] | None
+    audit_id: str
+    set_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A committed step, as the change stream and `armarium_step_committed` see it."""
+
+    name: str
+    audit_id: str
+    seq: int
+    library: Library | None
+    principal: Principal
+    changed: dict[str, list[str]]
+    target_ids: list[str]
+    at: str
+    set_id: str | None = None
+    run_id: str | None = None
+    inverse_of: str | None = None
+
+
+@dataclass(frozen=True)
+class Example:
+    """What an action's `example` may use to prepare the ground in a fresh library."""
+
+    engine: Engine
+    library: Library | None
+    principal: Principal
+    folder: Any
+    """A temporary folder (Path) for files."""
+
+    def run(self, name: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Run another action first; its result."""
+        return self.engine.run(self.library, name, params, self.principal).result or {}
+
+    def file(self, name: str, data: bytes) -> Any:
+        """A file with these bytes; its path."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        return path
+
+
+@dataclass
+class ActionContext:
+    """What `perform` works with: the transaction, who asks, and where to say what was touched."""
+
+    conn: Connection
+    engine: Engine
+    library: Library | None
+    principal: Principal
+    audit_id: str
+    audit_seq: int
+    now: str
+    action_name: str
+    set_id: str | None = None
+    target_ids: dict[str, None] = field(default_factory=dict)
+    changes: dict[str, dict[str, None]] = field(default_factory=dict)
+    after_commit: list[Callable[[], None]] = field(default_factory=list)
+    enqueued: bool = False
+
+    @property
+    def run_id(self) -> str | None:
+        """The run this step belongs to, when a run makes it."""
+        return self.principal.run_id
+
+    @property
+    def project(self) -> Library:
+        """The library of this step; only for actions of library scope."""
+        assert self.library is not None, "an engine-wide action has no library"
+        return self.library
+
+    def run(self, name: str, params: Mapping[str, Any] | BaseModel) -> Any:
+        """Run another action inside this step: one gesture, one audit row, one undo."""
+        nested = self.engine.actions.get(name)
+        authorise(nested, self.principal, self.library)
+        return nested.perform(self, nested.parse(params))
+
+    def enqueue(
+        self,
+        kind: str,
+        args: Mapping[str, Any],
+        *,
+        title: str,
+        parent_id: str | None = None,
+        model: str | None = None,
+        subject: Mapping[str, Any] | None = None,
+    ) -> str:
+        """Put a job into the queue in this very transaction: it exists if and only if the step does."""
+        from armarium.jobs.queue import enqueue
+
+        job_id = enqueue(
+            self.conn,
+            kind,
+            dict(args),
+            title=title,
+            parent_id=parent_id,
+            model=model,
+            subject=dict(subject) if subject else None,
+            started_by=self.principal,
+            kinds=self.engine.jobs.kinds,
+        )
+        self.enqueued = True
+        self.changed(job_ids=[job_id])
+        return job_id
+
+    def target(self, *ids: str) -> None:
+        """Name things in the audit row."""
+        for identity in ids:
+            self.target_ids[identity] = None
+
+    def changed(self, **ids: Iterable[str]) -> None:
+        """Name things in the change event: `document_ids=[…]`, `segment_ids=[…]` and so on (A 6)."""
+        for kind, values in ids.items():
+            self.changes.setdefault(kind, {}).update(dict.fromkeys(values))
+
+    def on_commit(self, then: Callable[[], None]) -> None:
+        """Call *then* once the step is on disk; what it raises is logged."""
+        self.after_commit.append(then)
+
+    def provenance(self) -> dict[str, Any]:
+        """The four fields that say who made a row (A 1), from the principal and nowhere else."""
+        return {
+            "provenance_kind": self.principal.provenance_kind,
+            "created_by": self.principal.name,
+            "run_id": self.principal.run_id,
+            "created_at": self.now,
+        }
+
+    def bulk_insert(self, table: Table, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
+        """Insert many rows as tuples (see `armarium.db.bulk_insert`)."""
+        return bulk_insert(self.conn, table, columns, rows)

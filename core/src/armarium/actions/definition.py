@@ -1,0 +1,171 @@
+"""What an action is: its name, parameters, rights and body; the registry of them by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from armarium.errors import Invalid, NotFound
+from armarium.principals import Role
+
+if TYPE_CHECKING:
+    from armarium.actions.context import ActionContext, Example
+    from armarium.undo import UndoContext
+
+P = TypeVar("P", bound=BaseModel)
+
+
+class SourceTextMark:
+    """Marks a field whose words belong to the source: they never enter the audit log."""
+
+
+SourceText = Annotated[str, SourceTextMark()]
+"""A parameter that holds page text, a reading, a note: the audit row says only how long it was."""
+
+
+class Params(BaseModel):
+    """Base of every action's parameters: an unknown field is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class NoParams(Params):
+    """For an action that takes nothing."""
+
+
+@dataclass(frozen=True)
+class Action(Generic[P]):
+    """A named write. `perform` runs inside one transaction; what it changes can be undone without any inverse."""
+
+    name: str
+    summary: str
+    params: type[P]
+    perform: Callable[[ActionContext, P], Any]
+    result: type[BaseModel] | None = None
+    role: Role = "editor"
+    person_only: bool = False
+    undoable: bool = True
+    scope: Literal["library", "engine", "either"] = "library"
+    """Where it writes; `either`: in the library named, else in the engine's own database."""
+    undo_name: str | None = None
+    """The name of the row that takes it back, where a part gives one; else its own name."""
+    example: Callable[[Example], dict[str, Any]] | None = None
+    """Parameters that make it succeed, for the conformance kit; may run other actions first."""
+    after_undo: Callable[[UndoContext], None] | None = None
+    """Append-only notes and outside effects of taking it back; runs inside the undo's transaction."""
+
+    def parse(self, params: Mapping[str, Any] | BaseModel) -> P:
+        """*params* as this action's model; Invalid with one sentence and the list of faults."""
+        if isinstance(params, self.params):
+            return params
+        try:
+            return self.params.model_validate(params)
+        except ValidationError as error:
+            raise invalid_request(error, self.name) from error
+
+    def describe(self, plugin: str) -> dict[str, Any]:
+        """The registry's entry: what it is, who may, and its JSON Schemas."""
+        return {
+            "name": self.name,
+            "summary": self.summary,
+            "plugin": plugin,
+            "role": self.role,
+            "person_only": self.person_only,
+            "undoable": self.undoable,
+            "scope": self.scope,
+            "params": self.params.model_json_schema(),
+            "result": self.result.model_json_schema() if self.result else None,
+        }
+
+
+def action(
+    name: str,
+    *,
+    params: type[P],
+    summary: str,
+    result: type[BaseModel] | None = None,
+    role: Role = "editor",
+    person_only: bool = False,
+    undoable: bool = True,
+    scope: Literal["library", "engine", "either"] = "library",
+    undo_name: str | None = None,
+    example: Callable[[Example], dict[str, Any]] | None = None,
+    after_undo: Callable[[UndoContext], None] | None = None,
+) -> Callable[[Callable[[ActionContext, P], Any]], Action[P]]:
+    """Make the decorated function an `Action`; the name then *is* the action, its function `.perform`."""
+
+    def make(perform: Callable[[ActionContext, P], Any]) -> Action[P]:
+        return Action(
+            name=name,
+            summary=summary,
+            params=params,
+            perform=perform,
+            result=result,
+            role=role,
+            person_only=person_only,
+            undoable=undoable,
+            scope=scope,
+            undo_name=undo_name,
+            example=example,
+            after_undo=after_undo,
+        )
+
+    return make
+
+
+def invalid_request(error: ValidationError, what: str) -> Invalid:
+    """Pydantic's faults as one refusal (A 7): a sentence, and each fault without the value that was sent."""
+    faults = [
+        {"loc": list(fault["loc"]), "msg": fault["msg"], "type": fault["type"]}
+        for fault in error.errors(include_input=False, include_url=False, include_context=False)
+    ]
+    first = faults[0]
+    where = ".".join(str(part) for part in first["loc"]) or "the body"
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return Invalid(
+        f"{what}: {where}: {first['msg']}{more}.",
+        code="invalid_request",
+        errors=faults,
+    )
+
+
+class ActionRegistry:
+    """The actions of one engine by name, each with the plugin that brings it."""
+
+    def __init__(self) -> None:
+        self._actions: dict[str, tuple[Action[Any], str]] = {}
+
+    def add(self, found: Action[Any], plugin: str) -> None:
+        """Register *found*; a name is never overwritten."""
+        if found.name in self._actions:
+            raise ValueError(f"the action {found.name} is registered twice")
+        self._actions[found.name] = (found, plugin)
+
+    def get(self, name: str) -> Action[Any]:
+        """The action *name*; NotFound that points at the registry."""
+        try:
+            return self._actions[name][0]
+        except KeyError:
+            raise NotFound(
+                f"There is no action {name[:80]!r}; GET /api/actions/registry lists those there are.",
+                code="unknown_action",
+            ) from None
+
+    def find(self, name: str) -> Action[Any] | None:
+        """The action *name*, or None when no loaded plugin brings it."""
+        return self._actions[name][0] if name in self._actions else None
+
+    def all(self) -> list[Action[Any]]:
+        """Every action, by name."""
+        return [self._actions[name][0] for name in sorted(self._actions)]
+
+    def plugin_of(self, name: str) -> str:
+        """The plugin that brings the action *name*."""
+        return self._actions[name][1]
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Every action's registry entry, by name."""
+        return [self._actions[name][0].describe(self._actions[name][1]) for name in sorted(self._actions)]

@@ -1,0 +1,55 @@
+"""Who may run an action, and what a broken constraint of the database says in words (A 5, A 7)."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy.exc import IntegrityError
+
+from armarium.errors import Conflict, Forbidden
+from armarium.principals import Principal
+
+if TYPE_CHECKING:
+    from armarium.actions.definition import Action
+    from armarium.libraries import Library
+
+
+def authorise(found: Action[Any], principal: Principal, library: Library | None) -> None:
+    """Refuse an action that *principal* may not run (A 5); the codes are those of A 7."""
+    if found.scope != "engine" and library is not None and not principal.reaches(str(library.path)):
+        raise Forbidden(
+            f"This token does not reach the project {library.name}.",
+            code="library_access_denied",
+            library_path=str(library.path),
+            required="write",
+            role=principal.role,
+        )
+    if not principal.may(found.role):
+        if found.role == "owner":
+            raise Forbidden(f"Only the owner may do this ({found.name}).", code="owner_only")
+        raise Forbidden(
+            f"Your role here is {principal.role}; {found.name} needs {found.role}.",
+            code="library_access_denied",
+            library_path=str(library.path) if library else None,
+            required="write",
+            role=principal.role,
+        )
+    if found.person_only and principal.kind != "person":
+        raise Forbidden(f"Only a person may do this ({found.name}), not a machine.", code="person_only")
+
+
+def clash(error: IntegrityError | sqlite3.IntegrityError) -> Exception:
+    """A broken constraint as a refusal in words; a refusal of the history triggers stays what it is, a bug."""
+    text = str(error.orig) if isinstance(error, IntegrityError) else str(error)
+    if "FOREIGN KEY" in text:
+        return Conflict(
+            "Something this step names is gone, or something else still needs what it removes; nothing was changed.",
+            code="still_referenced",
+        )
+    if "UNIQUE" in text:
+        return Conflict(
+            f"There is one already ({text.split(':')[-1].strip()} must be unique); nothing was changed.",
+            code="already_exists",
+        )
+    return error
