@@ -8,7 +8,7 @@ from typing import Any
 from armarium.api import ActionContext, new_id
 from armarium_documents.models import artifacts, documents, renditions, representations, revisions
 from armarium_documents.queries.documents import document, documents_named
-from armarium_documents.queries.files import PageImage, PrimaryRow, page_image, primary_row
+from armarium_documents.queries.files import PageImage, PrimaryRow, page_image, primary_row, thumbnail_path
 from armarium_documents.queries.tree import (
     Node,
     find_node,
@@ -47,6 +47,7 @@ __all__ = [
     "revisions",
     "sources_folder",
     "subtree_ids",
+    "thumbnail_path",
 ]
 
 

@@ -183,48 +183,48 @@ def _rows(
 def _bins(
     raw: sqlite3.Connection, query: DatasetQuery, matching: str, made: _Statement
 ) -> list[dict[str, Any]]:
+    """How many dates begin in each year, month or day; SQLite counts the values, each is read as a date once."""
     if query.bins is None:
         return []
     value = _Value(query.bins.attr, made)
-    granularity = made.bind(query.bins.granularity)
-    label = f"CASE WHEN {value.kind} IN ('text', 'integer') THEN date_bin({value.stored}, {granularity}) END"
     found = raw.execute(
-        f"SELECT {label} bin, min(date_start({value.stored})), count(*)"
-        f" {matching} GROUP BY 1 HAVING bin IS NOT NULL ORDER BY 2, 1",
+        f"SELECT {value.stored}, count(*) {matching} AND {value.kind} IN ('text', 'integer') GROUP BY 1",
         made.given,
     )
-    return [{"bin": label, "count": count} for label, _, count in found]
+    counts: dict[str, int] = {}
+    starts: dict[str, int] = {}
+    for stored, count in found:
+        label, start = bin_of(stored, query.bins.granularity), start_of(stored)
+        if label is not None and start is not None:
+            counts[label] = counts.get(label, 0) + count
+            starts[label] = min(start, starts.get(label, start))
+    return [
+        {"bin": label, "count": counts[label]} for label in sorted(counts, key=lambda one: (starts[one], one))
+    ]
 
 
 def _facet(raw: sqlite3.Connection, attr: str, matching: str, made: _Statement) -> list[dict[str, Any]]:
     """How often each value occurs, the most frequent first; each member of a list counts by itself."""
-    most = made.bind(MOST_FACET_VALUES)
+    counts: dict[bytes, int] = {}
     if attr.startswith("document."):
         stored = _Value(attr, made).stored
-        found = raw.execute(
-            f"SELECT {stored}, typeof({stored}), count(*) {matching} AND {stored} IS NOT NULL GROUP BY 1, 2"
-            f" ORDER BY 3 DESC, 1 LIMIT {most}",
-            made.given,
-        ).fetchall()
         flags = attr.startswith("document.is_")
-        return [{"value": bool(value) if flags else value, "count": count} for value, _, count in found]
-    path = made.bind(_path(attr))
-    scope, _, where = matching.rpartition(" WHERE d.deleted_at IS NULL")
-    found = raw.execute(
-        f"SELECT e.value, e.type, count(*) {scope}, json_each("
-        f"CASE WHEN json_type(d.attributes, {path}) = 'array' THEN json_extract(d.attributes, {path})"
-        f" ELSE json_array(json(d.attributes -> {path})) END) e"
-        f" WHERE d.deleted_at IS NULL{where} AND json_type(d.attributes, {path}) IS NOT NULL AND e.type <> 'null'"
-        f" GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT {most}",
-        made.given,
-    ).fetchall()
-    return [{"value": _json_value(value, kind), "count": count} for value, kind, count in found]
-
-
-def _json_value(value: Any, kind: str) -> Any:
-    if kind in ("true", "false"):
-        return kind == "true"
-    return orjson.loads(value) if kind in ("object", "array") else value
+        for value, count in raw.execute(
+            f"SELECT {stored}, count(*) {matching} AND {stored} IS NOT NULL GROUP BY 1", made.given
+        ):
+            counts[orjson.dumps(bool(value) if flags else value)] = count
+    else:
+        found = raw.execute(
+            f"SELECT d.attributes -> {made.bind(_path(attr))}, count(*) {matching} GROUP BY 1", made.given
+        )
+        for written, count in found:
+            value = None if written is None else orjson.loads(written)
+            for member in value if isinstance(value, list) else [value]:
+                if member is not None:
+                    key = orjson.dumps(member)
+                    counts[key] = counts.get(key, 0) + count
+    ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    return [{"value": orjson.Fragment(key), "count": count} for key, count in ordered[:MOST_FACET_VALUES]]
 
 
 def _register(raw: sqlite3.Connection) -> None:
@@ -234,7 +234,6 @@ def _register(raw: sqlite3.Connection) -> None:
         ("contains_folded", 2, _contains),
         ("as_number", 1, _number),
         ("date_start", 1, start_of),
-        ("date_bin", 2, bin_of),
     ):
         raw.create_function(name, arguments, function, deterministic=True)
 
