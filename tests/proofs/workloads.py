@@ -14,6 +14,10 @@ from armarium.testing.faults import Say, Workload
 from armarium.testing.shelf import shelf_plugin
 
 
+PATIENCE = 6.0
+"""Seconds for the jobs of an import; on a disk that keeps failing they cannot come to an end."""
+
+
 def _nothing(engine: Engine, library: Library, folder: Path) -> None:
     return None
 
@@ -100,7 +104,7 @@ def _start_import(engine: Engine, library: Library, folder: Path) -> str:
 
 def _import(engine: Engine, library: Library, folder: Path, say: Say) -> None:
     say(f"job {_start_import(engine, library, folder)}")
-    engine.jobs.run_until_idle(library, 60)
+    engine.jobs.run_until_idle(library, PATIENCE)
     with library.db.read() as conn:
         ids = (
             conn.exec_driver_sql("SELECT id FROM document WHERE name LIKE '0%' ORDER BY name LIMIT 3")

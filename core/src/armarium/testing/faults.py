@@ -82,6 +82,8 @@ class Striker:
         self.report = Report()
         self.ground = folder / "ground"
         self.ground.mkdir(parents=True)
+        # Made once here and thrown away: what it imports is then there in every fork.
+        Engine(Settings(state_dir=folder / "unused"), plugins=workload.plugins())
         self._in_child(lambda say: self._prepare())
 
     def _engine(self, place: Path) -> tuple[Engine, Library]:
