@@ -13,7 +13,6 @@ from armarium.principals import LOCAL_OWNER
 from armarium.testing.faults import Say, Workload
 from armarium.testing.shelf import shelf_plugin
 
-
 PATIENCE = 6.0
 """Seconds for the jobs of an import; on a disk that keeps failing they cannot come to an end."""
 
