@@ -8,7 +8,8 @@ import pytest
 
 from armarium import history
 from armarium.engine import Engine
-from armarium.libraries import DATABASE, Library
+from armarium.libraries import Library
+from armarium.packages import DATABASE
 from armarium.principals import LOCAL_OWNER
 from armarium.testing.shelf import books
 

@@ -11,7 +11,8 @@ import pytest
 from armarium import doctor, snapshots
 from armarium.engine import Engine
 from armarium.errors import Conflict, Forbidden, NotFound, ServiceError, Unavailable
-from armarium.libraries import DATABASE, Library
+from armarium.libraries import Library
+from armarium.packages import DATABASE
 from armarium.principals import LOCAL_OWNER
 from armarium.testing.digest import table_digests
 from armarium.testing.shelf import shelf_plugin
@@ -56,9 +57,6 @@ def test_paths_that_name_no_project_are_refused(
 
 
 def test_a_link_out_of_the_allowed_folders_is_refused(make_engine, tmp_path: Path, monkeypatch) -> None:
-    from armarium import libraries
-
-    monkeypatch.setattr(libraries, "allowed_roots", lambda extra: list(extra))
     import armarium.engine as engine_module
 
     monkeypatch.setattr(engine_module, "allowed_roots", lambda extra: list(extra))

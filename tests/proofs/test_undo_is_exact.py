@@ -104,12 +104,12 @@ def _no_orphan_check(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _last_image_instead_of_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = undo_module._write_back
+    right = undo_module.write_back
 
     def wrong(raw: Any, table: Any, where: tuple[int, int], now: str) -> None:
         right(raw, table, (where[0] + 1, where[1]), now)
 
-    monkeypatch.setattr(undo_module, "_write_back", wrong)
+    monkeypatch.setattr(undo_module, "write_back", wrong)
 
 
 def _never_marked_undone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +117,7 @@ def _never_marked_undone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _forgets_deletes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(undo_module, "_delete_inserted", lambda *args: None)
+    monkeypatch.setattr(undo_module, "delete_inserted", lambda *args: None)
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,9 @@ from armarium.jobs.kinds import KindRegistry
 from armarium.jobs.plugin import core_jobs_plugin
 from armarium.jobs.runner import JobRunner
 from armarium.jobs.workers import Compute, WorkerPool
-from armarium.libraries import ENGINE_ITSELF, Libraries, Library, allowed_roots
+from armarium.libraries import ENGINE_ITSELF, Libraries, Library
 from armarium.library_actions import core_library_plugin
+from armarium.packages import allowed_roots
 from armarium.plugins import Plugin, PluginRegistry
 from armarium.principals import Principal
 from armarium.runtimes import Runtimes, core_runtimes_plugin

@@ -5,30 +5,35 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sqlite3
 import threading
 import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from armarium import snapshots
 from armarium.db import Database
-from armarium.errors import BadRequest, Conflict, Forbidden, NotFound, ServiceError, Unavailable
-from armarium.ids import new_id, now
+from armarium.errors import BadRequest, Conflict, Forbidden, NotFound, Unavailable
+from armarium.ids import new_id
 from armarium.objects import ObjectStore
+from armarium.packages import (
+    DATABASE,
+    lay_out,
+    no_lock,
+    note_holder,
+    open_database,
+    read_card,
+    sync,
+    take_lock,
+)
 from armarium.principals import Principal
-from armarium.schema import FORMAT
 
 if TYPE_CHECKING:
     from armarium.engine import Engine
 
 SUFFIX = ".library"
-DATABASE = "library.sqlite"
-CARD = "library.json"
 
 ENGINE_ITSELF = Principal("machine", "engine", "owner")
 """Who registers a package that a request opened by its path."""
@@ -175,7 +180,7 @@ class Libraries:
             )
         temporary = place.with_name(f".{place.stem}.{new_id()[-12:]}.new")
         try:
-            _lay_out(temporary)
+            lay_out(temporary)
             db = Database(temporary / DATABASE, create=True)
             try:
                 self._engine.library_schema.ensure(db)
@@ -183,7 +188,7 @@ class Libraries:
             finally:
                 db.close()
             os.rename(temporary, place)
-            _sync(place.parent)
+            sync(place.parent)
         except OSError as error:
             raise Unavailable(
                 f"{place.name} could not be made: {error.strerror or error}. Nothing was left behind.",
@@ -197,7 +202,7 @@ class Libraries:
         """The first step of a library: its settings and what each plugin starts it with."""
         bus = self._engine.bus
         library = Library(
-            folder, _card(folder)["library_uuid"], db, ObjectStore(folder / "objects"), _no_lock()
+            folder, read_card(folder)["library_uuid"], db, ObjectStore(folder / "objects"), no_lock()
         )
         with db.write() as conn:
             ctx, before, raw = bus.open_step(conn, "library.create", library, principal, None)
@@ -223,11 +228,11 @@ class Libraries:
                 f"{place.name} has no {DATABASE}: the package is incomplete. Restore it from a snapshot or a backup.",
                 code="library_damaged",
             )
-        card = _card(place)
-        lock = _take_lock(place)
+        card = read_card(place)
+        lock = take_lock(place)
         db: Database | None = None
         try:
-            db = _open_database(place, card)
+            db = open_database(place, card)
             objects = ObjectStore(place / "objects")
             objects.clear_temporary()
             migrating = db
@@ -241,7 +246,7 @@ class Libraries:
                 db.close()
             lock.release()
             raise
-        _note_holder(place)
+        note_holder(place)
         return Library(place, card["library_uuid"], db, objects, lock)
 
     def release(self, path: str | Path) -> Library | None:
@@ -307,128 +312,3 @@ class Libraries:
 def shown_name(entry: dict[str, Any]) -> str:
     """The name a registered project is shown by."""
     return str(entry["name"] or Path(entry["path"]).name.removesuffix(SUFFIX))
-
-
-def _lay_out(folder: Path) -> None:
-    folder.mkdir()
-    for part in ("objects", "models", "recipe", "derived", "snapshots"):
-        (folder / part).mkdir()
-    card = {"format": FORMAT, "library_uuid": new_id(), "created_at": now()}
-    (folder / CARD).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
-
-
-def _card(folder: Path) -> dict[str, Any]:
-    try:
-        card = json.loads((folder / CARD).read_text(encoding="utf-8"))
-        library_uuid, written = str(card["library_uuid"]), int(card["format"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise Conflict(
-            f"{folder.name} has no readable {CARD}: the package is incomplete. Restore it from a backup.",
-            code="library_damaged",
-        ) from error
-    if written > FORMAT:
-        raise Conflict(
-            f"{folder.name} was written by a newer engine (package format {written}, this engine knows {FORMAT}). "
-            "Update the engine to open it; nothing was changed.",
-            code="library_too_new",
-        )
-    return {"library_uuid": library_uuid, "format": written}
-
-
-def _open_database(place: Path, card: dict[str, Any]) -> Database:
-    damaged = Conflict(
-        f"The database of {place.name} is damaged or is no SQLite database. "
-        "Run `armarium doctor` and restore a snapshot; nothing was changed.",
-        code="library_damaged",
-    )
-    try:
-        db = Database(place / DATABASE)
-    except Exception as error:
-        raise _readable(error, damaged) from error
-    try:
-        with db.read_raw() as raw:
-            (version,) = raw.execute("PRAGMA user_version").fetchone()
-            raw.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            raw.execute("SELECT seq FROM audit ORDER BY seq DESC LIMIT 1").fetchone()
-        if version > FORMAT:
-            raise Conflict(
-                f"{place.name} was written by a newer engine (format {version}, this engine knows {FORMAT}). "
-                "Update the engine to open it; nothing was changed.",
-                code="library_too_new",
-            )
-    except sqlite3.Error as error:
-        db.close()
-        raise damaged from error
-    except BaseException:
-        db.close()
-        raise
-    return db
-
-
-def _readable(error: Exception, damaged: ServiceError) -> Exception:
-    text = str(error)
-    if "not a database" in text or "malformed" in text:
-        return damaged
-    if "readonly" in text or "unable to open" in text:
-        return Unavailable(f"The database cannot be opened for writing: {text}.", code="read_only")
-    return error if isinstance(error, ServiceError) else damaged
-
-
-def _take_lock(place: Path) -> FileLock:
-    # A request opens a project in one thread and another releases it: the lock is the process's, not a thread's.
-    lock = FileLock(place / "engine.lock", thread_local=False)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise Conflict(
-            f"{place.name} is held by another engine{_holder(place)}. Stop that one, or release the project there.",
-            code="library_locked",
-        ) from None
-    except OSError as error:
-        raise Unavailable(
-            f"{place.name} cannot be locked: {error.strerror}. Its folder must be writable.", code="read_only"
-        ) from error
-    return lock
-
-
-def _no_lock() -> FileLock:
-    return FileLock(os.devnull)
-
-
-def _note_holder(place: Path) -> None:
-    import socket
-
-    card = {"pid": os.getpid(), "host": socket.gethostname(), "since": now()}
-    (place / "engine.json").write_text(json.dumps(card), encoding="utf-8")
-
-
-def _holder(place: Path) -> str:
-    try:
-        card = json.loads((place / "engine.json").read_text(encoding="utf-8"))
-        return f" (process {card['pid']} on {card['host']}, since {card['since']})"
-    except (OSError, ValueError, KeyError):
-        return ""
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def allowed_roots(extra: Iterable[Path]) -> list[Path]:
-    """The folders that may hold projects: home, mounted volumes, the temporary folder, and *extra* (A 5)."""
-    import tempfile
-
-    roots = [
-        Path.home(),
-        Path(tempfile.gettempdir()),
-        Path("/Volumes"),
-        Path("/media"),
-        Path("/run/media"),
-        Path("/mnt"),
-        *extra,
-    ]
-    return list(dict.fromkeys(path for root in roots for path in (root, root.resolve())))

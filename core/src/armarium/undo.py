@@ -18,9 +18,10 @@ from sqlalchemy.exc import IntegrityError
 from armarium.actions import ActionContext, Bus, authorise
 from armarium.db import Database, raw_of
 from armarium.errors import Conflict, Invalid, NotFound, ServiceError
-from armarium.history import history_name, is_counter, key_columns, large_columns, quoted, span
+from armarium.history import history_name, key_columns, quoted, span
 from armarium.ids import new_id
 from armarium.principals import Principal
+from armarium.row_images import delete_inserted, image_before, keys_of, same_key, write_back
 from armarium.schema import Schema
 from armarium.tables import rules_of
 
@@ -177,9 +178,9 @@ def _take_back(
     ctx.changed(**row.changed)
     raw.execute("PRAGMA defer_foreign_keys=ON")
     for table, where in reversed(spans.items()):
-        _delete_inserted(raw, table, where)
+        delete_inserted(raw, table, where)
     for table, where in spans.items():
-        _write_back(raw, table, where, ctx.now)
+        write_back(raw, table, where, ctx.now)
     for table, where in spans.items():
         _check_references(raw, schema, table, row, where)
     if action is not None and action.after_undo is not None:
@@ -224,36 +225,6 @@ def _refuse_unknown_tables(raw: sqlite3.Connection, schema: Schema, row: _Row) -
             )
 
 
-def _keys(table: Table, alias: str) -> str:
-    return ", ".join(f"{alias}.{quoted(key)}" for key in key_columns(table))
-
-
-def _same_key(table: Table, left: str, right: str) -> str:
-    return " AND ".join(f"{left}.{quoted(k)} = {right}.{quoted(k)}" for k in key_columns(table))
-
-
-def image_before(table: Table, column: str, alias: str) -> str:
-    """SQL for the value of *column* before history row *alias*, large columns that were not kept included.
-
-    A large column that did not change is not in the image: its value is that of the next image that has it,
-    else the live row's.
-    """
-    large = large_columns(table)
-    name = quoted(column)
-    if column not in large:
-        return f"{alias}.{name}"
-    bit = 1 << large.index(column)
-    later = (
-        f"FROM {quoted(history_name(table))} x WHERE {_same_key(table, 'x', alias)} "
-        f"AND x.seq >= {alias}.seq AND (COALESCE(x.kept, 0) & {bit})"
-    )
-    return (
-        f"CASE WHEN COALESCE({alias}.kept, 0) & {bit} THEN {alias}.{name} "
-        f"WHEN EXISTS (SELECT 1 {later}) THEN (SELECT x.{name} {later} ORDER BY x.seq LIMIT 1) "
-        f"ELSE (SELECT l.{name} FROM {quoted(table.name)} l WHERE {_same_key(table, 'l', alias)}) END"
-    )
-
-
 def _check(raw: sqlite3.Connection, table: Table, row: _Row, where: tuple[int, int]) -> None:
     """Refuse when some row no longer is what the step left: a later step still in effect touched it."""
     history, live = quoted(history_name(table)), quoted(table.name)
@@ -263,12 +234,12 @@ def _check(raw: sqlite3.Connection, table: Table, row: _Row, where: tuple[int, i
     plain = [c.name for c in table.columns if c.name not in rules_of(table).monotonic and c.name not in keys]
     equal = " AND ".join(f"t.{quoted(c)} IS {image_before(table, c, 'n')}" for c in plain) or "1"
     key_list = ", ".join(quoted(key) for key in keys)
-    next_seq = f"(SELECT min(h.seq) FROM {history} h WHERE {_same_key(table, 'h', 's')} AND h.seq > s.last)"
+    next_seq = f"(SELECT min(h.seq) FROM {history} h WHERE {same_key(table, 'h', 's')} AND h.seq > s.last)"
     found = raw.execute(
         f"WITH s AS (SELECT {key_list}, max(seq) AS last FROM {history} "
         f"WHERE seq BETWEEN ? AND ? GROUP BY {key_list}) "
-        f"SELECT n.seq, {_keys(table, 's')} FROM s JOIN {history} n ON n.seq = {next_seq} "
-        f"LEFT JOIN {live} t ON {_same_key(table, 't', 's')} "
+        f"SELECT n.seq, {keys_of(table, 's')} FROM s JOIN {history} n ON n.seq = {next_seq} "
+        f"LEFT JOIN {live} t ON {same_key(table, 't', 's')} "
         f"WHERE NOT (CASE WHEN n.op = 'I' THEN t.{quoted(keys[0])} IS NULL "
         f"ELSE t.{quoted(keys[0])} IS NOT NULL AND {equal} END) LIMIT 1",
         where,
@@ -296,98 +267,6 @@ def _changed(row: _Row, table: Table, later: tuple[str, str] | None) -> Conflict
         f"a later step still in effect ({later[1]}, {later[0]}) touched the same {label}; take that one back first",
         later_audit_id=later[0],
     )
-
-
-def _delete_inserted(raw: sqlite3.Connection, table: Table, where: tuple[int, int]) -> None:
-    """Delete the rows that the step made: those whose first image in it is an insert's."""
-    history = quoted(history_name(table))
-    key_list = ", ".join(quoted(key) for key in key_columns(table))
-    raw.execute(
-        f"DELETE FROM {quoted(table.name)} WHERE ({key_list}) IN "
-        f"(SELECT {_keys(table, 'e')} FROM {history} e WHERE e.seq BETWEEN ? AND ? AND e.op = 'I' "
-        f"AND {_is_first(table)})",
-        (*where, where[0]),
-    )
-
-
-def _is_first(table: Table) -> str:
-    """SQL: *e* is its row's first image in the step; takes the step's first seq as one more parameter."""
-    return (
-        f"NOT EXISTS (SELECT 1 FROM {quoted(history_name(table))} f WHERE {_same_key(table, 'f', 'e')} "
-        "AND f.seq >= ? AND f.seq < e.seq)"
-    )
-
-
-def _write_back(raw: sqlite3.Connection, table: Table, where: tuple[int, int], now: str) -> None:
-    """Put the rows that the step changed or deleted back to what they were before its first touch."""
-    history, live = quoted(history_name(table)), quoted(table.name)
-    ops = {
-        row[0] for row in raw.execute(f"SELECT DISTINCT op FROM {history} WHERE seq BETWEEN ? AND ?", where)
-    }
-    chosen = f"e.seq BETWEEN ? AND ? AND e.op <> 'I' AND {_is_first(table)}"
-    keys = key_columns(table)
-    monotonic = rules_of(table).monotonic
-    if "U" in ops or ops >= {"I", "D"}:
-        # Setting a column rewrites every index it stands in: only those that moved are set.
-        moved = _moved(raw, table, where)
-        sets, values = [], []
-        for column in table.columns:
-            name = quoted(column.name)
-            if column.name in keys or (column.name not in moved and column.name not in monotonic):
-                continue
-            if column.name in monotonic and is_counter(column):
-                sets.append(f"{name} = {live}.{name} + 1")
-            elif column.name in monotonic:
-                sets.append(f"{name} = ?")
-                values.append(now)
-            else:
-                sets.append(f"{name} = {image_before(table, column.name, 'e')}")
-        if sets:
-            raw.execute(
-                f"UPDATE {live} SET {', '.join(sets)} FROM {history} e "
-                f"WHERE {_same_key(table, live, 'e')} AND {chosen}",
-                (*values, *where, where[0]),
-            )
-    if "D" in ops:
-        columns, values, given = [], [], []
-        for column in table.columns:
-            name = quoted(column.name)
-            columns.append(name)
-            if column.name in monotonic and is_counter(column):
-                # A row that is not there was deleted last: its newest image holds the counter it had then.
-                newest = (
-                    f"(SELECT g.{name} FROM {history} g WHERE {_same_key(table, 'g', 'e')} "
-                    "ORDER BY g.seq DESC LIMIT 1)"
-                )
-                values.append(f"max(COALESCE({newest}, 0), COALESCE(e.{name}, 0)) + 1")
-            elif column.name in monotonic:
-                values.append("?")
-                given.append(now)
-            else:
-                values.append(image_before(table, column.name, "e"))
-        raw.execute(
-            f"INSERT INTO {live} ({', '.join(columns)}) SELECT {', '.join(values)} FROM {history} e "
-            f"WHERE {chosen} AND NOT EXISTS (SELECT 1 FROM {live} t WHERE {_same_key(table, 't', 'e')})",
-            (*given, *where, where[0]),
-        )
-
-
-def _moved(raw: sqlite3.Connection, table: Table, where: tuple[int, int]) -> set[str]:
-    """The columns in which some live row differs from its images in the step (large ones: that the step kept)."""
-    large = large_columns(table)
-    columns = [c.name for c in table.columns if c.name not in key_columns(table)]
-    tests = [
-        f"max(COALESCE(e.kept, 0) & {1 << large.index(name)})"
-        if name in large
-        else f"max(e.{quoted(name)} IS NOT t.{quoted(name)})"
-        for name in columns
-    ]
-    found = raw.execute(
-        f"SELECT {', '.join(tests)} FROM {quoted(history_name(table))} e "
-        f"JOIN {quoted(table.name)} t ON {_same_key(table, 't', 'e')} WHERE e.seq BETWEEN ? AND ? AND e.op <> 'I'",
-        where,
-    ).fetchone()
-    return {name for name, differs in zip(columns, found, strict=True) if differs}
 
 
 def _check_references(

@@ -239,11 +239,8 @@ GRANT = "/api/sandbox/security-scoped-access"
 def test_a_granted_folder_may_hold_projects_until_the_grant_is_taken_back(
     make_engine: Callable[..., Engine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import armarium.libraries as libraries
-    from armarium.app import create_app
-
-    monkeypatch.setattr(libraries, "allowed_roots", lambda extra: list(extra))
     import armarium.engine as engine_module
+    from armarium.app import create_app
 
     monkeypatch.setattr(engine_module, "allowed_roots", lambda extra: list(extra))
     engine = make_engine(plugins=[], library_roots=[tmp_path / "roots"])

@@ -1,0 +1,137 @@
+"""Row images of a step: what a row was before it, and setting rows back to that by set-based SQL (architecture 4).
+
+The part of undo that writes; whether a step may be taken back is decided in `armarium.undo`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from sqlalchemy import Table
+
+from armarium.history import history_name, is_counter, key_columns, large_columns, quoted
+from armarium.tables import rules_of
+
+
+def keys_of(table: Table, alias: str) -> str:
+    """SQL: the columns of the primary key, of *alias*."""
+    return ", ".join(f"{alias}.{quoted(key)}" for key in key_columns(table))
+
+
+def same_key(table: Table, left: str, right: str) -> str:
+    """SQL: two aliases name the same row."""
+    return " AND ".join(f"{left}.{quoted(k)} = {right}.{quoted(k)}" for k in key_columns(table))
+
+
+def image_before(table: Table, column: str, alias: str) -> str:
+    """SQL for the value of *column* before history row *alias*, large columns that were not kept included.
+
+    A large column that did not change is not in the image: its value is that of the next image that has it,
+    else the live row's.
+    """
+    large = large_columns(table)
+    name = quoted(column)
+    if column not in large:
+        return f"{alias}.{name}"
+    bit = 1 << large.index(column)
+    later = (
+        f"FROM {quoted(history_name(table))} x WHERE {same_key(table, 'x', alias)} "
+        f"AND x.seq >= {alias}.seq AND (COALESCE(x.kept, 0) & {bit})"
+    )
+    return (
+        f"CASE WHEN COALESCE({alias}.kept, 0) & {bit} THEN {alias}.{name} "
+        f"WHEN EXISTS (SELECT 1 {later}) THEN (SELECT x.{name} {later} ORDER BY x.seq LIMIT 1) "
+        f"ELSE (SELECT l.{name} FROM {quoted(table.name)} l WHERE {same_key(table, 'l', alias)}) END"
+    )
+
+
+def delete_inserted(raw: sqlite3.Connection, table: Table, where: tuple[int, int]) -> None:
+    """Delete the rows that the step made: those whose first image in it is an insert's."""
+    history = quoted(history_name(table))
+    key_list = ", ".join(quoted(key) for key in key_columns(table))
+    raw.execute(
+        f"DELETE FROM {quoted(table.name)} WHERE ({key_list}) IN "
+        f"(SELECT {keys_of(table, 'e')} FROM {history} e WHERE e.seq BETWEEN ? AND ? AND e.op = 'I' "
+        f"AND {_is_first(table)})",
+        (*where, where[0]),
+    )
+
+
+def _is_first(table: Table) -> str:
+    """SQL: *e* is its row's first image in the step; takes the step's first seq as one more parameter."""
+    return (
+        f"NOT EXISTS (SELECT 1 FROM {quoted(history_name(table))} f WHERE {same_key(table, 'f', 'e')} "
+        "AND f.seq >= ? AND f.seq < e.seq)"
+    )
+
+
+def write_back(raw: sqlite3.Connection, table: Table, where: tuple[int, int], now: str) -> None:
+    """Put the rows that the step changed or deleted back to what they were before its first touch."""
+    history, live = quoted(history_name(table)), quoted(table.name)
+    ops = {
+        row[0] for row in raw.execute(f"SELECT DISTINCT op FROM {history} WHERE seq BETWEEN ? AND ?", where)
+    }
+    chosen = f"e.seq BETWEEN ? AND ? AND e.op <> 'I' AND {_is_first(table)}"
+    keys = key_columns(table)
+    monotonic = rules_of(table).monotonic
+    if "U" in ops or ops >= {"I", "D"}:
+        # Setting a column rewrites every index it stands in: only those that moved are set.
+        moved = _moved(raw, table, where)
+        sets, values = [], []
+        for column in table.columns:
+            name = quoted(column.name)
+            if column.name in keys or (column.name not in moved and column.name not in monotonic):
+                continue
+            if column.name in monotonic and is_counter(column):
+                sets.append(f"{name} = {live}.{name} + 1")
+            elif column.name in monotonic:
+                sets.append(f"{name} = ?")
+                values.append(now)
+            else:
+                sets.append(f"{name} = {image_before(table, column.name, 'e')}")
+        if sets:
+            raw.execute(
+                f"UPDATE {live} SET {', '.join(sets)} FROM {history} e "
+                f"WHERE {same_key(table, live, 'e')} AND {chosen}",
+                (*values, *where, where[0]),
+            )
+    if "D" in ops:
+        columns, values, given = [], [], []
+        for column in table.columns:
+            name = quoted(column.name)
+            columns.append(name)
+            if column.name in monotonic and is_counter(column):
+                # A row that is not there was deleted last: its newest image holds the counter it had then.
+                newest = (
+                    f"(SELECT g.{name} FROM {history} g WHERE {same_key(table, 'g', 'e')} "
+                    "ORDER BY g.seq DESC LIMIT 1)"
+                )
+                values.append(f"max(COALESCE({newest}, 0), COALESCE(e.{name}, 0)) + 1")
+            elif column.name in monotonic:
+                values.append("?")
+                given.append(now)
+            else:
+                values.append(image_before(table, column.name, "e"))
+        raw.execute(
+            f"INSERT INTO {live} ({', '.join(columns)}) SELECT {', '.join(values)} FROM {history} e "
+            f"WHERE {chosen} AND NOT EXISTS (SELECT 1 FROM {live} t WHERE {same_key(table, 't', 'e')})",
+            (*given, *where, where[0]),
+        )
+
+
+def _moved(raw: sqlite3.Connection, table: Table, where: tuple[int, int]) -> set[str]:
+    """The columns in which some live row differs from its images in the step (large ones: that the step kept)."""
+    large = large_columns(table)
+    columns = [c.name for c in table.columns if c.name not in key_columns(table)]
+    tests = [
+        f"max(COALESCE(e.kept, 0) & {1 << large.index(name)})"
+        if name in large
+        else f"max(e.{quoted(name)} IS NOT t.{quoted(name)})"
+        for name in columns
+    ]
+    found = raw.execute(
+        f"SELECT {', '.join(tests)} FROM {quoted(history_name(table))} e "
+        f"JOIN {quoted(table.name)} t ON {same_key(table, 't', 'e')} WHERE e.seq BETWEEN ? AND ? AND e.op <> 'I'",
+        where,
+    ).fetchone()
+    return {name for name, differs in zip(columns, found, strict=True) if differs}
