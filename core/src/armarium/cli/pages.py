@@ -6,14 +6,13 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import quote
 
 import typer
 
 from armarium.cli.output import answer, progress, table
 from armarium.cli.program import documents_under, full_path, pages_of, plural, project_session
 from armarium.cli.refusals import STOPPED, Refused
-from armarium.cli.session import Session, id_of
+from armarium.cli.session import ID, Session, id_of
 
 Scope = Annotated[
     list[str] | None, typer.Argument(help="Ids of pages, files or folders; none: the whole project.")
@@ -222,10 +221,13 @@ def export(
     folder = Path(full_path(out))
     if folder.exists() and not folder.is_dir():
         raise Refused(f"{folder} is a file; --out names a folder.")
+    if ID.fullmatch(format_name) is None:
+        raise Refused(f"There is no format {format_name!r}; armarium plugins lists those there are.")
     with project_session() as session:
-        written = write_exports(
-            session, pages_of(session, ids or []), format_name, folder, overwrite=overwrite
-        )
+        pages = pages_of(session, ids or [])
+        if not pages:
+            raise Refused("There is no page to export; bring some in with armarium import FOLDER.")
+        written = write_exports(session, pages, format_name, folder, overwrite=overwrite)
     answer({"files": written, "count": len(written)}, f"Wrote {plural(len(written), 'file')} to {folder}.")
 
 
@@ -240,7 +242,7 @@ def write_exports(
     taken: set[str] = set()
     try:
         for page in pages:
-            given = session.get(f"/api/documents/{page['id']}/export/{quote(format_name, safe='')}")
+            given = session.get(f"/api/documents/{page['id']}/export/{format_name}")
             name = _free(re.sub(r'[/\\:*?"<>|\0]', "_", given["filename"]), taken)
             place = folder / name
             if place.exists() and not overwrite:

@@ -1,0 +1,291 @@
+"""Commands about the engine, its projects, background work, runtimes and tokens; what all commands have in common."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from .conftest import Machine, Pictures
+
+COMMANDS = [
+    ("projects",), ("release",), ("snapshot",), ("doctor",), ("ls",), ("text",), ("history",),
+    ("history", "--verify"), ("jobs",), ("plugins",), ("runtime", "list"), ("action", "list"), ("token", "list"),
+    ("token", "pair"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_json_is_one_value_wherever_it_is_asked_for(desk: Machine, words: tuple[str, ...]) -> None:
+    desk.done("create", "Letters")
+    assert isinstance(desk.done("--json", *words).json, dict)
+    assert isinstance(desk.done(*words, "--json").json, dict)
+
+
+def test_json_of_one_command_is_not_the_next_ones(desk: Machine) -> None:
+    desk.done("projects", "--json")
+    assert "Projects" in desk.done("projects").out
+
+
+def test_a_refusal_under_json_is_the_body_of_the_api(desk: Machine) -> None:
+    desk.done("create", "Letters")
+    assert json.loads(desk.refused("correct", "nosuch", "x", "--json"))["detail"].startswith(
+        "There is no segment"
+    )
+
+
+def test_json_may_be_asked_for_by_the_environment(desk: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARMARIUM_JSON", "1")
+    assert "libraries" in desk.done("projects").json
+
+
+def test_wrong_usage_ends_with_2(desk: Machine) -> None:
+    for words in ((), ("nonsense",), ("ls", "--nonsense"), ("import",), ("token",), ("jobs", "mode", "lazy")):
+        desk.misused(*words)
+    desk.misused("token", "create", "bot", "--role", "owner")
+    desk.misused("token", "pair", "--role", "king")
+
+
+def test_version_and_help_need_no_engine(machine: Machine) -> None:
+    from armarium import __version__
+
+    assert machine.done("--version").out == f"{__version__}\n"
+    assert "--json" in machine.done("import", "--help").out
+    assert "snapshot" in machine.done("--help").out
+    assert not machine.state.exists()
+
+
+def test_create_adds_the_suffix_and_never_makes_a_project_twice(desk: Machine) -> None:
+    assert (
+        desk.done("create", "Letters", "--name", "Of the house").out
+        == f"Made {desk.home / 'Letters.library'}.\n"
+    )
+    assert "there already" in desk.refused("create", "Letters")
+    assert "Of the house" in desk.done("projects").out
+
+
+def test_a_project_is_named_by_its_place_by_a_path_or_by_a_name(
+    desk: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.done("create", "One", "--name", "The first of two")
+    desk.done("create", "Two")
+    assert desk.refused("ls").startswith("Which project?")
+    for named in ("One", "One.library", str(desk.home / "One.library"), "The first of two"):
+        desk.done("--library", named, "ls")
+        desk.done("ls", "-l", named)
+    monkeypatch.setenv("ARMARIUM_LIBRARY", "Two")
+    desk.done("ls")
+    monkeypatch.delenv("ARMARIUM_LIBRARY")
+    monkeypatch.chdir(desk.home / "One.library" / "objects")
+    desk.done("ls")
+
+
+def test_a_project_that_is_not_there_is_refused(desk: Machine) -> None:
+    assert desk.refused("ls", "-l", "Nobody").startswith("No project is called Nobody.")
+    assert desk.refused("ls", "-l", "./Nobody.library").startswith("There is no project at Nobody.library")
+    (desk.home / "plain").mkdir()
+    assert "ends in .library" in desk.refused("ls", "-l", "./plain")
+    (desk.home / "Empty.library").mkdir()
+    assert desk.refused("ls")
+
+
+def test_two_projects_of_one_name_are_told_apart_by_path(
+    desk: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("a", "b"):
+        (desk.home / folder).mkdir()
+        desk.done("create", f"{folder}/Twin", "--name", "Twins of this test")
+    said = desk.refused("ls", "-l", "Twins of this test")
+    assert str(desk.home / "a" / "Twin.library") in said
+    assert str(desk.home / "b" / "Twin.library") in said
+
+
+def test_a_project_whose_folder_went_away_is_refused(desk: Machine) -> None:
+    desk.done("create", "Letters", "--name", "Gone soon")
+    desk.done("release")
+    (desk.home / "Letters.library").rename(desk.home / "Elsewhere")
+    assert desk.refused("ls", "-l", "Gone soon").endswith(".")
+
+
+def test_a_damaged_project_is_refused_in_words_and_the_doctor_says_so(desk: Machine) -> None:
+    desk.done("create", "Letters")
+    desk.done("release")
+    (desk.home / "Letters.library" / "library.sqlite").write_bytes(b"no database" * 1000)
+    assert desk.refused("ls")
+    ran = desk.run("doctor", "Letters.library")
+    assert ran.code == 1
+    assert "NOT healthy" in ran.out
+    ran = desk.run("doctor", "Letters.library", "--json")
+    assert (ran.code, ran.json["healthy"]) == (1, False)
+
+
+def test_the_doctor_finds_a_sound_project_healthy_and_a_lost_file_not(
+    desk: Machine, pictures: Pictures
+) -> None:
+    pictures(["1.png"])
+    desk.done("create", "Letters")
+    desk.done("import", "pages")
+    assert "is healthy (1 file" in desk.done("doctor").out.replace("files", "file")
+    next(p for p in (desk.home / "Letters.library" / "objects").rglob("*") if p.is_file()).unlink()
+    assert "NOT healthy" in desk.run("doctor", "Letters.library").out
+    assert "There is nothing at" in desk.refused("doctor", "nowhere")
+
+
+def test_snapshot_and_release(desk: Machine) -> None:
+    desk.done("create", "Letters")
+    assert desk.done("snapshot", "--reason", "before I try").out.startswith("Snapshot of 0 files in ")
+    assert desk.done("release").out == f"released: {desk.home / 'Letters.library'}\n"
+    assert desk.done("release").out.startswith("not open: ")
+
+
+def test_release_needs_a_running_engine(machine: Machine) -> None:
+    machine.done("create", "Letters")
+    assert machine.refused("release") == "No engine is running that could hold the project."
+
+
+def test_jobs_are_listed_logged_held_and_given_up(desk: Machine, pictures: Pictures) -> None:
+    pictures(["1.png"])
+    desk.done("create", "Letters")
+    desk.done("jobs", "pause")
+    assert desk.done("jobs", "--json").json["mode"] == "paused"
+    folder = str(desk.home / "pages")
+    started = desk.done("action", "run", "document.import", "-p", json.dumps({"folder": folder})).json
+    job = started["result"]["job_id"]
+    assert job in desk.done("jobs").out
+    assert desk.done("jobs", "pause", job).out.startswith(f"{job}: paused")
+    assert desk.done("jobs", "resume", job, "--json").json
+    assert desk.done("jobs", "cancel", job).out == f"{job}: cancelled.\n"
+    assert desk.done("jobs", "resume").out.startswith("Background work: ")
+    desk.done("jobs", "mode", "automatic")
+    desk.done("jobs", "log", job)
+    desk.done("jobs", "clear-failed")
+    assert "Background work" in desk.done("jobs", "--watch").out
+
+
+@pytest.mark.parametrize("command", ["log", "pause", "resume", "cancel", "retry"])
+def test_a_job_that_is_not_there_is_refused(desk: Machine, command: str) -> None:
+    desk.done("create", "Letters")
+    assert "nosuch" in desk.refused("jobs", command, "nosuch")
+
+
+def test_plugins_are_listed_with_drivers_and_those_refused_with_why(desk: Machine) -> None:
+    said = desk.done("plugins").out
+    assert "greeter" in said
+    assert "pretend" in said
+    assert "refused: sulk: It does not import: RuntimeError: not today" in said
+
+
+def test_commands_of_plugins_work_as_the_cores_do(desk: Machine) -> None:
+    assert desk.done("greeter", "hello", "Ana").out == "Hello, Ana.\n"
+    assert desk.done("greeter", "hello", "Ana", "--json").json == {"hello": "Ana"}
+    said = desk.refused("greeter", "stumble")
+    assert said.startswith("Armarium met something it did not expect (KeyError: 'a fault').")
+
+
+def test_tokens_are_made_listed_and_revoked(desk: Machine) -> None:
+    shown = desk.done("token", "create", "bot", "--role", "viewer").out.strip()
+    assert len(shown) > 20
+    rows = desk.done("token", "list", "--json").json["items"]
+    identity = next(row["id"] for row in rows if row["name"] == "bot")
+    assert shown not in desk.done("token", "list").out
+    assert desk.done("token", "revoke", identity).out == f"Revoked {identity}.\n"
+    assert "revoked" in desk.done("token", "list").out
+    assert "no token nosuch" in desk.refused("token", "revoke", "nosuch")
+    assert desk.done("token", "pair").out.startswith("Code: ")
+
+
+def test_a_token_that_is_not_known_is_refused(desk: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SERVICE_OWNER_TOKEN", "not-the-token-of-this-engine")
+    assert "not known here" in desk.refused("projects")
+
+
+def test_a_runtime_is_installed_listed_and_removed(desk: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    with zipfile.ZipFile(desk.home / "tinyengine-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("tinyengine.py", "ANSWER = 1\n")
+        info = "tinyengine-1.0.dist-info"
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: tinyengine\nVersion: 1.0\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/RECORD", "")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(desk.home))
+    desk.done("create", "Letters")
+    assert desk.done("runtime", "remove", "tiny").out == "The runtime tiny was not installed.\n"
+    assert desk.done("runtime", "install", "tiny").out == "The runtime tiny is installed.\n"
+    assert desk.done("runtime", "install", "tiny").out == "The runtime tiny is installed already.\n"
+    listed = {state["name"]: state for state in desk.done("runtime", "list", "--json").json["items"]}
+    assert listed["tiny"]["installed"] is True
+    assert "MB freed" in desk.done("runtime", "remove", "tiny").out
+    for command in ("install", "remove"):
+        assert desk.refused("runtime", command, "nosuch").startswith(
+            "No driver asks for a runtime called nosuch"
+        )
+
+
+def test_a_second_engine_in_one_state_folder_is_refused(desk: Machine) -> None:
+    assert desk.refused("serve").startswith("An engine serves this state folder already")
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--uds", "u" * 120), "set SERVICE_UDS to a shorter one"),
+        (("--uds", "taken"), "is there and is no socket"),
+    ],
+)
+def test_an_address_that_cannot_be_listened_on_is_refused(
+    machine: Machine, words: tuple[str, ...], why: str
+) -> None:
+    (machine.home / "taken").touch()
+    assert why in machine.refused("serve", *words)
+
+
+def test_a_setting_that_cannot_be_used_is_named(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SERVICE_PORT", "many")
+    for words in (("ls",), ("serve",), ("doctor", "."), ("runtime", "list")):
+        assert machine.refused(*words).startswith("SERVICE_PORT is 'many' and cannot be used")
+
+
+def test_a_state_folder_that_cannot_be_used_is_named(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (machine.home / "file").touch()
+    monkeypatch.setenv("SERVICE_STATE_DIR", str(machine.home / "file"))
+    for words in (("ls",), ("serve",), ("plugins",)):
+        assert "state folder 'file' cannot be made private" in machine.refused(*words)
+
+
+def test_a_state_folder_with_a_damaged_database_is_refused(machine: Machine) -> None:
+    machine.done("projects")
+    damaged = [path for path in machine.state.iterdir() if path.suffix in (".sqlite", ".db")]
+    assert damaged
+    for path in damaged:
+        path.write_bytes(b"no database" * 1000)
+    assert machine.refused("projects").endswith(".")
+
+
+def test_an_engine_that_went_away_leaves_a_card_that_is_passed_over(machine: Machine) -> None:
+    machine.done("create", "Letters")
+    card = {
+        "transport": "uds", "uds": str(machine.home / "gone.sock"), "host": None, "port": None,
+        "base_url": "http://localhost", "pid": 1, "version": "0", "started_at": "",
+    }  # fmt: skip
+    (machine.state / "engine.json").write_text(json.dumps(card))
+    machine.done("ls")
+    (machine.state / "engine.json").write_text("{half")
+    machine.done("ls")
+
+
+def test_the_whole_of_a_users_day_without_a_running_engine(machine: Machine, pictures: Pictures) -> None:
+    pictures(["1.png"])
+    machine.done("create", "Letters")
+    machine.done("import", "pages")
+    machine.done("lines", "--reader", "pretend")
+    machine.done("read", "--reader", "pretend")
+    assert "linea 1" in machine.done("text").out
+    machine.done("export", "--out", "out")
+    machine.done("undo")
+    machine.done("redo")
+    assert "is healthy" in machine.done("doctor").out
+    assert Path("out/1.xml").is_file()

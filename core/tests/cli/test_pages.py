@@ -1,0 +1,229 @@
+"""The main job at the command line, through an engine that serves: bring in, find lines, read, correct, give out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import Machine, Pictures
+
+
+def first_line(machine: Machine) -> str:
+    """The id of the first line that has a reading."""
+    identity: str = machine.done("text", "--json").json["items"][0]["spans"][0]["segment_id"]
+    return identity
+
+
+def test_import_says_what_came_in_and_names_each_file_that_did_not(desk: Machine, pictures: Pictures) -> None:
+    folder = pictures(["1.png", "2.png"])
+    (folder / "empty.jpg").touch()
+    (folder / "words.jpg").write_text("not a picture")
+    (folder / "1.xml").write_text("<PcGts/>")
+    desk.done("create", "Letters")
+    said = desk.done("import", "pages").out
+    assert said.startswith("Imported 2 files.\n")
+    assert "  not imported: empty.jpg: It is empty (0 bytes)" in said
+    assert "  not imported: words.jpg: The file is a text" in said
+    assert "  left alone: 1.xml" in said
+
+
+def test_import_under_json_answers_one_value_and_shows_no_progress(desk: Machine, pictures: Pictures) -> None:
+    pictures(["1.png"])
+    desk.done("create", "Letters")
+    ran = desk.done("import", "pages", "--json")
+    assert (ran.json["files"], ran.json["refused"], ran.err) == (1, [], "")
+
+
+def test_import_takes_single_files_into_a_folder_of_the_project(desk: Machine, pictures: Pictures) -> None:
+    folder = pictures(["1.png", "2.png"])
+    desk.done("create", "Letters")
+    into = desk.done("ls", "--json").json["items"][0]["id"]
+    desk.done("import", str(folder / "1.png"), "--into", into)
+    assert [node["name"] for node in desk.done("ls", into, "--json").json["items"]] == ["1.png"]
+
+
+@pytest.mark.parametrize("words", [("nothing-here",), ("",)])
+def test_import_of_nothing_is_refused(desk: Machine, words: tuple[str, ...]) -> None:
+    desk.done("create", "Letters")
+    assert desk.refused("import", *words).endswith(".")
+
+
+def test_without_a_terminal_a_job_ends_with_one_line(desk: Machine, pictures: Pictures) -> None:
+    pictures(["1.png"])
+    desk.done("create", "Letters")
+    assert desk.done("import", "pages").err.startswith("Import: 1/1, ")
+
+
+def test_lines_and_read_count_what_they_did(desk: Machine, pictures: Pictures) -> None:
+    pictures(["1.png", "2.png"])
+    desk.done("create", "Letters")
+    desk.done("import", "pages")
+    assert "lines yet" in desk.refused("read", "--reader", "pretend")
+    first = next(node for node in desk.done("ls", "--json").json["items"] if node["name"] == "1.png")["id"]
+    assert desk.done("lines", first, "--reader", "pretend").out == "Found lines on 1 page, 2 lines.\n"
+    said = desk.done("read", "--reader", "pretend").out
+    assert said.startswith("Read 1 page, 2 lines.\n")
+    assert "  1 page skipped: no lines there" in said
+
+
+def test_a_page_that_cannot_be_done_is_named_and_the_rest_is_done(desk: Machine, pictures: Pictures) -> None:
+    pictures(["1.png", "faint.png"])
+    desk.done("create", "Letters")
+    desk.done("import", "pages")
+    said = desk.done("lines", "--reader", "pretend").out
+    assert said.startswith("Found lines on 1 page, 2 lines.\n")
+    assert "  not done: faint.png: The page is too faint to find lines on." in said
+
+
+def test_when_no_page_can_be_done_the_job_is_refused_with_its_id(desk: Machine, pictures: Pictures) -> None:
+    pictures(["faint.png"])
+    desk.done("create", "Letters")
+    desk.done("import", "pages")
+    ran = desk.run("lines", "--reader", "pretend", "--json")
+    body = json.loads(ran.err)
+    assert ran.code == 1
+    assert "too faint" in body["detail"]
+    assert desk.done("jobs", "log", body["job_id"]).out
+
+
+def test_an_unknown_reader_language_or_page_is_refused(read_pages: Machine) -> None:
+    assert "no reader called nobody" in read_pages.refused("lines", "--reader", "nobody")
+    assert "'he'" in read_pages.refused("read", "--reader", "pretend", "--language", "he")
+    assert "no document nosuch" in read_pages.refused("read", "nosuch")
+    assert read_pages.refused("lines", "a b/c").startswith("'a b/c' is no id")
+
+
+def test_a_project_without_pages_says_how_to_bring_some_in(desk: Machine) -> None:
+    desk.done("create", "Letters")
+    for command in ("lines", "read"):
+        assert "no page" in desk.refused(command, "--reader", "pretend").lower()
+    assert "no page" in desk.refused("export").lower()
+
+
+def test_text_of_all_pages_of_one_and_with_the_ids_that_correct_takes(read_pages: Machine) -> None:
+    assert read_pages.done("text").out.count("linea 1") == 2
+    page = read_pages.done("text", "--json").json["items"][0]["document_id"]
+    assert read_pages.done("text", page).out == "linea 1\nlinea 2\n"
+    assert read_pages.done("text", page, "--ids").out.startswith(f"{first_line(read_pages)}  linea 1\n")
+
+
+def test_correct_writes_a_reading_and_says_how_to_take_it_back(read_pages: Machine) -> None:
+    line = first_line(read_pages)
+    said = read_pages.done("correct", line, "En la villa").out
+    assert "En la villa" in read_pages.done("text").out
+    read_pages.done("undo", said.split()[-1])
+    assert "En la villa" not in read_pages.done("text").out
+
+
+def test_correct_is_refused_for_a_line_that_is_not_there_or_has_moved_on(read_pages: Machine) -> None:
+    assert read_pages.refused("correct", "nosuch", "x") == "There is no segment nosuch in this project."
+    line = first_line(read_pages)
+    seen = read_pages.done("correct", line, "one", "--json").json
+    read_pages.done("correct", line, "two")
+    reading = seen.get("representation_id") or seen["id"]
+    assert read_pages.refused("correct", line, "three", "--expect", reading)
+    assert read_pages.misused("correct", line)
+
+
+@pytest.mark.parametrize("format_name", ["pagexml", "plain-text"])
+def test_export_writes_a_file_a_page_and_never_over_one_unasked(
+    read_pages: Machine, format_name: str
+) -> None:
+    words = ("export", "--out", "out", "--format", format_name)
+    said = read_pages.done(*words).out
+    out = read_pages.home / "out"
+    assert said == f"Wrote 2 files to {out}.\n"
+    files = sorted(out.iterdir())
+    files[1].write_text("mine")
+    assert "is there already; pass --overwrite" in read_pages.refused(*words)
+    assert files[1].read_text() == "mine"
+    assert sorted(out.iterdir()) == files
+    read_pages.done(*words, "--overwrite")
+    assert "linea 1" in files[1].read_text("utf-8")
+
+
+def test_export_refused_halfway_leaves_nothing(read_pages: Machine) -> None:
+    read_pages.done("export", "--out", "out")
+    first, second = sorted((read_pages.home / "out").iterdir())
+    first.unlink()
+    assert second.name in read_pages.refused("export", "--out", "out")
+    assert list((read_pages.home / "out").iterdir()) == [second]
+
+
+def test_export_to_a_file_or_in_an_unknown_format_is_refused(read_pages: Machine) -> None:
+    (read_pages.home / "file").touch()
+    assert read_pages.refused("export", "--out", "file").endswith("is a file; --out names a folder.")
+    for name in ("nosuch", "no/such"):
+        assert "There is no format" in read_pages.refused("export", "--out", "new", "--format", name)
+    assert not Path("new").exists()
+
+
+def test_undo_takes_back_sets_newest_first_and_redo_does_them_again(read_pages: Machine) -> None:
+    assert read_pages.done("undo").out == "Took back 2 steps.\n"
+    assert "linea" not in read_pages.done("text").out
+    assert read_pages.done("undo", "--json").json["undone"]
+    assert read_pages.done("redo").out == "Did again 2 steps.\n"
+    assert read_pages.done("redo").out == "Did again 2 steps.\n"
+    assert read_pages.done("text").out.count("linea 1") == 2
+    assert "nothing to do again" in read_pages.refused("redo")
+
+
+def test_undo_and_redo_of_a_named_set_and_of_a_named_step(read_pages: Machine) -> None:
+    rows = read_pages.done("history", "--action", "reading.take", "--json").json["items"]
+    whole, step = rows[0]["set_id"], rows[0]["id"]
+    assert read_pages.done("undo", step).out == "Took back 1 step.\n"
+    assert read_pages.done("undo", whole).out == "Took back 1 step.\n"
+    assert "taken back already" in read_pages.refused("undo", whole)
+    assert read_pages.refused("undo", step)
+    assert read_pages.done("redo", step).out == "Did again 1 step.\n"
+    assert read_pages.done("redo", whole).out == "Did again 1 step.\n"
+    assert "stands" in read_pages.refused("redo", whole)
+
+
+def test_undo_of_what_is_not_there_or_was_never_done_is_refused(desk: Machine) -> None:
+    desk.done("create", "Letters")
+    assert desk.refused("undo") == "There is nothing to take back."
+    assert desk.refused("redo") == "There is nothing to do again."
+    for command in ("undo", "redo"):
+        assert (
+            desk.refused(command, "nosuch") == "There is no step or set nosuch; armarium history lists them."
+        )
+
+
+def test_history_lists_filters_and_verifies(read_pages: Machine) -> None:
+    read_pages.done("undo")
+    said = read_pages.done("history").out
+    assert "library.create" in said
+    assert "undone" in said
+    assert "reverses #" in said
+    only = read_pages.done("history", "--action", "segment.take_lines", "--json").json
+    assert only["total"] == 2
+    assert read_pages.done("history", "--verify").out == "The log holds.\n"
+    assert read_pages.done("history", "--verify", "--json").json["ok"] is True
+    read_pages.misused("history", "--limit", "0")
+
+
+def test_any_action_runs_by_its_name(desk: Machine) -> None:
+    desk.done("create", "Letters")
+    assert "document.create" in desk.done("action", "list").out
+    assert desk.done("action", "show", "document.create").json["name"] == "document.create"
+    made = desk.done("action", "run", "document.create", "-p", '{"name": "Box", "doc_type": "folder"}').json
+    assert made["result"]["id"]
+    assert desk.done("action", "run", "token.create", "-p", '{"name": "bot", "role": "viewer"}').json["ok"]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("show", "no.such"), "There is no action no.such"),
+        (("run", "no.such"), "There is no action 'no.such'"),
+        (("run", "document.create", "-p", "{"), "--params is not JSON"),
+        (("run", "document.create", "-p", "[]"), "--params must be a JSON object."),
+        (("run", "document.create"), "name: Field required"),
+    ],
+)
+def test_an_action_that_cannot_run_is_refused(desk: Machine, words: tuple[str, ...], why: str) -> None:
+    desk.done("create", "Letters")
+    assert why in desk.refused("action", *words)

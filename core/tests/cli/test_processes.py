@@ -1,0 +1,161 @@
+"""Real processes: an engine that serves and commands that reach it, what a command imports, Ctrl-C, closed pipes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from .conftest import Machine, Pictures
+
+ARMARIUM = [sys.executable, "-c", "from armarium.cli import main; main()"]
+HEAVY = ("sqlalchemy", "PIL", "lxml", "numpy", "onnxruntime", "alembic", "fastapi", "uvicorn", "httpx")
+REPORT = (
+    "import atexit, sys; atexit.register(lambda: print('IMPORTED', *sys.modules, file=sys.stderr));"
+    "from armarium.cli import main; main()"
+)
+
+
+def imported(*words: str) -> set[str]:
+    """The heavy modules that a command loads."""
+    ran = subprocess.run([sys.executable, "-c", REPORT, *words], capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 0, ran.stderr
+    return set(ran.stderr.rpartition("IMPORTED")[2].split()) & {*HEAVY, "pydantic"}
+
+
+def command(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command as a user does."""
+    return subprocess.run([*ARMARIUM, *words], capture_output=True, text=True, timeout=120)
+
+
+@contextmanager
+def engine(*words: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, object]]]:
+    """`armarium serve WORDS --json` until the end of the block; the process and how it says to reach it."""
+    running = subprocess.Popen(
+        [*ARMARIUM, "serve", *words, "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        assert running.stdout is not None
+        said = ""
+        while not said.rstrip().endswith("}"):
+            line = running.stdout.readline()
+            assert line, running.stderr and running.stderr.read()
+            said += line
+        yield running, json.loads(said)
+    finally:
+        if running.poll() is None:
+            running.send_signal(signal.SIGTERM)
+        running.communicate(timeout=60)
+
+
+def test_help_and_version_load_nothing_heavy(machine: Machine) -> None:
+    assert imported("--help") == set()
+    assert imported("--version") == set()
+    assert imported("import", "--help") <= {"pydantic"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("transport", ["uds", "tcp"])
+def test_a_command_through_a_running_engine_loads_nothing_heavy(machine: Machine, transport: str) -> None:
+    words = ("--uds", "e.sock") if transport == "uds" else ("--port", "0")
+    with engine(*words) as (running, card):
+        assert card["transport"] == transport
+        assert command("create", "Letters").returncode == 0
+        for asked in (("ls",), ("history", "--json"), ("plugins",), ("jobs",)):
+            assert imported(*asked) <= {"pydantic"}
+        assert command("serve").returncode == 1
+        os.kill(running.pid, signal.SIGINT)
+        assert running.wait(60) in (0, 130)
+    assert not (machine.state / "engine.json").exists()
+    assert command("ls").returncode == 0
+
+
+@pytest.mark.slow
+def test_an_engine_that_is_killed_is_passed_over(machine: Machine) -> None:
+    with engine("--port", "0") as (running, _):
+        command("create", "Letters")
+        running.kill()
+        running.wait(30)
+    ran = command("ls")
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+@pytest.mark.slow
+def test_an_engine_that_stops_answering_is_a_sentence(machine: Machine) -> None:
+    import http.server
+    import threading
+
+    class Silent(http.server.BaseHTTPRequestHandler):
+        """Closes the connection without an answer."""
+
+        def do_GET(self) -> None:
+            self.close_connection = True
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    assert command("create", "Letters").returncode == 0
+    server = http.server.HTTPServer(("127.0.0.1", 0), Silent)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    port = server.server_address[1]
+    card = {
+        "transport": "tcp", "uds": None, "host": "127.0.0.1", "port": port, "base_url": f"http://127.0.0.1:{port}",
+        "pid": 1, "version": "0", "started_at": "",
+    }  # fmt: skip
+    (machine.state / "engine.json").write_text(json.dumps(card))
+    try:
+        ran = command("projects")
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert ran.returncode == 1
+    assert ran.stderr.startswith("The engine does not answer")
+    assert ran.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_ctrl_c_stops_in_a_sentence_and_the_work_goes_on_later(machine: Machine, pictures: Pictures) -> None:
+    pictures([f"{number}.png" for number in range(40)])
+    command("create", "Letters")
+    running = subprocess.Popen(
+        [*ARMARIUM, "import", "pages"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    database = machine.home / "Letters.library" / "library.sqlite-wal"
+    deadline = time.monotonic() + 30
+    while not database.exists() and time.monotonic() < deadline and running.poll() is None:
+        time.sleep(0.02)
+    os.killpg(running.pid, signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+    if running.returncode == 0:
+        pytest.skip("the import was done before it could be stopped")
+    assert running.returncode == 130
+    assert "Traceback" not in said
+    assert said.rstrip().splitlines()[-1].startswith("Stopped")
+    assert command("jobs", "--watch").returncode == 0
+    assert "is healthy" in command("doctor").stdout
+
+
+@pytest.mark.slow
+def test_a_closed_pipe_is_no_fault(machine: Machine) -> None:
+    ran = subprocess.run(
+        ["bash", "-c", '"$@" | head -1', "_", *ARMARIUM, "action", "list", "--json"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (ran.stdout, ran.stderr) == ("{\n", "")
