@@ -93,7 +93,7 @@ def test_the_command_line_works_away_from_the_checkout(clean: Path, tmp_path: Pa
 
 def test_all_first_party_plugins_are_found_there(clean: Path, tmp_path: Path) -> None:
     found = found_in(clean, tmp_path)
-    assert {"documents", "source_model", "images", "formats", "reading"} <= {
+    assert {"documents", "source_model", "images", "canvas", "formats", "reading"} <= {
         plugin["name"] for plugin in found["plugins"]
     }
     assert not found["refused"]

@@ -23,6 +23,7 @@ MODULES = (
     "armarium_documents.api",
     "armarium_source_model.api",
     "armarium_images.api",
+    "armarium_canvas.api",
     "armarium_formats.api",
     "armarium_reading.api",
 )

@@ -1,0 +1,215 @@
+"""The only writes of a canvas: save the layout, make, change and remove an item (A 4.9)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Example, action, json_text, new_id, raw_of
+from armarium_canvas.errors import bad_link, canvas_full, kind_stays, not_on_canvas
+from armarium_canvas.models import items, places
+from armarium_canvas.queries import canvas_item, layout, require_canvas, stored_places, strangers
+from armarium_canvas.schemas import (
+    MAX_ITEMS,
+    Item,
+    ItemCreateParams,
+    ItemDeleted,
+    ItemDeleteParams,
+    ItemUpdateParams,
+    Layout,
+    LayoutParams,
+    PlaceFields,
+)
+from armarium_documents.api import require_unlocked
+
+_KEPT = ("x", "y", "z", "w", "h", "d", "angle", "z_index", "style")
+
+
+def _folder_example(ex: Example) -> tuple[str, str]:
+    folder = ex.run("document.create", {"name": "Letters"})["id"]
+    note = ex.run(
+        "document.create", {"name": "Draft", "node_kind": "note", "parent_id": folder, "page_content": "Sir"}
+    )
+    return str(folder), str(note["id"])
+
+
+def _layout_example(ex: Example) -> dict[str, Any]:
+    folder, note = _folder_example(ex)
+    other = ex.run("canvas.item_create", {"folder_id": folder, "kind": "note", "text": "Who is Sir?"})["id"]
+    ex.run("canvas.save_layout", {"folder_id": folder, "rows": [{"item_id": other, "x": 0, "y": 0}]})
+    return {"folder_id": folder, "rows": [{"item_id": note, "x": 200, "y": 80, "w": 90}], "remove": [other]}
+
+
+@action(
+    "canvas.save_layout",
+    params=LayoutParams,
+    result=Layout,
+    summary="Save where things lie on the canvas of a folder, and take others off it.",
+    example=_layout_example,
+)
+def save_layout(ctx: ActionContext, p: LayoutParams) -> dict[str, Any]:
+    """Rows are laid over those that are there; a removed row is no error when there was none.
+
+    Raises NotFound for an unknown folder, Conflict in the Trash, Forbidden by a lock, Invalid for what does not lie
+    in the folder.
+    """
+    folder = require_canvas(ctx.conn, p.folder_id)
+    require_unlocked(ctx, folder.id)
+    raw = raw_of(ctx.conn)
+    away = strangers(raw, folder.id, [row.item_id for row in p.rows])
+    if away:
+        raise not_on_canvas(away[0], folder.name)
+    before = stored_places(raw, [f"{folder.id}::{row.item_id}" for row in p.rows])
+    values = [_saved(ctx, folder.id, row, before) for row in p.rows]
+    kept = [value for value in values if str(value[0]) in before]
+    raw.executemany(
+        f"UPDATE canvas_place SET {', '.join(f'{name} = ?' for name in _KEPT)}, updated_at = ? WHERE id = ?",
+        [(*value[3:], value[0]) for value in kept],
+    )
+    ctx.bulk_insert(
+        places,
+        ("id", "folder_id", "item_id", *_KEPT, "updated_at"),
+        [value for value in values if str(value[0]) not in before],
+    )
+    raw.execute(
+        "DELETE FROM canvas_place WHERE id IN (SELECT value FROM json_each(?))",
+        (json_text([f"{folder.id}::{item_id}" for item_id in p.remove]),),
+    )
+    ctx.target(folder.id)
+    ctx.changed(document_ids=[folder.id])
+    return layout(raw, folder.id)
+
+
+def _saved(
+    ctx: ActionContext, folder_id: str, row: PlaceFields, before: dict[str, dict[str, Any]]
+) -> tuple[object, ...]:
+    """The row to write: what is sent over what is there."""
+    identity = f"{folder_id}::{row.item_id}"
+    stored = before.get(identity, {})
+    fields = [
+        getattr(row, name) if name in row.model_fields_set or name not in stored else stored[name]
+        for name in _KEPT
+    ]
+    return (identity, folder_id, row.item_id, *fields, ctx.now)
+
+
+def _create_example(ex: Example) -> dict[str, Any]:
+    folder, note = _folder_example(ex)
+    other = ex.run("canvas.item_create", {"folder_id": folder, "kind": "quote", "text": "Dear"})["id"]
+    return {"folder_id": folder, "kind": "link", "source_item_id": other, "target_item_id": note}
+
+
+@action(
+    "canvas.item_create",
+    params=ItemCreateParams,
+    result=Item,
+    summary="Put a note, quote, text or link on the canvas of a folder.",
+    example=_create_example,
+)
+def item_create(ctx: ActionContext, p: ItemCreateParams) -> dict[str, Any]:
+    """Raises NotFound for an unknown folder, Conflict in the Trash, Forbidden by a lock, Invalid for ends of a link
+    that are not two things on the canvas, or when the canvas is full."""
+    folder = require_canvas(ctx.conn, p.folder_id)
+    require_unlocked(ctx, folder.id)
+    raw = raw_of(ctx.conn)
+    (count,) = raw.execute("SELECT count(*) FROM canvas_item WHERE folder_id = ?", (folder.id,)).fetchone()
+    if count >= MAX_ITEMS:
+        raise canvas_full(MAX_ITEMS)
+    value = {**p.model_dump(), "id": new_id(), "created_at": ctx.now, "updated_at": ctx.now}
+    _check_ends(ctx, folder.name, value)
+    ctx.conn.execute(items.insert().values(value))
+    ctx.target(value["id"], folder.id)
+    ctx.changed(document_ids=[folder.id])
+    return canvas_item(raw, value["id"])
+
+
+def _check_ends(ctx: ActionContext, name: str, item: dict[str, Any]) -> None:
+    """Refuse a link without two different things of the canvas at its ends, and ends on what is no link."""
+    ends = [item["source_item_id"], item["target_item_id"]]
+    if item["kind"] != "link":
+        if any(end is not None for end in ends):
+            raise bad_link(
+                f"A {item['kind'].replace('_', ' ')} has no ends. Make an item of kind link for that."
+            )
+        return
+    if None in ends:
+        raise bad_link("A link needs source_item_id and target_item_id: two things on this canvas.")
+    if ends[0] == ends[1]:
+        raise bad_link("A link leads from one thing to another; both its ends are the same.")
+    away = strangers(raw_of(ctx.conn), item["folder_id"], ends, links=False)
+    if away:
+        raise not_on_canvas(away[0], name)
+
+
+def _update_example(ex: Example) -> dict[str, Any]:
+    folder, _ = _folder_example(ex)
+    made = ex.run("canvas.item_create", {"folder_id": folder, "kind": "note", "text": "Who is Sr?"})
+    return {"item_id": made["id"], "text": "Who is Sir?", "payload": {"colour": "green"}}
+
+
+@action(
+    "canvas.item_update",
+    params=ItemUpdateParams,
+    result=Item,
+    summary="Change the words, payload or ends of a canvas item.",
+    example=_update_example,
+)
+def item_update(ctx: ActionContext, p: ItemUpdateParams) -> dict[str, Any]:
+    """Raises NotFound, Conflict in the Trash, Forbidden by a lock, Invalid for ends of a link that do not hold."""
+    raw = raw_of(ctx.conn)
+    item = canvas_item(raw, p.item_id)
+    folder = require_canvas(ctx.conn, item["folder_id"])
+    require_unlocked(ctx, folder.id)
+    changes = {name: getattr(p, name) for name in p.model_fields_set if name != "item_id"}
+    if changes.get("payload", {}) is None:
+        changes["payload"] = {}
+    if "kind" in changes:
+        changes["kind"] = changes["kind"] or item["kind"]
+        if (changes["kind"] == "link") != (item["kind"] == "link"):
+            raise kind_stays()
+    if changes.keys() & {"kind", "source_item_id", "target_item_id"}:
+        _check_ends(ctx, folder.name, {**item, **changes})
+    if changes:
+        ctx.conn.execute(items.update().where(items.c.id == p.item_id).values(**changes, updated_at=ctx.now))
+    ctx.target(p.item_id, folder.id)
+    ctx.changed(document_ids=[folder.id])
+    return canvas_item(raw, p.item_id)
+
+
+def _delete_example(ex: Example) -> dict[str, Any]:
+    link = _create_example(ex)
+    ex.run("canvas.item_create", link)
+    row = {"item_id": link["source_item_id"], "x": 10, "y": 10}
+    ex.run("canvas.save_layout", {"folder_id": link["folder_id"], "rows": [row]})
+    return {"item_id": link["source_item_id"]}
+
+
+@action(
+    "canvas.item_delete",
+    params=ItemDeleteParams,
+    result=ItemDeleted,
+    summary="Take an item off the canvas, with its place and the links that end at it.",
+    example=_delete_example,
+)
+def item_delete(ctx: ActionContext, p: ItemDeleteParams) -> dict[str, Any]:
+    """Raises NotFound, Conflict in the Trash, Forbidden by a lock."""
+    raw = raw_of(ctx.conn)
+    item = canvas_item(raw, p.item_id)
+    folder = require_canvas(ctx.conn, item["folder_id"])
+    require_unlocked(ctx, folder.id)
+    links = [
+        row[0]
+        for row in raw.execute(
+            "SELECT id FROM canvas_item WHERE folder_id = ? AND kind = 'link' AND ? IN (source_item_id, target_item_id)"
+            " ORDER BY created_at, id",
+            (folder.id, p.item_id),
+        )
+    ]
+    gone = json_text([p.item_id, *links])
+    raw.execute(
+        "DELETE FROM canvas_place WHERE folder_id = ? AND item_id IN (SELECT value FROM json_each(?))",
+        (folder.id, gone),
+    )
+    raw.execute("DELETE FROM canvas_item WHERE id IN (SELECT value FROM json_each(?))", (gone,))
+    ctx.target(p.item_id, folder.id, *links)
+    ctx.changed(document_ids=[folder.id])
+    return {"status": "deleted", "id": p.item_id, "removed_link_ids": links}

@@ -1,0 +1,8 @@
+"""What other families may use of a canvas: its tables, and what lies on the canvas of a folder."""
+
+from __future__ import annotations
+
+from armarium_canvas.models import items, places
+from armarium_canvas.queries import canvas_items, layout
+
+__all__ = ["canvas_items", "items", "layout", "places"]

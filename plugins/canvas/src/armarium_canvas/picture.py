@@ -1,0 +1,298 @@
+"""The picture of a canvas: cards with the thumbnails that are there, notes, links, and the strip of what has no place.
+
+Nothing is made for it and nothing changes: a thumbnail that is missing or damaged leaves its card grey.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from armarium.api import Lettering, ServiceError, lettering_for, open_image
+from armarium_canvas.queries import Card, Note, Scene
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+CARD_WIDTH, CARD_HEIGHT = 120.0, 150.0
+"""Size of a card for which none is saved, in card units."""
+
+_MARGIN = 20.0
+_GAP = 16.0
+_LABEL = 34.0
+"""Height of the two lines beneath a card's picture, in card units."""
+
+_TEXT = 11.0
+_SMALLEST_TEXT = 8.0
+_SMALLEST_PICTURE = 6
+_LONGEST_TEXT = 4_000
+"""Characters of a note that are laid out; more do not fit any box."""
+
+Colour = tuple[int, int, int]
+_PAPER: Colour = (248, 248, 246)
+_STRIP: Colour = (236, 236, 232)
+_CARD: Colour = (255, 255, 255)
+_GREY: Colour = (200, 200, 200)
+_EDGE: Colour = (150, 150, 150)
+_INK: Colour = (30, 30, 30)
+_PALE_INK: Colour = (110, 110, 110)
+_BLUE: Colour = (38, 98, 217)
+_YELLOW: Colour = (255, 241, 150)
+_YELLOW_EDGE: Colour = (204, 176, 60)
+_LINE: Colour = (90, 90, 90)
+
+
+class Rect(NamedTuple):
+    """A rectangle in card units, or in pixels of the picture."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        return (self.left + self.right) / 2, (self.top + self.bottom) / 2
+
+
+def draw_canvas(scene: Scene, thumbnail: Callable[[str], Path], max_size: int) -> bytes:
+    """The canvas as a PNG whose longest side is at most *max_size* pixels; one card unit is at most one pixel.
+
+    *thumbnail* says where the thumbnail drawn from the bytes of a checksum lies.
+    """
+    return _Drawing(scene, thumbnail, max_size).png()
+
+
+class _Drawing:
+    def __init__(self, scene: Scene, thumbnail: Callable[[str], Path], max_size: int) -> None:
+        from PIL import Image, ImageDraw
+
+        self.scene = scene
+        self.thumbnail = thumbnail
+        self.rects = {thing.id: _rect_of(thing) for thing in scene.placed}
+        table = _around(self.rects.values())
+        self.strip: Rect | None = None
+        whole = table or Rect(0, 0, 0, 0)
+        if scene.unplaced or scene.not_drawn:
+            self.strip = self._lay_strip(table)
+            whole = _around([self.strip] if table is None else [table, self.strip]) or whole
+        wide = whole.right - whole.left + 2 * _MARGIN
+        high = whole.bottom - whole.top + 2 * _MARGIN
+        self.scale = min(1.0, max_size / max(wide, high))
+        self.origin = (whole.left - _MARGIN, whole.top - _MARGIN)
+        size = (
+            max(1, min(max_size, math.ceil(wide * self.scale))),
+            max(1, min(max_size, math.ceil(high * self.scale))),
+        )
+        self.image = Image.new("RGB", size, _PAPER)
+        self.pen = ImageDraw.Draw(self.image)
+        self.letterings: dict[float, Lettering] = {}
+        self.pictures: dict[tuple[str, int, int], Image.Image | None] = {}
+
+    def png(self) -> bytes:
+        if self.strip is not None:
+            self._draw_strip(self.strip)
+        for line in self.scene.lines:
+            self._draw_line(line.source_id, line.target_id, line.text)
+        for thing in (*self.scene.placed, *self.scene.unplaced):
+            if isinstance(thing, Card):
+                self._draw_card(thing)
+            else:
+                self._draw_note(thing)
+        file = io.BytesIO()
+        self.image.save(file, "PNG", compress_level=3)
+        return file.getvalue()
+
+    def _lay_strip(self, table: Rect | None) -> Rect:
+        """Give each thing without a place one in rows below the canvas, as wide as the canvas or about square."""
+        things = self.scene.unplaced
+        cell_wide, cell_high = CARD_WIDTH + _GAP, CARD_HEIGHT + _GAP
+        across = math.ceil(math.sqrt(len(things) * 1.4))
+        left, top = 0.0, 0.0
+        if table is not None:
+            left, top = table.left, table.bottom + 2 * _MARGIN
+            across = max(across, int((table.right - table.left) // cell_wide))
+        columns = max(1, min(across, len(things)))
+        head = 2 * _TEXT + _GAP
+        for number, thing in enumerate(things):
+            x = left + _GAP + (number % columns) * cell_wide
+            y = top + head + (number // columns) * cell_high
+            self.rects[thing.id] = Rect(x, y, x + CARD_WIDTH, y + CARD_HEIGHT)
+        rows = math.ceil(len(things) / columns)
+        right = max(left + _GAP + columns * cell_wide, left + 2 * CARD_WIDTH)
+        return Rect(left, top, right, top + head + rows * cell_high)
+
+    def _draw_strip(self, strip: Rect) -> None:
+        rect = self._pixels(strip)
+        self.pen.rectangle(rect, fill=_STRIP, outline=_EDGE)
+        missing = self.scene.not_drawn
+        words = f"Not placed: {len(self.scene.unplaced) + missing}"
+        if missing:
+            words += f", {missing} of them not drawn"
+        self._write(words, rect.left + 8 * self.scale, rect.top + 18 * self.scale, rect.right, _INK)
+
+    def _draw_line(self, source_id: str, target_id: str, text: str) -> None:
+        ends = [self.rects.get(source_id), self.rects.get(target_id)]
+        if ends[0] is None or ends[1] is None:
+            return
+        start, end = self._pixels(ends[0]).middle, self._pixels(ends[1]).middle
+        self.pen.line((*start, *end), fill=_LINE, width=max(1, round(2 * self.scale)))
+        if text:
+            x, y = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
+            self._write(text, x + 4, y - 4, x + 200 * self.scale, _PALE_INK)
+
+    def _draw_card(self, card: Card) -> None:
+        rect = self._pixels(self.rects[card.id])
+        edge, width = (_BLUE, max(2, round(3 * self.scale))) if card.is_group else (_EDGE, 1)
+        self.pen.rectangle(rect, fill=_CARD, outline=edge, width=width)
+        inset = width + 3 * self.scale
+        inner = Rect(
+            rect.left + inset,
+            rect.top + inset,
+            rect.right - inset,
+            rect.bottom - max(_LABEL * self.scale, 2.4 * self._text_size) - width,
+        )
+        self._draw_thumbnail(card.thumbnail, inner)
+        size = self._text_size
+        left, right = rect.left + width + 2, rect.right - width - 2
+        foot = rect.bottom - width - 0.35 * size
+        # A long name gives way to the count, which is told in full.
+        count = f" ({card.members})" if card.is_group else ""
+        if rect.bottom - rect.top > 2.6 * size:
+            self._write(card.name, left, foot - 1.15 * size, right, _INK, ending=count)
+        self._write(card.id[:8], left, foot, None, _BLUE if card.is_group else _PALE_INK)
+
+    def _draw_thumbnail(self, checksum: str | None, place: Rect) -> None:
+        wide, high = int(place.right - place.left), int(place.bottom - place.top)
+        if min(wide, high) < 1:
+            return
+        picture = None
+        if checksum is not None and max(wide, high) >= _SMALLEST_PICTURE:
+            picture = self._picture(checksum, wide, high)
+        if picture is None:
+            self.pen.rectangle(place, fill=_GREY)
+            return
+        x = place.left + (wide - picture.width) / 2
+        y = place.top + (high - picture.height) / 2
+        self.image.paste(picture, (round(x), round(y)))
+
+    def _picture(self, checksum: str, wide: int, high: int) -> Image.Image | None:
+        key = (checksum, wide, high)
+        if key not in self.pictures:
+            self.pictures[key] = self._read(checksum, wide, high)
+        return self.pictures[key]
+
+    def _read(self, checksum: str, wide: int, high: int) -> Image.Image | None:
+        """The cached thumbnail fitted into *wide* by *high* pixels; None where there is none that can be read."""
+        path = self.thumbnail(checksum)
+        if not path.is_file():
+            return None
+        try:
+            image = open_image(path, shrink_to=(wide, high)).convert("RGB")
+        except (OSError, ServiceError):
+            return None
+        scale = min(wide / image.width, high / image.height)
+        return image.resize((max(1, int(image.width * scale)), max(1, int(image.height * scale))))
+
+    def _draw_note(self, note: Note) -> None:
+        rect = self._pixels(self.rects[note.id])
+        self.pen.rectangle(rect, fill=_YELLOW, outline=_YELLOW_EDGE)
+        size = self._text_size
+        pad = max(2.0, 5 * self.scale)
+        line = rect.top + pad + size
+        for words in self._wrapped(note.text, rect.right - rect.left - 2 * pad):
+            if line > rect.bottom - 0.3 * size:
+                break
+            self._write(words, rect.left + pad, line, rect.right - pad, _INK)
+            line += 1.25 * size
+
+    def _wrapped(self, text: str, width: float) -> Iterator[str]:
+        """Lines of *text* that fit *width* pixels; a word longer than a line is broken."""
+        lettering = self._lettering(text[:_LONGEST_TEXT])
+        for paragraph in text[:_LONGEST_TEXT].splitlines():
+            line = ""
+            for word in paragraph.split():
+                longer = f"{line} {word}" if line else word
+                if lettering.width(longer) <= width:
+                    line = longer
+                    continue
+                if line:
+                    yield line
+                while lettering.width(word) > width:
+                    fits = _fitting(lettering, word, width)
+                    if fits >= len(word):
+                        break
+                    yield word[:fits]
+                    word = word[fits:]
+                line = word
+            yield line
+
+    @property
+    def _text_size(self) -> float:
+        return max(_SMALLEST_TEXT, round(_TEXT * self.scale, 1))
+
+    def _lettering(self, text: str) -> Lettering:
+        size = self._text_size
+        plain = self.letterings.setdefault(size, Lettering(size))
+        return plain if not plain.missing(text) else lettering_for(text, size)
+
+    def _write(
+        self, text: str, x: float, y: float, right: float | None, colour: Colour, *, ending: str = ""
+    ) -> None:
+        """One line with its baseline beginning at (x, y), cut short with dots at *right* but for its *ending*."""
+        text = " ".join(text[:_LONGEST_TEXT].split())
+        if not text:
+            return
+        lettering = self._lettering(text)
+        if right is not None and lettering.width(text + ending) > right - x:
+            fits = _fitting(lettering, text, right - x - lettering.width("..." + ending))
+            text = f"{text[:fits].rstrip()}..."
+        lettering.write(self.image, (x, y), text + ending, colour)
+
+    def _pixels(self, rect: Rect) -> Rect:
+        left, top = self.origin
+        # A card is a dot at least, and never turned inside out by rounding.
+        x, y = (rect.left - left) * self.scale, (rect.top - top) * self.scale
+        return Rect(
+            x,
+            y,
+            max(x + 1, (rect.right - left) * self.scale),
+            max(y + 1, (rect.bottom - top) * self.scale),
+        )
+
+
+def _rect_of(thing: Card | Note) -> Rect:
+    """Where a placed thing lies: around its saved centre, 120 by 150 where no size is saved."""
+    assert thing.place is not None
+    x, y, w, h = thing.place
+    wide = CARD_WIDTH if w is None else w
+    high = CARD_HEIGHT if h is None else h
+    return Rect(x - wide / 2, y - high / 2, x + wide / 2, y + high / 2)
+
+
+def _around(rects: Iterable[Rect]) -> Rect | None:
+    """The smallest rectangle around *rects*; None around nothing."""
+    found = list(rects)
+    if not found:
+        return None
+    return Rect(
+        min(rect.left for rect in found),
+        min(rect.top for rect in found),
+        max(rect.right for rect in found),
+        max(rect.bottom for rect in found),
+    )
+
+
+def _fitting(lettering: Lettering, text: str, width: float) -> int:
+    """How many characters of *text* fit *width* pixels, at least one."""
+    low, high = 1, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if lettering.width(text[:middle]) <= width:
+            low = middle
+        else:
+            high = middle - 1
+    return low

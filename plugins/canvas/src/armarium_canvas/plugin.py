@@ -1,0 +1,20 @@
+"""What a canvas brings to the engine: the only file with a hook."""
+
+from __future__ import annotations
+
+from armarium.api import Plugin, hookimpl
+from armarium_canvas import actions
+from armarium_canvas.models import metadata
+from armarium_canvas.routes import router
+
+
+@hookimpl
+def armarium_plugin() -> Plugin:
+    """The layout of a folder's cards, notes and links, and its picture."""
+    return Plugin(
+        name="canvas",
+        summary="Where the cards, notes and links of a folder lie, and the picture of it",
+        metadata=metadata,
+        actions=(actions.save_layout, actions.item_create, actions.item_update, actions.item_delete),
+        routers=(router,),
+    )

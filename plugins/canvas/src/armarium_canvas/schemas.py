@@ -1,0 +1,173 @@
+"""What a canvas is asked and answers: layout rows, items, the bounds of its picture (A 4.9)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import orjson
+from pydantic import AfterValidator, BaseModel, Field, model_validator
+
+from armarium.api import Params, SourceText
+
+MAX_ROWS = 10_000
+MAX_ITEMS = 10_000
+MAX_PAYLOAD = 64 * 1024
+MAX_DEPTH = 32
+
+
+def check_payload(value: dict[str, Any]) -> dict[str, Any]:
+    """*value* itself when it is JSON of bounded depth and size; ValueError in words otherwise."""
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH + 1):
+        deeper: list[Any] = []
+        for item in level:
+            if isinstance(item, dict):
+                deeper.extend(item.values())
+            elif isinstance(item, list):
+                deeper.extend(item)
+        if not deeper:
+            break
+        level = deeper
+    else:
+        raise ValueError(f"a payload is nested at most {MAX_DEPTH} deep")
+    try:
+        size = len(orjson.dumps(value))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"this cannot be written as JSON: {error}") from error
+    if size > MAX_PAYLOAD:
+        raise ValueError(f"a payload has at most {MAX_PAYLOAD} bytes of JSON, this has {size}")
+    return value
+
+
+Id = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[0-9A-Za-z_-]+$")]
+Coordinate = Annotated[float, Field(ge=-1_000_000, le=1_000_000, allow_inf_nan=False)]
+Length = Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)]
+Layer = Annotated[int, Field(ge=-1_000_000_000, le=1_000_000_000)]
+Kind = Literal["note", "quote", "work_note", "link", "text"]
+Words = Annotated[SourceText, Field(max_length=100_000)]
+Payload = Annotated[dict[str, Any], AfterValidator(check_payload)]
+
+
+class PlaceFields(Params):
+    """Where something is to lie; a field left out keeps the value it has, null clears it."""
+
+    item_id: Id
+    x: Coordinate
+    y: Coordinate
+    z: Coordinate = 0
+    w: Length | None = None
+    h: Length | None = None
+    d: Length | None = None
+    angle: Annotated[float, Field(ge=-36_000, le=36_000, allow_inf_nan=False)] = 0
+    z_index: Layer = 0
+    style: Annotated[str, Field(max_length=10_000)] | None = None
+
+
+class LayoutBody(Params):
+    """Rows to save and items to take off the table; all others stay where they are."""
+
+    rows: Annotated[list[PlaceFields], Field(max_length=MAX_ROWS)] = Field(default_factory=list)
+    remove: Annotated[list[Id], Field(max_length=MAX_ROWS)] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _each_once(self) -> LayoutBody:
+        named = [row.item_id for row in self.rows] + list(dict.fromkeys(self.remove))
+        if len(set(named)) != len(named):
+            raise ValueError("an item is named twice: each is saved once or removed, not both")
+        return self
+
+
+class LayoutParams(LayoutBody):
+    folder_id: Id
+
+
+class ItemBody(Params):
+    """A note, quote, work note or text; or a link between two things on the canvas."""
+
+    kind: Kind
+    text: Words | None = None
+    source_item_id: Id | None = None
+    target_item_id: Id | None = None
+    payload: Payload = Field(default_factory=dict)
+
+
+class ItemCreateParams(ItemBody):
+    folder_id: Id
+
+
+class ItemPatch(Params):
+    """What to change of an item; a field left out stays, null clears it."""
+
+    kind: Kind | None = None
+    text: Words | None = None
+    source_item_id: Id | None = None
+    target_item_id: Id | None = None
+    payload: Payload | None = None
+
+
+class ItemUpdateParams(ItemPatch):
+    item_id: Id
+
+
+class ItemDeleteParams(Params):
+    item_id: Id
+
+
+class Place(BaseModel):
+    """One layout row: the centre and size of a thing on the canvas, in card units."""
+
+    id: str
+    folder_id: str
+    item_id: str
+    x: float
+    y: float
+    z: float
+    w: float | None
+    h: float | None
+    d: float | None
+    angle: float
+    z_index: int
+    style: str | None
+    updated_at: str
+
+
+class Item(BaseModel):
+    """One canvas item; its place lives in the layout row alone."""
+
+    id: str
+    folder_id: str
+    kind: Kind
+    text: str | None
+    source_item_id: str | None
+    target_item_id: str | None
+    payload: dict[str, Any]
+    created_at: str
+    updated_at: str
+
+
+class Layout(BaseModel):
+    """The canvas of a folder."""
+
+    folder_id: str
+    rows: list[Place]
+    items: list[Item]
+
+
+class LayoutWritten(Layout):
+    audit_id: str
+
+
+class ItemWritten(Item):
+    audit_id: str
+
+
+class ItemDeleted(BaseModel):
+    """An item that is gone, with the links that ended at it."""
+
+    status: Literal["deleted"]
+    id: str
+    removed_link_ids: list[str]
+
+
+class ItemDeletedWritten(ItemDeleted):
+    audit_id: str

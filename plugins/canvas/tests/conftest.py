@@ -1,0 +1,56 @@
+"""Fixtures of the canvas' tests: an engine with documents and canvas, a folder with cards."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from armarium.api import Engine, Library
+from armarium.principals import LOCAL_OWNER, Principal
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+Run = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def engine(make_engine: Callable[..., Engine]) -> Engine:
+    """A started engine with documents and canvas alone: they stand on no other family."""
+    from armarium_canvas.plugin import armarium_plugin as canvas
+    from armarium_documents.plugin import armarium_plugin as documents
+
+    return make_engine(plugins=[documents(), canvas()])
+
+
+@pytest.fixture
+def do(engine: Engine, library: Library) -> Run:
+    """Run an action; its result."""
+
+    def run(name: str, params: dict[str, Any], who: Principal = LOCAL_OWNER) -> dict[str, Any]:
+        return engine.run(library, name, params, who).result or {}
+
+    return run
+
+
+@pytest.fixture
+def folder(do: Run) -> str:
+    """An empty folder; its id."""
+    return str(do("document.create", {"name": "Box"})["id"])
+
+
+@pytest.fixture
+def card(do: Run, folder: str) -> Callable[..., str]:
+    """Make a note in the folder; its id."""
+
+    def make(name: str = "Letter", parent_id: str | None = None, **fields: Any) -> str:
+        made = do(
+            "document.create",
+            {"name": name, "parent_id": parent_id or folder, "node_kind": "note", **fields},
+        )
+        return str(made["id"])
+
+    return make

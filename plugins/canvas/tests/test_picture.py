@@ -1,0 +1,204 @@
+"""The picture of a canvas: each rule of part A 4.9, seen in its pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from canvas_ground import GREEN, RED, add_picture, drawn, near, rows
+
+from armarium.api import Engine, Library
+from armarium.testing.digest import differences, table_digests
+from armarium_canvas import picture
+from armarium_canvas.queries import scene
+
+Run = Any
+Make = Callable[..., str]
+MARGIN = 20
+
+
+def save(do: Run, folder: str, *places: dict[str, Any]) -> None:
+    do("canvas.save_layout", {"folder_id": folder, "rows": list(places)})
+
+
+def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every text that a picture is given, as it is written."""
+    said: list[str] = []
+    real = picture.Lettering.write
+
+    def write(self: Any, image: Any, at: Any, text: str, colour: Any) -> None:
+        said.append(text)
+        real(self, image, at, text, colour)
+
+    monkeypatch.setattr(picture.Lettering, "write", write)
+    return said
+
+
+def test_a_card_sits_at_its_saved_centre_with_its_size(
+    engine: Engine, library: Library, folder: str, client: Any, do: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = add_picture(engine, library, folder, RED, "one.png")
+    other = add_picture(engine, library, folder, GREEN, "other.png")
+    engine.jobs.run_until_idle(library)
+    said = written(monkeypatch)
+    save(
+        do,
+        folder,
+        {"item_id": one, "x": 100, "y": 100},
+        {"item_id": other, "x": 500, "y": 100, "w": 300, "h": 200},
+    )
+    image = drawn(client, folder)
+    # From 40 to 650 across, 0 to 200 down, and a margin around.
+    assert image.size == (610 + 2 * MARGIN, 200 + 2 * MARGIN)
+    assert near(image.getpixel((100 - 40 + MARGIN, 80 + MARGIN)), RED)
+    assert near(image.getpixel((500 - 40 + MARGIN, 80 + MARGIN)), GREEN)
+    # The edges of the card of no saved size: 120 by 150 around (100, 100).
+    assert image.getpixel((MARGIN, 100 + MARGIN)) == picture._EDGE
+    assert image.getpixel((MARGIN + 120, 100 + MARGIN)) == picture._EDGE
+    assert image.getpixel((MARGIN + 60, 25 + MARGIN)) == picture._EDGE
+    assert said == ["one.png", one[:8], "other.png", other[:8]]
+
+
+def test_a_card_without_a_thumbnail_is_grey_and_nothing_is_made(
+    engine: Engine, library: Library, folder: str, client: Any, do: Run
+) -> None:
+    one = add_picture(engine, library, folder)
+    save(do, folder, {"item_id": one, "x": 60, "y": 75})
+    before = table_digests(library.db, engine.library_schema)
+    jobs = rows(library, "SELECT count(*), max(seq) FROM job")
+    image = drawn(client, folder)
+    assert image.getpixel((60 + MARGIN, 50 + MARGIN)) == picture._GREY
+    assert differences(before, table_digests(library.db, engine.library_schema)) == []
+    assert rows(library, "SELECT count(*), max(seq) FROM job") == jobs
+    assert rows(library, "SELECT count(*) FROM thumbnail") == [(0,)]
+    assert not list(library.derived.rglob("*.jpg"))
+
+
+def test_a_lost_or_damaged_thumbnail_leaves_its_card_grey(
+    engine: Engine, library: Library, folder: str, client: Any, do: Run
+) -> None:
+    one, other = add_picture(engine, library, folder, RED), add_picture(engine, library, folder, GREEN)
+    engine.jobs.run_until_idle(library)
+    save(do, folder, {"item_id": one, "x": 60, "y": 75}, {"item_id": other, "x": 260, "y": 75})
+    first, second = sorted(library.derived.rglob("*.jpg"))
+    first.unlink()
+    second.write_bytes(b"no picture")
+    image = drawn(client, folder)
+    assert image.getpixel((60 + MARGIN, 50 + MARGIN)) == picture._GREY
+    assert image.getpixel((260 + MARGIN, 50 + MARGIN)) == picture._GREY
+
+
+def test_a_group_is_blue_counts_its_members_and_shows_the_first(
+    engine: Engine, library: Library, folder: str, client: Any, do: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = str(do("document.create", {"name": "Letter", "doc_type": "group", "parent_id": folder})["id"])
+    add_picture(engine, library, group, GREEN, "a.png")
+    add_picture(engine, library, group, RED, "b.png")
+    engine.jobs.run_until_idle(library)
+    save(do, folder, {"item_id": group, "x": 60, "y": 75})
+    said = written(monkeypatch)
+    image = drawn(client, folder)
+    assert near(image.getpixel((60 + MARGIN, 50 + MARGIN)), GREEN)
+    assert image.getpixel((MARGIN + 1, 75 + MARGIN)) == picture._BLUE
+    assert said == ["Letter (2)", group[:8]]
+    do("document.update", {"document_id": group, "name": "Letters of the year 1914 and after"})
+    drawn(client, folder)
+    assert said[2].startswith("Letters of")
+    assert said[2].endswith("... (2)")
+
+
+def test_notes_are_yellow_with_their_text_and_links_are_lines(
+    folder: str, card: Make, client: Any, do: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = card("one")
+    text = "A question that goes over more than one line"
+    note = do("canvas.item_create", {"folder_id": folder, "kind": "note", "text": text})["id"]
+    do(
+        "canvas.item_create",
+        {"folder_id": folder, "kind": "link", "source_item_id": one, "target_item_id": note},
+    )
+    save(do, folder, {"item_id": one, "x": 60, "y": 75}, {"item_id": note, "x": 460, "y": 75, "h": 100})
+    said = written(monkeypatch)
+    image = drawn(client, folder)
+    assert image.getpixel((460 + MARGIN, 115 + MARGIN)) == picture._YELLOW
+    assert image.getpixel((260 + MARGIN, 75 + MARGIN)) == picture._LINE
+    lines = said[2:]
+    assert len(lines) > 1
+    assert " ".join(lines) == text
+
+
+def test_what_has_no_place_lies_in_a_strip_below_in_folder_order(
+    engine: Engine, library: Library, folder: str, client: Any, do: Run, card: Make
+) -> None:
+    one = card("placed")
+    loose = [add_picture(engine, library, folder, colour, n) for colour, n in ((GREEN, "b"), (RED, "a"))]
+    engine.jobs.run_until_idle(library)
+    save(do, folder, {"item_id": one, "x": 60, "y": 75})
+    with library.db.read() as conn:
+        found = scene(conn, folder)
+    assert [thing.id for thing in found.unplaced] == loose
+    image = drawn(client, folder)
+    assert image.height > 2 * 150
+    greens = [x for x in range(image.width) for y in (290,) if near(image.getpixel((x, y)), GREEN)]
+    reds = [x for x in range(image.width) for y in (290,) if near(image.getpixel((x, y)), RED)]
+    assert greens
+    assert reds
+    assert max(greens) < min(reds)
+
+
+def test_at_most_400_are_drawn_and_the_rest_counted(
+    library: Library, folder: str, client: Any, do: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from armarium.api import new_id
+
+    nodes = [{"id": new_id(), "parent_id": folder, "doc_type": "page", "name": f"{n:03}"} for n in range(403)]
+    do("document.add_files", {"nodes": nodes[:400]})
+    do("document.add_files", {"nodes": nodes[400:]})
+    do("canvas.item_create", {"folder_id": folder, "kind": "note", "text": "no place"})
+    with library.db.read() as conn:
+        found = scene(conn, folder)
+    assert (len(found.unplaced), found.not_drawn) == (400, 4)
+    said = written(monkeypatch)
+    image = drawn(client, folder)
+    assert max(image.size) <= 1600
+    assert said[0] == "Not placed: 404, 4 of them not drawn"
+    ids = [words for words in said if any(node["id"].startswith(words) for node in nodes)]
+    assert len(ids) == 400
+
+
+def test_the_longest_side_is_bounded(folder: str, card: Make, client: Any, do: Run) -> None:
+    places = [{"item_id": card(str(n)), "x": n * 3000, "y": n * 1000} for n in range(3)]
+    save(do, folder, *places)
+    assert max(drawn(client, folder).size) == 1600
+    assert max(drawn(client, folder, max_size=256).size) == 256
+    assert max(drawn(client, folder, max_size=4096).size) == 4096
+    save(do, folder, {**places[0], "x": -1_000_000, "w": 100_000}, {**places[1], "h": 0.001})
+    assert max(drawn(client, folder, max_size=300).size) == 300
+
+
+@pytest.mark.parametrize("size", ["255", "4097", "0", "-1", "large", "1e3", ""])
+def test_a_size_out_of_range_is_422(client: Any, folder: str, size: str) -> None:
+    answer = client.get(f"/api/canvas/folders/{folder}/canvas-picture", params={"max_size": size})
+    assert answer.status_code == 422
+    assert answer.json()["detail"]
+
+
+def test_an_empty_canvas_is_an_empty_picture(client: Any, folder: str) -> None:
+    image = drawn(client, folder)
+    assert image.getcolors() == [(image.width * image.height, picture._PAPER)]
+
+
+def test_words_of_every_kind_are_drawn(folder: str, card: Make, client: Any, do: Run) -> None:
+    one = card("ñandú — Ωμέγα \u0645\u062e\u0637\u0648\u0637 " + "x" * 900)
+    texts = ["", "w" * 5_000, "a\n\n\nb", "  ", "\u0000\u202e", "word " * 2_000]
+    notes = [
+        do("canvas.item_create", {"folder_id": folder, "kind": "text", "text": text})["id"] for text in texts
+    ]
+    save(
+        do,
+        folder,
+        {"item_id": one, "x": 0, "y": 0},
+        *({"item_id": note, "x": 150 * n, "y": 300, "w": 5 + 40 * n} for n, note in enumerate(notes)),
+    )
+    assert drawn(client, folder).width > 500
