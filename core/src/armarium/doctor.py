@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from armarium.engine import Engine
     from armarium.libraries import Library
 
+NAMED = 20
+"""Missing files that are named one by one; the rest is counted."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -64,6 +67,7 @@ def _findings(engine: Engine, library: Library, *, files: bool) -> Iterator[Find
     broken = engine.verify_audit(library)
     if broken is not None:
         yield Finding("error", broken)
+    yield from _missing(engine, library)
     if files:
         yield from _files(library)
     leftovers = library.objects.root / "tmp"
@@ -95,6 +99,27 @@ def _database(raw: sqlite3.Connection) -> Iterator[Finding]:
         stray = raw.execute(f"SELECT 1 FROM {quoted(name)} WHERE audit_seq > ? LIMIT 1", (steps,)).fetchone()
         if stray is not None:
             yield Finding("error", f"{name} holds images of a step that the audit log does not know.")
+
+
+def _missing(engine: Engine, library: Library) -> Iterator[Finding]:
+    """Files that rows name (in columns with `info={"object": True}`) and that the project does not have."""
+    for plugin in engine.plugins.loaded:
+        for table in plugin.metadata.sorted_tables if plugin.metadata is not None else ():
+            for column in (one for one in table.columns if one.info.get("object")):
+                with library.db.read_raw() as raw:
+                    named = raw.execute(
+                        f"SELECT DISTINCT {quoted(column.name)} FROM {quoted(table.name)} "
+                        f"WHERE {quoted(column.name)} IS NOT NULL"
+                    ).fetchall()
+                lost = [digest for (digest,) in named if not library.objects.has(digest)]
+                for digest in lost[:NAMED]:
+                    yield Finding(
+                        "error",
+                        f"The file {digest[:12]}… that a row of {table.name} names is not there. "
+                        "Put it back from a copy of the project.",
+                    )
+                if len(lost) > NAMED:
+                    yield Finding("error", f"{len(lost) - NAMED} more files of {table.name} are not there.")
 
 
 def _files(library: Library) -> Iterator[Finding]:
