@@ -16,7 +16,7 @@ import pytest
 from armarium.drivers import Drivers
 from armarium.errors import Conflict, NotFound, Unavailable
 from armarium.plugins import Plugin
-from armarium.runtimes import Runtime, Runtimes, tethered
+from armarium.runtimes import Runtime, Runtimes, installer, tethered
 from armarium.runtimes.installer import InstallationStopped, pinned_versions
 from armarium.runtimes.registry import MARKER
 
@@ -101,7 +101,7 @@ def test_install_use_and_remove(runtimes: Runtimes) -> None:
     steps: list[tuple[int, int, str]] = []
     state = runtimes.install("tiny", lambda *step: steps.append(step))
     assert state.installed
-    assert state.size_bytes > 1_000_000
+    assert state.size_bytes > 1_000
     assert state.versions == {"tinyengine": "1.0"}
     assert [done for done, _, _ in steps] == sorted(done for done, _, _ in steps)
     assert steps[-1][:2] == (4, 4)
@@ -112,6 +112,32 @@ def test_install_use_and_remove(runtimes: Runtimes) -> None:
     assert again == []
     assert runtimes.remove("tiny") >= state.size_bytes
     assert not runtimes.installed("tiny")
+
+
+def without(monkeypatch: pytest.MonkeyPatch, *missing: str) -> None:
+    """Let the installer find none of these modules."""
+    found = installer.importlib.util.find_spec
+    monkeypatch.setattr(
+        installer.importlib.util, "find_spec", lambda name: None if name in missing else found(name)
+    )
+
+
+def test_without_ensurepip_the_pip_beside_the_engine_does_the_work(
+    runtimes: Runtimes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on Debian, which has ensurepip in a package of its own."""
+    without(monkeypatch, "ensurepip")
+    runtimes.install("tiny")
+    assert answer_of(runtimes) == "1"
+
+
+def test_without_any_pip_the_refusal_says_what_to_install(
+    runtimes: Runtimes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without(monkeypatch, "ensurepip", "pip")
+    monkeypatch.setattr(installer.shutil, "which", lambda name, path=None: None)
+    with pytest.raises(Unavailable, match="python3-venv"):
+        runtimes.install("tiny")
 
 
 def test_new_requirements_make_the_installation_outdated_and_replace_it(

@@ -75,10 +75,12 @@ def _build(
     total = len(names) + 3
     shutil.rmtree(place, ignore_errors=True)
     on_progress(0, total, "making the environment")
-    _run(_environment_command(place), "The environment could not be made", should_stop)
+    make, pip_beside = _ways()
+    _run([*make, str(place)], "The environment could not be made", should_stop)
     seen: set[str] = set()
+    pip = [*pip_beside, str(interpreter(place))] if pip_beside else [str(interpreter(place)), "-m", "pip"]
     command = [
-        str(interpreter(place)), "-m", "pip", "install", "--disable-pip-version-check", "--no-input",
+        *pip, "install", "--disable-pip-version-check", "--no-input",
         "--progress-bar", "off", "-r", str(requirements),
     ]  # fmt: skip
     for line in _lines(command, f"The packages of {runtime.name} could not be installed", should_stop):
@@ -108,15 +110,21 @@ def _build(
     on_progress(total, total, "done")
 
 
-def _environment_command(place: Path) -> list[str]:
-    """The standard library's venv where it can add pip (Debian splits that off), else uv's with a seeded pip."""
+def _ways() -> tuple[list[str], list[str]]:
+    """How the environment is made and how pip is run for it; both still lack the environment's place.
+
+    Debian splits off what the standard library needs to add pip; then the pip that stands beside the engine works
+    for the new environment, and without one uv puts a pip in.
+    """
     if importlib.util.find_spec("ensurepip") is not None:
-        return [sys.executable, "-m", "venv", "--clear", str(place)]
+        return [sys.executable, "-m", "venv", "--clear"], []
+    if importlib.util.find_spec("pip") is not None:
+        return [sys.executable, "-m", "venv", "--clear", "--without-pip"], [sys.executable, "-m", "pip", "--python"]
     uv = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
     if uv is not None:
-        return [uv, "venv", "--seed", "--python", sys.executable, str(place)]
+        return [uv, "venv", "--seed", "--python", sys.executable], []
     raise Unavailable(
-        "This Python has neither ensurepip nor uv to make an environment with. Install the Debian package "
+        "This Python has neither ensurepip nor pip nor uv to make an environment with. Install the Debian package "
         "python3-venv, or uv, and try again.",
         code="runtime_failed",
     )
