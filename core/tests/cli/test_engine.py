@@ -161,7 +161,7 @@ def test_jobs_are_listed_logged_held_and_given_up(desk: Machine, pictures: Pictu
     desk.done("jobs", "mode", "automatic")
     desk.done("jobs", "log", job)
     desk.done("jobs", "clear-failed")
-    assert "Background work" in desk.done("jobs", "--watch").out
+    assert desk.done("jobs", "--watch").out.endswith("Nothing is left to wait for.\n")
 
 
 @pytest.mark.parametrize("command", ["log", "pause", "resume", "cancel", "retry"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import Annotated, Any
 
@@ -11,6 +12,9 @@ from armarium.cli.options import Mode
 from armarium.cli.output import answer, table, wants_json
 from armarium.cli.program import engine_session, work_session
 from armarium.cli.session import Session, id_of
+
+EVERY = 0.25
+"""Seconds between two looks at the work."""
 
 jobs = typer.Typer(help="Background work.", invoke_without_command=True)
 
@@ -50,19 +54,44 @@ def _row(job: dict[str, Any]) -> tuple[object, ...]:
 
 
 def _watch(session: Session) -> None:
+    """Show the work until nothing is left that can go on: redrawn on a terminal, else a line when a state changes."""
     from rich.live import Live
+    from rich.markup import escape
     from rich.table import Table
 
+    if not sys.stdout.isatty():
+        _watch_in_lines(session)
+        return
     with Live(refresh_per_second=4) as live:
         while True:
             found = session.get("/api/activity/jobs")
             drawn = Table(*_COLUMNS, title=f"Background work ({found['mode']})")
             for job in found["items"]:
-                drawn.add_row(*(str(cell) for cell in _row(job)))
+                drawn.add_row(*(escape(str(cell)) for cell in _row(job)))
             live.update(drawn)
-            if not any(job["state"] in ("running", "waiting") for job in found["items"]):
+            if not _going_on(found):
                 return
-            time.sleep(0.25)
+            time.sleep(EVERY)
+
+
+def _watch_in_lines(session: Session) -> None:
+    said: dict[str, str] = {}
+    while True:
+        found = session.get("/api/activity/jobs")
+        for job in found["items"]:
+            if said.get(job["id"]) != job["state"]:
+                said[job["id"]] = job["state"]
+                typer.echo("  ".join(str(cell) for cell in _row(job) if cell != ""))
+        if not _going_on(found):
+            typer.echo("Nothing is left to wait for.")
+            return
+        time.sleep(EVERY)
+
+
+def _going_on(found: dict[str, Any]) -> bool:
+    if found["mode"] == "paused":
+        return any(job["state"] == "running" for job in found["items"])
+    return any(job["state"] in ("running", "waiting") for job in found["items"])
 
 
 JobId = Annotated[str, typer.Argument(help="Id of the job.")]

@@ -14,6 +14,9 @@ from armarium.cli.options import asked
 SAY_EVERY = 10.0
 """Seconds between two lines about a job where there is no terminal."""
 
+SETTLED = 2.0
+"""Seconds after which a new state is worth a line: most waits are over sooner."""
+
 
 def wants_json() -> bool:
     """Whether the command was called with `--json`."""
@@ -87,7 +90,7 @@ def _in_lines(title: str) -> Callable[[Mapping[str, Any]], None]:
         nonlocal told, said
         state, at = _state(node), time.monotonic()
         ended = node.get("state") in ("done", "failed", "cancelled", "paused")
-        if not ended and at - told < SAY_EVERY and state in (said, "waiting"):
+        if not ended and at - told < (SAY_EVERY if state == said else SETTLED):
             return
         told, said = at, state
         counted = f" {node.get('done') or 0}/{node['total']}" if node.get("total") else ""

@@ -51,10 +51,17 @@ def history(
         return ", ".join(word for word in ("undone" if row["undone"] else "", reverses) if word)
 
     listed = [
-        (r["seq"], r["created_at"], r["action_name"], r["actor"]["name"], note(r), r["id"])
+        (
+            r["seq"],
+            r["created_at"][:19].replace("T", " "),
+            r["action_name"],
+            r["actor"]["name"],
+            note(r),
+            r["id"],
+        )
         for r in rows["items"]
     ]
-    answer(rows, lambda: table("", ("#", "when", "what", "who", "", "id"), listed))
+    answer(rows, lambda: table("", ("#", "when (UTC)", "what", "who", "", "id"), listed))
 
 
 Steps = Annotated[list[str] | None, typer.Argument(help="Ids of steps or of sets; none: the last one.")]
