@@ -44,22 +44,31 @@ def runtime_python() -> Path:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_it_is_a_reader(tmp_path: Path) -> None:
+def test_it_is_a_reader_that_finds_lines(tmp_path: Path) -> None:
     python = runtime_python()
     page = sample_pages(count=1, scale=0.4)[0]
     path = tmp_path / "page.jpg"
     path.write_bytes(page.jpeg)
-    model = os.environ.get("ARMARIUM_TEST_KRAKEN_MODEL")
     proof = exercise_reader(
-        KrakenReader,
-        tmp_path,
-        page=path,
-        python=python,
-        model=Path(model) if model else None,
-        least_lines=len(page.lines) // 2,
+        KrakenReader, tmp_path, page=path, python=python, least_lines=len(page.lines) // 2
     )
     assert "find_lines: a page" in proof.checked
-    assert bool(proof.left_out) is (model is None)
+    assert list(proof.left_out) == ["reading"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_it_is_a_reader_that_reads_with_a_model_given(tmp_path: Path) -> None:
+    """No package brings a recognition model: ARMARIUM_TEST_KRAKEN_MODEL names one, …_PAGE a page it can read."""
+    python = runtime_python()
+    model, page = os.environ.get("ARMARIUM_TEST_KRAKEN_MODEL"), os.environ.get("ARMARIUM_TEST_KRAKEN_PAGE")
+    if model is None or page is None:
+        pytest.skip(
+            "No recognition model is here (ARMARIUM_TEST_KRAKEN_MODEL and ARMARIUM_TEST_KRAKEN_PAGE)."
+        )
+    proof = exercise_reader(KrakenReader, tmp_path, page=Path(page), python=python, model=Path(model))
+    assert proof.left_out == {}
+    assert "read_lines: a page" in proof.checked
 
 
 @pytest.mark.slow
