@@ -1,8 +1,12 @@
-"""Nothing leaves the machine while tests run: a connection or a name look-up beyond loopback fails the test."""
+"""What holds for every test: nothing leaves the machine, and the log is as loud after a test as before it.
+
+A connection or a name look-up beyond loopback fails the test that made it.
+"""
 
 from __future__ import annotations
 
 import ipaddress
+import logging
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -55,3 +59,12 @@ def nothing_leaves() -> Iterator[None]:
     yield
     if left := _attempts[before:]:
         pytest.fail(f"something tried to leave the machine: {', '.join(left)}")
+
+
+@pytest.fixture(autouse=True)
+def log_as_loud_as_before() -> Iterator[None]:
+    """The command line quiets the engine it runs in its own process; a later test must hear that engine again."""
+    log = logging.getLogger("armarium")
+    before = log.level
+    yield
+    log.setLevel(before)
