@@ -75,3 +75,14 @@ def test_it_clears_its_own_folder_and_no_other(tmp_path: Path) -> None:
     assert ran.returncode != 0
     assert (tmp_path / "demo" / "mine.txt").read_text() == "keep me"
     assert "--out" in ran.stderr
+
+
+def test_it_never_clears_the_pages_it_was_given(tmp_path: Path) -> None:
+    pages = tmp_path / "demo" / "pages"
+    pages.mkdir(parents=True)
+    (tmp_path / "demo" / ".armarium-demo").touch()
+    (pages / "mine.jpg").write_bytes(b"a photograph")
+    ran = demonstrate(tmp_path, "--folder", str(pages))
+    assert ran.returncode != 0
+    assert "elsewhere" in ran.stderr
+    assert (pages / "mine.jpg").read_bytes() == b"a photograph"

@@ -53,8 +53,8 @@ def demo(
     out: Annotated[str, typer.Option(help="Where the project and what it makes go.")] = "demo",
 ) -> None:
     """Import pages, find lines, read, correct a line, export, draw, undo and redo: in one go."""
-    place = _fresh(Path(out).absolute())
     given = _folder_of_pages(folder)
+    place = _fresh(Path(out).absolute(), given)
     roots = [place, *([given] if given else [])]
     settings = settings_of_this_user().model_copy(
         update={"state_dir": place / "state", "library_roots": roots}
@@ -71,8 +71,12 @@ def demo(
     answer(report, lambda: _show(report))
 
 
-def _fresh(place: Path) -> Path:
+def _fresh(place: Path, pages: Path | None) -> Path:
     """An empty folder for the demonstration; one that an earlier run made is cleared, another is left alone."""
+    if pages is not None and place.resolve() in (pages, *pages.parents):
+        raise Refused(
+            f"{pages} lies inside {place}, which the demonstration clears; copy the pages elsewhere first."
+        )
     if place.exists() and any(place.iterdir()):
         if not (place / MARKER).is_file():
             raise Refused(f"{place} is there and is not a demonstration's; name another with --out.")
