@@ -47,31 +47,46 @@ def image_before(table: Table, column: str, alias: str) -> str:
 
 def delete_inserted(raw: sqlite3.Connection, table: Table, where: tuple[int, int]) -> None:
     """Delete the rows that the step made: those whose first image in it is an insert's."""
+    ops = _ops(raw, table, where)
+    if "I" not in ops:
+        return
     history = quoted(history_name(table))
     key_list = ", ".join(quoted(key) for key in key_columns(table))
+    # Without a deletion in the step, no insert can come after another image of its row.
+    first, given = _is_first(table, where) if "D" in ops else ("1", ())
     raw.execute(
         f"DELETE FROM {quoted(table.name)} WHERE ({key_list}) IN "
         f"(SELECT {keys_of(table, 'e')} FROM {history} e WHERE e.seq BETWEEN ? AND ? AND e.op = 'I' "
-        f"AND {_is_first(table)})",
-        (*where, where[0]),
+        f"AND {first})",
+        (*where, *given),
     )
 
 
-def _is_first(table: Table) -> str:
-    """SQL: *e* is its row's first image in the step; takes the step's first seq as one more parameter."""
+def _ops(raw: sqlite3.Connection, table: Table, where: tuple[int, int]) -> set[str]:
+    """What the step did to rows of *table*: I, U, D."""
+    return {
+        row[0]
+        for row in raw.execute(
+            f"SELECT DISTINCT op FROM {quoted(history_name(table))} WHERE seq BETWEEN ? AND ?", where
+        )
+    }
+
+
+def _is_first(table: Table, where: tuple[int, int]) -> tuple[str, tuple[int, ...]]:
+    """SQL: *e* is its row's first image in the step; and its parameters."""
     return (
         f"NOT EXISTS (SELECT 1 FROM {quoted(history_name(table))} f WHERE {same_key(table, 'f', 'e')} "
         "AND f.seq >= ? AND f.seq < e.seq)"
-    )
+    ), (where[0],)
 
 
 def write_back(raw: sqlite3.Connection, table: Table, where: tuple[int, int], now: str) -> None:
     """Put the rows that the step changed or deleted back to what they were before its first touch."""
     history, live = quoted(history_name(table)), quoted(table.name)
-    ops = {
-        row[0] for row in raw.execute(f"SELECT DISTINCT op FROM {history} WHERE seq BETWEEN ? AND ?", where)
-    }
-    chosen = f"e.seq BETWEEN ? AND ? AND e.op <> 'I' AND {_is_first(table)}"
+    ops = _ops(raw, table, where)
+    # A row deleted in a step that only deletes has one image in it.
+    first, given_first = _is_first(table, where) if ops != {"D"} else ("1", ())
+    chosen = f"e.seq BETWEEN ? AND ? AND e.op <> 'I' AND {first}"
     keys = key_columns(table)
     monotonic = rules_of(table).monotonic
     if "U" in ops or ops >= {"I", "D"}:
@@ -93,14 +108,17 @@ def write_back(raw: sqlite3.Connection, table: Table, where: tuple[int, int], no
             raw.execute(
                 f"UPDATE {live} SET {', '.join(sets)} FROM {history} e "
                 f"WHERE {same_key(table, live, 'e')} AND {chosen}",
-                (*values, *where, where[0]),
+                (*values, *where, *given_first),
             )
     if "D" in ops:
+        later = raw.execute(f"SELECT 1 FROM {history} WHERE seq > ? LIMIT 1", (where[1],)).fetchone()
         columns, values, given = [], [], []
         for column in table.columns:
             name = quoted(column.name)
             columns.append(name)
-            if column.name in monotonic and is_counter(column):
+            if column.name in monotonic and is_counter(column) and ops == {"D"} and later is None:
+                values.append(f"COALESCE(e.{name}, 0) + 1")
+            elif column.name in monotonic and is_counter(column):
                 # A row that is not there was deleted last: its newest image holds the counter it had then.
                 newest = (
                     f"(SELECT g.{name} FROM {history} g WHERE {same_key(table, 'g', 'e')} "
@@ -115,7 +133,7 @@ def write_back(raw: sqlite3.Connection, table: Table, where: tuple[int, int], no
         raw.execute(
             f"INSERT INTO {live} ({', '.join(columns)}) SELECT {', '.join(values)} FROM {history} e "
             f"WHERE {chosen} AND NOT EXISTS (SELECT 1 FROM {live} t WHERE {same_key(table, 't', 'e')})",
-            (*given, *where, where[0]),
+            (*given, *where, *given_first),
         )
 
 
