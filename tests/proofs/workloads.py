@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from pathlib import Path
 
 from armarium.db import Database
@@ -62,6 +63,8 @@ SHELVES = Workload(plugins=lambda: [shelf_plugin()], prepare=_nothing, work=_she
 
 def _lies(engine: Engine, library: Library, folder: Path, say: Say) -> None:
     say("step " + "0" * 32)
+    # Most kills then come after the claim.
+    time.sleep(0.3)
 
 
 LIAR = Workload(plugins=lambda: [shelf_plugin()], prepare=_nothing, work=_lies, check=_shelves_whole)
