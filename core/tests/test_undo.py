@@ -198,3 +198,25 @@ def test_words_of_a_source_never_enter_the_log(run, shelf_library: Library) -> N
         row = select_row(conn, outcome.audit_id)
     assert row["params"]["notes"] == {"characters": 22}
     assert "canary" not in str(row)
+
+
+def test_a_viewer_takes_nothing_back_though_no_plugin_names_the_action(
+    run, shelf_engine: Engine, shelf_library, undo
+) -> None:
+    shelf = run("shelf.create", name="A")
+    shelf_engine.actions._actions.pop("shelf.create")
+    with pytest.raises(Forbidden, match="needs editor"):
+        undo(shelf.audit_id, who=Principal("person", "guest", "viewer"))
+    undo(shelf.audit_id)
+
+
+def test_a_checkpoint_that_gets_no_thread_fails_no_write(run, shelf_library: Library, monkeypatch) -> None:
+    from armarium import db as db_module
+
+    def none_left(self) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(db_module, "CHECKPOINT_PAGES", 0)
+    monkeypatch.setattr(db_module.threading.Thread, "start", none_left)
+    run("shelf.create", name="A")
+    assert not shelf_library.db._checkpointing.locked()

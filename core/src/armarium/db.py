@@ -172,8 +172,14 @@ class Database:
         if self._pages < CHECKPOINT_PAGES or not self._checkpointing.acquire(blocking=False):
             return
         self._pages = 0
-        self._checkpointer = threading.Thread(target=self._checkpoint, name="checkpoint", daemon=True)
-        self._checkpointer.start()
+        thread = threading.Thread(target=self._checkpoint, name="checkpoint", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:
+            # No thread to be had: the write is committed all the same, and the next one tries again.
+            self._checkpointing.release()
+            return
+        self._checkpointer = thread
 
     def _checkpoint(self) -> None:
         try:

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Table
 from sqlalchemy.exc import IntegrityError
 
 from armarium.actions import ActionContext, Bus, authorise
+from armarium.actions.rights import authorise_unknown
 from armarium.db import Database, raw_of
 from armarium.errors import Conflict, Invalid, NotFound, ServiceError
 from armarium.history import history_name, key_columns, quoted, span
@@ -83,8 +84,8 @@ def undo(bus: Bus, library: Library | None, audit_ids: Sequence[str], principal:
             set_id = new_id() if len(rows) > 1 else None
             for row in rows:
                 # Read anew: taking back a newer step of the set may have put this one back into effect.
-                now = _row(raw, row.id)
-                told.append((_take_back(bus, conn, schema, home, now, principal, set_id), row.id))
+                current = _row(raw, row.id)
+                told.append((_take_back(bus, conn, schema, home, current, principal, set_id), row.id))
     except (IntegrityError, sqlite3.IntegrityError) as error:
         raise _refusal("changed", rows[-1].id, "a later step depends on what this one made") from error
     for ctx, undone_id in told:
@@ -162,6 +163,8 @@ def _take_back(
     action = bus.engine.actions.find(original)
     if action is not None:
         authorise(action, principal, library)
+    else:
+        authorise_unknown(original, principal, library)
     if row.gone:
         raise _refusal("gone", row.id, "what it changed was removed for good by Empty Trash")
     if row.undone:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.exc import IntegrityError
 
 from armarium.errors import Conflict, Forbidden
-from armarium.principals import Principal
+from armarium.principals import Principal, Role
 
 if TYPE_CHECKING:
     from armarium.actions.definition import Action
@@ -17,7 +17,20 @@ if TYPE_CHECKING:
 
 def authorise(found: Action[Any], principal: Principal, library: Library | None) -> None:
     """Refuse an action that *principal* may not run (A 5); the codes are those of A 7."""
-    if found.scope != "engine" and library is not None and not principal.reaches(str(library.path)):
+    _require(found.name, found.role, principal, library, in_project=found.scope != "engine")
+    if found.person_only and principal.kind != "person":
+        raise Forbidden(f"Only a person may do this ({found.name}), not a machine.", code="person_only")
+
+
+def authorise_unknown(name: str, principal: Principal, library: Library | None) -> None:
+    """Refuse to take back a step whose action *name* no loaded plugin brings, unless *principal* may write."""
+    _require(name, "editor", principal, library, in_project=library is not None)
+
+
+def _require(
+    name: str, role: Role, principal: Principal, library: Library | None, *, in_project: bool
+) -> None:
+    if in_project and library is not None and not principal.reaches(str(library.path)):
         raise Forbidden(
             f"This token does not reach the project {library.name}.",
             code="library_access_denied",
@@ -25,18 +38,16 @@ def authorise(found: Action[Any], principal: Principal, library: Library | None)
             required="write",
             role=principal.role,
         )
-    if not principal.may(found.role):
-        if found.role == "owner":
-            raise Forbidden(f"Only the owner may do this ({found.name}).", code="owner_only")
+    if not principal.may(role):
+        if role == "owner":
+            raise Forbidden(f"Only the owner may do this ({name}).", code="owner_only")
         raise Forbidden(
-            f"Your role here is {principal.role}; {found.name} needs {found.role}.",
+            f"Your role here is {principal.role}; {name} needs {role}.",
             code="library_access_denied",
             library_path=str(library.path) if library else None,
             required="write",
             role=principal.role,
         )
-    if found.person_only and principal.kind != "person":
-        raise Forbidden(f"Only a person may do this ({found.name}), not a machine.", code="person_only")
 
 
 def clash(error: IntegrityError | sqlite3.IntegrityError) -> Exception:
