@@ -1,0 +1,44 @@
+"""Names of files as a METS file gives them: made into a path below its own folder, or refused in words."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def local_path(href: str) -> tuple[str, str | None]:
+    """An href as a path relative to the METS file with `/` between its parts, and why it is refused, else None.
+
+    Nothing is opened here and no link on the disk is followed; whoever opens the path still keeps to the folder.
+    """
+    stated = href.strip()
+    if not stated:
+        return "", "it names nothing"
+    plain = stated
+    if plain.lower().startswith("file:") and not plain.lower().startswith("file:/"):
+        plain = plain[5:]
+    path = unquote(plain).replace("\\", "/")
+    if _CONTROL.search(path):
+        return stated, "it holds control characters"
+    if re.match(r"[A-Za-z]:(/|$)", path):
+        return stated, "it is a full path; only files below the METS file's folder are taken"
+    if plain.lower().startswith("file:") or path.startswith("/"):
+        remote = path.startswith("//")
+        why = "it points at another machine" if remote else "it is a full path"
+        return stated, f"{why}; only files below the METS file's folder are taken"
+    if _SCHEME.match(plain) or _SCHEME.match(path):
+        return stated, "it is an address on the network or of another kind; nothing is fetched"
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == "..":
+            if not parts:
+                return stated, "it leads out of the METS file's folder"
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    if not parts:
+        return stated, "it names nothing"
+    return "/".join(parts), None

@@ -1,0 +1,305 @@
+"""Reading METS 1 and 2: the pages of the physical structure with their image and layout files, in order.
+
+OCR-D, DFG, Gallica and newspaper (METS/ALTO) habits are known: groups by USE, several groups a page, files pointed at
+from below a page (`par`, `seq`, `area`), pages without a physical structure but with GROUPIDs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from armarium.api import Invalid, parse_xml
+from armarium_formats.mets.hrefs import local_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml import etree
+
+_ROOT = re.compile(rb"<(?:[\w.-]+:)?mets[\s>/]")
+_IMAGE = re.compile(r"\.(?:jpe?g|tiff?|png|jp2|j2k|jpx|webp|gif|bmp|pdf)$", re.IGNORECASE)
+_LAYOUT = re.compile(r"\.(?:xml|alto|page|hocr|html?|tei)$", re.IGNORECASE)
+_LAYOUT_TYPES = re.compile(r"xml|html|hocr|alto|prima", re.IGNORECASE)
+_FIRST = re.compile(
+    r"original|master|default|^(?:ocr-d-)?(?:img|images?)$|archive|max|presentation", re.IGNORECASE
+)
+_LAST = re.compile(
+    r"thumb|^min$|preview|teaser|download|[-_ ](?:bin|crop|desp|deskew|denois|dewarp|seg|cut)", re.IGNORECASE
+)
+_PAGE_TYPES = frozenset({"page", "folio", "leaf", "side", "scan", "image", "surface"})
+
+
+@dataclass(frozen=True, slots=True)
+class MetsPage:
+    """A page of a METS file: paths relative to it. `images` has the best first; `order` counts from 1."""
+
+    images: tuple[str, ...]
+    layouts: tuple[str, ...]
+    label: str
+    order: int
+
+    @property
+    def image(self) -> str | None:
+        """The image to show, None when the page has no local one."""
+        return self.images[0] if self.images else None
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedHref:
+    """A file that is not taken: the href as it stands and why."""
+
+    href: str
+    why: str
+
+
+@dataclass(slots=True)
+class Mets:
+    """What a METS file says that pairing needs. `unplaced` are local images and layouts that no page names."""
+
+    pages: list[MetsPage] = field(default_factory=list)
+    refused: list[RefusedHref] = field(default_factory=list)
+    unplaced: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _File:
+    path: str
+    role: str
+    use: str
+    group: str
+    place: int
+    used: bool = False
+
+
+def sniff_mets(data: bytes) -> bool:
+    """Whether the bytes begin like a METS file (or an OAI answer that holds one)."""
+    head = data[:65_536]
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        head = head.decode("utf-16", errors="ignore").encode()
+    return _ROOT.search(head) is not None and b"loc.gov/METS" in head
+
+
+def read_mets(data: bytes, name: str = "mets.xml") -> Mets:
+    """The pages of a METS file in order, or `Invalid` with a sentence about *name*. Nothing is opened or fetched."""
+    root = parse_xml(data, name=name)
+    notes: list[str] = []
+    if _name(root) != "mets":
+        inside = next((one for one in root.iter("{*}mets")), None)
+        if inside is None:
+            raise Invalid(
+                f"{name} is not METS: its root element is {_name(root)}, not mets.", code="not_mets"
+            )
+        notes.append(f"The METS stands inside a {_name(root)} element.")
+        root = inside
+    return _Reading(root, name, notes).read()
+
+
+class _Reading:
+    def __init__(self, root: etree._Element, name: str, notes: list[str]) -> None:
+        self.root = root
+        self.name = name
+        self.mets = Mets(notes=notes)
+        self.files: dict[str, _File | None] = {}
+        self.strange: Counter[str] = Counter()
+
+    def read(self) -> Mets:
+        mets = self.mets
+        self._files()
+        if not self.files:
+            raise Invalid(
+                f"{self.name} names no files (it has no fileSec, or an empty one), so nothing can be paired by it.",
+                code="no_files",
+            )
+        pages = self._from_structure() or self._from_groups()
+        for label, files in pages:
+            for one in files:
+                one.used = True
+            images = sorted((one for one in files if one.role == "image"), key=_rank)
+            layouts = [one for one in files if one.role == "layout"]
+            if images or layouts:
+                mets.pages.append(
+                    MetsPage(
+                        tuple(dict.fromkeys(one.path for one in images)),
+                        tuple(dict.fromkeys(one.path for one in layouts)),
+                        label,
+                        len(mets.pages) + 1,
+                    )
+                )
+        mets.unplaced = [
+            one.path
+            for one in self.files.values()
+            if one is not None and not one.used and one.role != "other"
+        ]
+        mets.notes += [
+            f"{sentence} ({count} times)." if count > 1 else f"{sentence}."
+            for sentence, count in self.strange.items()
+        ]
+        return mets
+
+    # ----------------------------------------------------------------------------------------- files
+
+    def _files(self) -> None:
+        for section in _children(self.root, "fileSec"):
+            for group in _children(section, "fileGrp"):
+                self._group(group, "")
+        for _ in self.root.iter("{*}FContent"):
+            self.strange["A file is inside the METS file itself; it is not taken out"] += 1
+        for _ in self.root.iter("{*}mptr"):
+            self.strange["A part points at another METS file, which is not followed"] += 1
+
+    def _group(self, group: etree._Element, use: str) -> None:
+        stack = [(group, use)]
+        while stack:
+            element, above = stack.pop()
+            own = element.get("USE") or above or (element.get("ID") or "")
+            for child in element:
+                if _name(child) == "file":
+                    self._file(child, own)
+                    stack += [(child, own)] if any(_name(one) == "file" for one in child) else []
+            stack += [(child, own) for child in reversed(element) if _name(child) == "fileGrp"]
+
+    def _file(self, element: etree._Element, use: str) -> None:
+        hrefs = [_href(one) for one in _children(element, "FLocat")]
+        if not hrefs:
+            return
+        identity = element.get("ID") or f"file without ID {len(self.files) + 1}"
+        if identity in self.files:
+            self.strange[f"The file ID {identity} stands more than once; the first counts"] += 1
+            return
+        refused: list[RefusedHref] = []
+        for href in hrefs:
+            path, why = local_path(href)
+            if why is None:
+                own = element.get("USE") or use
+                self.files[identity] = _File(
+                    path,
+                    _role(element.get("MIMETYPE") or "", path),
+                    own,
+                    element.get("GROUPID") or "",
+                    len(self.files),
+                )
+                return
+            refused.append(RefusedHref(href.strip(), why))
+        self.files[identity] = None
+        self.mets.refused += refused
+
+    # ----------------------------------------------------------------------------------------- pages
+
+    def _from_structure(self) -> list[tuple[str, list[_File]]]:
+        maps = list(_children(self.root, "structMap"))
+        if not maps:
+            maps = [
+                one
+                for section in _children(self.root, "structSec")
+                for one in _children(section, "structMap")
+            ]
+        physical = [one for one in maps if (one.get("TYPE") or "").casefold().startswith("phys")]
+        logical = [one for one in maps if (one.get("TYPE") or "").casefold().startswith("log")]
+        others = [one for one in maps if one not in physical and one not in logical]
+        for group in (physical, others, logical):
+            found = [page for one in group for page in self._pages(one)]
+            if found:
+                if group is logical:
+                    self.strange["There is no physical structure; the order is that of the logical one"] += 1
+                return found
+        return []
+
+    def _pages(self, struct: etree._Element) -> list[tuple[str, list[_File]]]:
+        divs = list(self._ordered(struct))
+        chosen = [one for one in divs if (one.get("TYPE") or "").casefold() in _PAGE_TYPES]
+        outermost = set(chosen)
+        chosen = [one for one in chosen if not any(above in outermost for above in one.iterancestors())]
+        if not chosen:
+            chosen = [one for one in divs if any(_name(child) == "fptr" for child in one)]
+            holding = set(chosen)
+            # A volume's own fptr names whole-volume files (a PDF, a cover) when pages stand below it.
+            above_others = {up for one in chosen for up in one.iterancestors() if up in holding}
+            chosen = [one for one in chosen if one not in above_others]
+        found = []
+        for one in chosen:
+            files: dict[int, _File] = {}
+            for identity in _pointers(one):
+                if identity not in self.files:
+                    self.strange[f"A page points at the file {identity}, which is not there"] += 1
+                elif (file := self.files[identity]) is not None:
+                    files.setdefault(file.place, file)
+            found.append(((one.get("LABEL") or one.get("ORDERLABEL") or "").strip(), list(files.values())))
+        return found
+
+    def _ordered(self, struct: etree._Element) -> Iterator[etree._Element]:
+        """The divs, brothers by their ORDER where each states one of its own."""
+        stack = self._brothers(struct)[::-1]
+        while stack:
+            div = stack.pop()
+            yield div
+            stack += self._brothers(div)[::-1]
+
+    def _brothers(self, parent: etree._Element) -> list[etree._Element]:
+        divs = list(_children(parent, "div"))
+        stated = [(one.get("ORDER") or "").strip() for one in divs]
+        if not any(stated):
+            return divs
+        if all(re.fullmatch(r"-?\d{1,9}", one) for one in stated) and len(set(stated)) == len(stated):
+            return [
+                one for _, one in sorted(zip(map(int, stated), divs, strict=True), key=lambda pair: pair[0])
+            ]
+        self.strange[
+            "Parts state an ORDER twice, or only some of them one; they are taken as they stand"
+        ] += 1
+        return divs
+
+    def _from_groups(self) -> list[tuple[str, list[_File]]]:
+        """Without a structure: files of one GROUPID are a page, in the sequence of the file."""
+        pages: dict[str, list[_File]] = {}
+        for one in self.files.values():
+            if one is not None and one.group:
+                pages.setdefault(one.group, []).append(one)
+        if pages:
+            self.strange["There is no structMap with pages; files of one GROUPID were put together"] += 1
+        return [("", files) for files in pages.values()]
+
+
+def _name(element: etree._Element) -> str:
+    return str(element.tag).rpartition("}")[2]
+
+
+def _children(element: etree._Element, name: str) -> Iterator[etree._Element]:
+    return (child for child in element if _name(child) == name)
+
+
+def _href(element: etree._Element) -> str:
+    for key, value in element.attrib.items():
+        if str(key).rpartition("}")[2] in ("href", "LOCREF"):
+            return str(value)
+    return ""
+
+
+def _pointers(page: etree._Element) -> Iterator[str]:
+    """The file ids that a page and its parts point at, in sequence."""
+    for element in page.iter("{*}fptr", "{*}area"):
+        if identity := element.get("FILEID"):
+            yield identity
+
+
+def _role(mimetype: str, path: str) -> str:
+    kind = mimetype.casefold()
+    if kind.startswith("image/"):
+        return "other" if "svg" in kind else "image"
+    if kind and _LAYOUT_TYPES.search(kind):
+        return "layout"
+    if _IMAGE.search(path) and kind in ("", "application/octet-stream"):
+        return "image"
+    return (
+        "layout"
+        if _LAYOUT.search(path) and kind in ("", "application/octet-stream", "text/plain")
+        else "other"
+    )
+
+
+def _rank(one: _File) -> tuple[int, int]:
+    use = one.use.strip()
+    return (2 if _LAST.search(use) else 0 if _FIRST.search(use) else 1), one.place
