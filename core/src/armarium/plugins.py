@@ -65,7 +65,8 @@ class Plugin:
     routers: tuple[APIRouter, ...] = ()
     driver_groups: tuple[str, ...] = ()
     cli: Callable[[], typer.Typer] | None = None
-    """Builds the plugin's commands; called only by the command line."""
+    """Builds commands under the plugin's name, found by loading the plugins. Lighter, and beside the core's commands: a
+    function named under the entry-point group `armarium.commands`."""
     on_create: tuple[Callable[[ActionContext], None], ...] = ()
     """Called inside `library.create`'s step in the new library: what every library starts with."""
     stats: Callable[[Connection], dict[str, int]] | None = None

@@ -71,9 +71,55 @@ class Greeter:
 greeter = Greeter()
 '''
 
+COMMANDS = '''
+def usher():
+    import typer
+
+    from armarium.commandline import answer
+
+    group = typer.Typer()
+
+    @group.command()
+    def usher_in(name: str) -> None:
+        """Show someone in."""
+        answer({"in": name}, f"After you, {name}.")
+
+    @group.command()
+    def doctor() -> None:
+        """Not the core's."""
+        answer({}, "Say aah.")
+
+    @group.command()
+    def bow() -> None:
+        """Bow."""
+        answer({}, "A bow.")
+
+    return group
+
+
+def herald():
+    import typer
+
+    from armarium.commandline import answer
+
+    group = typer.Typer()
+
+    @group.command()
+    def bow(deep: bool = False) -> None:
+        """Bow."""
+        answer({}, "Trumpets.")
+
+    return group
+
+
+def faint():
+    raise RuntimeError("smelling salts")
+'''
+
 
 def _install(site: Path) -> None:
     (site / "strangers.py").write_text(STRANGERS, encoding="utf-8")
+    (site / "strangers_commands.py").write_text(COMMANDS, encoding="utf-8")
     (site / "strangers_sulk.py").write_text('raise RuntimeError("not today")\n', encoding="utf-8")
     (site / "strangers_pins").mkdir()
     (site / "strangers_pins" / "__init__.py").touch()
@@ -83,6 +129,8 @@ def _install(site: Path) -> None:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: strangers\nVersion: 1.0\n", encoding="utf-8")
     (info / "entry_points.txt").write_text(
         "[armarium.plugins]\ngreeter = strangers:greeter\nsulk = strangers_sulk\n"
+        "[armarium.commands]\nusher = strangers_commands:usher\n"
+        "herald = strangers_commands:herald\nfaint = strangers_commands:faint\n"
         "[armarium.readers]\npretend = strangers:Pretend\ntiny = strangers:Tiny\n",
         encoding="utf-8",
     )

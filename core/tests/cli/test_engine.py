@@ -184,6 +184,32 @@ def test_commands_of_plugins_work_as_the_cores_do(desk: Machine) -> None:
     assert said.startswith("Armarium met something it did not expect (KeyError: 'a fault').")
 
 
+def test_commands_of_plugins_stand_beside_the_cores_and_under_the_plugins_name(desk: Machine) -> None:
+    assert desk.done("usher-in", "Ana").out == "After you, Ana.\n"
+    assert desk.done("usher-in", "Ana", "--json").json == {"in": "Ana"}
+    assert desk.done("usher", "usher-in", "Ana").out == "After you, Ana.\n"
+    shown = desk.done("--help").out
+    assert "usher-in" in shown
+    assert "Show someone in." in shown
+
+
+def test_no_plugin_takes_a_command_from_the_core_or_from_another_plugin(desk: Machine) -> None:
+    desk.done("create", "Letters")
+    assert "Say aah" not in desk.done("doctor").out
+    assert desk.done("usher", "doctor").out == "Say aah.\n"
+    said = desk.run("bow", "--deep")
+    assert said.code == 1
+    assert "Several plugins bring a command bow: say armarium herald bow or armarium usher bow." in said.err
+    assert desk.done("herald", "bow", "--deep").out == "Trumpets.\n"
+
+
+def test_commands_that_cannot_be_built_are_left_out_with_a_word(desk: Machine) -> None:
+    said = "The commands of faint are left out: RuntimeError: smelling salts\n"
+    assert desk.done("usher-in", "Ana").err == ""
+    assert desk.done("--help").err == said
+    assert desk.misused("faint").startswith(said)
+
+
 def test_tokens_are_made_listed_and_revoked(desk: Machine) -> None:
     shown = desk.done("token", "create", "bot", "--role", "viewer").out.strip()
     assert len(shown) > 20

@@ -13,10 +13,10 @@ from typing import Annotated, Any
 import typer
 
 from armarium.cli.output import answer, table
-from armarium.cli.pages import finished, result_of, write_exports
 from armarium.cli.program import pages_of, plural
 from armarium.cli.refusals import Refused
 from armarium.cli.session import Session, connect, settings_of_this_user
+from armarium.cli.work import finished, result_of, write_exports
 
 MARKER = ".armarium-demo"
 PICTURES = 12

@@ -11,9 +11,9 @@ import typer
 
 from armarium.cli.options import AgentRole, Role
 from armarium.cli.output import answer, table
-from armarium.cli.pages import finished
 from armarium.cli.program import engine_session
 from armarium.cli.session import id_of, settings_of_this_user
+from armarium.cli.work import finished
 
 if TYPE_CHECKING:
     from armarium.serving import Reachable

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import metadata as distributions
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,16 +15,37 @@ from armarium.cli.options import AsJson, Library, asked, begin, everywhere, note
 from armarium.cli.refusals import Refused, shown
 from armarium.cli.session import Session, connect, id_of, settings_of_this_user
 
+COMMANDS = "armarium.commands"
+"""Entry points of plugins that bring commands: each a function that builds a `typer.Typer`, by the plugin's name."""
+
 
 class Program(TyperGroup):
-    """The core's commands; those of plugins are looked for only when no other has the name that was typed."""
+    """The core's commands and those of plugins, looked for only when no command of the core has the name that was typed.
+
+    Commands named under `armarium.commands` stand beside the core's, and under their plugin's name too. What a plugin's
+    `Plugin.cli` brings stands under its name alone, and is found by loading the plugins: when nothing else fits.
+    """
+
+    _missing: dict[str, str] | None = None
+    """Plugins whose commands cannot be built, with the reason; None until they are looked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Every name, for the help: the core's commands first."""
+        self._join()
+        self._tell_missing()
+        return super().list_commands(ctx)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of that name, or None."""
         found = super().get_command(ctx, cmd_name)
         if found is None and not ctx.resilient_parsing:
+            self._join()
+            found = super().get_command(ctx, cmd_name)
+        if found is None and not ctx.resilient_parsing:
             self.commands.update(_plugin_commands(set(self.commands)))
             found = super().get_command(ctx, cmd_name)
+            if found is None:
+                self._tell_missing()
         return found
 
     def invoke(self, ctx: Any) -> Any:
@@ -32,22 +54,32 @@ class Program(TyperGroup):
         with shown():
             return super().invoke(ctx)
 
+    def _join(self) -> None:
+        if self._missing is None:
+            found, self._missing = joining(set(self.commands))
+            self.commands.update(found)
+
+    def _tell_missing(self) -> None:
+        for plugin, why in (self._missing or {}).items():
+            typer.echo(f"The commands of {plugin} are left out: {why}", err=True)
+        self._missing = {}
+
 
 def build() -> typer.Typer:
-    """The command line with the core's commands; those of plugins join when one is called by its name."""
-    from armarium.cli import background, demo, machine, pages, projects, steps
+    """The command line with the core's commands; those of plugins join when one is called for."""
+    from armarium.cli import background, demo, machine, projects, steps
 
     program = typer.Typer(
         name="armarium",
         cls=Program,
         help="The library engine for archival documents: import, find lines, read, correct, export, undo.",
-        epilog="A plugin may bring commands of its own, under its name: armarium PLUGIN --help.",
+        epilog="A plugin may bring more commands under its name: armarium PLUGIN --help.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         add_completion=False,
     )
     program.callback()(_common)
-    for part in (projects, pages, steps, background, machine, demo):
+    for part in (projects, steps, background, machine, demo):
         part.register(program)
     everywhere(program)
     return program
@@ -119,8 +151,49 @@ def _project(session: Session) -> str | None:
     return str(known[0]["path"]) if len(known) == 1 and not here else None
 
 
+def joining(taken: set[str]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Commands of the entry points, by name: each where it is free, and each plugin's own group, which help leaves out.
+
+    Beside them the plugins whose commands cannot be built, with the reason.
+
+    A name that two plugins bring goes to neither, so that what a command does never hangs on what else is installed.
+    """
+    groups: dict[str, Any] = {}
+    missing: dict[str, str] = {}
+    for entry in sorted(distributions.entry_points(group=COMMANDS), key=lambda entry: entry.name):
+        try:
+            groups[entry.name] = _group(entry.name, entry.load()(), hidden=True)
+        except Exception as error:
+            missing[entry.name] = f"{type(error).__name__}: {error}"
+    bringers: dict[str, list[str]] = {}
+    for plugin, group in groups.items():
+        for name in group.commands:
+            bringers.setdefault(name, []).append(plugin)
+    found: dict[str, Any] = {}
+    for name, plugins in bringers.items():
+        if name not in taken:
+            found[name] = groups[plugins[0]].commands[name] if len(plugins) == 1 else _torn(name, plugins)
+    own = {plugin.replace("_", "-"): group for plugin, group in groups.items()}
+    found |= {name: group for name, group in own.items() if name not in taken | set(found)}
+    return found, missing
+
+
+def _torn(name: str, plugins: list[str]) -> Any:
+    """A command that only says whose it could be."""
+    program = typer.Typer()
+
+    @program.command(
+        name, hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
+    )
+    def refuse() -> None:
+        meant = " or ".join(f"armarium {plugin.replace('_', '-')} {name}" for plugin in plugins)
+        raise Refused(f"Several plugins bring a command {name}: say {meant}.")
+
+    return typer.main.get_command(program)
+
+
 def _plugin_commands(taken: set[str]) -> dict[str, Any]:
-    """Commands that plugins bring, each plugin under its own name; one that fails is left out with a word."""
+    """Commands that plugins bring as `Plugin.cli`, each plugin under its name; one that fails is left out with a word."""
     from armarium.plugins import PluginRegistry
 
     plugins = PluginRegistry()
@@ -131,16 +204,21 @@ def _plugin_commands(taken: set[str]) -> dict[str, Any]:
         if plugin.cli is None or name in taken:
             continue
         try:
-            group = plugin.cli()
-            everywhere(group)
-            # A program of one group, so that a plugin with a single command is a group all the same.
-            outer = typer.Typer()
-            outer.callback()(lambda: None)
-            outer.add_typer(group, name=name, help=plugin.summary)
-            found |= getattr(typer.main.get_command(outer), "commands", {})
+            found[name] = _group(name, plugin.cli(), help_text=plugin.summary)
         except Exception as error:
             typer.echo(f"The commands of {plugin.name} are left out: {error}", err=True)
     return found
+
+
+def _group(name: str, commands: typer.Typer, *, help_text: str | None = None, hidden: bool = False) -> Any:
+    """A plugin's commands as a group of the command line, each with the options that all commands take."""
+    everywhere(commands)
+    # A program of one group, so that a plugin with a single command is a group all the same.
+    outer = typer.Typer()
+    outer.callback()(lambda: None)
+    outer.add_typer(commands, name=name, help=help_text, hidden=hidden)
+    command: Any = typer.main.get_command(outer)
+    return command.commands[name]
 
 
 def full_path(text: str) -> str:

@@ -67,8 +67,12 @@ def doctor(
         str | None, typer.Argument(help="The package to examine; left out: the project meant.")
     ] = None,
     files: Annotated[bool, typer.Option(help="Also read every file and compare its bytes.")] = True,
+    rebuild: Annotated[bool, typer.Option(help="Make the derived indexes anew first.")] = False,
 ) -> None:
-    """Look a project over: database, history, audit chain, files. Changes nothing; exit code 1 when it is unwell."""
+    """Look a project over: database, history, indexes, audit chain, files; exit code 1 when it is unwell.
+
+    Changes nothing of what is kept.
+    """
     from armarium.doctor import examine
     from armarium.engine import Engine
     from armarium.serving import running_engine
@@ -87,7 +91,7 @@ def doctor(
     engine = Engine(settings)
     engine.start(jobs=False)
     try:
-        report = examine(engine, place, files=files)
+        report = examine(engine, place, files=files, rebuild=rebuild)
     finally:
         engine.close()
 

@@ -1,0 +1,109 @@
+"""What the commands of families share: following a job, telling what it named, choosing pages, writing exports."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from armarium.cli.output import progress
+from armarium.cli.refusals import STOPPED, Refused
+from armarium.cli.session import Session, id_of
+
+Scope = Annotated[
+    list[str] | None, typer.Argument(help="Ids of pages, files or folders; none: the whole project.")
+]
+
+
+def finished(session: Session, job_id: str, title: str) -> dict[str, Any]:
+    """Follow a job with a progress bar to its end; Refused with its reason when it does not end well."""
+    try:
+        with progress(title) as show:
+            node = session.follow(job_id, show)
+    except KeyboardInterrupt as stopped:
+        goes_on = (
+            "Stopped watching; the work goes on in the engine: armarium jobs --watch shows it, "
+            f"armarium jobs cancel {job_id} ends it."
+            if session.running
+            else "Stopped. What was done stays, and the next command on this project goes on with the rest: "
+            f"armarium jobs --watch waits for it, armarium jobs cancel {job_id} ends it."
+        )
+        raise Refused(goes_on, ends_with=STOPPED) from stopped
+    if node["state"] != "done":
+        raise Refused(
+            {
+                "detail": node.get("reason") or f"{title}: the job is {node['state']}.",
+                "job_id": job_id,
+                "state": node["state"],
+            }
+        )
+    return node
+
+
+def scope_of(session: Session, ids: list[str] | None) -> list[str]:
+    """*ids*, or the project's top nodes when none are named."""
+    if ids:
+        return [id_of(identity) for identity in ids]
+    found = [node["id"] for node in session.get("/api/documents", limit=1000)["items"]]
+    if not found:
+        raise Refused("The project has no pages yet; bring some in with armarium import FOLDER.")
+    return found
+
+
+def result_of(session: Session, job_id: str) -> dict[str, Any]:
+    """What a finished job answered."""
+    node = session.get(f"/api/activity/jobs/{job_id}")
+    return dict(node.get("result") or {})
+
+
+def name_each(what: str, outcome: dict[str, Any], key: str, words: Callable[[Any], str]) -> None:
+    """A line for each of what a job names; jobs name so many and count the rest."""
+    named = outcome.get(key) or []
+    for one in named:
+        typer.echo(f"  {what}: {words(one)}")
+    more = int(outcome.get(f"{key}_count", len(named))) - len(named)
+    if more > 0:
+        typer.echo(f"  {what}: {more} more; armarium jobs log JOB names them all.")
+
+
+def write_exports(
+    session: Session, pages: list[dict[str, Any]], format_name: str, folder: Path, *, overwrite: bool
+) -> list[str]:
+    """Export *pages* into *folder*, one file each under the name the engine gives; the paths written.
+
+    All or nothing: the files get their names only when every page is exported and no name is taken.
+    """
+    made: list[tuple[Path, Path]] = []
+    taken: set[str] = set()
+    try:
+        for page in pages:
+            given = session.get(f"/api/documents/{page['id']}/export/{format_name}")
+            name = _free(re.sub(r'[/\\:*?"<>|\0]', "_", given["filename"]), taken)
+            place = folder / name
+            if place.exists() and not overwrite:
+                raise Refused(f"{place} is there already; pass --overwrite to write over it.")
+            folder.mkdir(parents=True, exist_ok=True)
+            fresh = place.with_name(f".{name}.new")
+            made.append((fresh, place))
+            # Bytes, so that line ends are the format's on every system.
+            fresh.write_bytes(given["content"].encode("utf-8"))
+        for fresh, place in made:
+            fresh.replace(place)
+    finally:
+        for fresh, _ in made:
+            fresh.unlink(missing_ok=True)
+    return [str(place) for _, place in made]
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """*name*, or the first `name-2`, `name-3` that no page of this export has (case does not tell names apart)."""
+    stem, dot, suffix = name.rpartition(".")
+    candidate, number = name, 1
+    while candidate.casefold() in taken:
+        number += 1
+        candidate = f"{stem}-{number}{dot}{suffix}"
+    taken.add(candidate.casefold())
+    return candidate
