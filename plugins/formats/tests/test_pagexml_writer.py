@@ -23,9 +23,10 @@ from armarium_formats.api import (
     SegmentKind,
     WriteContext,
 )
+from armarium_formats.markup.schema import is_ncname
 from armarium_formats.pagexml.driver import PageXml
 from armarium_formats.pagexml.profile import NAMESPACE, REGION_TAGS, elements, words
-from armarium_formats.pagexml.schema import fits, is_ncname
+from armarium_formats.pagexml.schema import fits
 from armarium_formats.pagexml.vocabulary import language_names, script_names
 
 DRIVER = PageXml()

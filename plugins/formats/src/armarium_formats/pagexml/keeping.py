@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from armarium_formats.pagexml.fragments import KEPT, keep, local_name
+from armarium_formats.markup.fragments import local_name
+from armarium_formats.markup.noting import Notes
+from armarium_formats.pagexml.fragments import KEPT, keep
 
 if TYPE_CHECKING:
     from lxml import etree
 
 
-class Keeper:
-    """The leniencies noted and the things kept of one file."""
-
-    def __init__(self) -> None:
-        self.kept: Counter[str] = Counter()
-        self.noted: Counter[str] = Counter()
+class Keeper(Notes):
+    """The leniencies noted and the things kept of one PAGE file."""
 
     def element(self, parent: str, child: etree._Element, attributes: dict[str, str]) -> list[str]:
         """A child the model has no field for, as fragments; what an earlier export set aside comes back as it was."""
@@ -50,11 +47,3 @@ class Keeper:
                 self.kept[f"attribute {name}/@{key}"] += 1
         if fragments:
             extras["elements"] = fragments
-
-    def note(self, sentence: str) -> None:
-        """Remember a leniency; equal ones are counted."""
-        self.noted[sentence] += 1
-
-    def sentences(self) -> list[str]:
-        """The notes, each with how often."""
-        return [note + (f" ({count} times)" if count > 1 else "") + "." for note, count in self.noted.items()]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from armarium_formats.markup.fragments import local_name
 from armarium_formats.page_model import PageOrder
-from armarium_formats.pagexml.fragments import local_name
 from armarium_formats.pagexml.keeping import Keeper
 
 if TYPE_CHECKING:

@@ -1,16 +1,14 @@
 """PAGE XML 2019-07-15 as a table: which elements and attributes stand where, and which values they take.
 
-Written from the published format, in our own words; `schema` makes the RELAX NG of it that every export must obey,
-and the writer asks it which attributes an element may carry. One line an element: its children in order (`?` may be
-absent, `*` any number, `+` at least one, `(A|B)*` a free mixture, `=type` text of that type), then its attributes
-after `@` as name:type, `!` marking the ones that must stand.
+Written from the published format, in our own words, in the notation of `markup.profile`; `schema` makes the RELAX NG of
+it that every export must obey, and the writer asks it which attributes an element may carry.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cache
 
+from armarium_formats.markup.profile import Element, read_elements, read_words
 from armarium_formats.pagexml.vocabulary import languages, script_names
 
 NAMESPACE = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"
@@ -131,20 +129,10 @@ Unicode =string
 REGION_TAGS = tuple(_MACROS["REGIONS"].strip("()*").split("|"))
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
-    """One element of the format: its content in order and its attributes with their types."""
-
-    name: str
-    content: tuple[str, ...]
-    attributes: dict[str, str] = field(default_factory=dict)
-    required: frozenset[str] = frozenset()
-
-
 @cache
 def words() -> dict[str, frozenset[str]]:
     """The types that are lists of words, languages and scripts among them."""
-    found = {line.split(":", 1)[0]: frozenset(line.split(":", 1)[1].split()) for line in _unfold(_WORDS)}
+    found = read_words(_WORDS)
     found["language"] = frozenset([*languages(), "other"])
     found["script"] = frozenset([*script_names().values(), "other"])
     return found
@@ -153,28 +141,4 @@ def words() -> dict[str, frozenset[str]]:
 @cache
 def elements() -> dict[str, Element]:
     """Every element of PAGE 2019-07-15 by name."""
-    found: dict[str, Element] = {}
-    for line in _unfold(_ELEMENTS):
-        left, _, right = line.partition("@")
-        name, *content = _expand(left)
-        pairs = [pair.split(":") for pair in _expand(right)]
-        found[name] = Element(
-            name,
-            tuple(content),
-            {key: kind.rstrip("!") for key, kind in pairs},
-            frozenset(key for key, kind in pairs if kind.endswith("!")),
-        )
-    return found
-
-
-def _unfold(table: str) -> list[str]:
-    """The rows of a table; an indented line goes on with the row above."""
-    return table.replace("\n  ", " ").strip().splitlines()
-
-
-def _expand(text: str) -> list[str]:
-    """The tokens of a row with its macros written out."""
-    found: list[str] = []
-    for token in text.split():
-        found += _expand(_MACROS[token]) if token in _MACROS else [token]
-    return found
+    return read_elements(_ELEMENTS, _MACROS)

@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from armarium.api import Invalid, parse_xml
+from armarium_formats.markup.fragments import local_name
 from armarium_formats.page_model import PageModel, PageSegment, Point
-from armarium_formats.pagexml.fragments import local_name, parse_points, points_of
+from armarium_formats.pagexml.fragments import parse_points, points_of
 from armarium_formats.pagexml.keeping import Keeper
 from armarium_formats.pagexml.orders import read_order
 from armarium_formats.pagexml.texts import read_text, sort_texts

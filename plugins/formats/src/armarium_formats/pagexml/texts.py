@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from armarium_formats.markup.fragments import local_name
 from armarium_formats.page_model import PageSegment, PageText
-from armarium_formats.pagexml.fragments import keep, local_name
+from armarium_formats.pagexml.fragments import keep
 from armarium_formats.pagexml.keeping import Keeper
 
 if TYPE_CHECKING:

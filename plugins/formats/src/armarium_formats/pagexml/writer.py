@@ -8,13 +8,19 @@ from collections.abc import Iterable
 from typing import Any
 
 from armarium_formats.driver import Loss, WriteContext, Written
+from armarium_formats.markup.fragments import (
+    attribute_of,
+    attributes_of,
+    illegal_characters,
+    name_of,
+    text_of,
+)
+from armarium_formats.markup.identities import Identities
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText, Point
-from armarium_formats.pagexml import fragments
 from armarium_formats.pagexml.arrangement import arrange, outline_of, tag_of
-from armarium_formats.pagexml.fragments import attribute_of, text_of
-from armarium_formats.pagexml.identities import Identities
+from armarium_formats.pagexml.fragments import IDS, user_attribute
 from armarium_formats.pagexml.profile import NAMESPACE, elements
-from armarium_formats.pagexml.schema import fits
+from armarium_formats.pagexml.schema import fits, is_valid
 from armarium_formats.pagexml.vocabulary import (
     DIRECTION_NAMES,
     language_names,
@@ -42,7 +48,7 @@ class _Writing:
         self.page = page
         self.context = context
         self.losses: Counter[tuple[str, str]] = Counter()
-        self.ids = Identities(page)
+        self.ids = Identities((segment.id for segment in page.walk()), IDS)
         self.regions = {segment.id for segment in page.walk() if segment.kind == "region"}
         self.out: list[str] = []
 
@@ -80,7 +86,7 @@ class _Writing:
         )
         content = (
             f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<PcGts xmlns="{NAMESPACE}"{root}>'
-            f"{self._metadata(kept.get('metadata') or {})}\n  <Page{_attributes(attributes)}>{head}{body}\n  </Page>\n</PcGts>\n"
+            f"{self._metadata(kept.get('metadata') or {})}\n  <Page{attributes_of(attributes)}>{head}{body}\n  </Page>\n</PcGts>\n"
         )
         losses = [Loss(what, count, why) for (what, why), count in self.losses.items()]
         return Written(content, losses)
@@ -98,7 +104,7 @@ class _Writing:
         attributes = {"id": self.ids.of_segment.get(segment.id) or self.ids.make(segment.id)}
         tag = self._kind(segment, stated, attributes)
         if attributes["id"] != segment.id:
-            others.append(fragments.user_attribute(f"{tag}/@id", segment.id))
+            others.append(user_attribute(f"{tag}/@id", segment.id))
         if segment.language or segment.script or segment.direction:
             self._facts(tag, segment.language, segment.script, segment.direction, stated, attributes, others)
         if stated:
@@ -108,7 +114,7 @@ class _Writing:
         if segment.baseline and tag != "TextLine":
             self.lose(f"baseline of a {segment.kind}", "PAGE has baselines on lines only")
         out = self.out
-        out.append(f"{indent}<{tag}{_attributes(attributes)}>")
+        out.append(f"{indent}<{tag}{attributes_of(attributes)}>")
         coords = self._points(outline_of(segment, parent, self.page, self.lose), kept.get("coords_conf"))
         inner = indent + "  "
         if not kept and not others and segment.cell is None and tag in ("TextLine", "Word", "TextRegion"):
@@ -199,10 +205,10 @@ class _Writing:
                 attributes["conf"] = repr(min(1.0, max(0.0, float(text.confidence))))
             if text.extras:
                 plain = self._text_extras(text, attributes)
-            if bad := fragments.illegal_characters(text.text):
+            if bad := illegal_characters(text.text):
                 self.lose("control characters in texts", "XML cannot hold them", bad)
             self.out.append(
-                f"{indent}<TextEquiv{_attributes(attributes)}>{plain}<Unicode>{text_of(text.text)}</Unicode></TextEquiv>"
+                f"{indent}<TextEquiv{attributes_of(attributes)}>{plain}<Unicode>{text_of(text.text)}</Unicode></TextEquiv>"
             )
 
     def _text_extras(self, text: PageText, attributes: dict[str, str]) -> str:
@@ -216,7 +222,7 @@ class _Writing:
             else:
                 self.lose(f"attribute TextEquiv/@{key}", "PAGE 2019 has no place for it or not for its value")
         for fragment in kept.get("elements") or ():
-            self.lose(f"element TextEquiv/{fragments.name_of(fragment)}", "PAGE 2019 has no place for it")
+            self.lose(f"element TextEquiv/{name_of(fragment)}", "PAGE 2019 has no place for it")
         return f"<PlainText>{text_of(kept['plain'])}</PlainText>" if kept.get("plain") else ""
 
     def _role(self, segment: PageSegment, kept: dict[str, Any]) -> str:
@@ -255,7 +261,7 @@ class _Writing:
                 if name in known and fits(known[name], value):
                     attributes[name] = value
                 else:
-                    others.append(fragments.user_attribute(f"{tag}/@{name}", value))
+                    others.append(user_attribute(f"{tag}/@{name}", value))
 
     def _others(
         self, tag: str, stated: dict[str, str], attributes: dict[str, str], others: list[str]
@@ -271,7 +277,7 @@ class _Writing:
             if kind is not None and fits(kind, value):
                 attributes[key] = value
             else:
-                others.append(fragments.user_attribute(f"{tag}/@{key}", value))
+                others.append(user_attribute(f"{tag}/@{key}", value))
 
     def _slots(self, tag: str, kept: Iterable[str], others: list[str]) -> dict[str, str]:
         """Kept fragments by the name of the place where they go; what has none becomes a UserAttribute."""
@@ -280,16 +286,16 @@ class _Writing:
         slots: dict[str, str] = {}
         own: list[str] = []
         for fragment in kept:
-            name = fragments.name_of(fragment)
-            if name == "UserDefined" and fragments.is_valid(fragment):
+            name = name_of(fragment)
+            if name == "UserDefined" and is_valid(fragment):
                 own.append(fragment[len("<UserDefined>") : -len("</UserDefined>")])
                 continue
             free = name in single and name not in _MODELLED and not (single[name] and name in slots)
-            settled = self.ids.settle(fragment) if free and fragments.is_valid(fragment) else None
+            settled = self.ids.settle(fragment) if free and is_valid(fragment) else None
             if settled is not None:
                 slots[name] = slots.get(name, "") + settled
             else:
-                others.append(fragments.user_attribute(name, fragment))
+                others.append(user_attribute(name, fragment))
         if own or others:
             if "UserDefined" in single:
                 slots["UserDefined"] = f"<UserDefined>{''.join(own)}{''.join(others)}</UserDefined>"
@@ -338,7 +344,7 @@ class _Writing:
         self._others(tag, stated, attributes, others)
         slots = self._slots(tag, kept.get("elements") or (), others)
         head = slots.get("UserDefined", "") + slots.get("Labels", "")
-        return f"<{tag}{place}{_attributes(attributes)}>{head}{''.join(parts)}</{tag}>"
+        return f"<{tag}{place}{attributes_of(attributes)}>{head}{''.join(parts)}</{tag}>"
 
     def _metadata(self, kept: dict[str, Any]) -> str:
         creator = kept.get("Creator") or self.context.creator
@@ -361,7 +367,7 @@ class _Writing:
             f"\n    {part}" for part in (slots.get("Comments"), slots.get("UserDefined"), items) if part
         )
         return (
-            f"\n  <Metadata{_attributes(attributes)}>\n    <Creator>{text_of(creator)}</Creator>"
+            f"\n  <Metadata{attributes_of(attributes)}>\n    <Creator>{text_of(creator)}</Creator>"
             f"\n    <Created>{text_of(created or self.context.created)}</Created>"
             f"\n    <LastChange>{text_of(self.context.created)}</LastChange>{body}\n  </Metadata>"
         )
@@ -373,10 +379,6 @@ _MODELLED = frozenset({"Coords", "Baseline", "TextEquiv", "TextLine", "Word", "R
 def _bare(content: Iterable[str]) -> list[str]:
     """Names of a content model without their marks; the mixture of regions is one name."""
     return ["(REGIONS" if token.startswith("(") else token.rstrip("?*+") for token in content]
-
-
-def _attributes(values: dict[str, str]) -> str:
-    return "".join([f' {key}="{attribute_of(value)}"' for key, value in values.items()])
 
 
 def _brace_free(word: str) -> str:

@@ -1,0 +1,88 @@
+"""Parts of an XML file that the page model has no field for: kept as short XML without namespace, and put back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+_ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_ATTRIBUTE_ESCAPES = {'"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
+_NAME = re.compile(r"<([^\s/>]+)")
+
+
+def local_name(tag: str) -> str:
+    """An element's or attribute's name without its namespace."""
+    return tag.rpartition("}")[2]
+
+
+def text_of(value: str) -> str:
+    """Character data as XML; characters that XML cannot hold are left out."""
+    if _ILLEGAL.search(value):
+        value = _ILLEGAL.sub("", value)
+    return escape(value, {"\r": "&#13;"})
+
+
+def attribute_of(value: str) -> str:
+    """An attribute's value as XML, line breaks kept."""
+    if _ILLEGAL.search(value):
+        value = _ILLEGAL.sub("", value)
+    return escape(value, _ATTRIBUTE_ESCAPES)
+
+
+def illegal_characters(value: str) -> int:
+    """How many characters of *value* no XML document can hold."""
+    return len(_ILLEGAL.findall(value))
+
+
+def attributes_of(values: dict[str, str]) -> str:
+    """Attributes as they stand in a start tag, each after a blank."""
+    return "".join([f' {key}="{attribute_of(value)}"' for key, value in values.items()])
+
+
+Change = Callable[["etree._Element", dict[str, str]], bool]
+"""May change the attributes of an element that is kept; true when its children are said by them."""
+
+
+def keep(element: etree._Element, change: Change | None = None) -> str:
+    """An element and all in it as XML without namespace."""
+    name = local_name(str(element.tag))
+    attributes = {local_name(str(key)): str(value) for key, value in element.attrib.items()}
+    without = change(element, attributes) if change is not None else False
+    head = name + attributes_of(attributes)
+    inside = (
+        ""
+        if without
+        else "".join(
+            keep(child, change) + text_of((child.tail or "") if (child.tail or "").strip() else "")
+            for child in element
+            if isinstance(child.tag, str)
+        )
+    )
+    text = element.text or ""
+    if text.strip() or (text and not len(element)):
+        inside = text_of(text) + inside
+    return f"<{head}>{inside}</{name}>" if inside else f"<{head}/>"
+
+
+def name_of(fragment: str) -> str:
+    """The name of a fragment's root element."""
+    found = _NAME.match(fragment)
+    return found.group(1) if found else ""
+
+
+def settle_ids(pattern: re.Pattern[str], fragment: str, ids: dict[str, str], refs: dict[str, str]) -> str:
+    """A fragment with its own ids and the ids it points at exchanged as told.
+
+    *pattern* finds in three groups what stands before an attribute, its name (`id` in any case, else a reference), its value.
+    """
+
+    def change(found: re.Match[str]) -> str:
+        head, key, value = found.groups()
+        return f'{head}{key}="{(ids if key.lower() == "id" else refs).get(value, value)}"'
+
+    return pattern.sub(change, fragment)

@@ -1,0 +1,66 @@
+"""Ids of a written XML file: the original ones where they are lawful and unique, made ones otherwise."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from armarium_formats.markup.fragments import settle_ids
+from armarium_formats.markup.schema import is_ncname
+
+_UNLAWFUL = re.compile(r"[^\w.\-]")
+
+
+class Identities:
+    """The ids of one file while it is written.
+
+    *pattern* finds the ids and references inside kept fragments (see `settle_ids`).
+    """
+
+    def __init__(self, ids: Iterable[str], pattern: re.Pattern[str]) -> None:
+        self.used: set[str] = set()
+        self.of_segment: dict[str, str] = {}
+        self.changed = 0
+        self._pattern = pattern
+        for one in ids:
+            written = one
+            if written in self.used or not is_ncname(written):
+                written = self.make(written)
+                self.changed += 1
+            self.used.add(written)
+            self.of_segment.setdefault(one, written)
+
+    def make(self, wish: str) -> str:
+        """A lawful id that is not used yet, as near to *wish* as may be."""
+        base = _UNLAWFUL.sub("_", wish) or "id"
+        if not is_ncname(base):
+            base = f"id_{base}"
+        if not is_ncname(base):
+            base = "id"
+        made, number = base, 1
+        while made in self.used:
+            number += 1
+            made = f"{base}_{number}"
+        self.used.add(made)
+        return made
+
+    def take(self, wish: str) -> str:
+        """*wish* itself when it is lawful and free, else one made of it."""
+        if wish in self.used or not is_ncname(wish):
+            return self.make(wish)
+        self.used.add(wish)
+        return wish
+
+    def settle(self, fragment: str) -> str | None:
+        """A kept fragment with ids that clash with nothing; None when it points at an id that is gone."""
+        own: list[str] = []
+        refs: list[str] = []
+        for found in self._pattern.finditer(fragment):
+            (own if found.group(2).lower() == "id" else refs).append(found.group(3))
+        if any(ref not in self.of_segment and ref not in self.used for ref in refs):
+            return None
+        changed = {one: self.make(one) for one in own if one in self.used or not is_ncname(one)}
+        self.used.update(one for one in own if one not in changed)
+        if changed or refs:
+            fragment = settle_ids(self._pattern, fragment, changed, self.of_segment)
+        return fragment
