@@ -1,4 +1,4 @@
-"""The doctor: looks a whole package over and says in sentences what is wrong with it; changes nothing."""
+"""The doctor: looks a whole package over and says in sentences what is wrong with it; changes nothing of what is kept."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from armarium import snapshots
+from armarium import indexes, snapshots
 from armarium.errors import ServiceError
 from armarium.history import quoted
 
@@ -28,12 +28,13 @@ class Finding:
     what: str
 
 
-def examine(engine: Engine, path: str | Path, *, files: bool = True) -> dict[str, Any]:
+def examine(engine: Engine, path: str | Path, *, files: bool = True, rebuild: bool = False) -> dict[str, Any]:
     """Open the package at *path* and check all of it; `{path, healthy, findings[], counts{}}`.
 
-    Checks: the database's own integrity and foreign keys, the triggers and history, the audit chain, every file's
-    bytes against its name (unless *files* is False), files that rows name and that are missing, leftovers of an
-    interrupted write, and what the plugins add (`extras["doctor"]`: callables from a library to sentences).
+    Checks: the database's own integrity and foreign keys, the triggers and history, the audit chain, the derived
+    indexes against the rows they follow, every file's bytes against its name (unless *files* is False), files that
+    rows name and that are missing, leftovers of an interrupted write, and what the plugins add (`extras["doctor"]`:
+    callables from a library to sentences). *rebuild*: the derived indexes are made anew first.
     """
     try:
         library = engine.libraries.get(path)
@@ -46,6 +47,10 @@ def examine(engine: Engine, path: str | Path, *, files: bool = True) -> dict[str
             "findings": [asdict(Finding("error", error.detail + advice))],
             "counts": {"snapshots": len(kept)},
         }
+    if rebuild:
+        with library.db.write() as conn:
+            for table in engine.library_schema.indexes:
+                indexes.rebuild(conn, table)
     findings = list(_findings(engine, library, files=files))
     return {
         "path": str(library.path),
@@ -64,6 +69,15 @@ def _findings(engine: Engine, library: Library, *, files: bool) -> Iterator[Find
     except sqlite3.Error as error:
         yield Finding("error", f"The database cannot be read through: {error}. Restore a snapshot.")
         return
+    for table in engine.library_schema.indexes:
+        with library.db.read_raw() as raw:
+            wrong = indexes.disagreements(raw, table)
+        if wrong:
+            yield Finding(
+                "error",
+                f"The index {table.name} does not agree with the rows it follows in {wrong} of them. Nothing is lost: "
+                "`armarium doctor --rebuild` makes it anew.",
+            )
     broken = engine.verify_audit(library)
     if broken is not None:
         yield Finding("error", broken)
@@ -124,7 +138,7 @@ def _missing(engine: Engine, library: Library) -> Iterator[Finding]:
 
 def _files(library: Library) -> Iterator[Finding]:
     for digest in library.objects.digests():
-        if not library.objects.intact(digest):
+        if library.objects.has(digest) and not library.objects.intact(digest):
             yield Finding("error", f"The file {digest[:12]}… no longer has the bytes it was kept with.")
 
 

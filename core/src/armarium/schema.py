@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, MetaData, Table
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from armarium import audit, history
+from armarium import audit, history, indexes
 from armarium.db import APPLICATION_ID, Database, raw_of
 from armarium.errors import Conflict
 from armarium.plugins import Migration, Plugin
@@ -54,6 +54,7 @@ class Schema:
                     self.home[table.name] = family.name
                     self.tables.append(table)
         self.tracked = [table for table in self.tables if rules_of(table).kind == "tracked"]
+        self.indexes = [table for table in self.tables if rules_of(table).follows is not None]
         self.by_name = {table.name: table for table in self.tables}
 
     def children_of(self, table: Table) -> list[tuple[Table, str, str]]:
@@ -68,8 +69,8 @@ class Schema:
     def ensure(self, db: Database, *, before_change: Callable[[], None] | None = None) -> bool:
         """Bring *db* to these tables: make what lacks, migrate what is older. Says whether anything changed.
 
-        *before_change* (a snapshot) is called once before an existing database is altered. Raises Conflict
-        (library_too_new) when a family's tables were written by a later version.
+        *before_change* (a snapshot) is called once before an existing database is altered; an index that is made
+        anew alters nothing. Raises Conflict (library_too_new) when a family's tables were written by a later version.
         """
         with db.read_raw() as raw:
             present = {row[0] for row in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
@@ -78,6 +79,7 @@ class Schema:
                 if "schema_version" in present
                 else {}
             )
+            stale = [table for table in self.indexes if indexes.is_stale(raw, table)]
         wanted = {"core": CORE_VERSION} | {family.name: family.version for family in self.families}
         for name, version in at.items():
             if name in wanted and version > wanted[name]:
@@ -86,10 +88,14 @@ class Schema:
                     f"engine knows {wanted[name]}). Update the engine to open it; nothing was changed.",
                     code="library_too_new",
                 )
-        missing = [table for table in self.tables if table.name not in present]
+        missing = [table for table in self.tables if table.name not in present and table not in self.indexes]
         if not missing and all(at.get(name) == version for name, version in wanted.items()):
+            if stale:
+                with db.write() as conn:
+                    for table in stale:
+                        indexes.rebuild(conn, table)
             self._compare(db)
-            return False
+            return bool(stale)
         if at and before_change is not None:
             before_change()
         with db.write() as conn:
@@ -98,6 +104,11 @@ class Schema:
             for table in self.tables:
                 if table.name not in present and table.name not in _names(conn):
                     self._create_table(conn, table)
+            for table in self.indexes:
+                # A migration may have made the followed table anew, which gives its rows other numbers.
+                home = self.home[table.name]
+                if table in stale or at.get(home) != wanted[home]:
+                    indexes.rebuild(conn, table)
             self._regenerate(conn)
             raw_of(conn).executemany(
                 "INSERT INTO schema_version (family, version) VALUES (?, ?) "
@@ -123,6 +134,9 @@ class Schema:
                 self._create_table(conn, table)
 
     def _create_table(self, conn: Connection, table: Table) -> None:
+        if table in self.indexes:
+            # Made from the rows of the table it follows, when all tables stand and are migrated.
+            return
         keep = [
             constraint
             for constraint in table.foreign_key_constraints
@@ -158,7 +172,7 @@ class Schema:
         """Every trigger these models ask for: name to statement."""
         found = history.audit_triggers(column.name for column in audit.audit.columns)
         for table in self.tables:
-            found |= history.trigger_ddl(table)
+            found |= history.trigger_ddl(table) | indexes.trigger_ddl(table)
         return found
 
     def _compare(self, db: Database) -> None:
@@ -169,7 +183,7 @@ class Schema:
                 if there.get(name) != statement:
                     state = "is missing from" if name not in there else "was changed in"
                     db.refusal = (
-                        f"The trigger {name}, which keeps the history, {state} {db.path.parent.name}. "
+                        f"The trigger {name}, which keeps the history or an index, {state} {db.path.parent.name}. "
                         "Reading goes on; writes are refused. Restore a snapshot or run `armarium doctor`."
                     )
                     return

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import orjson
-from sqlalchemy import Column, Dialect, MetaData, Table, Text
+from sqlalchemy import Column, Dialect, Float, Integer, MetaData, Table, Text
 from sqlalchemy.types import TypeDecorator
 
 TableKind = Literal["tracked", "append-only", "operational", "derived", "foreign"]
+
+
+@dataclass(frozen=True)
+class Follows:
+    """What a derived index holds of the table it follows; `armarium.indexes` makes it and keeps it in step."""
+
+    table: Table
+    module: str
+    """The virtual table's module ("rtree")."""
+    values: Mapping[str, str]
+    """Column of the index to the SQL that gives it, in which `{row}` stands for the followed row."""
+    where: str
+    """SQL, with `{row}` likewise: the rows that are in the index."""
+    columns: tuple[str, ...]
+    """The followed table's columns that `values` and `where` read: a change of any of them is a change here."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +41,8 @@ class TableRules:
     """Columns whose old value is kept in history only when it changed."""
     document: str | None = None
     """Name of the column that says which document a row belongs to; trash, transfer and purge follow it."""
+    follows: Follows | None = None
+    """Set on a derived index: the table it follows."""
 
 
 def tracked(
@@ -52,6 +69,33 @@ def operational() -> dict[str, Any]:
 def derived(document: str | None = None) -> dict[str, Any]:
     """`info` of a table that can be rebuilt from the others."""
     return {"rules": TableRules("derived", document=document)}
+
+
+def derived_index(
+    name: str,
+    metadata: MetaData,
+    follows: Table,
+    *,
+    module: str,
+    values: Mapping[str, str],
+    columns: Iterable[str],
+    where: str = "1",
+) -> Table:
+    """A virtual table of SQLite (an R*Tree, say) with a row for each row of *follows* that is *where*.
+
+    The database keeps it in step itself, by triggers, whoever writes: an action, its undo, a bulk statement, a
+    purge. It is made where it is missing and made anew where it is not what is said here. Its first column,
+    `number`, is the followed row's `rowid`; *values* are the others, in order: column name to SQL in which `{row}`
+    stands for the followed row. *columns* names all columns of *follows* that *values* and *where* read.
+    """
+    rules = TableRules("derived", follows=Follows(follows, module, dict(values), where, tuple(columns)))
+    return Table(
+        name,
+        metadata,
+        Column("number", Integer, primary_key=True),
+        *(Column(column, Float) for column in values),
+        info={"rules": rules},
+    )
 
 
 def foreign_table(metadata: MetaData, name: str) -> Table:

@@ -45,7 +45,9 @@ def test_the_rate_is_the_distance_by_the_references_length_and_may_pass_one() ->
 
 
 @given(st.text(min_size=1, max_size=50), st.sampled_from(["diplomatic", "lenient", "accent-blind"]))
-def test_a_text_is_at_no_distance_from_itself_and_normalising_twice_changes_nothing(text: str, policy: str) -> None:
+def test_a_text_is_at_no_distance_from_itself_and_normalising_twice_changes_nothing(
+    text: str, policy: str
+) -> None:
     once = normalise(text, policy)
     assert normalise(once, policy) == once or policy != "diplomatic"
     if once:

@@ -50,7 +50,9 @@ def test_fifty_thousand_segments_on_a_page(desk: Any) -> None:
     with pytest.raises(Invalid):
         desk.run("segment.delete", segment_ids=taken["segment_ids"][:10_001], expected_versions=[1] * 10_001)
     with pytest.raises(Invalid):
-        desk.run("segment.take_lines", document_id=page, name="x", provider="reader", lines=found_lines(50_001))
+        desk.run(
+            "segment.take_lines", document_id=page, name="x", provider="reader", lines=found_lines(50_001)
+        )
 
 
 @pytest.mark.slow

@@ -67,9 +67,16 @@ def test_merging_joins_shapes_and_texts_and_forwards_citations(desk: Any) -> Non
         desk.correct(made["id"], f"piece {n}")
     right, left = ids
     word = desk.run(
-        "segment.create", document_id=page, pass_id=pass_id, kind="word", anchor=anchor(), parent_segment_id=left
+        "segment.create",
+        document_id=page,
+        pass_id=pass_id,
+        kind="word",
+        anchor=anchor(),
+        parent_segment_id=left,
     )["id"]
-    merged = desk.run("segment.merge", segment_ids=ids, keep_id=right, expected_versions=[1, 1], reason="one line")
+    merged = desk.run(
+        "segment.merge", segment_ids=ids, keep_id=right, expected_versions=[1, 1], reason="one line"
+    )
     assert merged["absorbed_ids"] == [left]
     assert merged["anchor"]["rect"] == pytest.approx([0.1, 0.1, 0.7, 0.05])
     assert len(merged["anchor"]["polygon"]) == 4
@@ -90,7 +97,9 @@ def test_merging_lines_that_stand_below_each_other_keeps_the_kept_ones_baseline(
     pass_id = desk.new_pass(page)
     a, b, c = desk.lines(page, pass_id)
     for segment_id in (a, b):
-        desk.run("segment.update", segment_id=segment_id, expected_version=1, baseline=[[0.1, 0.5], [0.9, 0.5]])
+        desk.run(
+            "segment.update", segment_id=segment_id, expected_version=1, baseline=[[0.1, 0.5], [0.9, 0.5]]
+        )
     merged = desk.run("segment.merge", segment_ids=[b, c], keep_id=a)
     assert merged["baseline"] == [[0.1, 0.5], [0.9, 0.5]]
     assert "polygon" not in merged["anchor"]
@@ -115,10 +124,16 @@ def test_merging_refuses_what_does_not_fit(desk: Any) -> None:
     merge = "segment.merge"
     assert refused(Invalid, desk, merge, segment_ids=[a], keep_id=a).code == "nothing_to_merge"
     assert refused(Invalid, desk, merge, segment_ids=[b, b], keep_id=a).code == "named_twice"
-    assert refused(Invalid, desk, merge, segment_ids=[b], keep_id=a, expected_versions=[1, 1]).code == "uneven_lists"
+    assert (
+        refused(Invalid, desk, merge, segment_ids=[b], keep_id=a, expected_versions=[1, 1]).code
+        == "uneven_lists"
+    )
     assert refused(Invalid, desk, merge, segment_ids=["legacy:a:0"], keep_id=a).code == "provisional_id"
     assert refused(Conflict, desk, merge, segment_ids=[foreign], keep_id=a).code == "other_pass"
-    assert refused(Conflict, desk, merge, segment_ids=[b], keep_id=a, expected_versions=[7]).code == "stale_version"
+    assert (
+        refused(Conflict, desk, merge, segment_ids=[b], keep_id=a, expected_versions=[7]).code
+        == "stale_version"
+    )
     refused(NotFound, desk, merge, segment_ids=["nowhere"], keep_id=a)
     refused(NotFound, desk, merge, segment_ids=[a], keep_id="nowhere")
     desk.run(merge, segment_ids=[b], keep_id=a)
@@ -180,7 +195,9 @@ def test_the_first_part_keeps_the_id_and_the_readings(desk: Any) -> None:
 def test_what_was_split_can_be_merged_again(desk: Any) -> None:
     page = desk.page()
     whole = desk.lines(page, desk.new_pass(page), 1)[0]
-    second = desk.run("segment.split", segment_id=whole, expected_version=1, parts=parts(None, None))["segment_ids"][1]
+    second = desk.run("segment.split", segment_id=whole, expected_version=1, parts=parts(None, None))[
+        "segment_ids"
+    ][1]
     desk.run("segment.merge", segment_ids=[second], keep_id=whole)
     assert leads_to(desk, whole) == [whole]
     assert leads_to(desk, second) == [whole]
@@ -214,7 +231,11 @@ def rivals(desk: Any) -> dict[str, Any]:
     old = desk.machine_lines(page, ["Deer Sir", "two"])["segment_ids"]
     new = desk.machine_lines(page, [None, None], "m2")["segment_ids"]
     match = desk.as_(AGENT).run(
-        "segment.match_propose", from_segment_id=old[0], to_segment_id=new[0], certainty=0.8, note="same place"
+        "segment.match_propose",
+        from_segment_id=old[0],
+        to_segment_id=new[0],
+        certainty=0.8,
+        note="same place",
     )
     return {"page": page, "old": old, "new": new, "match": match["id"]}
 
@@ -223,7 +244,11 @@ def test_a_machine_proposes_and_only_a_person_accepts(desk: Any, rivals: dict[st
     refusal = refused(Invalid, desk.as_(AGENT), "segment.match_accept", match_id=rivals["match"])
     assert refusal.code == "match_needs_a_person"
     accepted = desk.run("segment.match_accept", match_id=rivals["match"])
-    assert (accepted["state"], accepted["proposed_by_kind"], accepted["accepted_by"]) == ("accepted", "agent", "owner")
+    assert (accepted["state"], accepted["proposed_by_kind"], accepted["accepted_by"]) == (
+        "accepted",
+        "agent",
+        "owner",
+    )
     for name in ("accept", "reject", "withdraw"):
         refusal = refused(Conflict, desk, f"segment.match_{name}", match_id=rivals["match"])
         assert refusal.code == "already_decided"
@@ -241,7 +266,10 @@ def test_a_match_is_between_two_passes_of_one_page(desk: Any, rivals: dict[str, 
     refusal = refused(Conflict, desk, propose, from_segment_id=old[0], to_segment_id=new[0])
     assert (refusal.code, refusal.fields["id"]) == ("already_exists", rivals["match"])
     refused(NotFound, desk, propose, from_segment_id=old[0], to_segment_id="nowhere")
-    assert refused(Invalid, desk, propose, from_segment_id=old[0], to_segment_id="legacy:a:1").code == "provisional_id"
+    assert (
+        refused(Invalid, desk, propose, from_segment_id=old[0], to_segment_id="legacy:a:1").code
+        == "provisional_id"
+    )
     refused(Invalid, desk, propose, from_segment_id=old[0], to_segment_id=new[1], certainty=1.5)
 
 
@@ -252,7 +280,9 @@ def test_a_withdrawn_proposal_is_gone(desk: Any, rivals: dict[str, Any]) -> None
     desk.run("segment.match_propose", from_segment_id=rivals["old"][0], to_segment_id=rivals["new"][0])
 
 
-def test_readings_are_copied_across_an_accepted_match_and_uncarried(desk: Any, rivals: dict[str, Any]) -> None:
+def test_readings_are_copied_across_an_accepted_match_and_uncarried(
+    desk: Any, rivals: dict[str, Any]
+) -> None:
     old, new = rivals["old"][0], rivals["new"][0]
     mine = desk.correct(old, "Dear Sir")
     assert refused(Conflict, desk, "segment.carry", match_id=rivals["match"]).code == "match_not_accepted"
@@ -288,12 +318,16 @@ def test_a_machine_that_carries_does_not_become_the_person(desk: Any, rivals: di
 
 
 def test_no_reading_goes_across_where_several_are_matched_with_one(desk: Any, rivals: dict[str, Any]) -> None:
-    second = desk.run("segment.match_propose", from_segment_id=rivals["old"][1], to_segment_id=rivals["new"][0])
+    second = desk.run(
+        "segment.match_propose", from_segment_id=rivals["old"][1], to_segment_id=rivals["new"][0]
+    )
     for match_id in (rivals["match"], second["id"]):
         desk.run("segment.match_accept", match_id=match_id)
     answer = desk.run("segment.carry", match_id=second["id"], kinds=["reading"])
     assert answer["carried"] == []
-    assert [("one to one" in one["why"], bool(one["original_id"])) for one in answer["not_carried"]] == [(True, True)]
+    assert [("one to one" in one["why"], bool(one["original_id"])) for one in answer["not_carried"]] == [
+        (True, True)
+    ]
 
 
 # Over HTTP
@@ -319,7 +353,9 @@ def test_joins_over_http(client: Any, desk: Any, rivals: dict[str, Any]) -> None
     assert merged.json()["absorbed_ids"] == made["segment_ids"][1:]
     view = client.get(f"/api/segments/{made['segment_ids'][1]}").json()
     assert (view["resolved_from_forwarding"], view["segment"]["id"]) == (True, old[0])
-    loop = client.post("/api/segments/merge", json={"segment_ids": [old[0]], "keep_id": made["segment_ids"][1]})
+    loop = client.post(
+        "/api/segments/merge", json={"segment_ids": [old[0]], "keep_id": made["segment_ids"][1]}
+    )
     assert (loop.status_code, loop.json()["code"]) == (409, "forwarding_would_loop")
 
 
@@ -357,7 +393,10 @@ def test_a_place_that_cannot_be_is_refused_in_words(client: Any, desk: Any, riva
     assert answer(segmentId="service:page/a/b/c") == (422, "bad_reference")
     other = desk.page()
     assert answer(segmentId=one, documentId=other) == (422, "document_disagrees")
-    assert answer(segmentId=f"service:segment/{uuid}/{page}/{one}", documentId=other) == (422, "document_disagrees")
+    assert answer(segmentId=f"service:segment/{uuid}/{page}/{one}", documentId=other) == (
+        422,
+        "document_disagrees",
+    )
     assert answer(segmentId=f"service:segment/{uuid}/{other}/{one}") == (422, "document_disagrees")
     assert answer(segmentId="nowhere")[0] == 404
     assert answer(segmentId="legacy:a:0") == (422, "provisional_id")

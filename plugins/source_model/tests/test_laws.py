@@ -64,7 +64,9 @@ class History:
 
     def _version(self, segment_id: str) -> int:
         with self.desk.library.db.read() as conn:
-            row = conn.exec_driver_sql("SELECT version FROM segment WHERE id = ?", (segment_id,)).one_or_none()
+            row = conn.exec_driver_sql(
+                "SELECT version FROM segment WHERE id = ?", (segment_id,)
+            ).one_or_none()
         return row[0] if row else 1
 
     def merge(self, one: str, other: str, _: int) -> None:

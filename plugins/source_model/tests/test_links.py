@@ -54,7 +54,10 @@ def test_a_link_the_same_both_ways_stands_once(desk: Any, ends: Any) -> None:
     one, other, _ = ends
     made = desk.run("link.create", from_id=one, to_id=other, link_type="same_as")
     assert made["result"]["directed"] is False
-    assert refused(Conflict, desk, "link.create", from_id=other, to_id=one, link_type="same_as").code == "already_exists"
+    assert (
+        refused(Conflict, desk, "link.create", from_id=other, to_id=one, link_type="same_as").code
+        == "already_exists"
+    )
 
 
 def test_what_cannot_be_linked_is_refused_in_words(desk: Any, ends: Any) -> None:
@@ -93,7 +96,13 @@ def test_an_end_of_another_family_is_asked_of_it(desk: Any, ends: Any) -> None:
     try:
         made = link(desk, ends[0], "rome", "names", to_kind="entity")
         assert refused(
-            Conflict, desk, "link.create", from_id=ends[0], to_id="merged", to_kind="entity", link_type="names"
+            Conflict,
+            desk,
+            "link.create",
+            from_id=ends[0],
+            to_id="merged",
+            to_kind="entity",
+            link_type="names",
         ).fields == {"id": "live"}
         uri = "https://www.geonames.org/3169070/roma.html"
         link(desk, "rome", uri, "same_as", from_kind="entity", to_kind="uri")
@@ -134,7 +143,15 @@ def test_documents_and_notes_are_ends_and_locks_hold(desk: Any, ends: Any) -> No
     editor = desk.as_(replace(PERSON, role="editor", name="an editor"))
     refused(Forbidden, editor, "link.delete", link_id=made)
     desk.run("document.lock", document_id=page, locked=True)
-    refused(Forbidden, editor, "link.create", from_id=folder, from_kind="document", to_id=ends[1], link_type="free")
+    refused(
+        Forbidden,
+        editor,
+        "link.create",
+        from_id=folder,
+        from_kind="document",
+        to_id=ends[1],
+        link_type="free",
+    )
 
 
 def test_links_over_http(client: Any, ends: Any) -> None:
@@ -166,6 +183,8 @@ def test_links_over_http(client: Any, ends: Any) -> None:
 
 def test_every_alias_leads_to_a_type_and_labels_are_told_apart() -> None:
     assert all(key in LINK_TYPES for key in ALIASES.values())
-    assert all(one.directed == (one.key not in ("same_as", "related_to", "free")) for one in LINK_TYPES.values())
+    assert all(
+        one.directed == (one.key not in ("same_as", "related_to", "free")) for one in LINK_TYPES.values()
+    )
     assert authority_of("http://viaf.org/viaf/102333412") == ("viaf", "102333412")
     assert authority_of("https://d-nb.info/gnd/118540238") == ("gnd", "118540238")

@@ -60,7 +60,9 @@ def old(desk: Any) -> dict[str, str]:
     return {"page": page, "pass": "legacy:blob", "line": "legacy:blob:0"}
 
 
-def test_boxes_are_listed_as_segments_that_say_provisional(client: Any, desk: Any, old: dict[str, str]) -> None:
+def test_boxes_are_listed_as_segments_that_say_provisional(
+    client: Any, desk: Any, old: dict[str, str]
+) -> None:
     listed = SegmentListResponse.model_validate(client.get(f"/api/segments/document/{old['page']}").json())
     (one,) = listed.passes
     assert (one.id, one.provisional, one.segment_count, one.working) == ("legacy:blob", True, 3, False)
@@ -74,7 +76,9 @@ def test_boxes_are_listed_as_segments_that_say_provisional(client: Any, desk: An
     assert block.metadata["raw_polygon_px"] == [[1, 2], [3, 4], [5, 6]]
 
 
-def test_provisional_segments_are_narrowed_like_real_ones(client: Any, desk: Any, old: dict[str, str]) -> None:
+def test_provisional_segments_are_narrowed_like_real_ones(
+    client: Any, desk: Any, old: dict[str, str]
+) -> None:
     real = desk.lines(old["page"], desk.new_pass(old["page"]), 1)[0]
 
     def ids(**query: str) -> list[str]:
@@ -97,7 +101,10 @@ def test_a_provisional_segment_and_its_reading_can_be_read(client: Any, old: dic
     assert view.segment is not None
     assert (view.segment.provisional, view.live_segment_ids, view.deleted) == (True, [old["line"]], False)
     readings = ReadingList.model_validate(client.get(f"/api/segments/{old['line']}/readings").json())
-    assert (readings.items[0].content, readings.counting["transcription"].labelled_machine) == ("Dear Sir", True)
+    assert (readings.items[0].content, readings.counting["transcription"].labelled_machine) == (
+        "Dear Sir",
+        True,
+    )
     other = client.get(f"/api/segments/{old['line']}/readings", params={"kind": "translation"})
     assert other.json()["count"] == 0
     for missing in ("legacy:blob:2", "legacy:blob:9", "legacy:none:0", "legacy:blob", "legacy:"):
@@ -110,7 +117,9 @@ def test_every_write_refuses_a_provisional_id(client: Any, desk: Any, old: dict[
     pass_id = desk.new_pass(page)
     real = desk.lines(page, pass_id, 1)[0]
     new = {"document_id": page, "pass_id": pass_id, "kind": "line", "anchor": anchor()}
-    order = desk.run("reading_order.create", document_id=page, pass_id=pass_id, name="o", kind="imposed")["id"]
+    order = desk.run("reading_order.create", document_id=page, pass_id=pass_id, name="o", kind="imposed")[
+        "id"
+    ]
     parts = [{"anchor": anchor()}, {"anchor": anchor()}]
     writes: list[tuple[str, str, dict[str, Any] | None]] = [
         ("DELETE", f"/api/segments/passes/{legacy_pass}", None),
@@ -121,7 +130,11 @@ def test_every_write_refuses_a_provisional_id(client: Any, desk: Any, old: dict[
         ("POST", "/api/segments", {**new, "parent_segment_id": legacy}),
         ("POST", "/api/segments/bulk", {"segments": [{**new, "pass_id": legacy_pass}]}),
         ("PUT", f"/api/segments/{legacy}", {"segment_id": legacy, "expected_version": 1}),
-        ("PUT", f"/api/segments/{real}", {"segment_id": real, "expected_version": 1, "parent_segment_id": legacy}),
+        (
+            "PUT",
+            f"/api/segments/{real}",
+            {"segment_id": real, "expected_version": 1, "parent_segment_id": legacy},
+        ),
         ("POST", "/api/segments/delete", {"segment_ids": [legacy], "expected_versions": [1]}),
         ("POST", "/api/segments/undelete", {"segment_ids": [legacy]}),
         ("POST", f"/api/segments/{legacy}/restore-version", {"version": 1, "expected_version": 1}),
@@ -137,11 +150,19 @@ def test_every_write_refuses_a_provisional_id(client: Any, desk: Any, old: dict[
         ("POST", f"/api/segments/{legacy}/correct", {"text": "x"}),
         ("POST", f"/api/segments/{legacy}/readings/choice", {"representation_id": None}),
         ("POST", f"/api/segments/readings/{legacy}/retract", None),
-        ("POST", "/api/reading-orders", {"document_id": page, "pass_id": legacy_pass, "name": "x", "kind": "flow"}),
+        (
+            "POST",
+            "/api/reading-orders",
+            {"document_id": page, "pass_id": legacy_pass, "name": "x", "kind": "flow"},
+        ),
         ("POST", f"/api/reading-orders/{order}/place", {"segment_id": legacy}),
         ("DELETE", f"/api/reading-orders/{order}/entries/{legacy}", None),
         ("POST", "/api/links", {"from_id": legacy, "to_id": real, "link_type": "free"}),
-        ("PUT", "/api/source-settings", {"level": "node", "key": "language", "value": "fr", "target_id": legacy}),
+        (
+            "PUT",
+            "/api/source-settings",
+            {"level": "node", "key": "language", "value": "fr", "target_id": legacy},
+        ),
     ]
     for method, path, body in writes:
         answer = client.request(method, path, json=body)
@@ -159,7 +180,10 @@ def test_a_page_is_converted_for_good_and_the_conversion_can_be_undone(
     listed = client.get(f"/api/segments/document/{old['page']}").json()
     assert [one["provisional"] for one in listed["segments"]] == [False, False, False]
     assert [one["text"] for one in listed["segments"]] == ["Dear Sir", "your letter", None]
-    assert (listed["passes"][0]["source_artifact_id"], listed["passes"][0]["provenance_kind"]) == ("blob", "workflow")
+    assert (listed["passes"][0]["source_artifact_id"], listed["passes"][0]["provenance_kind"]) == (
+        "blob",
+        "workflow",
+    )
     assert client.get(f"/api/segments/{old['line']}").status_code == 404
     with desk.library.db.read() as conn:
         assert page_text(conn, old["page"]).text == "Dear Sir\nyour letter"
@@ -173,7 +197,10 @@ def test_a_machine_that_converts_a_persons_boxes_does_not_become_that_person(des
     page = desk.page()
 
     def write(ctx: Any) -> None:
-        geometry = {"provider": "user", "boxes": [{"bbox": [0.1, 0.1, 0.5, 0.1], "level": "line", "text": "x"}]}
+        geometry = {
+            "provider": "user",
+            "boxes": [{"bbox": [0.1, 0.1, 0.5, 0.1], "level": "line", "text": "x"}],
+        }
         ctx.conn.execute(
             artifacts.insert().values(
                 id="hand", document_id=page, artifact_type="transcription", data={}, ocr_geometry=geometry,

@@ -16,7 +16,33 @@ DATA = Path(os.environ.get("ARMARIUM_SHARED_DATA", Path(__file__).parents[4] / "
 FURNITURE = {"page-number", "header", "footer", "catch-word", "signature-mark"}
 DIRECTIONS = {"left-to-right": "ltr", "right-to-left": "rtl", "top-to-bottom": "ttb"}
 
-EXACT = ["", "odd/page/170025120000003,0074-lite.xml", "odd/page/FILE_0010_OCR-D-OCR-CALAMARI.xml", "odd/page/PPN860789411-00000001.page.xml", "odd/page/bdd_kraken_B_0573.xml", "odd/page/bdd_transkribus_B_0287.xml", "odd/page/bdd_transkribus_B_0293.xml", "odd/page/bdd_transkribus_B_0573.xml", "odd/page/empty-lines.page.xml", "odd/page/knaw_example.xml", "odd/page/knaw_issue_10.xml", "odd/page/lorem-ipsum-scan.gt.page.xml", "odd/page/mixed-regions.page.xml", "odd/page/sp-hyp.page.xml", "odd/page/table-order-0001.xml", "page-pairs/dinglehopper-larex/OCR-D-GT_0008.xml", "page-pairs/dinglehopper-larex/OCR-D-OCR-TESS_0008.xml", "page-pairs/kraken-notarial/170025120000003,0074.xml", "page-pairs/prima-regiontypes/RegionTypes_2010-01-12.xml", "page-pairs/prima-regiontypes/RegionTypes_2010-03-19.xml", "page-pairs/prima-simple/SimplePage.xml", "rtl/arabic-rasam/BULAC_MS_ARA_1977_0012.xml", "rtl/arabic-rasam/BULAC_MS_ARA_1977_0198.xml", "rtl/arabic-rasam/BULAC_MS_ARA_417_0010.xml", ""][1:-1]
+EXACT = [
+    "",
+    "odd/page/170025120000003,0074-lite.xml",
+    "odd/page/FILE_0010_OCR-D-OCR-CALAMARI.xml",
+    "odd/page/PPN860789411-00000001.page.xml",
+    "odd/page/bdd_kraken_B_0573.xml",
+    "odd/page/bdd_transkribus_B_0287.xml",
+    "odd/page/bdd_transkribus_B_0293.xml",
+    "odd/page/bdd_transkribus_B_0573.xml",
+    "odd/page/empty-lines.page.xml",
+    "odd/page/knaw_example.xml",
+    "odd/page/knaw_issue_10.xml",
+    "odd/page/lorem-ipsum-scan.gt.page.xml",
+    "odd/page/mixed-regions.page.xml",
+    "odd/page/sp-hyp.page.xml",
+    "odd/page/table-order-0001.xml",
+    "page-pairs/dinglehopper-larex/OCR-D-GT_0008.xml",
+    "page-pairs/dinglehopper-larex/OCR-D-OCR-TESS_0008.xml",
+    "page-pairs/kraken-notarial/170025120000003,0074.xml",
+    "page-pairs/prima-regiontypes/RegionTypes_2010-01-12.xml",
+    "page-pairs/prima-regiontypes/RegionTypes_2010-03-19.xml",
+    "page-pairs/prima-simple/SimplePage.xml",
+    "rtl/arabic-rasam/BULAC_MS_ARA_1977_0012.xml",
+    "rtl/arabic-rasam/BULAC_MS_ARA_1977_0198.xml",
+    "rtl/arabic-rasam/BULAC_MS_ARA_417_0010.xml",
+    "",
+][1:-1]
 """Pages whose written order is the derived one, region for region and line for line. Elsewhere in the shared data the
 file lists lines or margins in the order they were drawn in, or says itself that it reorders the page for a test."""
 
@@ -47,7 +73,9 @@ def name_of(element: Any) -> str:
 def load(path: Path) -> Page:
     """The regions and lines of a PAGE file, as little of it as an order needs."""
     etree = pytest.importorskip("lxml.etree")
-    root = etree.parse(str(path), etree.XMLParser(recover=True, resolve_entities=False, no_network=True)).getroot()
+    root = etree.parse(
+        str(path), etree.XMLParser(recover=True, resolve_entities=False, no_network=True)
+    ).getroot()
     page = next(e for e in root.iter() if name_of(e) == "Page")
     width, height = float(page.get("imageWidth")), float(page.get("imageHeight"))
     found = Page([], [], [], [], {}, width / height)

@@ -47,13 +47,22 @@ def place(desk: Any, order_id: str, segment_id: str, **more: Any) -> dict[str, A
 def test_an_order_can_be_filled_with_that_of_the_boxes(desk: Any, page: str) -> None:
     pass_id = desk.new_pass(page)
     region = desk.run(
-        "segment.create", document_id=page, pass_id=pass_id, kind="region", anchor={"rect": [0.05, 0.05, 0.9, 0.16]}
+        "segment.create",
+        document_id=page,
+        pass_id=pass_id,
+        kind="region",
+        anchor={"rect": [0.05, 0.05, 0.9, 0.16]},
     )["id"]
     lines = desk.lines(page, pass_id)
     for line in lines[:2]:
         desk.run("segment.update", segment_id=line, expected_version=1, parent_segment_id=region)
     desk.run(
-        "segment.create", document_id=page, pass_id=pass_id, kind="word", anchor=anchor(), parent_segment_id=lines[0]
+        "segment.create",
+        document_id=page,
+        pass_id=pass_id,
+        kind="word",
+        anchor=anchor(),
+        parent_segment_id=lines[0],
     )
     order_id = order_of(desk, page, pass_id, seed_from_pass=True)
     with desk.library.db.read() as conn:
@@ -62,7 +71,10 @@ def test_an_order_can_be_filled_with_that_of_the_boxes(desk: Any, page: str) -> 
         inner = entries_of(conn, order_id, top[0]["id"])
     assert listed["entry_count"] == 4
     assert sequence(desk, order_id) == [region, lines[0], lines[1], lines[2]]
-    assert [(e["segment_id"], e["child_count"], e["position"]) for e in top] == [(region, 2, 1.0), (lines[2], 0, 2.0)]
+    assert [(e["segment_id"], e["child_count"], e["position"]) for e in top] == [
+        (region, 2, 1.0),
+        (lines[2], 0, 2.0),
+    ]
     assert [e["segment_id"] for e in inner] == lines[:2]
 
 
@@ -138,7 +150,9 @@ def test_an_order_refuses_what_does_not_fit(desk: Any, page: str, taken: Any) ->
         Conflict, desk, go, order_id=order_id, segment_id=one, parent_entry_id=child["id"], expected_version=1
     )
     assert refusal.code == "parent_ring"
-    refused(Invalid, desk, go, order_id=order_id, segment_id=one, after_entry_id=entry["id"], expected_version=1)
+    refused(
+        Invalid, desk, go, order_id=order_id, segment_id=one, after_entry_id=entry["id"], expected_version=1
+    )
     refusal = refused(Conflict, desk, "reading_order.remove", order_id=order_id, entry_id=entry["id"])
     assert refusal.code == "entry_holds_others"
     refused(NotFound, desk, "reading_order.remove", order_id=order_id, entry_id="nowhere")
@@ -155,7 +169,9 @@ def test_an_order_is_made_over_a_pass_of_its_own_page(desk: Any, page: str) -> N
     refused(Invalid, desk, "reading_order.create", document_id=page, pass_id="legacy:a", **create)
 
 
-def test_a_withdrawn_order_is_refused_until_it_is_restored(client: Any, desk: Any, page: str, taken: Any) -> None:
+def test_a_withdrawn_order_is_refused_until_it_is_restored(
+    client: Any, desk: Any, page: str, taken: Any
+) -> None:
     order_id = order_of(desk, page, taken["pass_id"], seed_from_pass=True)
     assert client.delete(f"/api/reading-orders/{order_id}").json()["deleted_at"]
     base = f"/api/reading-orders/{order_id}"
@@ -208,11 +224,16 @@ def test_neighbours_cross_the_borders_of_regions(client: Any, desk: Any, page: s
     for none in ("-", "default"):
         answer = client.get(f"/api/reading-orders/{none}/neighbours", params={"segment_id": d})
         assert (answer.status_code, answer.json()["code"]) == (422, "no_order_named")
-    assert client.get(f"/api/reading-orders/{order_id}/entries", params={"parent_entry_id": "x"}).status_code == 404
+    assert (
+        client.get(f"/api/reading-orders/{order_id}/entries", params={"parent_entry_id": "x"}).status_code
+        == 404
+    )
     assert client.get("/api/reading-orders/nowhere/entries").status_code == 404
 
 
-def test_the_text_follows_a_named_order_and_says_what_it_lacks(client: Any, desk: Any, page: str, taken: Any) -> None:
+def test_the_text_follows_a_named_order_and_says_what_it_lacks(
+    client: Any, desk: Any, page: str, taken: Any
+) -> None:
     one, two, three = taken["segment_ids"]
     other = desk.machine_lines(page, ["four"], "m2")
     order_id = order_of(desk, page, taken["pass_id"], kind="flow")
@@ -232,7 +253,9 @@ def test_the_text_follows_a_named_order_and_says_what_it_lacks(client: Any, desk
     assert client.get(f"/api/segments/document/{page}/text", params=query).json()["text"] == "three\ntwo"
 
 
-def test_the_text_refuses_an_order_of_another_pass_and_names_both(client: Any, desk: Any, page: str, taken: Any) -> None:
+def test_the_text_refuses_an_order_of_another_pass_and_names_both(
+    client: Any, desk: Any, page: str, taken: Any
+) -> None:
     other = desk.machine_lines(page, ["four"], "m2")
     order_id = order_of(desk, page, taken["pass_id"])
     place_of_text = f"/api/segments/document/{page}/text"

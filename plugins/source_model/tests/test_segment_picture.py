@@ -76,7 +76,9 @@ def test_the_picture_is_bounded_and_never_enlarged() -> None:
     assert max(cut_segment(image, (0.2, 0.2, 0.1, 0.1), size=4096).size) < 60
 
 
-@pytest.mark.parametrize(("mode", "becomes"), [("1", "L"), ("I;16", "L"), ("P", "RGB"), ("CMYK", "RGB"), ("LA", "RGB")])
+@pytest.mark.parametrize(
+    ("mode", "becomes"), [("1", "L"), ("I;16", "L"), ("P", "RGB"), ("CMYK", "RGB"), ("LA", "RGB")]
+)
 def test_every_kind_of_picture_becomes_plain(mode: str, becomes: str) -> None:
     from PIL import Image
 
@@ -121,14 +123,18 @@ def drawn(desk: Any) -> dict[str, Any]:
 def test_the_picture_over_http(client: Any, drawn: dict[str, Any]) -> None:
     from PIL import Image
 
-    answer = client.get(f"/api/segments/{drawn['line']}/picture", params={"mask": True, "straighten": True, "size": 64})
+    answer = client.get(
+        f"/api/segments/{drawn['line']}/picture", params={"mask": True, "straighten": True, "size": 64}
+    )
     assert (answer.status_code, answer.headers["content-type"]) == (200, "image/png")
     with Image.open(io.BytesIO(answer.content)) as image:
         assert max(image.size) == 64
         assert image.width > 3 * image.height
 
 
-def test_a_picture_that_would_not_be_honest_is_refused_in_words(client: Any, desk: Any, drawn: dict[str, Any]) -> None:
+def test_a_picture_that_would_not_be_honest_is_refused_in_words(
+    client: Any, desk: Any, drawn: dict[str, Any]
+) -> None:
     def refusal(segment_id: str, **query: Any) -> tuple[int, str | None]:
         answer = client.get(f"/api/segments/{segment_id}/picture", params=query)
         assert answer.json()["detail"]

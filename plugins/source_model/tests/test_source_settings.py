@@ -25,7 +25,9 @@ def facts(desk: Any, **selection: str) -> dict[str, dict[str, Any]]:
 
 
 def state(desk: Any, key: str, value: str, target: str | None = None) -> None:
-    desk.run("source_setting.set", level="node" if target else "project", key=key, value=value, target_id=target)
+    desk.run(
+        "source_setting.set", level="node" if target else "project", key=key, value=value, target_id=target
+    )
 
 
 def test_the_nearest_rung_answers(desk: Any) -> None:
@@ -64,7 +66,9 @@ def test_unknown_is_a_finding_and_ends_the_walk(desk: Any) -> None:
     state(desk, "language", "und", page)
     state(desk, "script", "Zzzz", page)
     found = facts(desk, document_id=page)
-    assert [(found[key]["value"], found[key]["status"], found[key]["rung"]) for key in ("language", "script")] == [
+    assert [
+        (found[key]["value"], found[key]["status"], found[key]["rung"]) for key in ("language", "script")
+    ] == [
         (None, "unknown", "document"),
         (None, "unknown", "document"),
     ]
@@ -112,7 +116,10 @@ def test_the_encoding_is_kept_on_the_projects_row_of_the_script(desk: Any) -> No
     page = desk.page()
     state(desk, "script", "Latn", page)
     assert facts(desk, document_id=page)["encoding"]["status"] == "never-determined"
-    rows = [{"code": "Latn", "name": "Latin", "encoding": "full"}, {"code": "Qaaa", "name": "Signs", "declared": True}]
+    rows = [
+        {"code": "Latn", "name": "Latin", "encoding": "full"},
+        {"code": "Qaaa", "name": "Signs", "declared": True},
+    ]
     desk.run("library.set", scripts=rows)
     assert facts(desk, document_id=page)["encoding"]["value"] == "full"
     state(desk, "script", "Qaaa", page)
@@ -169,7 +176,9 @@ def test_settings_over_http(client: Any, desk: Any) -> None:
     assert client.get(resolve, params={"segment_id": "legacy:a:0"}).status_code == 422
 
 
-@pytest.mark.parametrize("tag", ["fr", "la-Latn", "zh-Hant-TW", "de-1996", "qaa", "qtz", "x-lingua", "en-x-old", "und"])
+@pytest.mark.parametrize(
+    "tag", ["fr", "la-Latn", "zh-Hant-TW", "de-1996", "qaa", "qtz", "x-lingua", "en-x-old", "und"]
+)
 def test_well_formed_languages(tag: str) -> None:
     assert is_language(tag)
 

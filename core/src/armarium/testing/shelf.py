@@ -23,7 +23,7 @@ from armarium.actions import ActionContext, Example, Params, SourceText, action
 from armarium.errors import NotFound
 from armarium.ids import new_id
 from armarium.plugins import Plugin
-from armarium.tables import Json, append_only, tracked
+from armarium.tables import Json, append_only, derived_index, tracked
 from armarium.undo import UndoContext
 
 metadata = MetaData()
@@ -53,6 +53,16 @@ books = Table(
     Column("version", Integer, nullable=False, default=1),
     Column("updated_at", Text),
     info=tracked(label="book", monotonic=("version", "updated_at"), large=("notes",)),
+)
+
+weights = derived_index(
+    "shelf_weight",
+    metadata,
+    books,
+    module="rtree",
+    values={"lightest": "{row}.weight", "heaviest": "{row}.weight"},
+    where="{row}.weight IS NOT NULL",
+    columns=("weight",),
 )
 
 loans = Table(

@@ -74,7 +74,9 @@ def cut_segment(
             cos, -sin, cx + cos * (x0 - cx) - sin * (y0 - cy),
             sin, cos, cy + sin * (x0 - cx) + cos * (y0 - cy),
         )  # fmt: skip
-        cut = page.transform(area, Images.Transform.AFFINE, matrix, Images.Resampling.BICUBIC, fillcolor=white)
+        cut = page.transform(
+            area, Images.Transform.AFFINE, matrix, Images.Resampling.BICUBIC, fillcolor=white
+        )
     else:
         cut = Images.new(page.mode, area, white)
         inside = (max(0, x0), max(0, y0), min(width, x1), min(height, y1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import orjson
@@ -47,6 +48,18 @@ FROM content_representation
 WHERE document_id = ? AND kind = ? AND segment_id IS NOT NULL AND NOT retracted
 """
 
+_OF_SEGMENTS = """
+SELECT r.segment_id, r.id, r.provenance_kind, r.created_at, r.corrects_representation_id, r.content
+FROM json_each(?) j CROSS JOIN content_representation r ON r.segment_id = j.value
+WHERE r.kind = ? AND NOT r.retracted
+"""
+
+_CHOSEN_OF_SEGMENTS = """
+SELECT c.segment_id, c.representation_id
+FROM json_each(?) j CROSS JOIN reading_choice c ON c.segment_id = j.value AND c.kind = ?
+WHERE c.superseded_at IS NULL
+"""
+
 
 def counting_of_pass(
     conn: Connection,
@@ -82,6 +95,17 @@ def counting_of_document(
         (document_id, kind),
     ).all()
     return _count(rows, {row[0]: row[1] for row in chosen}, rule)
+
+
+def counting_of_segments(
+    conn: Connection, ids: Iterable[str], kind: str = "transcription", rule: ReadingRule = "strict"
+) -> dict[str, CountingText]:
+    """As `counting_of_pass`, of the segments *ids*."""
+    cursor = conn.connection.cursor()
+    wanted = orjson.dumps(list(ids)).decode()
+    rows = cursor.execute(_OF_SEGMENTS, (wanted, kind)).fetchall()
+    chosen = cursor.execute(_CHOSEN_OF_SEGMENTS, (wanted, kind)).fetchall() if rows else ()
+    return _count(rows, dict(chosen), rule)
 
 
 def _count(rows: list[Any], chosen: dict[str, str], rule: ReadingRule) -> dict[str, CountingText]:

@@ -11,8 +11,12 @@ from sqlalchemy import Connection, Row, select, text
 from armarium.api import versions
 from armarium_source_model.counting import ReadingRule
 from armarium_source_model.errors import NoSuchSegment
-from armarium_source_model.models import segments
-from armarium_source_model.queries.readings import CountingText, counting_of_document
+from armarium_source_model.models import page_number, segments
+from armarium_source_model.queries.readings import (
+    CountingText,
+    counting_of_document,
+    counting_of_segments,
+)
 
 LIST_COLUMNS = (
     "id, document_id, pass_id, kind, kind_raw, anchor, baseline, parent_segment_id, is_furniture, language, script, "
@@ -35,6 +39,13 @@ EDITABLE = (
 """The fields a SegmentVersion keeps and a stale edit names, besides `deleted`."""
 
 Area = tuple[float, float, float, float]
+
+_IN_AREA = f"""(
+SELECT number FROM segment_area a, (SELECT {page_number(":document")} AS page)
+WHERE a.page_from <= page AND a.page_to >= page
+AND a."left" <= :right AND a."right" >= :left AND a.top <= :bottom AND a.bottom >= :top
+) a CROSS JOIN segment s ON s.rowid = a.number"""
+"""What the index of areas finds, its boxes a hair too wide: each row found is compared exactly."""
 
 
 def list_segments(
@@ -63,8 +74,10 @@ def list_segments(
     if kind is not None:
         where.append("s.kind = :kind")
         values["kind"] = kind
+    found_in = "segment s"
     if area is not None:
         x, y, w, h = area
+        found_in = _IN_AREA
         where.append(
             "s.bbox_x <= :right AND s.bbox_x + s.bbox_w >= :left AND s.bbox_y <= :bottom AND s.bbox_y + s.bbox_h >= :top"
         )
@@ -73,13 +86,16 @@ def list_segments(
     rows = (
         conn.connection.cursor()
         .execute(
-            f"SELECT {listed} FROM segment s JOIN segment_pass p ON p.id = s.pass_id "
+            f"SELECT {listed} FROM {found_in} JOIN segment_pass p ON p.id = s.pass_id "
             f"WHERE {' AND '.join(where)} ORDER BY s.id",
             values,
         )
         .fetchall()
     )
-    texts = counting_of_document(conn, document_id, rule=rule) if rows else {}
+    if area is None and pass_id is None and artifact_id is None and kind is None:
+        texts = counting_of_document(conn, document_id, rule=rule) if rows else {}
+    else:
+        texts = counting_of_segments(conn, [row[0] for row in rows], rule=rule)
     return answers(rows, texts)
 
 
@@ -149,33 +165,8 @@ def parsed_answers(
     missing = next((one for one in wanted if one not in by_id), None)
     if missing is not None:
         raise NoSuchSegment(missing)
-    texts: dict[str, CountingText] = {}
-    for document_id in {row[1] for row in rows}:
-        texts |= counting_of_segments(
-            conn, document_id, [row[0] for row in rows if row[1] == document_id], rule
-        )
+    texts = counting_of_segments(conn, wanted, rule=rule)
     found: list[dict[str, Any]] = orjson.loads(orjson.dumps(answers([by_id[one] for one in wanted], texts)))
-    return found
-
-
-def counting_of_segments(
-    conn: Connection, document_id: str, ids: list[str], rule: ReadingRule
-) -> dict[str, CountingText]:
-    """The counting transcriptions of some segments of one page: each by itself when few, the page's when many."""
-    if len(ids) > 20:
-        return counting_of_document(conn, document_id, rule=rule)
-    from armarium_source_model.queries.readings import counting_of_segment
-
-    found: dict[str, CountingText] = {}
-    for segment_id in ids:
-        counting = counting_of_segment(conn, segment_id, "transcription", rule)
-        if counting.representation_id is not None:
-            text = conn.exec_driver_sql(
-                "SELECT content FROM content_representation WHERE id = ?", (counting.representation_id,)
-            ).scalar_one()
-            found[segment_id] = CountingText(
-                counting.representation_id, text, counting.basis, counting.labelled_machine
-            )
     return found
 
 

@@ -11,7 +11,8 @@ from armarium_documents.api import documents, require_document
 from armarium_source_model.counting import HUMAN, IMPORTED
 from armarium_source_model.order import line_shape_direction
 from armarium_source_model.queries.passes import reading_rule, working_pass
-from armarium_source_model.queries.segments import counting_of_segments, get_segment
+from armarium_source_model.queries.readings import counting_of_segments
+from armarium_source_model.queries.segments import get_segment
 from armarium_source_model.queries.shapes import block_shapes
 from armarium_source_model.queries.text import page_text
 from armarium_source_model.schemas.settings import KEYS
@@ -127,7 +128,7 @@ class _Derived:
             self._text = ""
             rule = reading_rule(self.library)
             if self.segment is not None:
-                found = counting_of_segments(self.conn, self.segment.document_id, [self.segment.id], rule)
+                found = counting_of_segments(self.conn, [self.segment.id], rule=rule)
                 self._text = found[self.segment.id].text if self.segment.id in found else ""
             if not self._text and self.page is not None:
                 self._text = page_text(self.conn, self.page, rule=rule).text

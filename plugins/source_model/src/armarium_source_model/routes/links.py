@@ -29,7 +29,9 @@ def list_naming(
         return json_response(naming(conn, uri))
 
 
-@router.get("/of/{end_id:path}", summary="The links of a thing", response_model=LinksOf, responses=REFUSALS(404))
+@router.get(
+    "/of/{end_id:path}", summary="The links of a thing", response_model=LinksOf, responses=REFUSALS(404)
+)
 def list_links(library: CurrentLibrary, end_id: str, include_deleted: bool = False) -> Response:
     """Every link that touches it, from either side; end_id may be a percent-encoded URI."""
     with library.db.read() as conn:

@@ -1,0 +1,167 @@
+"""Areas of a page: the index finds what a look at every box finds, whatever was drawn, moved, withdrawn and undone."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from source_model_desk import RUN, anchor
+
+from armarium import indexes
+from armarium.api import Conflict, Invalid, NotFound
+from armarium_source_model.models import page_number, segment_areas
+from armarium_source_model.queries.segments import Area, list_segments
+
+fractions = st.one_of(
+    st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75]), st.floats(0, 0.9, allow_nan=False, width=64)
+)
+sizes = st.one_of(st.sampled_from([0.1, 0.25]), st.floats(1e-6, 0.1))
+rects = st.tuples(fractions, fractions, sizes, sizes)
+deeds = st.lists(
+    st.tuples(
+        st.sampled_from(
+            ["draw", "draw", "bulk", "move", "delete", "undelete", "merge", "split", "undo", "undo", "redo"]
+        ),
+        st.integers(0, 50),
+        rects,
+    ),
+    min_size=3,
+    max_size=20,
+)
+
+
+class Drawing:
+    """Two pages on which random boxes are drawn, moved and withdrawn."""
+
+    def __init__(self, desk: Any) -> None:
+        self.desk = desk
+        self.pages = [desk.page() for _ in range(2)]
+        self.passes = [desk.new_pass(page) for page in self.pages]
+        self.drawn: list[str] = []
+        self.steps: list[str] = []
+        self.undone: list[str] = []
+
+    def do(self, what: str, which: int, rect: Area) -> None:
+        place = {"document_id": self.pages[which % 2], "pass_id": self.passes[which % 2]}
+        one = {**place, "kind": "line", "anchor": {"rect": rect}}
+        with suppress(Conflict, Invalid, NotFound, IndexError, ZeroDivisionError):
+            if what == "draw":
+                self.drawn.append(self.desk.run("segment.create", **one)["id"])
+            elif what == "bulk":
+                made = self.desk.run("segment.create_many", segments=[one, one])
+                self.drawn.extend(item["id"] for item in made["items"])
+            elif what in ("undo", "redo"):
+                log, other = (self.steps, self.undone) if what == "undo" else (self.undone, self.steps)
+                other.append(self.desk.undo(log.pop(which % len(log))))
+                return
+            else:
+                segment_id = self.drawn[which % len(self.drawn)]
+                other_id = self.drawn[(which * 7 + 3) % len(self.drawn)]
+                version = self._version(segment_id)
+                if what == "move":
+                    self.desk.run(
+                        "segment.update",
+                        segment_id=segment_id,
+                        expected_version=version,
+                        anchor={"rect": rect},
+                    )
+                elif what == "delete":
+                    self.desk.run("segment.delete", segment_ids=[segment_id], expected_versions=[version])
+                elif what == "undelete":
+                    self.desk.run("segment.undelete", segment_ids=[segment_id])
+                elif what == "merge":
+                    self.desk.run("segment.merge", segment_ids=[segment_id, other_id], keep_id=segment_id)
+                else:
+                    parts = [{"anchor": {"rect": rect}}, {"anchor": anchor(which % 10)}]
+                    made = self.desk.run(
+                        "segment.split", segment_id=segment_id, expected_version=version, parts=parts
+                    )
+                    self.drawn.extend(made["segment_ids"][1:])
+            self.steps.append(self.desk.audit_id)
+
+    def _version(self, segment_id: str) -> int:
+        with self.desk.library.db.read() as conn:
+            row = conn.exec_driver_sql(
+                "SELECT version FROM segment WHERE id = ?", (segment_id,)
+            ).one_or_none()
+        return row[0] if row else 1
+
+    def check(self, area: Area) -> None:
+        x, y, w, h = area
+        with self.desk.library.db.read() as conn:
+            for page in self.pages:
+                every = list_segments(conn, page)
+                meet = [
+                    one["id"]
+                    for one in every
+                    if one["bbox_x"] <= x + w
+                    and one["bbox_x"] + one["bbox_w"] >= x
+                    and one["bbox_y"] <= y + h
+                    and one["bbox_y"] + one["bbox_h"] >= y
+                ]
+                assert [one["id"] for one in list_segments(conn, page, area=area)] == meet
+        with self.desk.library.db.read_raw() as raw:
+            assert indexes.disagreements(raw, segment_areas) == 0
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(deeds, st.lists(rects, min_size=1, max_size=4))
+def test_areas_find_what_a_look_at_every_box_finds(
+    desk: Any, history: list[tuple[str, int, Area]], areas: list[Area]
+) -> None:
+    drawing = Drawing(desk)
+    for what, which, rect in history:
+        drawing.do(what, which, rect)
+        drawing.check(rect)
+    for area in areas:
+        drawing.check(area)
+
+
+def test_two_pages_that_share_a_number_are_told_apart(desk: Any) -> None:
+    one, other = desk.page(), desk.page()
+    with desk.library.db.read_raw() as raw:
+        numbers = [
+            raw.execute(f"SELECT {page_number('?1')}", (page,)).fetchone()[0]
+            for page in (one, other, "ZZZ000", "0" * 26 + "ffffff", "1" + one[1:])
+        ]
+    assert numbers[0] != numbers[1]
+    assert numbers[2:4] == [0, 2**24 - 1]
+    assert numbers[4] == numbers[0], "only the end of an id makes its number"
+
+
+def test_an_area_goes_with_its_pass_kind_and_readings(desk: Any) -> None:
+    page = desk.page()
+    taken = desk.machine_lines(page, ["one", "two", None])
+    other = desk.as_(RUN).run(
+        "segment.take_lines",
+        document_id=page,
+        name="Rival",
+        provider="reader",
+        lines=[{"key": "w", "kind": "word", "rect": anchor(0)["rect"], "text": "ONE"}],
+    )
+    area = (0.0, 0.0, 1.0, 0.15)
+    with desk.library.db.read() as conn:
+
+        def found(**narrowed: Any) -> list[Any]:
+            return [(one["id"], one["text"]) for one in list_segments(conn, page, area=area, **narrowed)]
+
+        first, word = (taken["segment_ids"][0], "one"), (other["segment_ids"][0], "ONE")
+        assert found() == [first, word]
+        assert found(pass_id=other["pass_id"]) == [word]
+        assert found(kind="line") == [first]
+    desk.run("segment.pass_delete", pass_id=other["pass_id"])
+    with desk.library.db.read() as conn:
+        assert found() == [first]
+
+
+def test_areas_follow_the_trash_and_its_emptying(desk: Any) -> None:
+    page = desk.page()
+    desk.machine_lines(page, ["one"])
+    desk.run("document.delete", ids=[page])
+    with desk.library.db.read_raw() as raw:
+        assert raw.execute("SELECT count(*) FROM segment_area").fetchone() == (1,)
+    desk.run("document.empty_trash")
+    with desk.library.db.read_raw() as raw:
+        assert raw.execute("SELECT count(*) FROM segment_area").fetchone() == (0,)
