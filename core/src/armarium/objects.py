@@ -25,7 +25,7 @@ class ObjectStore:
     def put_bytes(self, data: bytes) -> str:
         """Keep *data*; returns its digest (64 hex digits). On disk and synced when this returns."""
         digest = hashlib.sha256(data).hexdigest()
-        if not self.has(digest):
+        if not self.holds(digest):
             temporary = self._temporary()
             try:
                 with temporary.open("wb") as file:
@@ -52,13 +52,35 @@ class ObjectStore:
                             file.write(chunk)
                         file.flush()
                         os.fsync(file.fileno())
-                    if not self.has(digest.hexdigest()):
+                    if not self.holds(digest.hexdigest()):
                         self._settle(temporary, digest.hexdigest())
                 except OSError as error:
                     raise self._told(error) from error
         finally:
             temporary.unlink(missing_ok=True)
         return digest.hexdigest()
+
+    def link_file(self, path: Path) -> str:
+        """Keep a link to the file at *path* in place of a copy; its digest. Bytes that are here already stay.
+
+        The file stays its owner's: nothing here changes or removes it. When it changes or goes, `intact` and `size`
+        say so. OSError of reading *path* goes to the caller.
+        """
+        found = hashlib.sha256()
+        with path.open("rb") as source:
+            while chunk := source.read(_CHUNK):
+                found.update(chunk)
+        digest = found.hexdigest()
+        if not self.holds(digest):
+            temporary = self._temporary()
+            try:
+                os.symlink(path.resolve(), temporary)
+                self._put_in_place(temporary, digest)
+            except OSError as error:
+                raise self._told(error) from error
+            finally:
+                temporary.unlink(missing_ok=True)
+        return digest
 
     def path(self, digest: str) -> Path:
         """Where the file of *digest* lies (whether or not it is there)."""
@@ -77,6 +99,10 @@ class ObjectStore:
     def has(self, digest: str) -> bool:
         """Whether the file of *digest* is there."""
         return self.path(digest).is_file()
+
+    def holds(self, digest: str) -> bool:
+        """Whether its bytes are here themselves: not only a link to a file elsewhere."""
+        return self.has(digest) and not self.path(digest).is_symlink()
 
     def size(self, digest: str) -> int:
         """Its size in bytes."""
@@ -103,9 +129,12 @@ class ObjectStore:
         return found.hexdigest() == digest
 
     def remove(self, digest: str) -> int:
-        """Remove an unreferenced file; returns the bytes freed. Only Empty Trash and collection call this."""
+        """Remove an unreferenced file; returns the bytes freed. Only Empty Trash and collection call this.
+
+        Of a linked file only the link goes.
+        """
         try:
-            size = self.path(digest).stat().st_size
+            size = 0 if self.path(digest).is_symlink() else self.path(digest).stat().st_size
             self.path(digest).unlink()
         except FileNotFoundError:
             return 0
@@ -127,9 +156,12 @@ class ObjectStore:
         return folder / new_id()
 
     def _settle(self, temporary: Path, digest: str) -> None:
+        os.chmod(temporary, 0o444)
+        self._put_in_place(temporary, digest)
+
+    def _put_in_place(self, temporary: Path, digest: str) -> None:
         target = self.path(digest)
         target.parent.mkdir(parents=True, exist_ok=True)
-        os.chmod(temporary, 0o444)
         os.replace(temporary, target)
         # The rename itself must survive a power cut, not only the bytes.
         descriptor = os.open(target.parent, os.O_RDONLY)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from armarium.api import ActionContext, new_id
+from armarium_documents.intake import taken_in
 from armarium_documents.models import artifacts, documents, renditions, representations, revisions
 from armarium_documents.queries.documents import document, documents_named
 from armarium_documents.queries.files import PageImage, PrimaryRow, page_image, primary_row, thumbnail_path
@@ -47,6 +48,7 @@ __all__ = [
     "revisions",
     "sources_folder",
     "subtree_ids",
+    "taken_in",
     "thumbnail_path",
 ]
 

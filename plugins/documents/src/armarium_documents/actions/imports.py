@@ -158,8 +158,9 @@ def add_files(ctx: ActionContext, p: AddParams) -> dict[str, Any]:
     pictures = [(node.id, node.picture) for node in p.nodes if node.picture is not None]
     _add_renditions(ctx, pictures)
     wanted = [node_id for node_id, picture in pictures if picture.pixel_width is not None]
+    job_id: str | None = None
     if wanted:
-        ctx.enqueue(
+        job_id = ctx.enqueue(
             "thumbnails",
             {"document_ids": wanted},
             title=f"Thumbnails of {len(wanted)} {'page' if len(wanted) == 1 else 'pages'}",
@@ -167,7 +168,7 @@ def add_files(ctx: ActionContext, p: AddParams) -> dict[str, Any]:
     ids = [node.id for node in p.nodes]
     ctx.target(*ids)
     ctx.changed(document_ids=ids)
-    return {"ids": ids, "count": len(ids)}
+    return {"ids": ids, "count": len(ids), "job_id": job_id}
 
 
 def _check_parents(ctx: ActionContext, nodes: list[NewNode], made: set[str]) -> None:

@@ -16,8 +16,9 @@ from typing import Any, Literal
 from urllib.parse import quote, unquote_to_bytes
 
 from armarium.api import Invalid, JobContext, JobKind, NotFound, ServiceError, new_id
-from armarium_documents.jobs.pictures import PagePicture, SourceFile, picture_page, take_in
+from armarium_documents.intake import file_node, page_node
 from armarium_documents.jobs.scan import Found, Position, named_files, walk_folder
+from armarium_documents.pictures import SourceFile, picture_page, take_in
 from armarium_documents.schemas.fields import clean_name
 from armarium_documents.schemas.files import ImportJobArgs
 
@@ -152,7 +153,7 @@ class Import:
         parent_id = self._folder_of(found.position[:-1])
         node_id = new_id()
         self.copied[source.checksum] = found.path
-        self.nodes.append(_file_node(node_id, parent_id, name, found.path, source))
+        self.nodes.append(file_node(node_id, parent_id, name, found.path, source))
         self.kept.files += 1
         if source.pages:
             self._picture_pages(found.position, name, node_id, source, 0)
@@ -193,7 +194,7 @@ class Import:
                     "node_id": node_id,
                     "next_page": index + 1,
                 }
-            self.nodes.append(_page_node(node_id, index, page))
+            self.nodes.append(page_node(node_id, index, page))
             self._commit_when_full()
         self.kept.unfinished = None
 
@@ -232,60 +233,6 @@ class Import:
             self.ctx.log(level, line)
         self.nodes, self.lines, self.copied = [], [], {}
         self.since = time.monotonic()
-
-
-def _file_node(node_id: str, parent_id: str, name: str, path: Path, source: SourceFile) -> dict[str, Any]:
-    metadata: dict[str, Any] = {
-        "source_type": "local",
-        "full_path": str(path),
-        "checksum": source.checksum,
-        "file_size": source.size_bytes,
-    }
-    if source.pages:
-        metadata["page_count"] = source.pages
-    else:
-        metadata |= {"width": source.width, "height": source.height}
-    picture = {
-        "checksum": source.checksum,
-        "mime_type": source.mime_type,
-        "size_bytes": source.size_bytes,
-        "pixel_width": source.width,
-        "pixel_height": source.height,
-        "params": {"exif_orientation": source.orientation} if source.orientation != 1 else {},
-    }
-    return {
-        "id": node_id,
-        "parent_id": parent_id,
-        "doc_type": "file",
-        "file_type": "pdf" if source.is_pdf else "image",
-        "name": name,
-        "path": str(path),
-        "metadata": metadata,
-        "picture": picture,
-    }
-
-
-def _page_node(parent_id: str, index: int, page: PagePicture) -> dict[str, Any]:
-    return {
-        "id": new_id(),
-        "parent_id": parent_id,
-        "doc_type": "page",
-        "file_type": "image",
-        "name": f"Page {index + 1}",
-        "sequence": index + 1,
-        "page_label": page.label,
-        "metadata": {"width": page.width, "height": page.height, "derived_from": parent_id},
-        "picture": {
-            "checksum": page.checksum,
-            "mime_type": page.mime_type,
-            "size_bytes": page.size_bytes,
-            "pixel_width": page.width,
-            "pixel_height": page.height,
-            "role": "derived",
-            "made_by": page.made_by,
-            "params": page.params,
-        },
-    }
 
 
 def run_import(ctx: JobContext) -> dict[str, Any]:

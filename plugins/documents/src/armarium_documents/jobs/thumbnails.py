@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import JobContext, JobKind, ServiceError, now, open_image, raw_of
-from armarium_documents.jobs.pictures import write_thumbnail
+from armarium_documents.pictures import write_thumbnail
 from armarium_documents.queries.files import THUMBNAIL_SIDE, primary_row, thumbnail_path
 from armarium_documents.schemas.files import ThumbnailJobArgs
 

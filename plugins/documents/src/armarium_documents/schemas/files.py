@@ -242,9 +242,12 @@ class NewNode(BaseModel):
 class AddParams(Params):
     """A bounded batch of new nodes with their pictures, parents before children."""
 
-    nodes: Annotated[list[NewNode], Field(min_length=1, max_length=500)]
+    nodes: Annotated[list[NewNode], Field(min_length=1, max_length=20_000)]
 
 
 class AddResult(BaseModel):
+    """The nodes made, and the job that draws their thumbnails (null where none has a picture)."""
+
     ids: list[str]
     count: int
+    job_id: str | None

@@ -70,28 +70,28 @@ class PagePicture:
     params: dict[str, Any]
 
 
-def take_in(library: Library, path: Path, *, max_pixels: int) -> SourceFile:
+def take_in(library: Library, path: Path, *, max_pixels: int, link: bool = False) -> SourceFile:
     """Look through the file at *path*, copy it into the object store, and say what it holds.
 
     The file is decoded once: a cut or damaged picture is refused here, not when it is first shown. Raises Invalid in
-    words; Unavailable when the project's disk will not take it.
+    words; Unavailable when the project's disk will not take it. With *link* the file stays where it is.
     """
     before = _stamp(path)
     with path.open("rb") as file:
         head = file.read(1024)
     if head.lstrip().startswith(b"%PDF") or (path.suffix.casefold() == ".pdf" and b"%PDF-" in head):
         pages = _pdf_pages(path)
-        checksum = _put(library.objects, path, before)
+        checksum = _put(library.objects, path, before, link)
         return SourceFile(checksum, before[2], "application/pdf", pages)
     info = image_info(path, max_pixels=max_pixels, name=_IT)
     if info.frames > 1:
-        checksum = _put(library.objects, path, before)
+        checksum = _put(library.objects, path, before, link)
         return SourceFile(checksum, before[2], info.mime_type, info.frames)
     side = 2 * THUMBNAIL_SIDE
     image = open_image(path, max_pixels=max_pixels, shrink_to=(side, side), name=_IT)
     # Pillow turns a TIFF by itself when it decodes it; of the others only the header says how they stand.
     width, height = image.size if info.format == "TIFF" else info.upright_size
-    checksum = _put(library.objects, path, before)
+    checksum = _put(library.objects, path, before, link)
     _draw_ahead(library, checksum, image)
     return SourceFile(checksum, before[2], info.mime_type, 0, width, height, info.orientation)
 
@@ -104,9 +104,9 @@ def _stamp(path: Path) -> tuple[int, int, int, int]:
     return (status.st_ino, status.st_mtime_ns, status.st_size, status.st_dev)
 
 
-def _put(objects: ObjectStore, path: Path, before: tuple[int, int, int, int]) -> str:
+def _put(objects: ObjectStore, path: Path, before: tuple[int, int, int, int], link: bool) -> str:
     try:
-        checksum = objects.put_file(path)
+        checksum = objects.link_file(path) if link else objects.put_file(path)
     except FileNotFoundError:
         raise Invalid(f"{_IT} vanished while it was being imported.", code="file_gone") from None
     if _stamp(path) != before:

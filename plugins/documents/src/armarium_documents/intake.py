@@ -1,0 +1,95 @@
+"""What a file that comes in becomes: its nodes with their pictures, ready for `document.add_files`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from armarium.api import Library, new_id
+from armarium_documents.pictures import PagePicture, SourceFile, picture_page, take_in
+from armarium_documents.schemas.fields import clean_name
+
+
+def file_node(
+    node_id: str, parent_id: str, name: str, path: Path | None, source: SourceFile, *, linked: bool = False
+) -> dict[str, Any]:
+    """The node of a file; *path* is where it lies on this machine, None where it was sent."""
+    metadata: dict[str, Any] = {
+        "source_type": "local",
+        "checksum": source.checksum,
+        "file_size": source.size_bytes,
+    }
+    if path is not None:
+        metadata["full_path"] = str(path)
+    if linked:
+        metadata["linked"] = True
+    if source.pages:
+        metadata["page_count"] = source.pages
+    else:
+        metadata |= {"width": source.width, "height": source.height}
+    picture = {
+        "checksum": source.checksum,
+        "mime_type": source.mime_type,
+        "size_bytes": source.size_bytes,
+        "pixel_width": source.width,
+        "pixel_height": source.height,
+        "params": {"exif_orientation": source.orientation} if source.orientation != 1 else {},
+    }
+    return {
+        "id": node_id,
+        "parent_id": parent_id,
+        "doc_type": "file",
+        "file_type": "pdf" if source.is_pdf else "image",
+        "name": name,
+        "path": None if path is None else str(path),
+        "metadata": metadata,
+        "picture": picture,
+    }
+
+
+def page_node(parent_id: str, index: int, page: PagePicture) -> dict[str, Any]:
+    """The node of one page of a file, *index* from 0."""
+    return {
+        "id": new_id(),
+        "parent_id": parent_id,
+        "doc_type": "page",
+        "file_type": "image",
+        "name": f"Page {index + 1}",
+        "sequence": index + 1,
+        "page_label": page.label,
+        "metadata": {"width": page.width, "height": page.height, "derived_from": parent_id},
+        "picture": {
+            "checksum": page.checksum,
+            "mime_type": page.mime_type,
+            "size_bytes": page.size_bytes,
+            "pixel_width": page.width,
+            "pixel_height": page.height,
+            "role": "derived",
+            "made_by": page.made_by,
+            "params": page.params,
+        },
+    }
+
+
+def taken_in(
+    library: Library,
+    path: Path,
+    name: str,
+    *,
+    shown_path: Path | None,
+    max_pixels: int,
+    link: bool = False,
+) -> tuple[list[dict[str, Any]], SourceFile]:
+    """Take the picture file at *path* into the project: its node and those of its pages, and what the file holds.
+
+    The nodes' `parent_id` (of the first) is still to be set. Raises what `take_in` does, ValueError for a name that
+    no document can have.
+    """
+    clean = clean_name(name)
+    source = take_in(library, path, max_pixels=max_pixels, link=link)
+    node = file_node(new_id(), "", clean, shown_path, source, linked=link)
+    pages = [
+        page_node(node["id"], index, picture_page(library, source, index, max_pixels=max_pixels))
+        for index in range(source.pages)
+    ]
+    return [node, *pages], source
