@@ -71,6 +71,11 @@ def photograph(width: int = 300, height: int = 200, form: str = "JPEG", **option
 # --------------------------------------------------------------------------------------------------- XML
 
 
+def test_ids_that_stand_twice_or_begin_with_a_digit_are_for_the_caller() -> None:
+    root = parse_xml(b'<a><b xml:id="1"/><b xml:id="1"/></a>')
+    assert [child.get("{http://www.w3.org/XML/1998/namespace}id") for child in root] == ["1", "1"]
+
+
 def test_a_plain_document_is_parsed() -> None:
     root = parse_xml(b'<?xml version="1.0" encoding="ISO-8859-1"?><!-- x --><a><?pi?><b>\xe9</b></a>')
     assert root.tag == "a"
