@@ -35,6 +35,7 @@ from armarium.guard import (
     check_archive,
     image_info,
     open_image,
+    parse_html,
     parse_xml,
     read_member,
 )
@@ -138,6 +139,7 @@ __all__ = [
     "now",
     "open_image",
     "operational",
+    "parse_html",
     "parse_timestamp",
     "parse_xml",
     "purge",

@@ -1,4 +1,4 @@
-"""Limits for untrusted bytes: XML, images and ZIP archives are opened here and nowhere else (architecture 3.11).
+"""Limits for untrusted bytes: XML, HTML, images and ZIP archives are opened here and nowhere else (architecture 3.11).
 
 Every refusal is `Invalid` with a sentence that names the file, what is wrong with it and what was expected.
 Nothing here writes, fetches or keeps anything; every function may be called from any thread.
@@ -6,6 +6,7 @@ Nothing here writes, fetches or keeps anything; every function may be called fro
 
 from armarium.guard.archives import check_archive, read_member
 from armarium.guard.documents import MAX_XML_BYTES, parse_xml
+from armarium.guard.hypertext import parse_html
 from armarium.guard.images import MAX_IMAGE_PIXELS, ImageInfo, image_info, open_image
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "check_archive",
     "image_info",
     "open_image",
+    "parse_html",
     "parse_xml",
     "read_member",
 ]
