@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Row
-
-from armarium.api import ActionContext, Invalid, raw_of
+from armarium.api import ActionContext, Invalid, json_text, raw_of
 from armarium_documents.api import require_live, require_unlocked
-from armarium_source_model.api import segments
 from armarium_source_model.errors import (
     NoSuchSegment,
     OtherPage,
@@ -19,18 +16,17 @@ from armarium_source_model.errors import (
     refuse_provisional,
 )
 from armarium_source_model.notes import live_after
-from armarium_source_model.queries.passes import get_pass
-from armarium_source_model.queries.segments import moved_fields, rows_named
+from armarium_source_model.queries.segments import SegmentRow, moved_fields, rows_named
 
 
-def editable(ctx: ActionContext, segment_id: str, expected_version: int | None) -> Row[Any]:
+def editable(ctx: ActionContext, segment_id: str, expected_version: int | None) -> SegmentRow:
     """The row of a live segment at the version the caller read (None: whichever it has); else the refusals of B 4.1."""
     return editable_rows(ctx, [segment_id], [expected_version])[0]
 
 
 def editable_rows(
     ctx: ActionContext, ids: Sequence[str], expected_versions: Sequence[int | None]
-) -> list[Row[Any]]:
+) -> list[SegmentRow]:
     """The rows of live segments, in the order named, each at the version the caller read."""
     rows = present_rows(ctx, ids)
     checked: set[str] = set()
@@ -43,7 +39,7 @@ def editable_rows(
     return rows
 
 
-def present_rows(ctx: ActionContext, ids: Sequence[str]) -> list[Row[Any]]:
+def present_rows(ctx: ActionContext, ids: Sequence[str]) -> list[SegmentRow]:
     """The rows of segments, deleted ones too, in the order named; ProvisionalId, NoSuchSegment."""
     refuse_provisional(*ids)
     found = rows_named(ctx.conn, ids)
@@ -53,11 +49,16 @@ def present_rows(ctx: ActionContext, ids: Sequence[str]) -> list[Row[Any]]:
     return [found[segment_id] for segment_id in ids]
 
 
-def check_page(ctx: ActionContext, row: Row[Any], checked: set[str]) -> None:
+def check_page(ctx: ActionContext, row: SegmentRow, checked: set[str]) -> None:
     """That a segment's pass stands and its page may be written; each pass is looked at once (*checked* grows)."""
     if row.pass_id in checked:
         return
-    if get_pass(ctx.conn, row.pass_id).deleted_at is not None:
+    (withdrawn,) = (
+        raw_of(ctx.conn)
+        .execute("SELECT deleted_at FROM segment_pass WHERE id = ?", (row.pass_id,))
+        .fetchone()
+    )
+    if withdrawn is not None:
         raise PassDeleted(row.pass_id)
     require_live(ctx.conn, row.document_id)
     require_unlocked(ctx, row.document_id)
@@ -74,7 +75,7 @@ def once(ids: Sequence[str]) -> Sequence[str]:
     return ids
 
 
-def one_pass(rows: Sequence[Row[Any]]) -> None:
+def one_pass(rows: Sequence[SegmentRow]) -> None:
     other = next((row for row in rows if row.pass_id != rows[0].pass_id), None)
     if other is not None:
         raise OtherPage(
@@ -84,22 +85,30 @@ def one_pass(rows: Sequence[Row[Any]]) -> None:
         )
 
 
-def write_version(ctx: ActionContext, row: Row[Any], changes: dict[str, Any]) -> None:
+JSON_FIELDS = frozenset({"anchor", "baseline", "cell", "metadata"})
+
+
+def write_version(ctx: ActionContext, row: SegmentRow, changes: dict[str, Any]) -> None:
     """Write *changes* as the segment's next version; nothing at all when every field has that value already."""
     ctx.target(row.id)
-    if all(getattr(row, name) == value for name, value in changes.items()):
+    moved = {name: value for name, value in changes.items() if getattr(row, name) != value}
+    if not moved:
         return
-    if ctx.principal.kind == "person":
-        changes = {**changes, "by_hand": True}
-    ctx.conn.execute(
-        segments.update()
-        .where(segments.c.id == row.id)
-        .values(**changes, version=row.version + 1, updated_at=ctx.now)
+    if ctx.principal.kind == "person" and not row.by_hand:
+        moved["by_hand"] = True
+    values = [
+        json_text(value) if name in JSON_FIELDS and value is not None else value
+        for name, value in moved.items()
+    ]
+    columns = "".join(f'"{name}" = ?, ' for name in moved)
+    raw_of(ctx.conn).execute(
+        f"UPDATE segment SET {columns}version = ?, updated_at = ? WHERE id = ?",
+        (*values, row.version + 1, ctx.now, row.id),
     )
     ctx.changed(segment_ids=[row.id], pass_ids=[row.pass_id], document_ids=[row.document_id])
 
 
-def set_deleted(ctx: ActionContext, rows: Sequence[Row[Any]], deleted_at: str | None) -> None:
+def set_deleted(ctx: ActionContext, rows: Sequence[SegmentRow], deleted_at: str | None) -> None:
     """Withdraw many segments, or bring them back, each as its next version."""
     by_hand = int(ctx.principal.kind == "person")
     raw_of(ctx.conn).executemany(

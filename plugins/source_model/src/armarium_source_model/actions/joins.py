@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from sqlalchemy import Row, select
-
-from armarium.api import ActionContext, Example, Invalid, action, json_text, new_id
+from armarium.api import ActionContext, Example, Invalid, action, json_text, new_id, raw_of
 from armarium_source_model.actions.edits import (
     editable,
     editable_rows,
@@ -28,14 +26,14 @@ from armarium_source_model.notes import add_notes, live_after
 from armarium_source_model.order import Shape, reading_sequence
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.readings import counting_of_segment, get_reading
-from armarium_source_model.queries.segments import get_segment, parsed_answers
+from armarium_source_model.queries.segments import SegmentRow, get_segment, parsed_answers, rows_named
 from armarium_source_model.queries.shapes import page_shapes
 from armarium_source_model.schemas.joins import Merge, Merged, Split, SplitBody
 
 BOXES = ("bbox_x", "bbox_y", "bbox_w", "bbox_h")
 
 
-def box_of(row: Row[Any]) -> tuple[float, float, float, float]:
+def box_of(row: SegmentRow) -> tuple[float, float, float, float]:
     """A segment's rect."""
     return row.bbox_x, row.bbox_y, row.bbox_w, row.bbox_h
 
@@ -90,7 +88,7 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
     return {**answer, "absorbed_ids": absorbed_ids}
 
 
-def _in_order(ctx: ActionContext, rows: Sequence[Row[Any]]) -> list[Row[Any]]:
+def _in_order(ctx: ActionContext, rows: Sequence[SegmentRow]) -> list[SegmentRow]:
     shapes = [Shape(row.id, "line", *box_of(row), direction=row.direction, script=row.script) for row in rows]
     page = page_shapes(ctx.conn, rows[0].document_id, shapes, rows[0].pass_id)
     by_id = {row.id: row for row in rows}
@@ -98,7 +96,7 @@ def _in_order(ctx: ActionContext, rows: Sequence[Row[Any]]) -> list[Row[Any]]:
     return [by_id[one] for one in sequence]
 
 
-def _joined_shape(keep: Row[Any], ordered: Sequence[Row[Any]]) -> dict[str, Any]:
+def _joined_shape(keep: SegmentRow, ordered: Sequence[SegmentRow]) -> dict[str, Any]:
     """The union of the rects, the hull of the polygons when all have one, one baseline when they stand in a row."""
     rect = union_rect([box_of(row) for row in ordered])
     anchor = {name: value for name, value in keep.anchor.items() if name != "polygon"}
@@ -112,11 +110,11 @@ def _joined_shape(keep: Row[Any], ordered: Sequence[Row[Any]]) -> dict[str, Any]
         "tile": tile_of(*rect),
     }
     if all(row.baseline for row in ordered) and _in_a_row(ordered):
-        changes["baseline"] = [point for row in ordered for point in row.baseline]
+        changes["baseline"] = [point for row in ordered for point in row.baseline or ()]
     return changes
 
 
-def _in_a_row(ordered: Sequence[Row[Any]]) -> bool:
+def _in_a_row(ordered: Sequence[SegmentRow]) -> bool:
     """Whether each piece stands beside the one before rather than beneath it."""
     return all(
         min(a.bbox_y + a.bbox_h, b.bbox_y + b.bbox_h) - max(a.bbox_y, b.bbox_y)
@@ -125,7 +123,7 @@ def _in_a_row(ordered: Sequence[Row[Any]]) -> bool:
     )
 
 
-def _parent_outside(ctx: ActionContext, row: Row[Any], inside: set[str]) -> str | None:
+def _parent_outside(ctx: ActionContext, row: SegmentRow, inside: set[str]) -> str | None:
     parent: str | None = row.parent_segment_id
     while parent is not None and parent in inside:
         parent = get_segment(ctx.conn, parent).parent_segment_id
@@ -133,16 +131,25 @@ def _parent_outside(ctx: ActionContext, row: Row[Any], inside: set[str]) -> str 
 
 
 def _move_children(ctx: ActionContext, parents: Sequence[str], keep_id: str) -> None:
-    query = select(segments).where(
-        segments.c.parent_segment_id.in_(parents),
-        segments.c.id.not_in([*parents, keep_id]),
-        segments.c.deleted_at.is_(None),
+    inside = {*parents, keep_id}
+    for child in _children(ctx, parents):
+        if child.id not in inside:
+            write_version(ctx, child, {"parent_segment_id": keep_id})
+
+
+def _children(ctx: ActionContext, parents: Sequence[str]) -> list[SegmentRow]:
+    """The live segments that stand in *parents*, in the order they were made."""
+    found = raw_of(ctx.conn).execute(
+        "SELECT c.id FROM json_each(?) j CROSS JOIN segment c ON c.parent_segment_id = j.value "
+        "WHERE c.deleted_at IS NULL ORDER BY c.id",
+        (json_text(list(parents)),),
     )
-    for child in list(ctx.conn.execute(query)):
-        write_version(ctx, child, {"parent_segment_id": keep_id})
+    ids = [row[0] for row in found.fetchall()]
+    rows = rows_named(ctx.conn, ids)
+    return [rows[one] for one in ids]
 
 
-def _join_texts(ctx: ActionContext, keep: Row[Any], ordered: Sequence[Row[Any]]) -> None:
+def _join_texts(ctx: ActionContext, keep: SegmentRow, ordered: Sequence[SegmentRow]) -> None:
     """The counting transcriptions of the pieces, joined by newline in reading order, as one new reading."""
     rule = reading_rule(ctx.project)
     texts: list[str] = []
@@ -238,8 +245,7 @@ def _deal_children(
     ctx: ActionContext, parent_id: str, ids: Sequence[str], rects: Sequence[tuple[float, float, float, float]]
 ) -> None:
     """Each child goes to the part that its middle stands in; one that stands in none stays with the first."""
-    query = select(segments).where(segments.c.parent_segment_id == parent_id, segments.c.deleted_at.is_(None))
-    for child in list(ctx.conn.execute(query)):
+    for child in _children(ctx, [parent_id]):
         x, y = child.bbox_x + child.bbox_w / 2, child.bbox_y + child.bbox_h / 2
         for identity, (left, top, width, height) in zip(ids, rects, strict=True):
             if left <= x <= left + width and top <= y <= top + height:

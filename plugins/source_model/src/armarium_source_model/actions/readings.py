@@ -27,6 +27,7 @@ from armarium_source_model.queries.readings import (
     reading_kind_keys,
     standing_choices,
 )
+from armarium_source_model.queries.segments import SegmentRow
 from armarium_source_model.schemas.readings import (
     ChoiceOut,
     Choose,
@@ -118,7 +119,7 @@ def correct(ctx: ActionContext, p: Correct) -> dict[str, Any]:
 
 def write_reading(
     ctx: ActionContext,
-    segment: Row[Any],
+    segment: Row[Any] | SegmentRow,
     text: str,
     *,
     kind: str = "transcription",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import orjson
-from sqlalchemy import Row, select
+from sqlalchemy import Row
 
 from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, action, json_text, new_id
 from armarium_documents.api import require_document
@@ -41,7 +41,9 @@ from armarium_source_model.notes import add_notes
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.segments import (
     EDITABLE,
+    SegmentRow,
     parsed_answers,
+    rows_named,
     segment_versions,
 )
 from armarium_source_model.schemas.fields import SourceAnchor
@@ -208,18 +210,11 @@ def anchor_value(
     return value, rect
 
 
-def _parents(ctx: ActionContext, ids: set[str]) -> dict[str, Row[Any]]:
-    if not ids:
-        return {}
-    found: dict[str, Row[Any]] = {}
-    wanted = list(ids)
-    for start in range(0, len(wanted), 900):
-        query = select(segments).where(segments.c.id.in_(wanted[start : start + 900]))
-        found |= {row.id: row for row in ctx.conn.execute(query)}
-    return found
+def _parents(ctx: ActionContext, ids: set[str]) -> dict[str, SegmentRow]:
+    return rows_named(ctx.conn, ids) if ids else {}
 
 
-def _check_parent(parents: dict[str, Row[Any]], parent_id: str, pass_id: str) -> Row[Any]:
+def _check_parent(parents: dict[str, SegmentRow], parent_id: str, pass_id: str) -> SegmentRow:
     row = parents.get(parent_id)
     if row is None:
         raise NoSuchSegment(parent_id)
@@ -278,7 +273,7 @@ def update(ctx: ActionContext, p: SegmentUpdate) -> dict[str, Any]:
     return parsed_answers(ctx.conn, [row.id], reading_rule(ctx.project))[0]
 
 
-def _check_new_parent(ctx: ActionContext, row: Row[Any], parent_id: str | None) -> None:
+def _check_new_parent(ctx: ActionContext, row: SegmentRow, parent_id: str | None) -> None:
     """A parent of the same pass that does not stand inside the segment itself."""
     refuse_provisional(parent_id)
     above = parent_id

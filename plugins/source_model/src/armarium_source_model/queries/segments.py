@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
-from sqlalchemy import Connection, Row, select, text
+from sqlalchemy import Connection, Row, select
 
 from armarium.api import versions
 from armarium_source_model.counting import ReadingRule
@@ -183,11 +183,61 @@ def get_segment(conn: Connection, segment_id: str) -> Row[Any]:
     return row
 
 
-def rows_named(conn: Connection, ids: Iterable[str]) -> dict[str, Row[Any]]:
-    """The typed rows of the segments *ids* that are there, deleted ones too, by id."""
-    wanted = orjson.dumps(list(ids)).decode()
-    chosen = text("SELECT value FROM json_each(:ids)").bindparams(ids=wanted)
-    return {row.id: row for row in conn.execute(select(segments).where(segments.c.id.in_(chosen)))}
+class SegmentRow(NamedTuple):
+    """A segment as an edit reads it: the fields of `LIST_COLUMNS`, JSON and booleans as Python has them."""
+
+    id: str
+    document_id: str
+    pass_id: str
+    kind: str
+    kind_raw: str | None
+    anchor: dict[str, Any]
+    baseline: list[list[float]] | None
+    parent_segment_id: str | None
+    is_furniture: bool
+    language: str | None
+    script: str | None
+    direction: str | None
+    cell: dict[str, int] | None
+    confidence: float | None
+    source_artifact_id: str | None
+    box_index: int | None
+    page_index: int | None
+    version: int
+    metadata: dict[str, Any]
+    bbox_x: float
+    bbox_y: float
+    bbox_w: float
+    bbox_h: float
+    tile: int
+    provenance_kind: str
+    created_by: str | None
+    run_id: str | None
+    created_at: str
+    updated_at: str
+    deleted_at: str | None
+    by_hand: bool
+
+
+_ROWS_NAMED = f"SELECT {LIST_COLUMNS}, by_hand FROM segment WHERE id IN (SELECT value FROM json_each(?))"
+
+
+def rows_named(conn: Connection, ids: Iterable[str]) -> dict[str, SegmentRow]:
+    """The segments *ids* that are there, deleted ones too, by id. Read past the ORM: every edit begins here."""
+    found = {}
+    for row in conn.connection.cursor().execute(_ROWS_NAMED, (orjson.dumps(list(ids)).decode(),)).fetchall():
+        values = list(row)
+        for at in _JSON:
+            if values[at] is not None:
+                values[at] = orjson.loads(values[at])
+        for at in _BOOLEAN:
+            values[at] = bool(values[at])
+        found[row[0]] = SegmentRow._make(values)
+    return found
+
+
+_JSON = tuple(SegmentRow._fields.index(name) for name in ("anchor", "baseline", "cell", "metadata"))
+_BOOLEAN = tuple(SegmentRow._fields.index(name) for name in ("is_furniture", "by_hand"))
 
 
 def segments_of(conn: Connection, pass_id: str, kind: str | None = None) -> list[Row[Any]]:
@@ -244,7 +294,7 @@ def segment_versions(conn: Connection, segment_id: str) -> list[dict[str, Any]]:
     return [found[number] for number in sorted(found)]
 
 
-def moved_fields(conn: Connection, row: Row[Any], since: int) -> list[str]:
+def moved_fields(conn: Connection, row: SegmentRow, since: int) -> list[str]:
     """The fields in which a segment differs now from its version *since* (all when that was never recorded)."""
     recorded = {one["version"]: one for one in segment_versions(conn, row.id)}
     then, now = recorded.get(since), recorded.get(row.version)
