@@ -68,7 +68,7 @@ _ASK = """
 from armarium.engine import Engine
 from armarium.principals import LOCAL_OWNER
 from armarium.settings import Settings
-from armarium_formats.actions import _SAMPLE
+from armarium_formats.actions.samples import SAMPLE_PAGE
 from armarium_formats.api import export_page
 from pathlib import Path
 import sys
@@ -78,7 +78,7 @@ engine.start(jobs=False)
 engine.run(None, "library.create", {"path": str(place / "T.library")}, LOCAL_OWNER)
 library = engine.libraries.get(place / "T.library")
 page = engine.run(library, "document.create", {"name": "1.jpg", "doc_type": "page"}, LOCAL_OWNER).result
-engine.run(library, "format.import", {"document_id": page["id"], "file": _SAMPLE}, LOCAL_OWNER)
+engine.run(library, "format.import", {"document_id": page["id"], "file": SAMPLE_PAGE}, LOCAL_OWNER)
 print(export_page(engine, library, page["id"], "line-table")["content"])
 engine.close()
 """

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from armarium.engine import Engine
 from armarium.testing.conformance import exercise_plugin
-from armarium_formats.actions import _SAMPLE
+from armarium_formats.actions.samples import SAMPLE_PAGE
 from armarium_formats.api import Sample, exercise_format
 from armarium_formats.pagexml.driver import PageXml
 from armarium_formats.plain_text import PlainText
@@ -19,7 +19,7 @@ def test_the_plugin_conforms(engine: Engine, tmp_path: Path) -> None:
 
 
 def test_page_xml_obeys_the_contract() -> None:
-    exercise_format(PageXml, [Sample("letter.xml", _SAMPLE.encode(), lines=1, words=0, text="Dear Sir")])
+    exercise_format(PageXml, [Sample("letter.xml", SAMPLE_PAGE.encode(), lines=1, words=0, text="Dear Sir")])
 
 
 def test_plain_text_obeys_the_contract() -> None:

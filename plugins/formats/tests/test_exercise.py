@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from armarium.errors import Broken, Invalid
-from armarium_formats.actions import _SAMPLE
+from armarium_formats.actions.samples import SAMPLE_PAGE
 from armarium_formats.api import (
     Loss,
     PageModel,
@@ -22,7 +22,7 @@ from armarium_formats.api import (
 from armarium_formats.pagexml.driver import PageXml
 from armarium_formats.plain_text import PlainText
 
-SAMPLE = Sample("a.xml", _SAMPLE.encode(), lines=1, words=0, text="Dear Sir")
+SAMPLE = Sample("a.xml", SAMPLE_PAGE.encode(), lines=1, words=0, text="Dear Sir")
 
 
 class Nameless(PageXml):

@@ -11,7 +11,7 @@ from armarium.engine import Engine
 from armarium.errors import Broken, Conflict, Invalid, NotFound
 from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
-from armarium_formats.actions import _SAMPLE
+from armarium_formats.actions.samples import SAMPLE_PAGE
 from armarium_formats.api import (
     Format,
     PageModel,
@@ -93,7 +93,7 @@ def comparable(model: PageModel, unheld: set[str]) -> list[tuple[Any, ...]]:
 
 
 def test_what_was_chosen_is_said(engine: Engine, library: Library, page_document: str) -> None:
-    pass_id = imported(engine, library, page_document, _SAMPLE)
+    pass_id = imported(engine, library, page_document, SAMPLE_PAGE)
     made = export_page(engine, library, page_document, "pagexml")
     assert made["format"] == "pagexml"
     assert made["filename"] == "0001.xml"
@@ -118,21 +118,21 @@ def test_what_was_chosen_is_said(engine: Engine, library: Library, page_document
 
 
 def test_plain_text_is_the_lines_in_order(engine: Engine, library: Library, page_document: str) -> None:
-    imported(engine, library, page_document, _SAMPLE)
+    imported(engine, library, page_document, SAMPLE_PAGE)
     made = export_page(engine, library, page_document, "TXT")
     assert (made["content"], made["filename"]) == ("Dear Sir\n", "0001.txt")
     assert {loss["what"] for loss in made["losses"]} >= {"shapes", "baselines"}
 
 
 def test_a_correction_is_what_is_exported(engine: Engine, library: Library, page_document: str) -> None:
-    imported(engine, library, page_document, _SAMPLE)
+    imported(engine, library, page_document, SAMPLE_PAGE)
     (line,) = segment_ids(library)
     act(engine, library, "representation.create", {"segment_id": line, "text": "Dear Madam"})
     page = read(export_page(engine, library, page_document, "pagexml")["content"])
     assert [(one.text, one.texts[0].confidence) for one in page.lines()] == [("Dear Madam", None)]
 
 
-LEVELS = _SAMPLE.replace(
+LEVELS = SAMPLE_PAGE.replace(
     '<TextEquiv conf="0.9"><Unicode>Dear Sir</Unicode></TextEquiv></TextLine>',
     '<Word id="w1"><Coords points="120,120 400,120 400,180 120,180"/><TextEquiv><Unicode>Dear</Unicode></TextEquiv></Word>'
     '<TextEquiv conf="0.9"><PlainText>dear sir</PlainText><Unicode>Dear Sir</Unicode></TextEquiv></TextLine>'
@@ -259,7 +259,7 @@ def test_an_order_that_is_withdrawn_or_of_another_pass_is_refused(
     engine: Engine, library: Library, page_document: str
 ) -> None:
     pass_id = imported(engine, library, page_document, ORDERED)
-    other = imported(engine, library, page_document, _SAMPLE)
+    other = imported(engine, library, page_document, SAMPLE_PAGE)
     order = named_order(engine, library, page_document, pass_id, segment_ids(library)[:1])
     with pytest.raises(Invalid, match="ask with pass_id") as refusal:
         export_page(engine, library, page_document, "pagexml", pass_id=other, order_id=order["id"])
@@ -324,7 +324,7 @@ def test_a_file_in_other_pixels_is_scaled_to_the_picture(
     engine: Engine, library: Library, tmp_path: Path
 ) -> None:
     document = pictured(engine, library, tmp_path)
-    params = {"document_id": document, "file": _SAMPLE, "filename": "a.xml"}
+    params = {"document_id": document, "file": SAMPLE_PAGE, "filename": "a.xml"}
     notes = act(engine, library, "format.import", params)["notes"]
     assert any("400 x 300" in note and "proportions differ" in note for note in notes)
     made = export_page(engine, library, document, "pagexml")
@@ -336,7 +336,7 @@ def test_a_file_in_other_pixels_is_scaled_to_the_picture(
 
 def test_a_file_without_a_size_takes_the_picture_s(engine: Engine, library: Library, tmp_path: Path) -> None:
     document = pictured(engine, library, tmp_path)
-    small = _SAMPLE.replace('imageWidth="1000" imageHeight="1400"', 'imageWidth="x"')
+    small = SAMPLE_PAGE.replace('imageWidth="1000" imageHeight="1400"', 'imageWidth="x"')
     small = small.replace("900", "390").replace("880", "380").replace("400", "290")
     params = {"document_id": document, "file": small, "filename": "a.xml"}
     notes = act(engine, library, "format.import", params)["notes"]
@@ -359,7 +359,7 @@ def test_a_file_without_a_size_takes_the_picture_s(engine: Engine, library: Libr
 def test_what_is_not_there_is_not_found(
     engine: Engine, library: Library, page_document: str, more: dict[str, str], words: str
 ) -> None:
-    imported(engine, library, page_document, _SAMPLE)
+    imported(engine, library, page_document, SAMPLE_PAGE)
     asked = {"document_id": page_document, "format_name": "pagexml", **more}
     with pytest.raises(NotFound, match=words):
         export_page(engine, library, asked.pop("document_id"), asked.pop("format_name"), **asked)
@@ -370,7 +370,7 @@ def test_a_page_without_a_pass_and_a_withdrawn_pass_are_not_found(
 ) -> None:
     with pytest.raises(NotFound, match="has no pass yet"):
         export_page(engine, library, page_document, "pagexml")
-    pass_id = imported(engine, library, page_document, _SAMPLE)
+    pass_id = imported(engine, library, page_document, SAMPLE_PAGE)
     act(engine, library, "segment.pass_delete", {"pass_id": pass_id})
     with pytest.raises(NotFound, match="withdrawn"):
         export_page(engine, library, page_document, "pagexml", pass_id=pass_id)
@@ -394,14 +394,14 @@ def test_a_format_that_is_only_read_is_a_conflict(
     engine: Engine, library: Library, page_document: str
 ) -> None:
     engine.drivers.give("armarium.formats", "only-reads", OnlyReads)
-    imported(engine, library, page_document, _SAMPLE)
+    imported(engine, library, page_document, SAMPLE_PAGE)
     with pytest.raises(Conflict, match="Written: pagexml, plain-text"):
         export_page(engine, library, page_document, "only-reads")
 
 
 def test_an_invalid_export_is_never_given_out(engine: Engine, library: Library, page_document: str) -> None:
     engine.drivers.give("armarium.formats", "wrong", Wrong)
-    imported(engine, library, page_document, _SAMPLE)
+    imported(engine, library, page_document, SAMPLE_PAGE)
     with pytest.raises(Broken) as refusal:
         export_page(engine, library, page_document, "wrong")
     assert refusal.value.code == "schema_invalid"

@@ -12,11 +12,11 @@ from armarium.errors import Conflict, Forbidden, Invalid, NotFound
 from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER, Principal
 from armarium.testing.digest import differences, table_digests
-from armarium_formats.actions import _SAMPLE
+from armarium_formats.actions.samples import SAMPLE_PAGE
 from armarium_formats.api import Format, PageModel, PageSegment, PageText, ReadContext
-from armarium_formats.queries import original_of
+from armarium_formats.queries.exchange import original_of
 
-PAGE = _SAMPLE
+PAGE = SAMPLE_PAGE
 
 
 def run(

@@ -8,10 +8,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from armarium.engine import Engine
-from armarium_formats.actions import _SAMPLE
+from armarium_formats.actions.samples import SAMPLE_PAGE
 from armarium_formats.api import Format, PageModel, WriteContext, Written
 
-PAGE = _SAMPLE.encode()
+PAGE = SAMPLE_PAGE.encode()
 
 
 def send(client: TestClient, document_id: str, data: bytes = PAGE, **form: str) -> Any:

@@ -12,8 +12,8 @@ from armarium_formats.page_model import (
     Point,
     SegmentKind,
 )
-from armarium_formats.queries import export as export_page
-from armarium_formats.queries import list_formats
+from armarium_formats.queries.exchange import export as export_page
+from armarium_formats.queries.exchange import list_formats
 
 __all__ = [
     "Format",

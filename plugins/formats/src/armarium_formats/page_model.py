@@ -90,7 +90,8 @@ class PageOrder:
 class PageModel:
     """One page: its image's name and size in pixels, its top-level segments, its order.
 
-    `notes` say each leniency the reader took; `kept` counts what stands in extras, by a label a person understands.
+    `notes` say each leniency the reader took; `kept` counts what stands in extras, by a label a person understands;
+    `unknown_classes` are the file's own words for kinds of regions that have no counterpart here.
     """
 
     width: int
@@ -105,6 +106,7 @@ class PageModel:
     notes: list[str] = field(default_factory=list)
     kept: dict[str, int] = field(default_factory=dict)
     version: str | None = None
+    unknown_classes: list[str] = field(default_factory=list)
 
     def walk(self) -> Iterator[PageSegment]:
         """Every segment, parents first, as they stand in the file."""

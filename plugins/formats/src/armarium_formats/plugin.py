@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
-from armarium_formats.actions import import_file
+from armarium_formats.actions import importing
 from armarium_formats.catalogue import GROUP
+from armarium_formats.iiif import actions as iiif
+from armarium_formats.iiif.import_routes import router as iiif_import_router
+from armarium_formats.iiif.jobs import images_job, manifest_job
+from armarium_formats.iiif.routes import router as iiif_router
 from armarium_formats.models import metadata
-from armarium_formats.routes import router
+from armarium_formats.routes import routers
 
 
 @hookimpl
@@ -15,9 +19,16 @@ def armarium_plugin() -> Plugin:
     return Plugin(
         name="formats",
         summary="Interchange formats: PAGE XML in and out, plain text out; other formats as drivers.",
-        prefixes=("format", "formats", "ingest", "conversion"),
+        prefixes=("format", "formats", "ingest", "conversion", "iiif"),
         metadata=metadata,
-        actions=(import_file,),
-        routers=(router,),
+        actions=(
+            importing.import_file,
+            iiif.import_manifest,
+            iiif.fetch_manifest,
+            iiif.fetch_images,
+            iiif.attach_image,
+        ),
+        jobs=(manifest_job, images_job),
+        routers=(*routers, iiif_router, iiif_import_router),
         driver_groups=(GROUP,),
     )

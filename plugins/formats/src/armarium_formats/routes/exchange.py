@@ -8,9 +8,9 @@ from fastapi import APIRouter, File, Form, Query, Request, Response, UploadFile
 from starlette.responses import FileResponse
 
 from armarium.api import REFUSALS, CurrentEngine, CurrentLibrary, act, json_response
-from armarium_formats import queries
-from armarium_formats.actions import MAX_FILE_BYTES
-from armarium_formats.schemas import Exported, FormatList, ImportedAnswer
+from armarium_formats.opening import MAX_COMPANION_BYTES, MAX_FILE_BYTES
+from armarium_formats.queries import exchange as queries
+from armarium_formats.schemas.exchange import Exported, FormatList, ImportedAnswer
 
 router = APIRouter(tags=["formats"])
 
@@ -38,6 +38,9 @@ def import_file(
     format: Annotated[str | None, Form(max_length=100)] = None,
     name: Annotated[str | None, Form(max_length=500)] = None,
     pages: Annotated[str | None, Form(max_length=200)] = None,
+    companions: Annotated[
+        list[UploadFile] | None, File(description="Files it needs beside it, such as class names")
+    ] = None,
 ) -> Response:
     return act(
         request,
@@ -49,6 +52,10 @@ def import_file(
             "format": format or None,
             "name": name or None,
             "pages": pages or None,
+            "companions": [
+                {"filename": one.filename or "file", "file": one.file.read(MAX_COMPANION_BYTES + 1)}
+                for one in companions or []
+            ],
         },
     )
 

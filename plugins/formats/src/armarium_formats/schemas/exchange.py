@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import hashlib
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, PrivateAttr
 
 from armarium.api import Params, SourceText
+
+if TYPE_CHECKING:
+    from armarium_formats.opening import Opened
 
 
 class FormatInfo(BaseModel):
@@ -26,6 +31,18 @@ class FormatList(BaseModel):
     count: int
 
 
+class Companion(Params):
+    """A file that belongs to another: class names of a label file, say."""
+
+    filename: Annotated[str, Field(min_length=1, max_length=500)]
+    file: SourceText | bytes
+
+    @property
+    def data(self) -> bytes:
+        """Its bytes."""
+        return self.file.encode() if isinstance(self.file, str) else self.file
+
+
 class ImportFile(Params):
     """`file` is the file itself: bytes, or text that was UTF-8."""
 
@@ -37,6 +54,27 @@ class ImportFile(Params):
     pages: Annotated[str, Field(max_length=200, pattern=r"^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$")] | None = (
         None
     )
+    companions: Annotated[list[Companion], Field(max_length=20)] = Field(default_factory=list)
+
+    _found: tuple[Any, Opened] | None = PrivateAttr(default=None)
+
+    @cached_property
+    def data(self) -> bytes:
+        """The file's bytes."""
+        return self.file.encode() if isinstance(self.file, str) else self.file
+
+    @cached_property
+    def digest(self) -> str:
+        """Their sha256."""
+        return hashlib.sha256(self.data).hexdigest()
+
+    def read_for(self, picture: Any, opened: Opened) -> None:
+        """Remember the file as it was read beside *picture*."""
+        self._found = (picture, opened)
+
+    def found(self, picture: Any) -> Opened | None:
+        """The file as it was read, None when it was not or the page has another picture by now."""
+        return self._found[1] if self._found is not None and self._found[0] == picture else None
 
 
 class Counts(BaseModel):

@@ -59,6 +59,25 @@ def pass_of_file(conn: Connection, document_id: str, checksum: str) -> tuple[str
     return (row[0], row[1]) if row else None
 
 
+class Picture(NamedTuple):
+    """A page's primary rendition and its size in pixels, each None where there is none."""
+
+    rendition_id: str | None = None
+    size: tuple[int, int] | None = None
+
+
+def picture_of(conn: Connection, document_id: str) -> Picture:
+    """The primary rendition of a page."""
+    row = conn.execute(
+        select(renditions.c.id, renditions.c.pixel_width, renditions.c.pixel_height).where(
+            renditions.c.document_id == document_id, renditions.c.is_primary
+        )
+    ).first()
+    if row is None:
+        return Picture()
+    return Picture(row[0], (row[1], row[2]) if row[1] and row[2] else None)
+
+
 class Original(NamedTuple):
     """The file that a pass was read from."""
 

@@ -1,0 +1,1 @@
+"""The writes of formats, one file a subject."""

@@ -1,0 +1,157 @@
+"""From the bytes of a layout file to its pages: the driver chosen, everything read, nothing written yet."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import logging
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from armarium.api import Invalid, ServiceError, TooLarge
+from armarium_formats.catalogue import reader
+from armarium_formats.driver import FormatDriver, ReadContext
+from armarium_formats.errors import NoPageSize
+from armarium_formats.page_model import PageModel
+
+if TYPE_CHECKING:
+    from armarium.api import Engine
+
+log = logging.getLogger("armarium.formats")
+
+MAX_FILE_BYTES = 64 * 1024 * 1024
+"""Of a layout file: it is held in memory while it is read."""
+
+MAX_COMPANION_BYTES = 16 * 1024 * 1024
+"""Of a file that belongs to a layout file."""
+
+Size = tuple[int, int]
+"""Width and height in pixels."""
+
+
+@dataclass(slots=True)
+class Opened:
+    """A layout file that was read: by which driver, its bytes' sha256, its pages."""
+
+    driver: FormatDriver
+    filename: str
+    digest: str
+    pages: list[PageModel]
+
+
+def open_layout(
+    engine: Engine,
+    data: bytes,
+    filename: str,
+    *,
+    asked: str | None = None,
+    page_size: Size | None = None,
+    companions: Mapping[str, bytes] | None = None,
+) -> Opened:
+    """Read a layout file. Refusals: Invalid (empty, no page, what the driver says), TooLarge, NotRecognised, NotReadable."""
+    if not data:
+        raise Invalid(f"{filename} is empty (0 bytes); a layout file was expected.", code="empty_file")
+    if len(data) > MAX_FILE_BYTES:
+        raise TooLarge(
+            f"{filename} is longer than {MAX_FILE_BYTES >> 20} MiB, more than any page; split it into a file a page.",
+            code="file_too_large",
+        )
+    for name, companion in (companions or {}).items():
+        if len(companion) > MAX_COMPANION_BYTES:
+            raise TooLarge(
+                f"{name} is longer than {MAX_COMPANION_BYTES >> 20} MiB; a file beside a layout file is a small one.",
+                code="companion_too_large",
+            )
+    driver = reader(engine, data, filename, asked)
+    with collector_waits():
+        pages = _read(driver, data, ReadContext(filename, page_size, companions or {}))
+    return Opened(driver, filename, hashlib.sha256(data).hexdigest(), pages)
+
+
+def _read(driver: FormatDriver, data: bytes, context: ReadContext) -> list[PageModel]:
+    """The pages of the file; a driver that breaks on it is a refusal, not an accident."""
+    try:
+        pages = driver.read(data, context)
+    except ServiceError:
+        raise
+    except Exception as fault:
+        log.exception("the format driver %s failed to read a file", driver.name)
+        raise Invalid(
+            f"{context.filename} could not be read as {driver.label}: the driver failed ({type(fault).__name__}).",
+            code="driver_failed",
+        ) from fault
+    if not pages:
+        raise Invalid(f"{context.filename} holds no page.", code="no_page")
+    return pages
+
+
+def chosen(pages: list[PageModel], asked: str | None) -> tuple[PageModel, list[int]]:
+    """The page to read (the first one asked for) and the numbers of those left out, from 1."""
+    number = 1
+    if asked:
+        number = int(asked.replace("-", ",").split(",")[0])
+        if not 1 <= number <= len(pages):
+            raise Invalid(
+                f"The file has {len(pages)} {'page' if len(pages) == 1 else 'pages'}; page {number} was asked for.",
+                code="no_such_page",
+            )
+    return pages[number - 1], [other for other in range(1, len(pages) + 1) if other != number]
+
+
+def sized(page: PageModel, picture: Size | None, filename: str, notes: list[str]) -> Size:
+    """The pixel size the file's shapes count in: what it declares, else its picture's; what was decided is noted."""
+    if page.width > 0 and page.height > 0:
+        size = page.width, page.height
+        if picture is not None and picture != size:
+            notes.append(
+                f"The file counts in {size[0]} x {size[1]} pixels, the page's image has {picture[0]} x {picture[1]}; "
+                + (
+                    "shapes were scaled to it."
+                    if alike(size, picture)
+                    else "the proportions differ, so look whether the shapes fit."
+                )
+            )
+        return size
+    if picture is None:
+        raise NoPageSize(filename)
+    notes.append(
+        f"The file declares no size of its page; the image's is taken, {picture[0]} x {picture[1]} pixels."
+    )
+    return picture
+
+
+def alike(one: Size, other: Size) -> bool:
+    """Whether two sizes have the same proportions, to one part in a hundred."""
+    return abs(one[0] * other[1] - one[1] * other[0]) <= 0.01 * one[0] * other[1]
+
+
+_waiting = threading.Lock()
+_waiters = 0
+
+
+@contextmanager
+def collector_waits() -> Iterator[None]:
+    """Hold back Python's cycle collector while a file becomes rows.
+
+    A page of some thousand segments makes so many objects (none of them in a cycle) that the collector would walk the
+    whole engine once or twice in the middle of it: a fifth of the import. What another program switched off stays off.
+    """
+    global _waiters
+    with _waiting:
+        if _waiters == 0 and not gc.isenabled():
+            held = False
+        else:
+            held = True
+            _waiters += 1
+            gc.disable()
+    try:
+        yield
+    finally:
+        if held:
+            with _waiting:
+                _waiters -= 1
+                if _waiters == 0:
+                    gc.enable()

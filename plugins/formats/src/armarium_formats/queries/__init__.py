@@ -1,0 +1,1 @@
+"""Reads of formats, one file a subject."""

@@ -1,0 +1,9 @@
+"""The HTTP of formats, one file a subject: a request in, an action or a query out."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from armarium_formats.routes import exchange
+
+routers: tuple[APIRouter, ...] = (exchange.router,)
