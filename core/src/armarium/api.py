@@ -46,6 +46,7 @@ from armarium.http import (
     CurrentEngine,
     CurrentLibrary,
     CurrentPrincipal,
+    OptionalLibrary,
     act,
     json_response,
 )
@@ -104,6 +105,7 @@ __all__ = [
     "NoParams",
     "NotFound",
     "ObjectStore",
+    "OptionalLibrary",
     "Outcome",
     "Params",
     "Plugin",

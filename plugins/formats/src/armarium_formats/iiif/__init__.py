@@ -1,0 +1,1 @@
+"""IIIF: pages and folders as Presentation 3, pictures by the Image API 3, and manifests of others by reference."""

@@ -1,0 +1,206 @@
+"""The lines of a page as a W3C AnnotationPage on its canvas (B 4.5, open-fields "iiif lines")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection
+
+from armarium.api import Library, raw_of
+from armarium_documents.api import renditions
+from armarium_formats.iiif.canvases import PageCanvas, page_canvas
+from armarium_formats.iiif.errors import NoFrame
+from armarium_formats.iiif.places import ANNOTATION, GRANULARITY, PRESENTATION, Places
+from armarium_formats.iiif.texts import language_map, shown
+from armarium_source_model.api import (
+    CountingText,
+    ReadingRule,
+    counting_readings,
+    get_pass,
+    pass_sequence,
+    working_pass,
+)
+
+Json = dict[str, Any]
+
+_LINES = """
+SELECT id, language, parent_segment_id, bbox_x, bbox_y, bbox_w, bbox_h, json_extract(anchor, '$.rendition_id')
+FROM segment WHERE pass_id = ? AND kind = 'line' AND deleted_at IS NULL
+"""
+
+_READINGS = """
+SELECT r.id, r.language, r.provenance_kind, r.created_by, r.producer_tool, r.producer_model, r.created_at
+FROM segment s JOIN content_representation r ON r.segment_id = s.id
+WHERE s.pass_id = ? AND s.kind = 'line' AND s.deleted_at IS NULL AND r.kind = 'transcription' AND NOT r.retracted
+"""
+
+_LANGUAGE = """
+WITH RECURSIVE up(language, parent_id, steps) AS (
+ SELECT language, parent_id, 0 FROM document WHERE id = ?
+ UNION ALL SELECT d.language, d.parent_id, up.steps + 1 FROM up JOIN document d ON d.id = up.parent_id
+ WHERE up.steps < 1000)
+SELECT language FROM up WHERE language IS NOT NULL ORDER BY steps LIMIT 1
+"""
+
+
+class _Frames(NamedTuple):
+    """How fractions of each picture of the page become pixels of its canvas."""
+
+    canvas: tuple[int, int]
+    primary: str | None
+    others: Mapping[str, tuple[float, ...]]
+    """Rendition to the six numbers from its fractions to the primary's; renditions of unlike proportions lack."""
+
+    def box(
+        self, rendition_id: str | None, rect: tuple[float, float, float, float]
+    ) -> tuple[int, ...] | None:
+        """x, y, w, h in canvas pixels, inside the canvas; None where the picture measured on cannot be placed."""
+        x, y, w, h = rect
+        if rendition_id is not None and rendition_id != self.primary and self.primary is not None:
+            turn = self.others.get(rendition_id)
+            if turn is None:
+                return None
+            a, b, c, d, e, f = turn
+            xs = [a * u + c * v + e for u in (x, x + w) for v in (y, y + h)]
+            ys = [b * u + d * v + f for u in (x, x + w) for v in (y, y + h)]
+            x, y, w, h = min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)
+        width, height = self.canvas
+        left = min(max(round(x * width), 0), width - 1)
+        top = min(max(round(y * height), 0), height - 1)
+        right = min(max(round((x + w) * width), left + 1), width)
+        bottom = min(max(round((y + h) * height), top + 1), height)
+        return left, top, right - left, bottom - top
+
+
+def lines_page(library: Library, places: Places, document_id: str) -> Json:
+    """The working pass' lines in reading order, each with its counting reading; the same few statements for any page.
+
+    NotFound for an unknown document; NoFrame for one whose lines cannot be told in pixels.
+    """
+    rule: ReadingRule = "relaxed" if library.setting("reading_rule") == "relaxed" else "strict"
+    with library.db.read() as conn:
+        page = page_canvas(conn, document_id)
+        pass_id, _ = working_pass(conn, document_id, rule)
+        if pass_id is None:
+            return _annotation_page(places, page, "no pass", [], 0)
+        name = get_pass(conn, pass_id).name
+        rows = {row[0]: row for row in raw_of(conn).execute(_LINES, (pass_id,))}
+        if rows and page.width is None:
+            raise NoFrame(page.name)
+        texts = counting_readings(conn, pass_id, rule=rule, words=False)
+        order = pass_sequence(conn, document_id, pass_id, texts)
+        makers = {row[0]: row for row in raw_of(conn).execute(_READINGS, (pass_id,))}
+        stated = raw_of(conn).execute(_LANGUAGE, (document_id,)).fetchone()
+        frames = _frames(conn, page)
+    items: list[Json] = []
+    left_out = 0
+    canvas = page.address(places)
+    for segment_id in order:
+        row = rows.get(segment_id)
+        if row is None:
+            continue
+        box = frames.box(row[7], (row[3], row[4], row[5], row[6]))
+        if box is None:
+            left_out += 1
+            continue
+        language = row[1] or (stated[0] if stated else None)
+        items.append(
+            _annotation(
+                f"{places.lines(document_id)}#{segment_id}",
+                f"{canvas}#xywh={box[0]},{box[1]},{box[2]},{box[3]}",
+                texts.get(segment_id),
+                makers,
+                language,
+            )
+        )
+    return _annotation_page(places, page, name, items, left_out)
+
+
+def _frames(conn: Connection, page: PageCanvas) -> _Frames:
+    others: dict[str, tuple[float, ...]] = {}
+    primary: tuple[str, int, int] | None = None
+    rows = list(
+        conn.execute(
+            renditions.select()
+            .with_only_columns(
+                renditions.c.id,
+                renditions.c.is_primary,
+                renditions.c.pixel_width,
+                renditions.c.pixel_height,
+                renditions.c.transform,
+            )
+            .where(renditions.c.document_id == page.document_id)
+        )
+    )
+    for row in rows:
+        if row.is_primary:
+            primary = (row.id, row.pixel_width or 0, row.pixel_height or 0)
+    for row in rows:
+        if primary is None or row.is_primary:
+            continue
+        if row.transform is not None and len(row.transform) == 6:
+            others[row.id] = tuple(float(number) for number in row.transform)
+        elif row.pixel_width and row.pixel_height and primary[1] and primary[2]:
+            across, down = row.pixel_width * primary[2], row.pixel_height * primary[1]
+            if abs(across - down) <= 0.01 * max(across, down):
+                others[row.id] = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+    return _Frames((page.width or 1, page.height or 1), primary[0] if primary else None, others)
+
+
+def _annotation(
+    identity: str,
+    target: str,
+    reading: CountingText | None,
+    makers: Mapping[str, Any],
+    language: str | None,
+) -> Json:
+    """One line. A line that nobody has read yet has an empty text: where it is can still be shown."""
+    body: Json = {
+        "type": "TextualBody",
+        "value": reading.text if reading is not None else "",
+        "format": "text/plain",
+    }
+    made: Json = {
+        "id": identity,
+        "type": "Annotation",
+        "motivation": "supplementing",
+        "textGranularity": "line",
+        "body": body,
+        "target": target,
+    }
+    maker = makers.get(reading.representation_id) if reading is not None else None
+    language = (maker[1] if maker is not None else None) or language
+    if language:
+        body["language"] = language
+    if maker is not None:
+        body["creator"] = made["creator"] = _maker(maker)
+        body["created"] = made["created"] = maker[6]
+    return made
+
+
+def _maker(row: Any) -> Json:
+    """Who read a line: a person by name, else the program with its model."""
+    _, _, kind, created_by, tool, model, _ = row
+    if kind == "human":
+        return {"type": "Person", "name": created_by or "a person"}
+    named = " ".join(dict.fromkeys(one for one in (tool, model) if one)) or created_by or "a program"
+    return {"type": "Software", "name": named}
+
+
+def _annotation_page(
+    places: Places, page: PageCanvas, pass_name: str, items: list[Json], left_out: int
+) -> Json:
+    made: Json = {
+        "@context": [ANNOTATION, GRANULARITY, PRESENTATION],
+        "id": places.lines(page.document_id),
+        "type": "AnnotationPage",
+        "label": language_map(f"Lines of {shown(page.name)} ({pass_name})"),
+        "items": items,
+    }
+    if left_out:
+        many = "1 line is" if left_out == 1 else f"{left_out} lines are"
+        made["summary"] = language_map(
+            f"{many} left out: measured on a picture whose place on this one is not known.", "en"
+        )
+    return made

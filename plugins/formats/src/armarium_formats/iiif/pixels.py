@@ -1,0 +1,277 @@
+"""Decoded pictures: held upright and at halved sizes within a bound of memory, and cut, scaled and encoded.
+
+A viewer asks for dozens of pieces of one page after another. The page is decoded once, at the size the pieces need (a
+JPEG at a half, a quarter or an eighth for the price of that), and kept while there is room.
+"""
+
+from __future__ import annotations
+
+import io
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from armarium.api import Engine, open_image
+from armarium_formats.iiif.image_request import ImageRequest
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+MEMORY: Final = 256 << 20
+"""Bytes of decoded pictures that are kept, and that are being decoded at a time; one larger picture goes alone."""
+
+LEVELS: Final = (8, 4, 2, 1)
+"""What a picture is held divided by: the sizes a JPEG can be decoded at."""
+
+JPEG_QUALITY: Final = 85
+WEBP_QUALITY: Final = 80
+
+
+class Source(NamedTuple):
+    """A picture file: `width` and `height` as a person sees it, once `orientation` is applied."""
+
+    path: Path
+    checksum: str
+    width: int
+    height: int
+    orientation: int
+    mime_type: str
+    max_pixels: int
+
+
+class DecodedPictures:
+    """The decoded pictures of one engine: least recently used ones go first, two callers decode nothing twice."""
+
+    def __init__(self, memory: int = MEMORY) -> None:
+        self.memory = memory
+        self.decoded = 0
+        """How many pictures were decoded since the start."""
+        self._kept: OrderedDict[tuple[str, int], Image.Image] = OrderedDict()
+        self._kept_bytes = 0
+        self._decoding: set[tuple[str, int]] = set()
+        self._decoding_bytes = 0
+        self._changed = threading.Condition()
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of the pictures kept now."""
+        return self._kept_bytes
+
+    def forget(self) -> None:
+        """Let go of everything kept."""
+        with self._changed:
+            self._kept.clear()
+            self._kept_bytes = 0
+
+    def get(self, source: Source, level: int) -> tuple[Image.Image, int]:
+        """The upright picture divided by *level* or by less, and what it is divided by."""
+        key = (source.checksum, level)
+        size = 3 * (source.width // level + 1) * (source.height // level + 1)
+        with self._changed:
+            while True:
+                found = self._finer(source.checksum, level)
+                if found is not None:
+                    return found
+                if key not in self._decoding and (
+                    not self._decoding_bytes or self._decoding_bytes + size <= self.memory
+                ):
+                    break
+                self._changed.wait()
+            self._decoding.add(key)
+            self._decoding_bytes += size
+            # Room is made before it is taken.
+            self._shrink(max(0, self.memory - size))
+        try:
+            image = decode(source, level)
+            with self._changed:
+                self.decoded += 1
+                self._keep(key, image)
+            return image, level
+        finally:
+            with self._changed:
+                self._decoding.discard(key)
+                self._decoding_bytes -= size
+                self._changed.notify_all()
+
+    def _finer(self, checksum: str, level: int) -> tuple[Image.Image, int] | None:
+        """The coarsest kept picture that is fine enough."""
+        for divided in LEVELS:
+            if divided > level:
+                continue
+            # One twice as fine is used rather than decoding anew; a still finer one would cost more to shrink.
+            if divided * 2 < level:
+                break
+            kept = self._kept.get((checksum, divided))
+            if kept is not None:
+                self._kept.move_to_end((checksum, divided))
+                return kept, divided
+        return None
+
+    def _keep(self, key: tuple[str, int], image: Image.Image) -> None:
+        self._kept[key] = image
+        self._kept_bytes += _bytes(image)
+        self._shrink(self.memory, but=key)
+
+    def _shrink(self, limit: int, but: tuple[str, int] | None = None) -> None:
+        while self._kept_bytes > limit and self._kept:
+            key = next(iter(self._kept))
+            if key == but:
+                break
+            self._kept_bytes -= _bytes(self._kept.pop(key))
+
+
+def _bytes(image: Image.Image) -> int:
+    return image.width * image.height * len(image.getbands())
+
+
+_engines: weakref.WeakKeyDictionary[Engine, DecodedPictures] = weakref.WeakKeyDictionary()
+_making = threading.Lock()
+
+
+def pictures_of(engine: Engine) -> DecodedPictures:
+    """The decoded pictures of an engine; they go with it."""
+    with _making:
+        found = _engines.get(engine)
+        if found is None:
+            found = _engines[engine] = DecodedPictures()
+        return found
+
+
+def decode(source: Source, level: int) -> Image.Image:
+    """The picture upright, in grey or RGB, divided by *level* where that is cheaper than decoding all of it."""
+    turned = source.orientation >= 5
+    width, height = (source.height, source.width) if turned else (source.width, source.height)
+    shrink = (max(1, width // level), max(1, height // level)) if level > 1 else None
+    image = open_image(source.path, max_pixels=source.max_pixels, shrink_to=shrink, name="The picture")
+    profile = image.info.get("icc_profile")
+    image = _upright(_on_paper(image), source.orientation if source.mime_type != "image/tiff" else 1)
+    if level > 1 and max(image.size) > 1.5 * max(source.width, source.height) / level:
+        image = image.reduce(level)
+    image.info = {"icc_profile": profile} if profile and b"sRGB" not in profile else {}
+    return image
+
+
+def _upright(image: Image.Image, orientation: int) -> Image.Image:
+    from PIL import Image
+
+    turn = Image.Transpose
+    how = {
+        2: turn.FLIP_LEFT_RIGHT,
+        3: turn.ROTATE_180,
+        4: turn.FLIP_TOP_BOTTOM,
+        5: turn.TRANSPOSE,
+        6: turn.ROTATE_270,
+        7: turn.TRANSVERSE,
+        8: turn.ROTATE_90,
+    }.get(orientation)
+    return image if how is None else image.transpose(how)
+
+
+def _on_paper(image: Image.Image) -> Image.Image:
+    """In grey or RGB: transparent pixels become white paper, sixteen bits become eight."""
+    from PIL import Image
+
+    if image.mode in ("L", "RGB"):
+        return image
+    if image.mode == "1":
+        return image.convert("L")
+    if image.mode.startswith("I") or image.mode == "F":
+        _, highest = image.getextrema()
+        assert isinstance(highest, int | float)
+        scale = 255 / max(float(highest), 1.0)
+        return image.point(lambda value: value * scale + 0).convert("L")
+    if image.mode in ("LA", "RGBA", "PA") or "transparency" in image.info:
+        over = image.convert("RGBA")
+        return Image.alpha_composite(Image.new("RGBA", over.size, "white"), over).convert("RGB")
+    return image.convert("RGB")
+
+
+def level_for(request: ImageRequest) -> int:
+    """The coarsest level that still has every pixel the request needs."""
+    _, _, width, height = request.region
+    scale = min(width / request.size[0], height / request.size[1])
+    return next(level for level in LEVELS if level <= scale or level == 1)
+
+
+def render(pictures: DecodedPictures, source: Source, request: ImageRequest) -> bytes:
+    """The piece asked for, encoded. Invalid in words for a damaged file."""
+    image, level = pictures.get(source, level_for(request))
+    profile = image.info.get("icc_profile")
+    piece = _cut(image, source, request, level)
+    if request.mirrored or request.rotation:
+        piece = _turned(piece, request)
+    if request.quality in ("gray", "bitonal"):
+        piece, profile = piece.convert("L"), None
+    if request.quality == "bitonal":
+        edge = _threshold(piece)
+        piece = piece.point(lambda value: 255 if value > edge else 0)
+    return _encoded(piece, request, profile)
+
+
+def _cut(image: Image.Image, source: Source, request: ImageRequest, level: int) -> Image.Image:
+    from PIL import Image
+
+    left, top, width, height = request.region
+    if level == 1 and request.size == (width, height):
+        if request.region == (0, 0, *image.size):
+            return image
+        return image.crop((left, top, left + width, top + height))
+    across, down = image.width / source.width, image.height / source.height
+    box = (
+        left * across,
+        top * down,
+        min((left + width) * across, image.width),
+        min((top + height) * down, image.height),
+    )
+    if request.size == image.size and box == (0, 0, *image.size):
+        return image
+    return image.resize(request.size, Image.Resampling.BICUBIC, box=box, reducing_gap=2.0)
+
+
+def _turned(image: Image.Image, request: ImageRequest) -> Image.Image:
+    from PIL import Image
+
+    turn = Image.Transpose
+    if request.mirrored:
+        image = image.transpose(turn.FLIP_LEFT_RIGHT)
+    # Pillow turns against the clock, the Image API with it.
+    how: Callable[[], Image.Image] | None = {
+        90: lambda: image.transpose(turn.ROTATE_270),
+        180: lambda: image.transpose(turn.ROTATE_180),
+        270: lambda: image.transpose(turn.ROTATE_90),
+    }.get(request.rotation)
+    return how() if how is not None else image
+
+
+def _threshold(image: Image.Image) -> int:
+    """The grey that parts ink from paper best (Otsu): the split with the largest variance between its sides."""
+    counts = image.histogram()[:256]
+    total = sum(counts)
+    whole = sum(grey * count for grey, count in enumerate(counts))
+    best, edge, below, weight = -1.0, 127, 0, 0
+    for grey, count in enumerate(counts):
+        weight += count
+        below += grey * count
+        if weight == 0 or weight == total:
+            continue
+        between = (whole * weight - below * total) ** 2 / (weight * (total - weight))
+        if between > best:
+            best, edge = between, grey
+    return edge
+
+
+def _encoded(image: Image.Image, request: ImageRequest, profile: bytes | None) -> bytes:
+    file = io.BytesIO()
+    extra = {"icc_profile": profile} if profile and image.mode == "RGB" else {}
+    if request.format == "jpg":
+        image.save(file, "JPEG", quality=JPEG_QUALITY, **extra)
+    elif request.format == "webp":
+        image.save(file, "WEBP", quality=WEBP_QUALITY, method=2, **extra)
+    else:
+        if request.quality == "bitonal":
+            image = image.convert("1")
+        image.save(file, "PNG", compress_level=3, **extra)
+    return file.getvalue()

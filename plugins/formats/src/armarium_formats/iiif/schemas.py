@@ -1,0 +1,155 @@
+"""Shapes of IIIF over HTTP and of its actions. What IIIF lets stand open stays open here."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from armarium.api import Params, SourceText
+
+LanguageMap = dict[str, list[str]]
+Resource = dict[str, Any]
+
+
+class _Linked(BaseModel):
+    model_config = ConfigDict(extra="allow", populate_by_name=True)
+
+
+class LineAnnotation(_Linked):
+    """A line: its place on the canvas in pixels, and the text that counts."""
+
+    id: str
+    type: Literal["Annotation"]
+    motivation: Literal["supplementing"]
+    textGranularity: Literal["line"]
+    body: Resource
+    target: str
+    creator: Resource | None = None
+    created: str | None = None
+
+
+class LinesPage(_Linked):
+    """A W3C AnnotationPage of lines."""
+
+    context: list[str] = Field(alias="@context")
+    id: str
+    type: Literal["AnnotationPage"]
+    label: LanguageMap
+    items: list[LineAnnotation]
+
+
+class IiifCanvas(_Linked):
+    """A canvas of Presentation 3."""
+
+    context: str = Field(alias="@context")
+    id: str
+    type: Literal["Canvas"]
+    label: LanguageMap
+    width: int
+    height: int
+    items: list[Resource]
+
+
+class IiifManifest(_Linked):
+    """A manifest of Presentation 3."""
+
+    context: str = Field(alias="@context")
+    id: str
+    type: Literal["Manifest"]
+    label: LanguageMap
+    items: list[Resource]
+
+
+class ImageService(_Linked):
+    """An image information document of Image API 3 (info.json)."""
+
+    context: str = Field(alias="@context")
+    id: str
+    type: Literal["ImageService3"]
+    protocol: str
+    profile: Literal["level2"]
+    width: int
+    height: int
+    maxArea: int
+    sizes: list[Resource]
+    tiles: list[Resource]
+
+
+class ImportManifest(Params):
+    """`file` is the manifest itself; `url` where it was fetched from, when it was."""
+
+    file: SourceText | bytes
+    filename: Annotated[str, Field(min_length=1, max_length=500)] = "manifest.json"
+    url: Annotated[str, Field(max_length=4000)] | None = None
+    parent_id: str | None = None
+    name: Annotated[str, Field(min_length=1, max_length=500)] | None = None
+
+
+class ManifestImported(BaseModel):
+    """What an import made: a folder with a page for each canvas, none of them with a picture yet."""
+
+    document_id: str
+    name: str
+    version: int
+    canvases: int
+    notes: list[str]
+
+
+class ManifestImportedAnswer(ManifestImported):
+    audit_id: str
+
+
+class FetchManifest(Params):
+    """A manifest by its address; the name is for the folder, else the manifest's label."""
+
+    url: Annotated[str, Field(min_length=8, max_length=4000)]
+    parent_id: str | None = None
+    name: Annotated[str, Field(min_length=1, max_length=500)] | None = None
+
+
+class FetchImages(Params):
+    """Imported pages, or folders of them, whose pictures are to be fetched."""
+
+    document_ids: Annotated[list[str], Field(min_length=1, max_length=10_000)]
+
+
+class JobStarted(BaseModel):
+    """A job in the queue. Its steps share `set_id`, by which they are undone together."""
+
+    job_id: str
+    state: Literal["waiting"]
+    set_id: str
+    pages: int | None = None
+
+
+class JobStartedAnswer(JobStarted):
+    audit_id: str
+
+
+class AttachImage(Params):
+    """The picture of a referenced canvas, its bytes already among the project's files. Pixels as a person sees it."""
+
+    document_id: str
+    checksum: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    mime_type: Annotated[str, Field(max_length=100)]
+    size_bytes: Annotated[int, Field(ge=1)]
+    pixel_width: Annotated[int, Field(ge=1)]
+    pixel_height: Annotated[int, Field(ge=1)]
+    exif_orientation: Annotated[int, Field(ge=1, le=8)] = 1
+    source_url: Annotated[str, Field(max_length=4500)]
+
+
+class ImageAttached(BaseModel):
+    document_id: str
+    rendition_id: str
+
+
+class ManifestJobArgs(BaseModel):
+    url: str
+    parent_id: str
+    name: str | None = None
+
+
+class ImagesJobArgs(BaseModel):
+    document_ids: list[str]

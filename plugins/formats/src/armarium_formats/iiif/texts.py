@@ -1,0 +1,74 @@
+"""Words in IIIF: language maps given out safely, and plain text made of what a stranger's manifest says."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from typing import Any
+
+_TAGS = re.compile(r"<!--.*?-->|<(script|style)\b.*?(?:</\1\s*>|$)|<[^<>]*>", re.DOTALL | re.IGNORECASE)
+_BLANKS = re.compile(r"\s+")
+_READ_AT_MOST = 20_000
+
+
+def shown(text: str) -> str:
+    """*text* as a value that no viewer takes for HTML: one that begins and ends like a tag is wrapped and escaped."""
+    stripped = text.strip()
+    if stripped.startswith("<") and stripped.endswith(">"):
+        return f"<span>{html.escape(text)}</span>"
+    return text
+
+
+def language_map(text: str, language: str | None = None) -> dict[str, list[str]]:
+    """One value as a IIIF language map; without a language it is `none`."""
+    return {language or "none": [shown(text)]}
+
+
+def plain_text(value: Any, longest: int = 500) -> str:
+    """What a label or value of a manifest says, as one line of plain text; "" for what says nothing.
+
+    Takes a string, a Presentation 2 value (`@value`, lists) and a Presentation 3 language map; of several languages
+    the untagged one, else English, else the first. Tags and control characters go, and it is cut at *longest*.
+    """
+    text = _BLANKS.sub(" ", _words(value)[:_READ_AT_MOST])
+    if "<" in text:
+        text = _TAGS.sub(" ", text)
+    text = html.unescape(text)
+    text = "".join(
+        " " if unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") else letter for letter in text
+    )
+    text = unicodedata.normalize("NFC", _BLANKS.sub(" ", text)).strip()
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or value is None:
+        return ""
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, list):
+        return _of_list(value)
+    if isinstance(value, dict):
+        inner = value.get("@value", value.get("value"))
+        if isinstance(inner, str):
+            return inner
+        for language in ("none", "@none", "en", *value):
+            said = value.get(language)
+            if isinstance(said, list):
+                words = " ".join(one for one in said[:50] if isinstance(one, str))
+                if words:
+                    return words
+    return ""
+
+
+def _of_list(values: list[Any]) -> str:
+    """Presentation 2: several strings are joined; of values with languages one language is taken."""
+    tagged = [one for one in values[:50] if isinstance(one, dict) and isinstance(one.get("@value"), str)]
+    if tagged:
+        languages = {one.get("@language") for one in tagged if isinstance(one.get("@language"), str | None)}
+        chosen = None if None in languages else "en" if "en" in languages else tagged[0].get("@language")
+        return " ".join(one["@value"] for one in tagged if one.get("@language") == chosen)
+    return " ".join(one for one in values[:50] if isinstance(one, str))
