@@ -26,6 +26,7 @@ SCRIPTS = (
     "cold_start",
     "page_import",
     "segments",
+    "segment_growth",
 )
 """In the order of the rows in README.md."""
 
