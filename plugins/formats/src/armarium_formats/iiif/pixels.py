@@ -190,10 +190,15 @@ def _on_paper(image: Image.Image) -> Image.Image:
 
 
 def level_for(request: ImageRequest) -> int:
-    """The coarsest level that still has every pixel the request needs."""
+    """The coarsest level that still has every pixel the request needs, counting a begun one as whole."""
     _, _, width, height = request.region
-    scale = min(width / request.size[0], height / request.size[1])
-    return next(level for level in LEVELS if level <= scale or level == 1)
+    across, down = request.size
+    # A tile at the edge is a few pixels that were rounded up: its scale alone would call for a finer level.
+    return next(
+        level
+        for level in LEVELS
+        if level == 1 or (across <= -(-width // level) and down <= -(-height // level))
+    )
 
 
 def render(pictures: DecodedPictures, source: Source, request: ImageRequest) -> bytes:

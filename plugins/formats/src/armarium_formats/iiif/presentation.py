@@ -250,6 +250,6 @@ def _ranges(places: Places, node: Node, pages: Sequence[PageCanvas], containers:
             }
             below, at = found, parent
         else:
-            if below is not canvas:
+            if below is not canvas and at == node.id:
                 top.append(below)
     return top
