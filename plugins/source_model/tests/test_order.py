@@ -267,3 +267,36 @@ def test_as_many_narrow_lines_as_full_ones_are_a_column_not_glosses() -> None:
     block = [Shape(f"b{n}", "line", 0.4, 0.1 + n * 0.04, 0.5, 0.03) for n in range(8)]
     column = [Shape(f"c{n}", "line", 0.1, 0.1 + n * 0.04, 0.18, 0.03) for n in range(8)]
     assert reading_sequence(block + column)[:8] == [shape.id for shape in column]
+
+
+places = st.sampled_from([0.0, 0.1, 0.2, 0.5])
+tangles = st.lists(
+    st.builds(
+        Shape,
+        st.uuids().map(lambda one: one.hex),
+        st.sampled_from(["region", "line", "word"]),
+        places,
+        places,
+        st.sampled_from([0.05, 0.1, 0.4]),
+        st.sampled_from([0.02, 0.1, 0.4]),
+        st.none(),
+        st.booleans(),
+        st.sampled_from([None, None, "ltr", "rtl", "ttb", "btt"]),
+        st.sampled_from([None, None, "marginalia", "footnote"]),
+        st.sampled_from([None, "Latn", "Mong"]),
+    ),
+    max_size=150,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(tangles, st.sampled_from([None, "ltr", "rtl", "ttb"]), st.randoms(use_true_random=False))
+def test_the_order_depends_on_the_shapes_and_not_on_how_they_are_listed(
+    shapes: list[Shape], direction: str | None, chance: random.Random
+) -> None:
+    """Boxes that coincide, rules that run in a circle, votes that tie: the same page is always read the same way."""
+    once = reading_sequence(shapes, direction=direction, aspect=0.7, slope=0.01)
+    assert sorted(once) == sorted(shape.id for shape in shapes)
+    listed = list(shapes)
+    chance.shuffle(listed)
+    assert reading_sequence(listed, direction=direction, aspect=0.7, slope=0.01) == once

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 from statistics import median
 from typing import NamedTuple
 
@@ -66,7 +67,10 @@ def reading_sequence(
     direction: what is known of the page (ltr, rtl, ttb, btt); a segment's own stated direction goes before it.
     aspect: width of the image divided by its height, so that a vertical line is told from a short wide one.
     slope: how much the lines fall to the right (page heights per page height), from `page_slope`.
+
+    The order depends on the shapes alone, not on how they are listed: where places tie, the lower id goes first.
     """
+    shapes = sorted(shapes, key=itemgetter(0))
     known = {shape.id for shape in shapes}
     children: dict[str | None, list[Shape]] = {}
     for shape in shapes:
