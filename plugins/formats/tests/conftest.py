@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ import pytest
 
 if TYPE_CHECKING:
     from lxml import etree
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 
 def shared_data() -> Path | None:
