@@ -89,12 +89,21 @@ class _Watch:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+    def start(self, tag: str | bytes, attributes: Mapping[str | bytes, str | bytes]) -> None:
         if len(attributes) > MAX_ATTRIBUTES:
             raise Invalid(
                 f"{self.name} holds a tag of {len(attributes):,} attributes; at most {MAX_ATTRIBUTES} are read.",
                 code="html_too_large",
             )
+
+    def end(self, tag: str | bytes) -> None:
+        return None
+
+    def data(self, text: str | bytes) -> None:
+        return None
+
+    def comment(self, text: str | bytes) -> None:
+        return None
 
     def close(self) -> None:
         return None

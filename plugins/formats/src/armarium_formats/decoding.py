@@ -1,0 +1,98 @@
+"""Bytes of a text file as characters: by its mark, by what it is, then by what it says, and a note where these disagree."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import NamedTuple
+
+_MARKS = (
+    (b"\xef\xbb\xbf", "utf-8"),
+    (b"\xff\xfe\x00\x00", "utf-32-le"),
+    (b"\x00\x00\xfe\xff", "utf-32-be"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+)
+_DECLARED = re.compile(
+    rb"""(?:<\?xml[^>]{0,200}?encoding|charset)\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE
+)
+_UNFIT = frozenset(
+    {"utf-7", "idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "mbcs", "oem"}
+)
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ufffd]")
+
+
+class Decoded(NamedTuple):
+    """The characters of a file, the encoding they were read in, and a sentence where that was not what the file says."""
+
+    text: str
+    encoding: str
+    note: str | None = None
+
+
+def declared_encoding(data: bytes) -> str | None:
+    """The encoding that an XML declaration or an HTML meta element near the beginning names."""
+    found = _DECLARED.search(data[:4096])
+    return found.group(1).decode("ascii") if found else None
+
+
+def decode(data: bytes, declared: str | None = None) -> Decoded:
+    """*data* as characters; never fails. UTF-8 is believed before what the file declares: it hardly happens by chance."""
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return Decoded(data[len(mark) :].decode(encoding, "replace"), encoding)
+    if wide := _wide(data):
+        return Decoded(
+            data.decode(wide, "replace"), wide, "The file is in UTF-16 without a mark that says so"
+        )
+    stated = _usable(declared)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        pass
+    else:
+        differs = stated not in (None, "utf-8", "ascii") and not text.isascii()
+        return Decoded(
+            text, "utf-8", f"The file says that it is in {declared} but is in UTF-8" if differs else None
+        )
+    if stated not in (None, "utf-8", "ascii"):
+        try:
+            return Decoded(data.decode(stated or ""), stated or "")
+        except (UnicodeDecodeError, ValueError):
+            pass
+    text = data.decode("utf-8", "replace")
+    bad = text.count("\ufffd")
+    if bad * 4 < sum(1 for char in text if char > "\x7f"):
+        return Decoded(text, "utf-8", f"{bad} places of the file are no UTF-8; each is shown as \ufffd")
+    said = f"is not in {declared} as it says" if declared else "is not in UTF-8"
+    return Decoded(
+        data.decode("cp1252", "replace"), "cp1252", f"The file {said}; it was read as Windows-1252"
+    )
+
+
+def is_text(text: str) -> bool:
+    """Whether characters are those of a text: hardly any control character, none that stands for a bad byte."""
+    return len(_CONTROL.findall(text)) * 100 <= len(text)
+
+
+def _wide(data: bytes) -> str | None:
+    """UTF-16 without a mark, told by the zero bytes beside every ASCII character."""
+    head = data[:256]
+    if len(head) < 4 or len(data) % 2:
+        return None
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    half = len(head) // 2
+    if odd * 10 >= half * 9 and even == 0:
+        return "utf-16-le"
+    return "utf-16-be" if even * 10 >= half * 9 and odd == 0 else None
+
+
+def _usable(name: str | None) -> str | None:
+    """The codec of a declared encoding, None for an unknown one and for one that is no encoding of text."""
+    try:
+        codec = codecs.lookup(name) if name else None
+        if codec is not None:
+            "".encode(codec.name)  # what is no encoding of text refuses here
+    except (LookupError, ValueError):
+        return None
+    return None if codec is None or codec.name in _UNFIT else codec.name

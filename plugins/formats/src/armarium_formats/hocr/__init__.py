@@ -1,0 +1,1 @@
+"""hOCR: pages, lines and words as classes of HTML."""

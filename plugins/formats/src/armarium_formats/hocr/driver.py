@@ -1,0 +1,44 @@
+"""The hOCR driver: what the entry point `hocr` names."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from armarium_formats.decoding import decode
+from armarium_formats.driver import Format, ReadContext
+from armarium_formats.page_model import PageModel
+
+_PAGE = re.compile(
+    r"""<[^<>]{0,2000}?\bclass\s*=\s*(?:"[^"<>]{0,200}?|'[^'<>]{0,200}?|)\bocr_page\b""", re.IGNORECASE
+)
+_PART = re.compile(
+    r"""<[^<>]{0,2000}?\bclass\s*=\s*(?:"[^"<>]{0,200}?|'[^'<>]{0,200}?|)\bocrx?_(?:line|word|carea|block|par)\b""",
+    re.IGNORECASE,
+)
+_META = re.compile(r"""<meta\b[^<>]{0,200}?\bname\s*=\s*["']?ocr-(?:system|capabilities)\b""", re.IGNORECASE)
+_HEAD = 262_144
+
+
+class Hocr(Format):
+    """hOCR as tesseract, ocropy, kraken, gcv2hocr, the Internet Archive and converters of FineReader XML write it."""
+
+    name = "hocr"
+    label = "hOCR"
+    extensions: ClassVar[tuple[str, ...]] = (".hocr", ".html", ".htm", ".xhtml")
+    reads = True
+    versions: ClassVar[tuple[str, ...]] = ("1.0", "1.1", "1.2")
+    aliases: ClassVar[tuple[str, ...]] = ("html", "xhtml")
+
+    def sniff(self, data: bytes) -> float:
+        """1 for an element of class ocr_page, 0.9 for another of hOCR's, 0.7 for its meta elements alone."""
+        text = decode(data[:_HEAD]).text
+        for pattern, sure in ((_PAGE, 1.0), (_PART, 0.9), (_META, 0.7)):
+            if pattern.search(text):
+                return sure
+        return 0.0
+
+    def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
+        from armarium_formats.hocr.reader import read
+
+        return read(data, context)

@@ -1,0 +1,202 @@
+"""The text of an hOCR line as it runs through its elements: words, characters, alternatives, and what does not belong in it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import deque
+from typing import TYPE_CHECKING, Final, Protocol
+
+from armarium_formats.hocr.titles import class_of, numbers, properties
+from armarium_formats.markup.fragments import local_name
+from armarium_formats.markup.noting import Notes
+from armarium_formats.page_model import PageSegment, PageText
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+WORDS: Final = frozenset({"ocrx_word", "ocr_word"})
+CHARACTERS: Final = frozenset({"ocrx_cinfo", "ocr_cinfo"})
+_INLINE: Final = frozenset({"ocr_glyph", "ocr_glyphs", "ocr_dropcap", "ocr_math", "ocr_chem"})
+_STYLES: Final = frozenset({"strong", "em", "b", "i", "u", "s", "sup", "sub", "small", "big", "font"})
+_HIDDEN: Final = frozenset({"script", "style"})
+_SPACE = re.compile("[ \t\r\n\f]+")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+MAX_ALTERNATIVES: Final = 20
+
+
+def flat(text: str) -> str:
+    """Text with the white space of its source collapsed as a browser does; other spaces and soft hyphens stay."""
+    return _SPACE.sub(" ", text).strip(" ")
+
+
+class Reader(Protocol):
+    """What the flow asks of the reader it works for."""
+
+    notes: Notes
+
+    def segment(self, element: etree._Element, name: str) -> PageSegment: ...
+
+    def keep(self, segment: PageSegment, key: str, value: object) -> None: ...
+
+    def state_confidence(self, segment: PageSegment) -> None: ...
+
+
+class _Run:
+    """The text of one segment while it grows, with the places where there is a choice."""
+
+    def __init__(self, segment: PageSegment) -> None:
+        self.segment = segment
+        self.pieces: list[str] = []
+        self.choices: list[tuple[int, str, float | None]] = []
+        self.characters: list[str] = []
+        self.confidence: float | None = None
+
+    def finish(self, reader: Reader) -> None:
+        text = flat("".join(self.pieces))
+        segment = self.segment
+        if text or self.choices:
+            segment.texts.append(PageText(text, self.confidence))
+            for at, other, confidence in self.choices[:MAX_ALTERNATIVES]:
+                variant = [*self.pieces[:at], other, *self.pieces[at + 1 :]]
+                segment.texts.append(PageText(flat("".join(variant)), confidence))
+                reader.notes.kept["alternative readings"] += 1
+        if self.characters:
+            reader.keep(segment, "characters", self.characters)
+            reader.notes.kept["characters with boxes or confidences (ocrx_cinfo)"] += len(self.characters)
+        reader.state_confidence(segment)
+
+
+class Flow:
+    """One line while it is read; `strays` are lines and regions that an unclosed tag left inside it."""
+
+    def __init__(self, reader: Reader, line: PageSegment) -> None:
+        self.reader = reader
+        self.line = _Run(line)
+        self.word: _Run | None = None
+        self.words = 0
+        self.spaced = False
+        self.strays: list[etree._Element] = []
+        self.nested: list[tuple[etree._Element, str]] = []
+
+    def run(self, element: etree._Element) -> None:
+        """Read the line; its words become its children, its text is what stands in it."""
+        self._inside(element, _of_characters(element))
+        if self.words > 1 and not self.spaced and not _UNSPACED.search("".join(self.line.pieces)):
+            self.reader.notes.note(
+                "The words of a line stand without spaces between them; they are parted by one each"
+            )
+            words = [word.text for word in self.line.segment.children if word.text]
+            self.line.pieces, self.line.choices = [" ".join(words)], []
+        self.line.finish(self.reader)
+
+    def alone(self, element: etree._Element, name: str) -> list[PageSegment]:
+        """A word that stands in no line, and the words that an unclosed tag left inside it."""
+        self._word(element, name)
+        return self.line.segment.children
+
+    def _add(self, text: str | None, *, of_characters: bool = False) -> None:
+        """Running text; white space between the elements of single characters is that of the source only."""
+        if not text or (of_characters and text.isspace()):
+            return
+        self.line.pieces.append(text)
+        if self.word is not None:
+            self.word.pieces.append(text)
+
+    def _inside(self, element: etree._Element, of_characters: bool) -> None:
+        self._add(element.text, of_characters=of_characters)
+        for child in element:
+            if isinstance(child.tag, str):
+                self._part(child)
+            tail = child.tail
+            if tail:
+                if self.word is None and tail[:1].isspace():
+                    self.spaced = True
+                self._add(tail, of_characters=of_characters)
+
+    def _part(self, element: etree._Element) -> None:
+        tag, name = local_name(str(element.tag)), class_of(element)
+        if name in WORDS:
+            self._word(element, str(name))
+        elif name in CHARACTERS:
+            self._character(element)
+        elif name is not None and name not in _INLINE:
+            self.strays.append(element)
+        elif "alternatives" in str(element.get("class") or "").split():
+            self._alternatives(element)
+        elif tag == "br":
+            self.spaced = True
+            self._add(" ")
+        elif tag not in _HIDDEN:
+            if name is not None:
+                self.reader.notes.kept[f"element {name}"] += 1
+            elif tag in _STYLES:
+                self.reader.notes.kept[f"element {tag}"] += 1
+                if self.word is not None:
+                    kept = ((self.word.segment.extras or {}).get("hocr") or {}).get("style", [])
+                    self.reader.keep(self.word.segment, "style", [*kept, tag])
+            self._inside(element, _of_characters(element))
+
+    def _word(self, element: etree._Element, name: str) -> None:
+        """A word. One inside it was left there by an unclosed tag and comes after it, not deeper: depth stays bounded."""
+        if self.word is not None:
+            self.nested.append((element, name))
+            return
+        if self.line.pieces and self.line.pieces[-1][-1:].isspace():
+            self.spaced = True
+        waiting = deque([(element, name)])
+        while waiting:
+            element, name = waiting.popleft()
+            self.words += 1
+            self.nested = []
+            self.word = _Run(self.reader.segment(element, name))
+            self.line.segment.children.append(self.word.segment)
+            self._inside(element, _of_characters(element))
+            self.word.finish(self.reader)
+            self.word = None
+            if self.nested:
+                self.reader.notes.note(
+                    "A word stands inside a word; it comes after it, as an unclosed tag would have it"
+                )
+                self.spaced = True
+                waiting.extendleft(reversed(self.nested))
+
+    def _character(self, element: etree._Element) -> None:
+        text = "".join(element.itertext())  # type: ignore[arg-type]
+        text = text.strip("\t\r\n\f") if text.strip() else text[:1]
+        (self.word or self.line).characters.append(f"{text}\t{element.get('title') or ''}")
+        self._add(text)
+
+    def _alternatives(self, element: etree._Element) -> None:
+        """The inserted text counts, the deleted ones are other readings; `nlp` is a negative logarithm."""
+        options = [child for child in element if isinstance(child.tag, str) and _text(child)]
+        if not options:
+            self._inside(element, False)
+            return
+        chosen = next((one for one in options if local_name(str(one.tag)) == "ins"), options[0])
+        run = self.word or self.line
+        self._add(_text(chosen))
+        at = len(run.pieces) - 1
+        for option in options:
+            if option is chosen:
+                if self.word is not None:
+                    run.confidence = _probability(option)
+            else:
+                run.choices.append((at, _text(option), _probability(option)))
+
+
+def _of_characters(element: etree._Element) -> bool:
+    return len(element) > 0 and class_of(element[0]) in CHARACTERS
+
+
+def _text(element: etree._Element) -> str:
+    return flat("".join(element.itertext()))  # type: ignore[arg-type]
+
+
+def _probability(element: etree._Element) -> float | None:
+    stated = properties(str(element.get("title") or ""))
+    found = numbers(stated.get("nlp", "")) or []
+    if len(found) == 1 and found[0] >= 0:
+        return round(math.exp(-found[0]), 4)
+    found = numbers(stated.get("x_wconf", stated.get("x_conf", ""))) or []
+    return found[0] / 100 if len(found) == 1 and 0 <= found[0] <= 100 else None

@@ -1,0 +1,352 @@
+"""Reading hOCR: the tree of classes becomes regions, lines and words; every leniency is noted, what has no field is kept."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any, Final
+
+from armarium.api import Invalid, parse_html
+from armarium_formats.decoding import declared_encoding, decode
+from armarium_formats.driver import ReadContext
+from armarium_formats.hocr.flow import WORDS, Flow, flat
+from armarium_formats.hocr.languages import language_and_script
+from armarium_formats.hocr.titles import (
+    baseline_of,
+    box_of,
+    class_of,
+    corners,
+    numbers,
+    polygon_of,
+    properties,
+)
+from armarium_formats.markup.fragments import local_name
+from armarium_formats.markup.noting import Notes
+from armarium_formats.page_model import PageModel, PageSegment, PageText, SegmentKind
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+LINES: Final = frozenset({"ocr_line", "ocrx_line"})
+FLOATS: Final = frozenset({"ocr_header", "ocr_footer", "ocr_caption", "ocr_textfloat", "ocr_pageno"})
+"""Regions by the standard, and what tesseract calls a line of a heading, a caption or a pull-out."""
+BLOCKS: Final = frozenset({"ocr_carea", "ocrx_block", "ocr_column"})
+INLINE: Final = frozenset(
+    {"ocrx_cinfo", "ocr_cinfo", "ocr_glyph", "ocr_glyphs", "ocr_dropcap", "ocr_math", "ocr_chem"}
+)
+FURNITURE: Final = frozenset({"ocr_header", "ocr_footer", "ocr_pageno"})
+_CONFIDENCES: Final = ("x_wconf", "x_conf", "x_confs")
+_HIDDEN: Final = frozenset({"script", "style", "head", "title", "template"})
+_DIRECTIONS: Final = {"ltr": "ltr", "rtl": "rtl", "ttb": "ttb", "btt": "btt"}
+
+
+def read(data: bytes, context: ReadContext) -> list[PageModel]:
+    """The pages of an hOCR file, or `Invalid` with a sentence about it."""
+    decoded = decode(data, declared_encoding(data))
+    root = parse_html(decoded.text, name=context.filename)
+    reading = _Reading(context)
+    if decoded.note:
+        reading.of_file.append(decoded.note)
+    pages = reading.pages_of(root)
+    if not pages and (inner := _framed(root)):
+        reading.of_file.append(
+            "The hOCR stands as text inside another element of the HTML; it was read from there"
+        )
+        pages = reading.pages_of(parse_html(inner, name=context.filename))
+    if not pages:
+        raise Invalid(
+            f"{context.filename} is HTML without any element of class ocr_page or ocr_line, so it is no hOCR.",
+            code="not_hocr",
+        )
+    return pages
+
+
+def _framed(root: etree._Element) -> str | None:
+    """hOCR that stands as text in an element whose content a browser does not read, as demonstrations have it."""
+    for element in root.iter("{*}iframe", "{*}noscript", "{*}textarea", "{*}template", "{*}script"):
+        if element.text and "ocr_page" in element.text:
+            return str(element.text)
+    return None
+
+
+class _Place:
+    """Where segments go while the tree is walked: a list, the class it belongs to and the place above."""
+
+    def __init__(self, into: list[PageSegment], name: str, above: _Place | None) -> None:
+        self.into = into
+        self.name = name
+        self.above = above
+
+    def outside(self, *names: str) -> _Place:
+        """The nearest place that is not inside an element of one of these classes; unclosed tags nest what are brothers."""
+        place: _Place = self
+        found = self
+        while place.above is not None:
+            if place.name in names:
+                found = place.above
+            place = place.above
+        return found
+
+
+class _Reading:
+    """One file while it is read."""
+
+    def __init__(self, context: ReadContext) -> None:
+        self.context = context
+        self.notes = Notes()
+        self.of_file: list[str] = []
+        self.pages: list[PageModel] = []
+        self.ids: set[str] = set()
+        self.made = 0
+        self.confidences: list[tuple[PageText, float]] = []
+        self.loose: list[str] = []
+        self.place = _Place([], "", None)
+
+    def pages_of(self, root: etree._Element) -> list[PageModel]:
+        """The pages found; lines outside of any stand on the page before them, or on one of their own."""
+        meta = {
+            str(element.get("name")): str(element.get("content"))
+            for element in root.iter("{*}meta")
+            if element.get("name") and element.get("content")
+        }
+        self._walk(root)
+        self._close_page()
+        self._settle_confidences()
+        for page in self.pages:
+            page.notes = [f"{note}." for note in self.of_file] + page.notes
+            if meta:
+                page.extras.setdefault("hocr", {})["meta"] = meta
+                page.kept |= {f"meta {name}": 1 for name in meta}
+        return self.pages
+
+    # -------------------------------------------------------------------------------------------- pages
+
+    def _open_page(self, element: etree._Element | None) -> None:
+        self._close_page()
+        page = PageModel(0, 0)
+        stated = properties(str(element.get("title") or "")) if element is not None else {}
+        box = box_of(stated.pop("bbox", None))
+        size = self.context.page_size
+        if box is not None and (box[:2] == (0, 0) or size is None):
+            page.width, page.height = max(0, round(box[2])), max(0, round(box[3]))
+        elif box is not None and size is not None:
+            self.notes.note("A page's box begins inside its image; the image's size was taken")
+            page.width, page.height = size
+        elif element is not None:
+            self.notes.note("An ocr_page states no bbox, so its size is that of the image")
+        image = stated.pop("image", None) or stated.pop("x_source", None) or stated.pop("file", "")
+        page.image = image.strip().strip("\"'")
+        if stated:
+            page.extras["hocr"] = {"page": stated}
+            for key in stated:
+                self.notes.kept[f"property ocr_page/{key}"] += 1
+        if element is not None:
+            page.language, page.script = self._language(element)
+            page.direction = _DIRECTIONS.get(str(element.get("dir") or ""))
+        self.pages.append(page)
+        self.place = _Place(page.segments, "ocr_page", None)
+
+    def _close_page(self) -> None:
+        text = flat(" ".join(self.loose))
+        self.loose = []
+        if not self.pages:
+            return
+        page = self.pages[-1]
+        if text and page.segments:
+            page.extras.setdefault("hocr", {})["loose_text"] = text
+            self.notes.kept["text outside of lines"] += 1
+        elif text:
+            page.segments.append(
+                PageSegment(self._made("text"), "region", "ocr_page", texts=[PageText(text)])
+            )
+            self.notes.note("A page's text stands in no line; it is a region of its own")
+        page.kept = dict(self.notes.kept)
+        page.notes = self.notes.sentences()
+        self.notes = Notes()
+
+    def _page(self) -> None:
+        """A page must be there before anything is put on it."""
+        if not self.pages:
+            self._open_page(None)
+            self.notes.note("Lines stand outside of any ocr_page; they are on a page of their own")
+
+    # --------------------------------------------------------------------------------------------- walk
+
+    def _walk(self, element: etree._Element) -> None:
+        """The children of an element. What an unclosed tag left inside a line comes next, not deeper: depth stays bounded."""
+        waiting: deque[etree._Element] = deque(element)
+        strays: set[etree._Element] = set()
+        while waiting:
+            child = waiting.popleft()
+            tail = None if child in strays else child.tail
+            name = class_of(child) if isinstance(child.tag, str) else None
+            if not isinstance(child.tag, str) or local_name(child.tag) in _HIDDEN:
+                pass
+            elif name == "ocr_page":
+                self._open_page(child)
+                self._leave(child.text)
+                self._walk(child)
+            elif name is None or name in INLINE or (name == "ocr_document" and not self.pages):
+                self._leave(child.text)
+                self._walk(child)
+            elif name in LINES or (name in FLOATS and self._is_line(child)):
+                found = self._line(child, name)
+                strays.update(found)
+                waiting.extendleft(reversed(found))
+            elif name in WORDS:
+                self._page()
+                self.place.into.extend(Flow(self, PageSegment("", "line")).alone(child, name))
+            else:
+                self._region(child, name)
+            self._leave(tail)
+
+    def _leave(self, text: str | None) -> None:
+        if self.pages and text and not text.isspace():
+            self.loose.append(text)
+
+    def _is_line(self, element: etree._Element) -> bool:
+        """Whether a header, caption or float is a line: no line or paragraph stands in it, but words or text do."""
+        for part in element.iter():
+            if part is not element and isinstance(part.tag, str):
+                name = class_of(part)
+                if name in LINES or name == "ocr_par" or name in BLOCKS or name in FLOATS:
+                    return False
+        return bool(flat("".join(element.itertext())))  # type: ignore[arg-type]
+
+    def _region(self, element: etree._Element, name: str) -> None:
+        self._page()
+        page, above = self.pages[-1], self.place
+        outer = above.outside("ocr_par") if name == "ocr_par" or name in BLOCKS else above
+        if outer is not above:
+            self.notes.note(
+                f"An {name} stands inside an ocr_par; it stands beside it, as an unclosed tag would have it"
+            )
+        found = self._segment(element, "region", name)
+        found.is_furniture = name in FURNITURE
+        outer.into.append(found)
+        before, self.loose = self.loose, []
+        self.place = _Place(found.children, name, outer)
+        self._leave(element.text)
+        self._walk(element)
+        if self.pages[-1] is not page:
+            return  # a page was opened in it, by an unclosed tag: what follows is on that one
+        self.place = above
+        own = flat(" ".join(self.loose))
+        if own and not found.children:
+            found.texts.append(PageText(own))
+            self.loose = []
+        self.loose = before + self.loose
+
+    def _line(self, element: etree._Element, name: str) -> list[etree._Element]:
+        """Put a line in its place; the elements inside it that are none of its parts."""
+        self._page()
+        line = self._segment(element, "line", name)
+        line.is_furniture = name == "ocr_pageno"
+        self.place.into.append(line)
+        flow = Flow(self, line)
+        flow.run(element)
+        for _ in flow.strays:
+            self.notes.note(
+                "A line or region stands inside a line; it stands beside it, as an unclosed tag would have it"
+            )
+        return flow.strays
+
+    # ----------------------------------------------------------------------------------------- segments
+
+    def segment(self, element: etree._Element, name: str) -> PageSegment:
+        """A word of a line."""
+        return self._segment(element, "word", name)
+
+    def _segment(self, element: etree._Element, kind: SegmentKind, name: str) -> PageSegment:
+        stated = properties(str(element.get("title") or ""))
+        found = PageSegment(self._identity(element.get("id"), kind), kind, name)
+        bbox = stated.pop("bbox", None)
+        box = box_of(bbox)
+        if bbox and box is None:
+            self.notes.note(f"The bbox of an {name} is no four numbers")
+            stated["bbox"] = bbox
+        points = polygon_of(stated.get("poly"))
+        if points:
+            del stated["poly"]
+            found.points = points
+        elif box is not None:
+            found.points = corners(box)
+        if baseline := stated.get("baseline"):
+            turned = numbers(stated.get("textangle", "0")) not in ([0], [360])
+            drawn = None if turned else baseline_of(baseline, box)
+            if drawn is not None:
+                found.baseline = drawn
+                del stated["baseline"]
+            else:
+                self.notes.note(
+                    "The baseline of a turned line is kept as it is stated"
+                    if turned
+                    else f"The baseline of an {name} is none"
+                )
+        if language := element.get("lang") or element.get("{http://www.w3.org/XML/1998/namespace}lang"):
+            found.language, found.script = self._language(element)
+            if found.language is None or "_" in language:
+                stated["lang"] = str(language)
+        found.direction = _DIRECTIONS.get(str(element.get("dir") or ""))
+        if stated:
+            self.keep(found, "title", stated)
+            for key in stated.keys() - _CONFIDENCES:
+                self.notes.kept[f"property {name}/{key}"] += 1
+        return found
+
+    def keep(self, segment: PageSegment, key: str, value: Any) -> None:
+        """Set something aside that the model has no field for."""
+        if segment.extras is None:
+            segment.extras = {"hocr": {}}
+        segment.extras["hocr"][key] = value
+
+    def state_confidence(self, segment: PageSegment) -> None:
+        """Note what the title says of the text that counts; of how many hundredths it speaks is known at the end."""
+        stated = ((segment.extras or {}).get("hocr") or {}).get("title") or {}
+        if not segment.texts:
+            return
+        for key in _CONFIDENCES:
+            found = numbers(stated.get(key, "")) or []
+            if found:
+                if len(found) == 1:
+                    del stated[key]
+                self.confidences.append((segment.texts[0], sum(found) / len(found)))
+                break
+        if not stated and segment.extras and "title" in segment.extras["hocr"]:
+            del segment.extras["hocr"]["title"]
+            if not segment.extras["hocr"]:
+                segment.extras = None
+
+    def _settle_confidences(self) -> None:
+        """Hundredths by the standard; a file whose every figure is at most 1 counts in wholes."""
+        values = [value for _, value in self.confidences]
+        whole = bool(values) and max(values) <= 1 and any(value != int(value) for value in values)
+        if whole:
+            self.of_file.append("Confidences are given from 0 to 1, not from 0 to 100")
+        outside = 0
+        for text, value in self.confidences:
+            if 0 <= value <= (1 if whole else 100):
+                text.confidence = round(value if whole else value / 100, 4)
+            else:
+                outside += 1
+        if outside:
+            self.of_file.append(f"{outside} confidences of the file lie outside 0 to 100")
+
+    def _language(self, element: etree._Element) -> tuple[str | None, str | None]:
+        stated = element.get("lang") or element.get("{http://www.w3.org/XML/1998/namespace}lang")
+        return language_and_script(str(stated)) if stated else (None, None)
+
+    def _identity(self, stated: str | None, kind: str) -> str:
+        """The id as it stands; one that is missing or stands twice is made unique, the latter noted."""
+        if stated and stated not in self.ids:
+            self.ids.add(stated)
+            return stated
+        if stated:
+            self.notes.note(f"The id {stated[:80]} stands twice")
+        return self._made(stated or kind)
+
+    def _made(self, base: str) -> str:
+        while True:
+            self.made += 1
+            if (made := f"{base}-{self.made}") not in self.ids:
+                self.ids.add(made)
+                return made

@@ -1,0 +1,115 @@
+"""The `title` of an hOCR element: its properties, and the boxes, polygons and baselines among them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from armarium_formats.page_model import Point
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+_PART = re.compile(r"""(?:"[^"]*"|[^;])+""")
+_CLASS = re.compile(r"(?:^|\s)(ocrx?_\w+)")
+_CURVE_STEPS = 8
+
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom in pixels."""
+
+
+def class_of(element: etree._Element) -> str | None:
+    """The first class of hOCR that an element has; None for a comment too."""
+    stated = element.get("class") if isinstance(element.tag, str) else None
+    found = _CLASS.search(str(stated)) if stated else None
+    return found.group(1) if found else None
+
+
+def properties(title: str) -> dict[str, str]:
+    """`bbox 1 2 3 4; image "a;b.png"` as a dictionary; the first of two properties of a name counts."""
+    found: dict[str, str] = {}
+    for part in _PART.findall(title) if '"' in title else title.split(";"):
+        name, _, value = part.strip().partition(" ")
+        if name:
+            found.setdefault(name, value.strip())
+    return found
+
+
+def numbers(value: str) -> list[float] | None:
+    """Numbers parted by blanks or commas, whole ones whole; None when some of it is no finite number."""
+    try:
+        return [_number(part) for part in value.replace(",", " ").split()]
+    except ValueError:
+        return None
+
+
+def _number(part: str) -> float:
+    try:
+        return int(part)
+    except ValueError:
+        value = float(part)
+    if not math.isfinite(value):
+        raise ValueError(part)
+    return int(value) if value.is_integer() else value
+
+
+def box_of(value: str | None) -> Box | None:
+    """A bbox whose corners stand in any order; None when it is none."""
+    stated = numbers(value) if value else None
+    if stated is None or len(stated) != 4:
+        return None
+    x0, y0, x1, y1 = stated
+    return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
+
+
+def polygon_of(value: str | None) -> list[Point] | None:
+    """The points of a `poly`; None when it is no list of pairs."""
+    stated = numbers(value) if value else None
+    if not stated or len(stated) % 2 or len(stated) < 6:
+        return None
+    return list(zip(stated[::2], stated[1::2], strict=True))
+
+
+def corners(box: Box) -> list[Point]:
+    """A box as an outline, clockwise from its top left corner."""
+    left, top, right, bottom = box
+    return [(left, top), (right, top), (right, bottom), (left, bottom)]
+
+
+def baseline_of(value: str, box: Box | None) -> list[Point] | None:
+    """A baseline in pixels, or None.
+
+    hOCR has a polynomial, its coefficients from the highest down, counted from the bottom left corner of the box: mostly
+    slope and offset. Some programs write the points themselves; numbers that lie as pairs in the box are taken for them.
+    """
+    stated = numbers(value)
+    if not stated:
+        return None
+    if len(stated) >= 4 and len(stated) % 2 == 0 and ("," in value or _lie_in(stated, box)):
+        return list(zip(stated[::2], stated[1::2], strict=True))
+    if box is None or len(stated) > 6:
+        return None
+    left, _, right, bottom = box
+    steps = 1 if len(stated) <= 2 else _CURVE_STEPS
+    points: list[Point] = []
+    for step in range(steps + 1):
+        along = (right - left) * step / steps
+        height = 0.0
+        for coefficient in stated:
+            height = height * along + coefficient
+        if not math.isfinite(height):
+            return None
+        points.append((left + along, round(bottom + height, 2)))
+    return points
+
+
+def _lie_in(stated: Sequence[float], box: Box | None) -> bool:
+    if box is None:
+        return True
+    left, top, right, bottom = box
+    room = max(bottom - top, 8)
+    return all(left - room <= x <= right + room for x in stated[::2]) and all(
+        top - room <= y <= bottom + room for y in stated[1::2]
+    )
