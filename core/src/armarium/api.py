@@ -12,6 +12,7 @@ from armarium.actions import (
     action,
     invalid_request,
 )
+from armarium.actions.conducting import Conductor
 from armarium.activity import record_activity
 from armarium.db import Database, bulk_insert, raw_of
 from armarium.egress import Egress, Limits
@@ -49,6 +50,7 @@ from armarium.http import (
     OptionalLibrary,
     act,
     json_response,
+    takes_upload,
 )
 from armarium.ids import is_id, new_id, now, parse_timestamp
 from armarium.jobs.context import JobContext, JobStopped, RetryLater
@@ -82,6 +84,7 @@ __all__ = [
     "BadRequest",
     "Broken",
     "ChangeStream",
+    "Conductor",
     "Conflict",
     "CurrentEngine",
     "CurrentLibrary",
@@ -150,6 +153,7 @@ __all__ = [
     "read_member",
     "record_activity",
     "rules_of",
+    "takes_upload",
     "tracked",
     "versions",
 ]

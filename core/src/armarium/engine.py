@@ -6,8 +6,8 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,8 +16,9 @@ from pydantic import BaseModel
 from armarium import audit
 from armarium.actions import ActionContext, ActionRegistry, Bus, Outcome, Step
 from armarium.auth import Auth, core_auth_plugin
-from armarium.db import Database
+from armarium.db import WRITER_WAIT, Database
 from armarium.drivers import Drivers
+from armarium.errors import Unavailable
 from armarium.events import ChangeStream
 from armarium.ids import now
 from armarium.jobs.kinds import KindRegistry
@@ -62,6 +63,7 @@ class Engine:
         self.started_at = time.time()
         self._seen: dict[str, float] = {}
         self._lock = threading.Lock()
+        self._across = threading.RLock()
         self._roots = allowed_roots(self.settings.library_roots)
         for core in (core_library_plugin, core_auth_plugin, core_jobs_plugin, core_runtimes_plugin):
             self.plugins.add(core())
@@ -207,6 +209,31 @@ class Engine:
     def library_opened(self, library: Library) -> None:
         """Let background work of a project that was just opened go on."""
         self.jobs.attach(library)
+
+    def tell_opened(self, library: Library) -> None:
+        """Let each plugin carry on what it left in a project that was just opened, each under its own guard."""
+        for plugin in self.plugins.loaded:
+            for then in plugin.on_open:
+                try:
+                    then(self, library)
+                except Exception:
+                    log.exception("the plugin %s failed when %s was opened", plugin.name, library.path.name)
+
+    @contextmanager
+    def across(self, wait: float = WRITER_WAIT) -> Iterator[None]:
+        """While the block runs, no other thread works in two projects at once; so no two can wait for each other.
+
+        Taken before any project's writer. Unavailable (busy) after *wait* seconds.
+        """
+        if not self._across.acquire(timeout=wait):
+            raise Unavailable(
+                "Another piece of work between two projects is going on; try again when it is done.",
+                code="busy",
+            )
+        try:
+            yield
+        finally:
+            self._across.release()
 
     def remember(self, library: Library) -> None:
         """See that an open project is registered, and note (at most once a minute) that it was used."""

@@ -7,7 +7,7 @@ import os
 import shutil
 import threading
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +48,8 @@ class Library:
     db: Database
     objects: ObjectStore
     _lock: FileLock
+    held: dict[str, Any] = field(default_factory=dict)
+    """What families hold of it in memory, by a name that begins with theirs; let go when it is closed."""
 
     @property
     def name(self) -> str:
@@ -92,6 +94,7 @@ class Library:
 
     def close(self) -> None:
         """Close the database and let another engine have the package."""
+        self.held.clear()
         self.db.close()
         self._lock.release()
         (self.path / "engine.json").unlink(missing_ok=True)
@@ -132,10 +135,12 @@ class Libraries:
             return found
         with self._lock:
             found = self._open.get(str(wanted))
-            if found is None:
-                found = self._open_package(wanted)
-                self._open[str(wanted)] = found
-                self._engine.library_opened(found)
+            if found is not None:
+                return found
+            found = self._open_package(wanted)
+            self._open[str(wanted)] = found
+            self._engine.library_opened(found)
+        self._engine.tell_opened(found)
         return found
 
     def checked(self, path: str | Path) -> Path:

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from fastapi import APIRouter
 
     from armarium.actions import Action, ActionContext
+    from armarium.engine import Engine
     from armarium.jobs.kinds import JobKind
+    from armarium.libraries import Library
 
 ENGINE_API = 1
 """The number of the plugin contract; a plugin built for another is refused in words."""
@@ -69,6 +71,8 @@ class Plugin:
     function named under the entry-point group `armarium.commands`."""
     on_create: tuple[Callable[[ActionContext], None], ...] = ()
     """Called inside `library.create`'s step in the new library: what every library starts with."""
+    on_open: tuple[Callable[[Engine, Library], None], ...] = ()
+    """Called when a project was opened, before it is first used: carry on what was left half done. May run actions."""
     stats: Callable[[Connection], dict[str, int]] | None = None
     """Counts it adds to `GET /api/library/stats`."""
     extras: dict[str, Any] = field(default_factory=dict)

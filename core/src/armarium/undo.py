@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -75,22 +76,103 @@ def undo(bus: Bus, library: Library | None, audit_ids: Sequence[str], principal:
     home = library if library is not None and db is library.db else None
     told: list[tuple[ActionContext, str]] = []
     db.refuse_unless_sound()
-    try:
-        with db.write() as conn:
-            raw = raw_of(conn)
-            rows = sorted(
-                (_row(raw, audit_id) for audit_id in dict.fromkeys(audit_ids)), key=lambda r: -r.seq
-            )
-            set_id = new_id() if len(rows) > 1 else None
-            for row in rows:
-                # Read anew: taking back a newer step of the set may have put this one back into effect.
-                current = _row(raw, row.id)
-                told.append((_take_back(bus, conn, schema, home, current, principal, set_id), row.id))
-    except (IntegrityError, sqlite3.IntegrityError) as error:
-        raise _refusal("changed", rows[-1].id, "a later step depends on what this one made") from error
+    with ExitStack() as both:
+        partners = _partners(both, bus, home, audit_ids)
+        try:
+            with db.write() as conn:
+                raw = raw_of(conn)
+                rows = sorted(
+                    (_row(raw, audit_id) for audit_id in dict.fromkeys(audit_ids)), key=lambda r: -r.seq
+                )
+                set_id = new_id() if len(rows) > 1 else None
+                for row in rows:
+                    # Read anew: taking back a newer step of the set may have put this one back into effect.
+                    current = _row(raw, row.id)
+                    told.append((_take_back(bus, conn, schema, home, current, principal, set_id), row.id))
+                    for partner in partners.get(row.id, ()):
+                        told += _take_back_partner(bus, partner, raw, current, principal, set_id)
+        except (IntegrityError, sqlite3.IntegrityError) as error:
+            raise _refusal("changed", rows[-1].id, "a later step depends on what this one made") from error
+        own = [ctx for ctx, _ in told if ctx.library is home]
     for ctx, undone_id in told:
         bus.tell(ctx, inverse_of=undone_id)
-    return {"audit_ids": [ctx.audit_id for ctx, _ in told], "undone": [row.id for row in rows]}
+    return {"audit_ids": [ctx.audit_id for ctx in own], "undone": [row.id for row in rows]}
+
+
+@dataclass(frozen=True, slots=True)
+class _Partner:
+    """The other half of a two-sided step: its project, with a transaction open there, and the step it began as."""
+
+    library: Library
+    conn: Connection
+    origin_id: str
+
+
+def _partners(
+    both: ExitStack, bus: Bus, library: Library | None, audit_ids: Sequence[str]
+) -> dict[str, list[_Partner]]:
+    """The steps in other projects that go with *audit_ids*, by those; their writers are taken, and given back by *both*.
+
+    They commit after the project's own, so that a refusal on either side leaves both as they are.
+    """
+    found: dict[str, list[_Partner]] = {}
+    if library is None:
+        return found
+    two_sided = []
+    with library.db.read_raw() as raw:
+        for row in (_row(raw, audit_id) for audit_id in audit_ids):
+            action = bus.engine.actions.find(_origin(raw, row)[0])
+            if action is not None and action.partner is not None:
+                two_sided.append((row, action.partner, _origin_id(raw, row)))
+    if not two_sided:
+        return found
+    both.enter_context(bus.engine.across())
+    writers: dict[str, Connection] = {}
+    for row, partner_of, origin in two_sided:
+        partner = partner_of(bus.engine, library, origin)
+        if partner is None:
+            continue
+        other, other_id = partner
+        if other.uuid not in writers:
+            other.db.refuse_unless_sound()
+            writers[other.uuid] = both.enter_context(other.db.write())
+        found.setdefault(row.id, []).append(_Partner(other, writers[other.uuid], other_id))
+    return found
+
+
+def _take_back_partner(
+    bus: Bus,
+    partner: _Partner,
+    raw: sqlite3.Connection,
+    row: _Row,
+    principal: Principal,
+    set_id: str | None,
+) -> list[tuple[ActionContext, str]]:
+    """Bring the other half to where *row*, just taken back, leaves its own: undone or in effect again."""
+    theirs = raw_of(partner.conn)
+    current = _row(theirs, partner.origin_id)
+    if current.undone == _row(raw, _origin_id(raw, row)).undone:
+        return []
+    if current.undone:
+        # Done again by taking back the newest undo of it.
+        (newest,) = theirs.execute(
+            "WITH RECURSIVE chain(id) AS (VALUES (?)"
+            " UNION SELECT a.id FROM chain JOIN audit a ON a.inverse_of = chain.id)"
+            " SELECT a.id FROM chain JOIN audit a ON a.id = chain.id WHERE a.undone = 0 ORDER BY a.seq DESC LIMIT 1",
+            (current.id,),
+        ).fetchone()
+        current = _row(theirs, newest)
+    try:
+        ctx = _take_back(
+            bus, partner.conn, bus.engine.library_schema, partner.library, current, principal, set_id
+        )
+    except Conflict as error:
+        raise _refusal(
+            str(error.fields.get("reason", "changed")),
+            row.id,
+            f"its other half, step {current.id} in {partner.library.name}, cannot be. {error.detail}",
+        ) from error
+    return [(ctx, current.id)]
 
 
 def _where(bus: Bus, library: Library | None, audit_id: str) -> tuple[Database, Schema]:
@@ -202,6 +284,15 @@ def _origin(raw: sqlite3.Connection, row: _Row) -> tuple[str, bool]:
         ).fetchone()
         depth += 1
     return name, depth % 2 == 1
+
+
+def _origin_id(raw: sqlite3.Connection, row: _Row) -> str:
+    """The step at the start of a chain of undos and redos."""
+    identity, inverse_of = row.id, row.inverse_of
+    while inverse_of is not None:
+        identity = inverse_of
+        (inverse_of,) = raw.execute("SELECT inverse_of FROM audit WHERE id = ?", (identity,)).fetchone()
+    return identity
 
 
 def _mark(raw: sqlite3.Connection, row: _Row) -> None:

@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from armarium import audit, history
+from armarium.actions.conducting import Conductor
 from armarium.actions.context import ActionContext, Outcome, Step
 from armarium.actions.definition import Action
 from armarium.actions.recording import recorded
@@ -54,8 +55,28 @@ class Bus:
         found = self.engine.actions.get(name)
         authorise(found, principal, library)
         parsed = found.parse(params)
+        if found.conduct is not None:
+            return found.conduct(
+                Conductor(self, library, found, principal, set_id=set_id, in_transaction=in_transaction),
+                parsed,
+            )
+        return self.step(found, library, parsed, principal, set_id=set_id, in_transaction=in_transaction)
+
+    def step(
+        self,
+        found: Action[Any],
+        library: Library | None,
+        parsed: BaseModel,
+        principal: Principal,
+        *,
+        set_id: str | None = None,
+        in_transaction: Callable[[ActionContext], None] | None = None,
+    ) -> Outcome:
+        """The step of an action whose caller's rights and parameters have been looked at."""
         db = self.database_of(found, library)
         db.refuse_unless_sound()
+        if found.prepare is not None:
+            found.prepare(self.engine, library, parsed)
         try:
             with db.write() as conn:
                 ctx, before, raw = self.open_step(conn, found.name, library, principal, set_id)

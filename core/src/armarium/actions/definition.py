@@ -12,7 +12,10 @@ from armarium.errors import Invalid, NotFound
 from armarium.principals import Role
 
 if TYPE_CHECKING:
-    from armarium.actions.context import ActionContext, Example
+    from armarium.actions.conducting import Conductor
+    from armarium.actions.context import ActionContext, Example, Outcome
+    from armarium.engine import Engine
+    from armarium.libraries import Library
     from armarium.undo import UndoContext
 
 P = TypeVar("P", bound=BaseModel)
@@ -56,6 +59,18 @@ class Action(Generic[P]):
     """Parameters that make it succeed, for the conformance kit; may run other actions first."""
     after_undo: Callable[[UndoContext], None] | None = None
     """Append-only notes and outside effects of taking it back; runs inside the undo's transaction."""
+    prepare: Callable[[Engine, Library | None, P], None] | None = None
+    """The slow part that only reads or keeps files (decoding, parsing), before the writer is taken.
+
+    What it finds it leaves on private attributes of the parameters. It may refuse. An action run inside another is
+    not prepared, and what was prepared may have changed since, so `perform` must bear both.
+    """
+
+    conduct: Callable[[Conductor, P], Outcome] | None = None
+    """Carries the action out in several transactions, in several projects if need be; `perform` is then the one step
+    among them that undo takes back. Called before any writer is taken. An action run inside another is not conducted."""
+    partner: Callable[[Engine, Library, str], tuple[Library, str] | None] | None = None
+    """The step (by its audit row) in another project that is taken back, and done again, together with the given one."""
 
     def parse(self, params: Mapping[str, Any] | BaseModel) -> P:
         """*params* as this action's model; Invalid with one sentence and the list of faults."""
@@ -94,6 +109,9 @@ def action(
     undo_name: str | None = None,
     example: Callable[[Example], dict[str, Any]] | None = None,
     after_undo: Callable[[UndoContext], None] | None = None,
+    prepare: Callable[[Engine, Library | None, P], None] | None = None,
+    conduct: Callable[[Conductor, P], Outcome] | None = None,
+    partner: Callable[[Engine, Library, str], tuple[Library, str] | None] | None = None,
 ) -> Callable[[Callable[[ActionContext, P], Any]], Action[P]]:
     """Make the decorated function an `Action`; the name then *is* the action, its function `.perform`."""
 
@@ -111,6 +129,9 @@ def action(
             undo_name=undo_name,
             example=example,
             after_undo=after_undo,
+            prepare=prepare,
+            conduct=conduct,
+            partner=partner,
         )
 
     return make

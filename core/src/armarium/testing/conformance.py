@@ -172,14 +172,21 @@ def _undo_and_redo(
     except ServiceError as error:
         yield f"it cannot be undone: {error.detail}"
         return
+    # The parts of a conducted action stay; its undo takes back the step, so it is held to what a second undo leaves.
+    before = table_digests(db, schema) if found.conduct is not None else before
     left = differences(before, table_digests(db, schema))
     if left:
         yield f"after its undo these tables are not what they were: {', '.join(left)}"
     try:
-        engine.undo(home, undone["audit_ids"], LOCAL_OWNER)
+        redone = engine.undo(home, undone["audit_ids"], LOCAL_OWNER)
     except ServiceError as error:
         yield f"it cannot be redone: {error.detail}"
         return
     left = differences(after, table_digests(db, schema))
     if left:
         yield f"after its redo these tables are not what they were: {', '.join(left)}"
+    if found.conduct is not None:
+        engine.undo(home, redone["audit_ids"], LOCAL_OWNER)
+        left = differences(before, table_digests(db, schema))
+        if left:
+            yield f"after its second undo these tables are not what they were after the first: {', '.join(left)}"
