@@ -25,6 +25,8 @@ SCRIPTS = (
     "read_pages",
     "cold_start",
     "page_import",
+    "dataset",
+    "children",
     "segments",
     "segment_growth",
 )
@@ -38,6 +40,8 @@ PEERS = (
     "pydantic",
     "lxml",
     "huey",
+    "duckdb",
+    "datasette",
     "rapidocr",
     "onnxruntime",
     "kraken",

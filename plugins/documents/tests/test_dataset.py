@@ -12,7 +12,7 @@ import pytest
 from documents_ground import OWNER, Run, rows
 
 from armarium.api import Engine, Library
-from armarium_documents.queries.dataset import dataset
+from armarium_documents.queries.dataset.answer import dataset, dataset_in_columns
 from armarium_documents.queries.edtf import bin_of, span_of, start_of
 from armarium_documents.schemas.dataset import DatasetQuery
 
@@ -116,8 +116,11 @@ def matches(value: Any, one: dict[str, Any]) -> bool:
 
 
 def ask(library: Library, **query: Any) -> dict[str, Any]:
-    with library.db.read_raw() as raw:
-        found = orjson.loads(orjson.dumps(dataset(raw, DatasetQuery.model_validate({"limit": 500, **query}))))
+    """The answer, which is to the byte the same by SQL and from the columns."""
+    asked = DatasetQuery.model_validate({"limit": 500, **query})
+    by_sql, by_columns = (orjson.dumps(way(library, asked)) for way in (dataset, dataset_in_columns))
+    assert by_sql == by_columns, query
+    found = orjson.loads(by_sql)
     assert isinstance(found, dict)
     return found
 

@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+_PLAIN = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?", re.ASCII)
 _DATE = re.compile(r"(Y?[+-]?\d{1,9}|[+-]?[\dX]{4})(?:-([\dX]{2}))?(?:-([\dX]{2}))?", re.ASCII)
 _SEASONS = {21: (3, 5), 22: (6, 8), 23: (9, 11), 24: (12, 12)}
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
@@ -24,6 +25,9 @@ class Span(NamedTuple):
 @lru_cache(maxsize=65_536)
 def span_of(text: str) -> Span | None:
     """What *text* says, or None when it is no date. Of an interval or a set: from its first to its last date."""
+    if _PLAIN.fullmatch(text):
+        # Nearly every date: nothing in it needs to be looked for.
+        return _single(text)
     plain = text.strip().strip("[]{}").replace("?", "").replace("~", "").replace("%", "")
     first, slash, last = plain.partition("/")
     if not slash:
@@ -68,23 +72,42 @@ def _single(text: str) -> Span | None:
 
 def start_of(value: object) -> int | None:
     """The first day a stored value may mean, or None."""
-    found = (
-        span_of(value) if isinstance(value, str) else span_of(str(value)) if isinstance(value, int) else None
-    )
+    found = date_in(value)
     return None if found is None else found.start
 
 
 def bin_of(value: object, granularity: str) -> str | None:
     """The year, month or day a stored value begins in; the coarser bin when it says no more; None for no date."""
-    found = (
-        span_of(value) if isinstance(value, str) else span_of(str(value)) if isinstance(value, int) else None
-    )
+    found = packed(value)
+    return None if found is None else label_of(found, granularity)
+
+
+def date_in(value: object) -> Span | None:
+    """What a stored value says as a date; a whole number is a year."""
+    if isinstance(value, str):
+        return span_of(value)
+    return span_of(str(value)) if isinstance(value, int) else None
+
+
+def packed(value: object) -> int | None:
+    """What a stored value says as a date in one number: the day it begins, times 4, and how many of year, month, day."""
+    if isinstance(value, str) and _PLAIN.fullmatch(value):
+        month, day = value[5:7], value[8:]
+        if "01" <= month <= "12" and (not day or 1 <= int(day) <= _DAYS[int(month) - 1]):
+            start = int(value[:4]) * 10_000 + int(month) * 100 + int(day or 1)
+            return start * 4 + (3 if day else 2)
+    found = date_in(value)
     if found is None:
         return None
-    sign = "-" if found.year < 0 else ""
-    label = f"{sign}{abs(found.year):04}"
-    if granularity != "year" and found.month is not None:
-        label += f"-{found.month:02}"
-        if granularity == "day" and found.day is not None:
-            label += f"-{found.day:02}"
+    return found.start * 4 + (1 if found.month is None else 2 if found.day is None else 3)
+
+
+def label_of(date: int, granularity: str) -> str:
+    """The year, month or day in which a `packed` date begins, or the coarser bin when it says no more."""
+    year, rest = divmod(date // 4, 10_000)
+    label = f"{'-' if year < 0 else ''}{abs(year):04}"
+    if granularity != "year" and date % 4 >= 2:
+        label += f"-{rest // 100:02}"
+        if granularity == "day" and date % 4 == 3:
+            label += f"-{rest % 100:02}"
     return label

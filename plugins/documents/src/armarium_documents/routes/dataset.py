@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from armarium.api import REFUSALS, CurrentLibrary, json_response
-from armarium_documents.queries import dataset as queries
+from armarium_documents.queries.dataset.answer import dataset
 from armarium_documents.schemas.dataset import Dataset, DatasetQuery
 
 router = APIRouter(tags=["documents"])
@@ -18,5 +18,4 @@ router = APIRouter(tags=["documents"])
     responses=REFUSALS(400, 401, 403, 404, 409, 422),
 )
 def query_dataset(library: CurrentLibrary, body: DatasetQuery) -> Response:
-    with library.db.read_raw() as raw:
-        return json_response(queries.dataset(raw, body))
+    return json_response(dataset(library, body))

@@ -1,22 +1,33 @@
-"""The dataset query over SQL: every name and value is a bound parameter, every expression is made here (A 4.2)."""
+"""The dataset query over SQL: every name and value is a bound parameter, every expression is made here (A 4.2).
+
+It answers for small folders, and is what the answers from columns are proved against.
+"""
 
 from __future__ import annotations
 
-import math
 import sqlite3
 from typing import Any
 
 import orjson
 
-from armarium_documents.errors import unknown_document
-from armarium_documents.queries.classifications import defaults_by_prototype
+from armarium_documents.queries.dataset.values import (
+    EXCERPT,
+    MOST_FACET_VALUES,
+    contains,
+    folded,
+    json_path,
+    members_of,
+    number_in,
+)
 from armarium_documents.queries.edtf import bin_of, span_of, start_of
 from armarium_documents.schemas.dataset import DatasetQuery, Filter
 
-MOST_FACET_VALUES = 1000
-"""Values of one facet that are answered, the most frequent first."""
-
-EXCERPT = 280
+ROW = (
+    "d.id, d.name, d.prototype_key, d.node_kind, d.doc_type, d.parent_id, d.attributes,"
+    f" substr(COALESCE(d.page_content, ''), 1, {EXCERPT}), d.date_original, d.date_iso"
+)
+_NAMES = ("id", "name", "prototype_key", "node_kind", "doc_type", "parent_id", "attributes", "excerpt",
+          "date_original", "date_iso")  # fmt: skip
 
 
 class _Statement:
@@ -31,12 +42,8 @@ class _Statement:
         return f":{name}"
 
 
-def dataset(raw: sqlite3.Connection, query: DatasetQuery) -> dict[str, Any]:
-    """The answer to *query*; NotFound for an unknown folder."""
-    if query.parent_id is not None:
-        known = raw.execute("SELECT 1 FROM document WHERE id = ?", (query.parent_id,)).fetchone()
-        if known is None:
-            raise unknown_document(query.parent_id)
+def found_by_sql(raw: sqlite3.Connection, query: DatasetQuery) -> dict[str, Any]:
+    """What *query* finds: `total`, `rows`, `bins` and `facets`."""
     _register(raw)
     made = _Statement()
     scope = _scope(query, made)
@@ -48,18 +55,19 @@ def dataset(raw: sqlite3.Connection, query: DatasetQuery) -> dict[str, Any]:
     wheres += [_condition(one, made) for one in query.filters]
     matching = f"{scope} WHERE {' AND '.join(wheres)}"
     (total,) = raw.execute(f"SELECT count(*) {matching}", made.given).fetchone()
-    rows = _rows(raw, query, matching, made)
     return {
         "total": total,
-        "limit": query.limit,
-        "offset": query.offset,
-        "rows": rows,
+        "rows": _rows(raw, query, matching, made),
         "bins": _bins(raw, query, matching, made),
         "facets": {attr: _facet(raw, attr, matching, made) for attr in dict.fromkeys(query.facets)},
-        "defaults_by_prototype": defaults_by_prototype(
-            raw, list(dict.fromkeys(row["prototype_key"] for row in rows if row["prototype_key"] is not None))
-        ),
     }
+
+
+def row_value(row: tuple[Any, ...]) -> dict[str, Any]:
+    """A row selected as `ROW`; its attributes go through as they are stored."""
+    value = dict(zip(_NAMES, row, strict=True))
+    value["attributes"] = orjson.Fragment(value["attributes"])
+    return value
 
 
 def _scope(query: DatasetQuery, made: _Statement) -> str:
@@ -78,11 +86,6 @@ def _scope(query: DatasetQuery, made: _Statement) -> str:
     )
 
 
-def _path(attr: str) -> str:
-    """SQLite's path to an attribute: its name as JSON writes it, which is how it is stored."""
-    return f"$.{orjson.dumps(attr).decode()}"
-
-
 class _Value:
     """The SQL of one attribute's value, by type. A value that is not of the type counts as none."""
 
@@ -92,7 +95,7 @@ class _Value:
             self.stored = f'd."{attr.removeprefix("document.")}"'
             self.kind = f"typeof({self.stored})"
         else:
-            path = made.bind(_path(attr))
+            path = made.bind(json_path(attr))
             self.stored = f"json_extract(d.attributes, {path})"
             self.kind = f"json_type(d.attributes, {path})"
 
@@ -166,18 +169,8 @@ def _rows(
             typed = f"folded({typed})"
         order = f"{typed} {query.sort.direction.upper()} NULLS LAST, d.name, d.id"
     page = f"LIMIT {made.bind(query.limit)} OFFSET {made.bind(query.offset)}"
-    found = raw.execute(
-        "SELECT d.id, d.name, d.prototype_key, d.node_kind, d.doc_type, d.parent_id, d.attributes,"
-        f" substr(COALESCE(d.page_content, ''), 1, {EXCERPT}), d.date_original, d.date_iso"
-        f" {matching} ORDER BY {order} {page}",
-        made.given,
-    )
-    names = ("id", "name", "prototype_key", "node_kind", "doc_type", "parent_id", "attributes", "excerpt",
-             "date_original", "date_iso")  # fmt: skip
-    rows = [dict(zip(names, row, strict=True)) for row in found]
-    for row in rows:
-        row["attributes"] = orjson.Fragment(row["attributes"])
-    return rows
+    found = raw.execute(f"SELECT {ROW} {matching} ORDER BY {order} {page}", made.given)
+    return [row_value(row) for row in found]
 
 
 def _bins(
@@ -215,14 +208,11 @@ def _facet(raw: sqlite3.Connection, attr: str, matching: str, made: _Statement) 
             counts[orjson.dumps(bool(value) if flags else value)] = count
     else:
         found = raw.execute(
-            f"SELECT d.attributes -> {made.bind(_path(attr))}, count(*) {matching} GROUP BY 1", made.given
+            f"SELECT d.attributes -> {made.bind(json_path(attr))}, count(*) {matching} GROUP BY 1", made.given
         )
         for written, count in found:
-            value = None if written is None else orjson.loads(written)
-            for member in value if isinstance(value, list) else [value]:
-                if member is not None:
-                    key = orjson.dumps(member)
-                    counts[key] = counts.get(key, 0) + count
+            for key in () if written is None else members_of(written):
+                counts[key] = counts.get(key, 0) + count
     ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
     return [{"value": orjson.Fragment(key), "count": count} for key, count in ordered[:MOST_FACET_VALUES]]
 
@@ -230,25 +220,9 @@ def _facet(raw: sqlite3.Connection, attr: str, matching: str, made: _Statement) 
 def _register(raw: sqlite3.Connection) -> None:
     """The functions SQLite lacks: case folding, dates, numbers written as text."""
     for name, arguments, function in (
-        ("folded", 1, _folded),
-        ("contains_folded", 2, _contains),
-        ("as_number", 1, _number),
+        ("folded", 1, folded),
+        ("contains_folded", 2, contains),
+        ("as_number", 1, number_in),
         ("date_start", 1, start_of),
     ):
         raw.create_function(name, arguments, function, deterministic=True)
-
-
-def _folded(text: object) -> str | None:
-    return text.casefold() if isinstance(text, str) else None
-
-
-def _contains(text: object, needle: str) -> bool | None:
-    return needle in text.casefold() if isinstance(text, str) else None
-
-
-def _number(text: object) -> float | None:
-    try:
-        number = float(str(text))
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
