@@ -54,7 +54,7 @@ def _page(library: Any, bare: sqlite3.Connection, box: str, offset: int, rounds:
     assert orjson.loads(ours())["total"] == orjson.loads(theirs())["total"] == CHILDREN
     return compare(
         9,
-        f"{PAGE} children from the {offset + 1:,}th of a folder of {CHILDREN:,}",
+        f"{PAGE} children after the first {offset:,} of a folder of {CHILDREN:,}",
         engine=lambda: seconds(lambda: [ours() for _ in range(REPEATS)]) / REPEATS,
         peer=lambda: seconds(lambda: [theirs() for _ in range(REPEATS)]) / REPEATS,
         peer_name="bare SQL and orjson",
