@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeAlias
 
+from armarium_formats.kinds import in_page_words
 from armarium_formats.page_model import PageModel, PageSegment, Point, ordered
 from armarium_formats.pagexml.profile import REGION_TAGS, elements
 from armarium_formats.pagexml.schema import fits
@@ -15,7 +16,7 @@ Lose: TypeAlias = Callable[..., None]
 
 def tag_of(segment: PageSegment) -> tuple[str, str | None, str | None]:
     """The element for a segment, the value of its `type`, and the structure that its `custom` should name."""
-    raw = segment.kind_raw
+    raw = in_page_words(segment.kind_raw) if segment.kind == "region" else segment.kind_raw
     if segment.kind != "region":
         return ("TextLine" if segment.kind == "line" else "Word"), None, raw or None
     name, _, kind = (raw or "TextRegion").partition(":")

@@ -1,0 +1,141 @@
+"""How a neutral page is brought into ALTO's order of things: blocks of text hold lines and nothing else, lines hold words.
+
+What is put around something to get there is marked, so that the reader takes it away again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from armarium_formats.kinds import in_alto_words
+from armarium_formats.page_model import PageSegment, ordered
+
+Lose: TypeAlias = Callable[..., None]
+
+
+@dataclass(slots=True)
+class Block:
+    """A region as the element it becomes, with its type and what stands in it; `segment` is None for one put around."""
+
+    element: str
+    kind: str
+    segment: PageSegment | None
+    blocks: list[Block] = field(default_factory=list)
+    lines: list[PageSegment] = field(default_factory=list)
+    wraps: str = ""
+    """Near which id the one of a block that was put around lines is made."""
+
+
+def arrange(segments: list[PageSegment], lose: Lose) -> list[Block]:
+    """Top-level segments as blocks; runs of lines without a region get one around."""
+    found: list[Block] = []
+    run: list[PageSegment] = []
+
+    def close() -> None:
+        if run:
+            lose("lines without a region", "ALTO has lines in blocks only; one was put around them", len(run))
+            found.append(
+                Block("TextBlock", "", None, lines=_lines(run, lose, found), wraps=f"{run[0].id}_block")
+            )
+            run.clear()
+
+    for segment in ordered(segments):
+        if segment.kind == "region":
+            close()
+            found.append(_region(segment, lose))
+        else:
+            run.append(segment)
+    close()
+    return found
+
+
+def _region(segment: PageSegment, lose: Lose) -> Block:
+    children = ordered(segment.children)
+    regions = any(child.kind == "region" for child in children)
+    text = any(child.kind != "region" for child in children)
+    element, kind = in_alto_words(segment.kind_raw, has_regions=regions, has_text=text)
+    block = Block(element, kind, segment)
+    if element == "TextBlock":
+        block.lines = _lines(children, lose, block.blocks)
+    elif children:
+        block.blocks = _inside(segment, children, lose)
+    if block.blocks and element == "TextBlock":  # regions stood in its lines: they hold what they held
+        inner = Block("TextBlock", "", None, lines=block.lines, wraps=f"{segment.id}_lines")
+        block = Block("ComposedBlock", kind, segment, blocks=[inner, *block.blocks])
+    return block
+
+
+def _inside(segment: PageSegment, children: list[PageSegment], lose: Lose) -> list[Block]:
+    """What stands in a ComposedBlock: its regions, and its lines in a block of text of their own."""
+    found: list[Block] = []
+    run: list[PageSegment] = []
+
+    def close() -> None:
+        if run:
+            behind: list[Block] = []
+            lines = _lines(run, lose, behind)
+            found.append(Block("TextBlock", "", None, lines=lines, wraps=f"{segment.id}_lines"))
+            found.extend(behind)
+            run.clear()
+
+    for child in children:
+        if child.kind == "region":
+            close()
+            found.append(_region(child, lose))
+        else:
+            run.append(child)
+    close()
+    return found
+
+
+def _lines(segments: list[PageSegment], lose: Lose, astray: list[Block]) -> list[PageSegment]:
+    """Lines with nothing but words in them; loose words get a line, regions inside lines go to *astray*."""
+    found: list[PageSegment] = []
+    words: list[PageSegment] = []
+
+    def close() -> None:
+        if words:
+            lose("words without a line", "ALTO has words in lines only; one was put around them", len(words))
+            found.append(
+                PageSegment(
+                    f"{words[0].id}_line", "line", children=list(words), extras={"alto": {"wraps": "yes"}}
+                )
+            )
+            words.clear()
+
+    def take(segment: PageSegment) -> None:
+        if segment.kind == "word":
+            words.append(_word(segment, lose))
+            return
+        close()
+        if segment.kind == "region":
+            astray.append(_region(segment, lose))
+            return
+        if any(child.kind != "word" or child.children for child in segment.children):
+            children = ordered(segment.children)
+            found.append(
+                replace(segment, children=[_word(one, lose) for one in children if one.kind == "word"])
+            )
+            for strange in (one for one in children if one.kind != "word"):
+                lose(
+                    f"a {strange.kind} inside a line",
+                    "ALTO has words in lines only; it stands beside the line",
+                )
+                take(strange)
+            close()
+        else:
+            found.append(segment)
+
+    for segment in segments:
+        take(segment)
+    close()
+    return found
+
+
+def _word(segment: PageSegment, lose: Lose) -> PageSegment:
+    if not segment.children:
+        return segment
+    lose("parts of a word", "ALTO has no segments inside words but glyphs", len(segment.children))
+    return replace(segment, children=[])

@@ -1,0 +1,226 @@
+"""Reading a TextLine: its strings, blanks and hyphens as one text, and as words where they are words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from armarium_formats.alto.reading import Reading
+from armarium_formats.alto.shapes import number, read_baseline, read_shape
+from armarium_formats.page_model import PageSegment, PageText
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+OF_THE_TEXT = ("CC", "SUBS_TYPE", "SUBS_CONTENT")
+"""Attributes of a String that are about its very text: gone when that is corrected."""
+
+
+def read_line(element: etree._Element, reading: Reading) -> PageSegment:
+    """A line: its outline, baseline and text, with a word for each String that is one."""
+    attributes = reading.attributes(element)
+    found = PageSegment(reading.identity(attributes.pop("ID", None), "line"), "line")
+    strings: list[etree._Element] = []
+    spaces: list[etree._Element | None] = []
+    hyphen: etree._Element | None = None
+    shape: etree._Element | None = None
+    elements: list[str] = []
+    for child in element:
+        name = reading.name_of(child)
+        if name == "String":
+            if hyphen is not None:
+                reading.note("A String stands behind the HYP of its line")
+            strings.append(child)
+            spaces.append(None)
+        elif name == "SP":
+            if not strings:
+                reading.note("A line begins with SP")
+            elif spaces[-1] is not None:
+                reading.note("Two SP stand in a row")
+            else:
+                spaces[-1] = child
+        elif name == "HYP":
+            if hyphen is not None:
+                reading.note("A line has two HYP")
+            hyphen = child
+        elif name == "Shape":
+            shape = child
+        else:
+            elements.append(reading.scale.keep(child))
+            reading.kept[f"element TextLine/{name}"] += 1
+    found.points, extras = read_shape("TextLine", element, shape, attributes, reading.scale, reading)
+    stated = attributes.pop("BASELINE", None)
+    if stated is not None:
+        found.baseline = read_baseline(stated, found.points, reading.scale, reading)
+    found.kind_raw = reading.interpret(found, attributes, "TextLine")
+    if len(strings) == 1 and hyphen is None and _is_the_line(strings[0], found, attributes, reading):
+        _take_whole(strings[0], found, reading)
+        if spaces[0] is not None:
+            reading.note("A line ends with SP")
+    elif strings:
+        _take_words(strings, spaces, hyphen, found, reading)
+    elif hyphen is not None:
+        reading.note("A line has a HYP and no String")
+        if hyphen.get("CONTENT"):
+            found.texts = [PageText(hyphen.get("CONTENT") or "")]
+    reading.attach("TextLine", found, extras, attributes, elements)
+    return found
+
+
+def _is_the_line(
+    element: etree._Element, line: PageSegment, attributes: dict[str, str], reading: Reading
+) -> bool:
+    """Whether the only String of a line is its whole text and no word: it has no id and no place but the line's."""
+    if element.get("ID") is not None:
+        return False
+    content = element.get("CONTENT") or ""
+    if reading.words_without_ids and " " not in content.strip():
+        return False
+    left = element.get("HPOS")
+    if left is None or not line.points:
+        return True
+    found = tuple(number(element.get(key)) for key in ("HPOS", "VPOS", "WIDTH", "HEIGHT"))
+    parent = element.getparent()
+    return parent is not None and found == tuple(
+        number(parent.get(key)) for key in ("HPOS", "VPOS", "WIDTH", "HEIGHT")
+    )
+
+
+def _take_whole(element: etree._Element, line: PageSegment, reading: Reading) -> None:
+    attributes = reading.attributes(element)
+    for key in ("HPOS", "VPOS", "WIDTH", "HEIGHT"):
+        attributes.pop(key, None)
+    line.texts = _texts(element, attributes, reading)
+    if attributes:
+        for key in attributes:
+            reading.kept[f"attribute String/@{key}"] += 1
+        if not line.texts:
+            line.texts = [PageText("")]
+        text = line.texts[0]
+        text.extras = text.extras or {"alto": {}}
+        text.extras["alto"]["string"] = attributes
+
+
+def _take_words(
+    strings: list[etree._Element],
+    spaces: list[etree._Element | None],
+    hyphen: etree._Element | None,
+    line: PageSegment,
+    reading: Reading,
+) -> None:
+    parted = len(strings) < 2 or any(space is not None for space in spaces[:-1])
+    if not parted:
+        reading.note(
+            "A line's Strings stand without SP between them; they are taken for words with blanks between"
+        )
+    words = [_word(one, reading) for one in strings]
+    line.children = words
+    pieces: list[str] = []
+    last = len(words) - 1
+    for index, one in enumerate(strings):
+        pieces.append(one.get("CONTENT") or "")
+        if index < last and (spaces[index] is not None or not parted):
+            pieces.append(" ")
+    extras: dict[str, Any] = {}
+    stated = [_space(space, words, index, reading) for index, space in enumerate(spaces)]
+    if parted and any(stated):
+        extras["spaces"] = stated
+    if hyphen is not None:
+        kept = _measured(reading.attributes(hyphen), reading)
+        pieces.append(kept.setdefault("CONTENT", "-"))
+        extras["hyphen"] = kept
+    text = "".join(pieces)
+    if text:
+        line.texts = [PageText(text)]
+        if extras:
+            line.texts[0].extras = {"alto": extras}
+
+
+def _space(
+    space: etree._Element | None, words: list[PageSegment], index: int, reading: Reading
+) -> dict[str, str] | None:
+    """What an SP says that its neighbours do not say already; an empty one behind the last word says that it is there."""
+    if space is None:
+        return None
+    attributes = _measured(reading.attributes(space), reading)
+    if index == len(words) - 1:
+        return attributes
+    return attributes if attributes != derived_space(words[index], words[index + 1]) else None
+
+
+def derived_space(before: PageSegment, after: PageSegment) -> dict[str, str]:
+    """The blank between two words as their boxes have it; empty when it has no room there."""
+    if not before.points or not after.points:
+        return {}
+    left = round(max(x for x, _ in before.points))
+    right = round(min(x for x, _ in after.points))
+    if right < left:  # written from right to left
+        left, right = round(max(x for x, _ in after.points)), round(min(x for x, _ in before.points))
+    if right < left:
+        return {}
+    top = round(min(y for _, y in before.points))
+    return {"WIDTH": str(right - left), "VPOS": str(top), "HPOS": str(left)}
+
+
+def _measured(attributes: dict[str, str], reading: Reading) -> dict[str, str]:
+    scale = reading.scale
+    return {
+        key: value if scale.is_plain and value.isdigit() else scale.attribute(key, _whole(value))
+        for key, value in attributes.items()
+    }
+
+
+def _whole(value: str) -> str:
+    return value[:-2] if value.endswith(".0") else value
+
+
+def _word(element: etree._Element, reading: Reading) -> PageSegment:
+    attributes = reading.attributes(element)
+    found = PageSegment(reading.identity(attributes.pop("ID", None), "word"), "word")
+    shape: etree._Element | None = None
+    if len(element):
+        shape = next((child for child in element if reading.name_of(child) == "Shape"), None)
+    found.points, extras = read_shape("String", element, shape, attributes, reading.scale, reading)
+    found.texts = _texts(element, attributes, reading)
+    if attributes:
+        found.kind_raw = reading.interpret(found, attributes, "String")
+    reading.attach("String", found, extras, attributes, [])
+    return found
+
+
+def _texts(element: etree._Element, attributes: dict[str, str], reading: Reading) -> list[PageText]:
+    """The text of a String with its confidence and what belongs to it, then its alternatives."""
+    content = attributes.pop("CONTENT", None)
+    if content is None:
+        reading.note("A String has no CONTENT")
+    first = PageText(content or "")
+    extras: dict[str, Any] = {}
+    stated = attributes.get("WC")
+    if stated is not None:
+        sure = number(stated)
+        if sure is not None and 0 <= sure <= 1:
+            first.confidence = float(sure)
+            del attributes["WC"]
+        else:
+            reading.note(f"A String states the confidence {stated}, outside 0 to 1")
+    for key in OF_THE_TEXT:
+        if key in attributes:
+            extras.setdefault("attributes", {})[key] = attributes.pop(key)
+            reading.kept[f"attribute String/@{key}"] += 1
+    texts = [first]
+    for child in element:
+        name = reading.name_of(child)
+        if name == "ALTERNATIVE":
+            purpose = child.get("PURPOSE")
+            texts.append(
+                PageText(
+                    "".join(map(str, child.itertext())),
+                    extras={"alto": {"purpose": purpose}} if purpose else None,
+                )
+            )
+            reading.kept["alternative readings (ALTERNATIVE)"] += 1
+        elif name != "Shape":
+            extras.setdefault("elements", []).append(reading.scale.keep(child))
+            reading.kept[f"element String/{name}"] += 1
+    if extras:
+        first.extras = {"alto": extras}
+    return texts if content or extras or len(texts) > 1 or first.confidence is not None else []

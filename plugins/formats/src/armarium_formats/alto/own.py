@@ -1,0 +1,152 @@
+"""What ALTO 4.4 has no place for, in a tag of ours: one JSON text inside an XmlData, by the ids of what it belongs to.
+
+ALTO lets a tag hold any XML. Programs that know nothing of ours see an unused tag; this reader takes it up again. A file
+from elsewhere may say anything there, so everything is checked before it is believed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from armarium_formats.markup.fragments import local_name, text_of
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+TYPE = "armarium:kept"
+EXPORT = "armarium_export"
+"""The id of the processing step that every export of ours states."""
+
+NAMESPACE = "urn:armarium:kept"
+_MAX = 8 * 1024 * 1024
+_FACTS = ("language", "script", "direction", "kind_raw")
+
+
+def write_tag(identity: str, own: dict[str, Any]) -> str:
+    """The tag that carries *own*."""
+    text = json.dumps(own, ensure_ascii=False, separators=(",", ":"))
+    return (
+        f'<OtherTag ID="{identity}" TYPE="{TYPE}" LABEL="kept" DESCRIPTION="what ALTO has no place for">'
+        f'<XmlData><kept xmlns="{NAMESPACE}">{text_of(text)}</kept></XmlData></OtherTag>'
+    )
+
+
+def read_tag(tag: etree._Element) -> dict[str, Any] | None:
+    """What a tag of ours carries: page, segments and groups, each checked. None when it is not to be understood."""
+    for holder in tag.iter():
+        if isinstance(holder.tag, str) and local_name(holder.tag) == "kept":
+            text = holder.text or ""
+            if len(text) > _MAX:
+                return None
+            try:
+                stated = json.loads(text)
+            except (ValueError, RecursionError):
+                return None
+            return _checked(stated) if isinstance(stated, dict) else None
+    return None
+
+
+def _checked(stated: dict[str, Any]) -> dict[str, Any]:
+    page = stated.get("page")
+    return {
+        "page": _page(page) if isinstance(page, dict) else {},
+        "segments": {
+            key: _segment(value)
+            for key, value in _items(stated.get("segments"))
+            if isinstance(key, str) and isinstance(value, dict)
+        },
+        "groups": {
+            key: found for key, value in _items(stated.get("groups")) if (found := clean_extras(value))
+        },
+    }
+
+
+def _items(value: Any) -> list[tuple[str, Any]]:
+    return list(value.items()) if isinstance(value, dict) else []
+
+
+def _page(value: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        key: value[key] for key in ("language", "script", "direction") if isinstance(value.get(key), str)
+    }
+    if extras := clean_extras(value.get("extras")):
+        found["extras"] = extras
+    if leftover := clean_extra(value.get("alto")):
+        found["alto"] = leftover
+    if isinstance(value.get("sequence"), list):
+        found["sequence"] = [one for one in value["sequence"] if isinstance(one, str)]
+    return found
+
+
+def _segment(value: dict[str, Any]) -> dict[str, Any]:
+    found = _page(value)
+    for key in _FACTS:
+        if isinstance(value.get(key), str):
+            found[key] = value[key]
+    for key in ("wrapper", "furniture"):
+        if isinstance(value.get(key), bool):
+            found[key] = value[key]
+    if isinstance(value.get("id"), str) and value["id"]:
+        found["id"] = value["id"]
+    if _is_whole(value.get("position")):
+        found["position"] = value["position"]
+    if _is_ratio(value.get("confidence")):
+        found["confidence"] = value["confidence"]
+    cell = value.get("cell")
+    if (
+        isinstance(cell, dict)
+        and set(cell) == {"row", "column", "row_span", "column_span"}
+        and all(_is_whole(number) for number in cell.values())
+    ):
+        found["cell"] = cell
+    texts = value.get("texts")
+    if isinstance(texts, dict) and (_is_whole(texts.get("of")) or texts.get("of") is None):
+        kept = [one for stated in texts.get("all") or () if (one := _text(stated)) is not None]
+        found["texts"] = {"of": texts.get("of"), "all": kept}
+    return found
+
+
+def _text(value: Any) -> list[Any] | None:
+    """A text as [text or null for the one that the strings make, confidence, kind, extras]."""
+    if not isinstance(value, list) or len(value) != 4:
+        return None
+    text, sure, kind, extras = value
+    if not (text is None or isinstance(text, str)) or not isinstance(kind, str):
+        return None
+    return [text, sure if _is_ratio(sure) else None, kind, clean_extras(extras) or None]
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and -(2**53) < value < 2**53
+
+
+def _is_ratio(value: Any) -> bool:
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and math.isfinite(value)
+        and 0 <= value <= 1
+    )
+
+
+def clean_extras(value: Any) -> dict[str, Any]:
+    """Extras by driver, each with what every driver understands: strings, attributes, elements; the rest is left out."""
+    return {key: found for key, stated in _items(value) if key != "alto" and (found := clean_extra(stated))}
+
+
+def clean_extra(value: Any) -> dict[str, Any]:
+    """One driver's extras: `attributes` of strings, `elements` a list of strings, `metadata` the same again, else strings."""
+    found: dict[str, Any] = {}
+    for key, stated in _items(value):
+        kept: Any = stated if isinstance(stated, str) else None
+        if key == "attributes":
+            kept = {name: text for name, text in _items(stated) if isinstance(text, str)} or None
+        elif key == "elements":
+            kept = [one for one in stated if isinstance(one, str)] if isinstance(stated, list) else None
+        elif key == "metadata":
+            kept = clean_extra(stated) or None
+        if kept is not None:
+            found[key] = kept
+    return found

@@ -1,0 +1,356 @@
+"""Reading ALTO 1 to 4.4: lenient with what real programs write, and every leniency noted."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from armarium.api import Invalid, parse_xml
+from armarium_formats.alto.lines import read_line
+from armarium_formats.alto.orders import chained, read_order
+from armarium_formats.alto.own import EXPORT, TYPE, read_tag
+from armarium_formats.alto.profile import SPACES
+from armarium_formats.alto.reading import Reading, merge
+from armarium_formats.alto.shapes import UNITS, Scale, number, read_shape, resolution_in
+from armarium_formats.driver import ReadContext
+from armarium_formats.kinds import ALTO_BLOCKS, of_alto
+from armarium_formats.markup.fragments import local_name
+from armarium_formats.page_model import PageModel, PageSegment
+from armarium_formats.pagexml.vocabulary import FOREIGN_FURNITURE, FURNITURE
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+_ROOT = re.compile(rb"<(?:[\w.-]+:)?(?:alto|ALTO)[\s>/]")
+_SPACE = re.compile(r"standards/alto/ns-v(\d+)#?$")
+_STATED = re.compile(r"alto-(?:v)?(\d+)[.-](\d+)")
+_NOMINAL = 300.0
+"""Pixels an inch for a page that states neither its resolution nor has a picture."""
+
+
+def sniff(data: bytes) -> float:
+    """1 for an alto root in a namespace of ALTO, 0.8 for the root alone, else 0."""
+    head = data[:65_536]
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        head = head.decode("utf-16", errors="ignore").encode()
+    found = _ROOT.search(head)
+    if not found or head[: found.start()].count(b"<") > head[: found.start()].count(b"<!") + head[
+        : found.start()
+    ].count(b"<?"):
+        return 0.0
+    start = head[found.start() : found.start() + 2000]
+    return 1.0 if b"standards/alto/" in start or b"/ALTO" in start or b"alto_prod" in start else 0.8
+
+
+def read(data: bytes, context: ReadContext) -> list[PageModel]:
+    """The pages of an ALTO file, or `Invalid` with a sentence about it."""
+    name = context.filename
+    root = parse_xml(data, name=name)
+    if local_name(str(root.tag)).lower() != "alto":
+        raise Invalid(
+            f"{name} is not ALTO: its root element is {local_name(str(root.tag))}, not alto.", code="not_alto"
+        )
+    return _File(root, context).pages
+
+
+class _File(Reading):
+    """One file while it is read; its pages stand in `pages`."""
+
+    def __init__(self, root: etree._Element, context: ReadContext) -> None:
+        super().__init__(context.filename)
+        self.context = context
+        self.version = self._version(root)
+        parts: dict[str, etree._Element] = {}
+        others: list[str] = []
+        for child in root:
+            part = self.name_of(child)
+            if part in ("Description", "Styles", "Tags", "ReadingOrder", "Layout") and part not in parts:
+                parts[part] = child
+            else:
+                others.append(self.scale.keep(child))
+                self.kept[f"element alto/{part}"] += 1
+        layout = parts.get("Layout")
+        pages = [one for one in layout if self.name_of(one) == "Page"] if layout is not None else []
+        if not pages:
+            raise Invalid(
+                f"{self.name} is ALTO without a Page element; there is nothing to read.", code="no_page"
+            )
+        self.whole: dict[str, Any] = {"elements": others} if others else {}
+        self.unit, self.image = "pixel", ""
+        self.resolution: float | None = None
+        self._describe(parts.get("Description"))
+        if "Styles" in parts:
+            self.whole["styles"] = [
+                self.scale.keep(one) for one in parts["Styles"] if isinstance(one.tag, str)
+            ]
+            self.kept["element alto/Styles"] += len(self.whole["styles"])
+        self._tags(parts.get("Tags"))
+        if layout is not None and layout.get("STYLEREFS"):
+            self.whole["layout"] = {"STYLEREFS": layout.get("STYLEREFS")}
+        self.words_without_ids = _has_words_without_ids(root, self)
+        self.pages = [self._page(one) for one in pages]
+        self._orders(parts.get("ReadingOrder"))
+        for page in self.pages:
+            page.kept = dict(self.kept)
+            page.notes = self.sentences()
+
+    # ------------------------------------------------------------------------------------------ the file
+
+    def _version(self, root: etree._Element) -> str | None:
+        tag = str(root.tag)
+        namespace = tag[1:].partition("}")[0] if tag.startswith("{") else ""
+        found = _SPACE.search(namespace)
+        stated = root.get("SCHEMAVERSION") or ""
+        if not stated:
+            hint = next((str(value) for key, value in root.attrib.items() if "chemaLocation" in str(key)), "")
+            named = _STATED.search(hint)
+            stated = f"{named.group(1)}.{named.group(2)}" if named else ""
+        if not namespace:
+            self.note("The file names no ALTO namespace")
+        elif found is None and "ALTO" not in namespace and "alto" not in namespace:
+            self.note(f"The file's namespace {namespace} is none of ALTO's; it is read like ALTO")
+        elif found is not None and int(found.group(1)) > 4:
+            self.note(f"The file is ALTO {found.group(1)}, newer than this reader; it is read like 4.4")
+        if stated and (found is None or stated.startswith(found.group(1))):
+            return stated
+        if found is not None:
+            return found.group(1)
+        return "1" if "ccs-gmbh" in namespace else None
+
+    def _describe(self, element: etree._Element | None) -> None:
+        if element is None:
+            self.note("The file has no Description; its measures are taken for pixels")
+            return
+        kept: list[str] = []
+        source: list[str] = []
+        unit: str | None = None
+        for child in element:
+            name = self.name_of(child)
+            if name == "MeasurementUnit":
+                unit = (child.text or "").strip()
+            elif name == "sourceImageInformation":
+                for one in child:
+                    if self.name_of(one) == "fileName" and not self.image:
+                        self.image = "".join(one.itertext()).strip()  # type: ignore[arg-type]
+                    else:
+                        source.append(self.scale.keep(one))
+                        self.kept[f"element sourceImageInformation/{self.name_of(one)}"] += 1
+            elif child.get("ID") != EXPORT:  # a step of our own, which every export states anew
+                kept.append(self.scale.keep(child))
+                self.kept[f"element Description/{name}"] += 1
+                for step in child.iter():
+                    if (
+                        self.resolution is None
+                        and isinstance(step.tag, str)
+                        and self.name_of(step).endswith("Settings")
+                    ):
+                        self.resolution = resolution_in(step.text or "")
+        if unit is None:
+            self.note("The file states no MeasurementUnit; its measures are taken for pixels")
+        elif unit not in UNITS:
+            self.note(
+                f"The file's MeasurementUnit {unit[:40]!r} is none of ALTO's; its measures are taken for pixels"
+            )
+        else:
+            self.unit = unit
+        if not self.image:
+            self.note("The file names no image")
+        if kept:
+            self.whole["description"] = kept
+        if source:
+            self.whole["source"] = source
+
+    def _tags(self, element: etree._Element | None) -> None:
+        if element is None:
+            return
+        for child in element:
+            if child.get("TYPE") == TYPE:
+                own = read_tag(child)
+                if own is None:
+                    self.note("A tag of ours is not to be understood; what it kept is left out")
+                else:
+                    self.own = own
+                element.remove(child)
+        tags = self.read_tags(element)
+        if tags:
+            self.whole["tags"] = [tag.as_json() for tag in tags]
+            self.kept["element alto/Tags"] += len(tags)
+
+    def _orders(self, element: etree._Element | None) -> None:
+        everything = {segment.id for page in self.pages for segment in page.walk()}
+        for page in self.pages:
+            if element is not None:
+                page.order = read_order(element, {segment.id for segment in page.walk()}, everything, self)
+            else:
+                page.order = chained(page, self)
+
+    # ------------------------------------------------------------------------------------------ a page
+
+    def _page(self, element: etree._Element) -> PageModel:
+        attributes = self.attributes(element)
+        page = PageModel(*self._measure(attributes), image=self.image, version=self.version)
+        extras: dict[str, Any] = {key: value for key, value in self.whole.items() if value}
+        page.language = attributes.pop("LANG", None)
+        spaces: dict[str, Any] = {}
+        elements: list[str] = []
+        for child in element:
+            name = self.name_of(child)
+            if name in SPACES:
+                spaces[name] = self._space(name, child, page)
+            elif name in ALTO_BLOCKS or name == "TextLine":
+                self.note(f"A {name} stands in the Page itself, outside its PrintSpace")
+                self._block(child, page.segments, None)
+            else:
+                elements.append(self.scale.keep(child))
+                self.kept[f"element Page/{name}"] += 1
+        if spaces:
+            extras["spaces"] = spaces
+        if elements:
+            extras["elements"] = [*extras.get("elements", ()), *elements]
+        if attributes:
+            extras["attributes"] = attributes
+            for key in attributes:
+                if key not in ("ID", "PHYSICAL_IMG_NR"):
+                    self.kept[f"attribute Page/@{key}"] += 1
+        own = self.own["page"]
+        if own:
+            self._restore_page(page, extras, own)
+        if extras:
+            page.extras["alto"] = extras
+        return page
+
+    def _restore_page(self, page: PageModel, extras: dict[str, Any], own: dict[str, Any]) -> None:
+        for key in ("language", "script", "direction"):
+            if key in own:
+                setattr(page, key, own[key])
+        page.extras.update(own.get("extras") or {})
+        if leftover := own.get("alto"):
+            merge(extras, leftover)
+            attributes = extras.get("attributes") or {}
+            for key in [key for key in attributes if "/" in key]:  # those of margins, PrintSpace and Layout
+                where, _, name = key.partition("/")
+                holder = (
+                    extras.setdefault("spaces", {}).setdefault(where, {"attributes": {}})["attributes"]
+                    if where in SPACES
+                    else extras.setdefault("layout", {})
+                )
+                text = attributes.pop(key)
+                holder[name] = f"{holder[name]} {text}" if name.endswith("REFS") and name in holder else text
+        if sequence := own.get("sequence"):
+            page.segments = self.resequenced(page.segments, sequence)
+
+    def _measure(self, attributes: dict[str, str]) -> tuple[int, int]:
+        """The page's size in pixels; sets the scale by which the file's units become pixels."""
+        width, height = (
+            self._length(attributes.pop("WIDTH", None), "WIDTH"),
+            self._length(attributes.pop("HEIGHT", None), "HEIGHT"),
+        )
+        self.scale = Scale()
+        if self.unit == "pixel":
+            return round(width), round(height)
+        inch = UNITS[self.unit]
+        picture = self.context.page_size
+        if width and height and picture is not None:
+            self.scale = Scale(picture[0] / width, picture[1] / height)
+            self.note(
+                f"The file counts in {self.unit}; its measures were turned into pixels of the page's image"
+            )
+            if abs(self.scale.across - self.scale.down) > 0.02 * self.scale.across:
+                self.note("The proportions of page and image differ, so look whether the shapes fit")
+            return picture
+        if self.resolution is None and not (width and height):
+            raise Invalid(
+                f"{self.name} counts in {self.unit} and states neither the size of its page nor a resolution, so its "
+                "places cannot be turned into pixels. Save it again with pixels, or with WIDTH and HEIGHT of the Page.",
+                code="unit_unknown",
+            )
+        dots = self.resolution or _NOMINAL
+        self.scale = Scale(dots / inch, dots / inch)
+        how = "as it states itself" if self.resolution else "as nothing says how many"
+        self.note(f"The file counts in {self.unit}; {dots:.0f} pixels an inch were taken, {how}")
+        return (round(width * dots / inch), round(height * dots / inch)) if width and height else (0, 0)
+
+    def _length(self, value: str | None, what: str) -> float:
+        found = number(value)
+        if found is None or found <= 0 or found > 10_000_000:
+            self.note(f"The page's {what} is {value[:40]!r}, no size" if value else f"The page has no {what}")
+            return 0
+        return found
+
+    def _space(self, name: str, element: etree._Element, page: PageModel) -> dict[str, Any]:
+        attributes = {
+            key: self.scale.attribute(key, value) for key, value in self.attributes(element).items()
+        }
+        for key in attributes:
+            if key not in ("HPOS", "VPOS", "WIDTH", "HEIGHT"):
+                self.kept[f"attribute {name}/@{key}"] += 1
+        kept: dict[str, Any] = {"attributes": attributes}
+        for child in element:
+            what = self.name_of(child)
+            if what == "Shape":
+                kept["shape"] = self.scale.keep(child)
+            else:
+                self._block(child, page.segments, name)
+        return kept
+
+    # ------------------------------------------------------------------------------------------ blocks
+
+    def _block(self, element: etree._Element, into: list[PageSegment], space: str | None) -> str | None:
+        """A block, or what else stands where blocks stand; an element that is neither is answered as a fragment."""
+        name = self.name_of(element)
+        if name == "TextLine":
+            into.append(read_line(element, self))
+            if space is not None or not into:
+                self.note("A TextLine stands outside a TextBlock")
+            return None
+        if name not in ALTO_BLOCKS:
+            if next(element.iter("{*}TextLine", "{*}TextBlock"), None) is None:
+                if space is not None:
+                    self.note(f"The element {name} has no place among blocks; it is left out")
+                self.kept[f"element {name}"] += 1
+                return self.scale.keep(element)
+            self.note(f"The element {name} is no block that ALTO has; it is read like a ComposedBlock")
+        attributes = self.attributes(element)
+        found = PageSegment(self.identity(attributes.pop("ID", None), "block"), "region")
+        shape: etree._Element | None = None
+        elements: list[str] = []
+        for child in element:
+            if self.name_of(child) == "Shape":
+                shape = child
+            elif (kept := self._block(child, found.children, None)) is not None:
+                elements.append(kept)
+        found.points, extras = read_shape(name, element, shape, attributes, self.scale, self)
+        label = self.interpret(found, attributes, name)
+        kind = attributes.pop("TYPE", None) if name != "TextBlock" else None
+        found.kind_raw = of_alto(name if name in ALTO_BLOCKS else "ComposedBlock", kind or label)
+        found.is_furniture = space in ("TopMargin", "BottomMargin") or _is_furniture(found.kind_raw)
+        if space is not None and space != "PrintSpace":
+            extras["space"] = space
+        found.children = [
+            child for line in found.children for child in (line.children if self._wraps(line) else [line])
+        ]
+        entry = self.own["segments"].get(found.id)
+        self.attach(name, found, extras, attributes, elements)
+        if entry and entry.get("wrapper"):
+            into.extend(found.children)
+        else:
+            into.append(found)
+        return None
+
+    def _wraps(self, line: PageSegment) -> bool:
+        entry = self.own["segments"].get(line.id) if line.kind == "line" else None
+        return bool(entry and entry.get("wrapper"))
+
+
+def _is_furniture(raw: str) -> bool:
+    kind = raw.rpartition(":")[2]
+    return kind in FURNITURE or kind.casefold() in FOREIGN_FURNITURE
+
+
+def _has_words_without_ids(root: etree._Element, reading: Reading) -> bool:
+    """Whether lines of the file have several Strings and these no ids: then one alone is a word too."""
+    for line in root.iter("{*}TextLine"):
+        strings = [child for child in line if reading.name_of(child) == "String"]
+        if len(strings) > 1 and strings[0].get("ID") is None:
+            return True
+    return False

@@ -1,0 +1,185 @@
+"""What the parts of the ALTO reader share while one file is read: names, ids, tags, units, notes, what is kept."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any
+
+from armarium_formats.alto.profile import TAG_ELEMENTS, XLINK
+from armarium_formats.alto.shapes import Scale
+from armarium_formats.alto.tags import Tag, kind_in
+from armarium_formats.markup.fragments import local_name
+from armarium_formats.markup.noting import Notes
+from armarium_formats.page_model import PageSegment, PageText
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+DIRECTIONS = frozenset({"ltr", "rtl", "ttb", "btt"})
+
+
+def checksum(text: str) -> int:
+    """A mark by which the reader sees whether the strings still make the text that was written."""
+    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
+
+
+class Reading(Notes):
+    """One file while it is read."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+        self.scale = Scale()
+        self.names: dict[Any, str] = {}
+        self.ids: set[str] = set()
+        self.made = 0
+        self.tags: dict[str, Tag] = {}
+        self.own: dict[str, Any] = {"page": {}, "segments": {}, "groups": {}}
+        self.given_back: dict[str, str] = {}
+        self.words_without_ids = False
+        self.restored: set[str] = set()
+
+    def name_of(self, element: etree._Element) -> str:
+        """The element's name without its namespace."""
+        tag = element.tag
+        found = self.names.get(tag)
+        if found is None:
+            found = self.names[tag] = local_name(str(tag))
+        return found
+
+    def attributes(self, element: etree._Element) -> dict[str, str]:
+        """Its attributes; those of XLink keep their prefix, others of a namespace lose it."""
+        found: dict[str, str] = dict(element.attrib)  # type: ignore[arg-type]
+        for key in [key for key in found if key[0] == "{"]:
+            space, _, local = key[1:].partition("}")
+            value = found.pop(key)
+            if local != "schemaLocation":
+                found[f"xlink:{local}" if space == XLINK else local] = value
+        return found
+
+    def identity(self, stated: str | None, kind: str) -> str:
+        """The id as it stands; a missing one is made, one that stands twice is made unique and noted."""
+        if stated and stated not in self.ids:
+            self.ids.add(stated)
+            return stated
+        if stated:
+            self.note(f"The id {stated} stands twice")
+        base = stated or kind
+        while True:
+            self.made += 1
+            if (made := f"{base}-{self.made}") not in self.ids:
+                self.ids.add(made)
+                return made
+
+    def read_tags(self, element: etree._Element) -> list[Tag]:
+        """The tags of the file; those without a label get one, as ALTO asks for it."""
+        for child in element:
+            name = self.name_of(child)
+            if name not in TAG_ELEMENTS:
+                self.note(f"The element {name} is no tag that ALTO has")
+                continue
+            tag = Tag.read(name, child)
+            if not tag.label:
+                self.note("A tag has no LABEL; its DESCRIPTION or ID stands for it")
+                tag.attributes["LABEL"] = tag.attributes.get("DESCRIPTION") or tag.identity or name
+            if not tag.identity:
+                self.note("A tag has no ID, so nothing can point at it")
+                continue
+            self.tags.setdefault(tag.identity, tag)
+        return list(self.tags.values())
+
+    def interpret(self, found: PageSegment, attributes: dict[str, str], name: str) -> str | None:
+        """Take language, direction and the label of its type out of the attributes; the label is answered."""
+        if attributes:
+            stated = attributes.get("LANG") or attributes.get("language")
+            if stated:
+                found.language = stated
+                attributes.pop("LANG" if attributes.get("LANG") else "language")
+            direction = attributes.get("BASEDIRECTION")
+            if direction in DIRECTIONS:
+                found.direction = attributes.pop("BASEDIRECTION")
+            refs = attributes.get("TAGREFS")
+            if refs:
+                for ref in refs.split():
+                    if ref not in self.tags:
+                        self.note(f"TAGREFS names {ref}, which is no tag of the file")
+                return kind_in(refs, self.tags)
+        return None
+
+    def attach(
+        self,
+        name: str,
+        found: PageSegment,
+        extras: dict[str, Any],
+        attributes: dict[str, str],
+        elements: list[str],
+    ) -> None:
+        """What is left over goes into the segment's extras, counted; what an earlier export of ours kept comes back."""
+        if attributes:
+            extras["attributes"] = attributes
+            for key in attributes:
+                self.kept[f"attribute {name}/@{key}"] += 1
+        if elements:
+            extras["elements"] = elements
+        if extras:
+            found.extras = {"alto": extras}
+        entry = self.own["segments"].get(found.id)
+        if entry and found.id not in self.restored:
+            self.restore(found, entry)
+
+    def restore(self, found: PageSegment, entry: dict[str, Any]) -> None:
+        """What a tag of ours says of a segment."""
+        self.restored.add(found.id)
+        for key in ("language", "script", "direction", "kind_raw", "position", "confidence", "cell"):
+            if key in entry:
+                setattr(found, key, entry[key])
+        if "furniture" in entry:
+            found.is_furniture = entry["furniture"]
+        if extras := entry.get("extras"):
+            found.extras = {**extras, **(found.extras or {})}
+        if leftover := entry.get("alto"):
+            found.extras = found.extras or {}
+            merge(found.extras.setdefault("alto", {}), leftover)
+        if "sequence" in entry:
+            found.children = self.resequenced(found.children, entry["sequence"])
+        if "texts" in entry:
+            self._restore_texts(found, entry["texts"])
+        if "id" in entry and entry["id"] not in self.ids:
+            self.ids.add(entry["id"])
+            self.given_back[found.id] = entry["id"]
+            found.id = entry["id"]
+
+    def resequenced(self, segments: list[PageSegment], sequence: list[str]) -> list[PageSegment]:
+        """Brothers in the sequence that a tag of ours states, when it names every one of them."""
+        places = {self.given_back.get(identity, identity): place for place, identity in enumerate(sequence)}
+        if any(segment.id not in places for segment in segments):
+            return segments
+        return sorted(segments, key=lambda segment: places[segment.id])
+
+    def _restore_texts(self, found: PageSegment, stated: dict[str, Any]) -> None:
+        first = found.texts[0] if found.texts else None
+        if stated["of"] != (checksum(first.text) if first is not None else None):
+            return
+        texts: list[PageText] = []
+        for text, sure, kind, extras in stated["all"]:
+            if text is None and first is not None:
+                own = first.extras or {}
+                texts.append(PageText(first.text, sure, kind, {**(extras or {}), **own} or None))
+            else:
+                texts.append(PageText(text or "", sure, kind, extras))
+        found.texts = texts
+
+
+def merge(extras: dict[str, Any], leftover: dict[str, Any]) -> None:
+    """Put back what ALTO 4.4 had no place for; lists of references grow together."""
+    for key, value in leftover.items():
+        if key == "attributes":
+            attributes = extras.setdefault("attributes", {})
+            for name, text in value.items():
+                if name.endswith("REFS") and name in attributes:
+                    text = f"{attributes[name]} {text}"
+                attributes[name] = text
+        elif key == "elements":
+            extras.setdefault("elements", []).extend(value)
+        else:
+            extras.setdefault(key, value)

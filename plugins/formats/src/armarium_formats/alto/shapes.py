@@ -1,0 +1,231 @@
+"""Shapes of ALTO in pixels: boxes, polygons, circles, baselines and the units they are measured in."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from armarium_formats.markup.fragments import keep, local_name
+from armarium_formats.markup.noting import Notes
+from armarium_formats.page_model import Point
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+UNITS = {"pixel": 0.0, "mm10": 254.0, "inch1200": 1200.0}
+"""Units of an inch; none for pixels."""
+
+_LENGTHS = frozenset({"HPOS", "VPOS", "WIDTH", "HEIGHT", "HLENGTH", "VLENGTH", "RADIUS"})
+_SIDEWAYS = frozenset({"HPOS", "WIDTH", "HLENGTH", "RADIUS"})
+_BOX = ("HPOS", "VPOS", "WIDTH", "HEIGHT")
+_CORNERS = 36
+_RESOLUTION = re.compile(
+    r"(?:\bdpi|\b[xy]?[-_ ]?resolution)\W{0,3}(\d{2,4})\b|\b(\d{2,4})\s*(?:dpi|ppi)\b", re.IGNORECASE
+)
+
+Box = tuple[float, float, float, float]
+"""Left, top, width, height."""
+
+
+@dataclass(slots=True)
+class Scale:
+    """How many pixels a unit of the file is, across and down; whole pixels come of it unless it is 1."""
+
+    across: float = 1.0
+    down: float = 1.0
+
+    @property
+    def is_plain(self) -> bool:
+        return self.across == 1.0 and self.down == 1.0
+
+    def point(self, x: float, y: float) -> Point:
+        return (x, y) if self.is_plain else (round(x * self.across), round(y * self.down))
+
+    def attribute(self, name: str, value: str) -> str:
+        """A measure as an attribute states it, in pixels."""
+        stated = number(value) if name in _LENGTHS else None
+        if stated is None:
+            return value
+        return plain(round(stated * (self.across if name in _SIDEWAYS else self.down)))
+
+    def keep(self, element: etree._Element) -> str:
+        """An element as a fragment, its measures in pixels and its points with blanks between."""
+
+        def change(one: etree._Element, attributes: dict[str, str]) -> bool:
+            for name, value in attributes.items():
+                if name == "POINTS":
+                    points = parse_points(value)
+                    if points:
+                        attributes[name] = points_as(self.point(x, y) for x, y in points)
+                elif not self.is_plain:
+                    attributes[name] = self.attribute(name, value)
+            return False
+
+        return keep(element, change)
+
+
+def resolution_in(settings: str) -> float | None:
+    """Pixels an inch as the settings of a processing step state them."""
+    found = _RESOLUTION.search(settings)
+    stated = float(found.group(1) or found.group(2)) if found else 0.0
+    return stated if 50 <= stated <= 5000 else None
+
+
+def number(value: str | None) -> float | None:
+    """A finite number; whole ones stay whole."""
+    if not value:
+        return None
+    try:
+        return int(value)
+    except ValueError:
+        pass
+    try:
+        found = float(value)
+    except ValueError:
+        return None
+    if not math.isfinite(found) or abs(found) > 1e9:
+        return None
+    return int(found) if found.is_integer() else found
+
+
+def plain(value: float) -> str:
+    """A number as ALTO has it: no exponent, no needless decimals."""
+    return str(value) if isinstance(value, int) else f"{value:.4f}".rstrip("0").rstrip(".")
+
+
+def parse_points(value: str) -> list[Point] | None:
+    """Points in any of the ways programs write them: "x,y x,y", "x y x y", "x,y,x,y". None: no pairs of numbers."""
+    parts = value.replace(",", " ").replace(";", " ").split()
+    if len(parts) % 2:
+        return None
+    try:
+        numbers: list[float] = list(map(int, parts))
+    except ValueError:
+        stated = [number(part) for part in parts]
+        if None in stated:
+            return None
+        numbers = [one for one in stated if one is not None]
+    return list(zip(numbers[::2], numbers[1::2], strict=True))
+
+
+def points_as(points: Any) -> str:
+    """Points as eScriptorium and kraken write and expect them: blanks only."""
+    return " ".join([f"{plain(x)} {plain(y)}" for x, y in points])
+
+
+def box_of(points: Sequence[Point]) -> Box:
+    """The box around points, in whole pixels."""
+    xs, ys = [round(x) for x, _ in points], [round(y) for _, y in points]
+    left, top = min(xs), min(ys)
+    return left, top, max(xs) - left, max(ys) - top
+
+
+def corners(box: Box) -> list[Point]:
+    """A box as its four corners, from top left with the clock."""
+    left, top, width, height = box
+    return [(left, top), (left + width, top), (left + width, top + height), (left, top + height)]
+
+
+def read_shape(
+    name: str,
+    element: etree._Element,
+    shape: etree._Element | None,
+    attributes: dict[str, str],
+    scale: Scale,
+    notes: Notes,
+) -> tuple[list[Point], dict[str, Any]]:
+    """The outline of an element and what has to be remembered of its box and shape; its measures are taken out of *attributes*."""
+    extras: dict[str, Any] = {}
+    points: list[Point] = []
+    box = _read_box(name, attributes, scale, notes)
+    inner = (
+        next((child for child in shape if isinstance(child.tag, str)), None) if shape is not None else None
+    )
+    if inner is not None:
+        kind = local_name(str(inner.tag))
+        if kind == "Polygon":
+            stated = parse_points(inner.get("POINTS") or "")
+            if stated is None:
+                notes.note(f"The points of a {name} are no pairs of numbers")
+            elif not stated:
+                notes.note(f"The polygon of a {name} is empty")
+            else:
+                points = stated if scale.is_plain else [scale.point(x, y) for x, y in stated]
+        elif kind in ("Ellipse", "Circle"):
+            points = _round_shape(kind, inner, scale)
+            if points:
+                extras["shape"] = scale.keep(shape)  # type: ignore[arg-type]
+            else:
+                notes.note(f"The {kind} of a {name} states no measures")
+        else:
+            notes.note(f"The shape {kind} is none that ALTO has")
+    if points:
+        around = box_of(points)
+        if box is not None and tuple(map(round, box)) != around:
+            extras["box"] = list(box)
+        if extras:
+            extras["of"] = list(around)
+    elif box is not None:
+        points = corners(box)
+    return points, extras
+
+
+def _read_box(name: str, attributes: dict[str, str], scale: Scale, notes: Notes) -> Box | None:
+    stated = [attributes.pop(key, None) for key in _BOX]
+    numbers = [number(one) for one in stated]
+    left, top, width, height = numbers
+    if left is None or top is None or width is None or height is None:
+        if any(one is not None for one in stated):
+            notes.note(
+                f"The place of a {name} is not told in whole: HPOS, VPOS, WIDTH and HEIGHT belong together"
+            )
+        return None
+    if width < 0 or height < 0:
+        notes.note(f"A {name} has a negative width or height")
+        return None
+    if scale.is_plain:
+        return left, top, width, height
+    (x, y), (right, bottom) = scale.point(left, top), scale.point(left + width, top + height)
+    return x, y, right - x, bottom - y
+
+
+def _round_shape(kind: str, element: etree._Element, scale: Scale) -> list[Point]:
+    """A circle or ellipse as a polygon of many corners."""
+    x, y = number(element.get("HPOS")), number(element.get("VPOS"))
+    if kind == "Circle":
+        across = down = number(element.get("RADIUS"))
+    else:
+        wide, high = number(element.get("HLENGTH")), number(element.get("VLENGTH"))
+        across, down = (wide / 2 if wide else None), (high / 2 if high else None)
+    if x is None or y is None or not across or not down:
+        return []
+    turn = -math.radians(number(element.get("ROTATION")) or 0)
+    found: list[Point] = []
+    for step in range(_CORNERS):
+        angle = 2 * math.pi * step / _CORNERS
+        dx, dy = across * math.cos(angle), down * math.sin(angle)
+        px = x + dx * math.cos(turn) - dy * math.sin(turn)
+        py = y + dx * math.sin(turn) + dy * math.cos(turn)
+        found.append((round(px * scale.across), round(py * scale.down)))
+    return found
+
+
+def read_baseline(value: str, box: Sequence[Point], scale: Scale, notes: Notes) -> list[Point]:
+    """A baseline: points, or the one height of ALTO before 4.2, which runs from side to side of the line's box."""
+    points = parse_points(value)
+    if points is not None:
+        return points if scale.is_plain else [scale.point(x, y) for x, y in points]
+    height = number(value.strip())
+    if height is None:
+        notes.note("A baseline is no list of points")
+        return []
+    if not box:
+        notes.note("A baseline is one number and its line has no place")
+        return []
+    left = min(x for x, _ in box)
+    right = max(x for x, _ in box)
+    level = height if scale.is_plain else round(height * scale.down)
+    return [(left, level), (right, level)]

@@ -1,0 +1,81 @@
+"""How the text of a line becomes Strings, SP and HYP, and whether those say it letter by letter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from armarium_formats.page_model import PageSegment, ordered
+
+HYPHENS = frozenset("-\u00ad\u00ac\u2010\u2e17=\u2011")
+
+
+@dataclass(slots=True)
+class Split:
+    """The words of a line, whether a blank follows each, the hyphen at its end, and the text that a reader makes of it."""
+
+    words: list[tuple[PageSegment, str]] = field(default_factory=list)
+    blanks: list[bool] = field(default_factory=list)
+    hyphen: str = ""
+    text: str = ""
+    given: bool = False
+    """Whether the words had no texts and were given those of the line."""
+    moved: bool = False
+    """Whether the words stand in the sequence of the text now, which is not theirs."""
+
+
+def split_line(line: PageSegment) -> Split | None:
+    """The line as its words; None when it has none, or when they do not make up its text."""
+    words = ordered(line.children)
+    if not words:
+        return None
+    texts = [word.text for word in words]
+    whole = line.text
+    given = False
+    if not whole:
+        return _found(words, texts, [True] * (len(words) - 1), "", False)
+    tokens = whole.split()
+    if not any(texts):
+        texts, given = tokens, True
+        if len(texts) != len(words):
+            return None
+    moved = texts != tokens and len(texts) == len(tokens) and sorted(texts) == sorted(tokens)
+    if moved:
+        free: dict[str, list[PageSegment]] = {}
+        for word in words:
+            free.setdefault(word.text, []).append(word)
+        words, texts = [free[token].pop(0) for token in tokens], tokens
+    blanks: list[bool] = []
+    place = 0
+    for index, text in enumerate(texts):
+        start = place
+        while place < len(whole) and whole[place].isspace() and not whole.startswith(text, place):
+            place += 1
+        if not whole.startswith(text, place):
+            return None
+        if index:
+            blanks.append(place > start)
+        place += len(text)
+    rest = whole[place:]
+    if rest.strip() and rest not in HYPHENS and rest != _kept_hyphen(line):
+        return None
+    found = _found(words, texts, blanks, rest if rest.strip() else "", given)
+    found.moved = moved
+    return found
+
+
+def _kept_hyphen(line: PageSegment) -> str | None:
+    extras: dict[str, Any] = ((line.texts[0].extras or {}).get("alto") or {}) if line.texts else {}
+    stated = extras.get("hyphen")
+    return stated.get("CONTENT") if isinstance(stated, dict) else None
+
+
+def _found(words: list[PageSegment], texts: list[str], blanks: list[bool], hyphen: str, given: bool) -> Split:
+    parted = len(words) < 2 or any(blanks)
+    pieces: list[str] = []
+    for index, text in enumerate(texts):
+        pieces.append(text)
+        if index < len(blanks) and (blanks[index] or not parted):
+            pieces.append(" ")
+    pieces.append(hyphen)
+    return Split(list(zip(words, texts, strict=True)), blanks, hyphen, "".join(pieces), given)

@@ -1,0 +1,149 @@
+"""Tags of ALTO: what is said of blocks, lines and strings by reference, and which of them names what a thing is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from armarium_formats.alto.own import TYPE
+from armarium_formats.markup.fragments import attributes_of
+from armarium_formats.markup.identities import Identities
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+_KIND_WORDS = frozenset({"", "type", "region", "line", "block", "zone", "layout", "structure", "role"})
+"""Values of a tag's TYPE with which its LABEL says what the thing is; others (a language, a split) say something else of it."""
+
+
+@dataclass(slots=True)
+class Tag:
+    """A tag with its element's name, its attributes and the XML it may hold."""
+
+    element: str
+    attributes: dict[str, str] = field(default_factory=dict)
+    xml: str = ""
+
+    @classmethod
+    def read(cls, name: str, element: etree._Element) -> Tag:
+        from lxml import etree
+
+        inside = [
+            etree.tostring(part, encoding="unicode", with_tail=False)
+            for holder in element
+            if isinstance(holder.tag, str)
+            for part in holder
+            if isinstance(part.tag, str)
+        ]
+        return cls(name, {str(key): str(value) for key, value in element.attrib.items()}, "".join(inside))
+
+    @classmethod
+    def from_json(cls, value: Any) -> Tag:
+        return cls(value["element"], dict(value["attributes"]), value.get("xml") or "")
+
+    def as_json(self) -> dict[str, Any]:
+        kept: dict[str, Any] = {"element": self.element, "attributes": self.attributes}
+        if self.xml:
+            kept["xml"] = self.xml
+        return kept
+
+    @property
+    def identity(self) -> str:
+        return self.attributes.get("ID", "")
+
+    @property
+    def label(self) -> str:
+        return self.attributes.get("LABEL", "")
+
+    @property
+    def is_ours(self) -> bool:
+        return self.attributes.get("TYPE") == TYPE
+
+    @property
+    def names_a_kind(self) -> bool:
+        """Whether its label says what the thing is that points at it."""
+        return self.element != "NamedEntityTag" and self.attributes.get("TYPE", "").casefold() in _KIND_WORDS
+
+
+def kind_in(refs: str, tags: Mapping[str, Tag]) -> str | None:
+    """The label of the first tag among *refs* that names a kind."""
+    for ref in refs.split():
+        tag = tags.get(ref)
+        if tag is not None and tag.names_a_kind:
+            return tag.label
+    return None
+
+
+class Tagging:
+    """The tags of one file while it is written: those that were kept, and new ones for kinds that have none yet."""
+
+    def __init__(self, kept: list[Any], ids: Identities, renamed: dict[str, str]) -> None:
+        self.ids = ids
+        self.tags: dict[str, Tag] = {}
+        self.by_label: dict[tuple[str, str], str] = {}
+        self.prefixes: dict[tuple[str, str], str] = {}
+        for stated in kept:
+            tag = Tag.from_json(stated)
+            if not tag.identity or tag.identity in self.tags:
+                continue
+            self.tags[tag.identity] = tag
+            renamed[tag.identity] = ids.take(tag.identity)
+            if tag.names_a_kind:
+                use = "line" if tag.attributes.get("DESCRIPTION", "").startswith("line type") else ""
+                self.by_label.setdefault((use, tag.label), tag.identity)
+        self.renamed = renamed
+        self.numbers = {"BT": 0, "LT": 0, "WT": 0}
+
+    def refs(self, kind: str, label: str | None, stated: str) -> str:
+        """The references of a block, line or word: those it had, with the one that names its kind set right."""
+        refs = stated.split()
+        if kind_in(stated, self.tags) != label:
+            for ref in refs:
+                tag = self.tags.get(ref)
+                if tag is not None and tag.names_a_kind:
+                    refs.remove(ref)
+                    break
+            if label:
+                refs.insert(0, self._tag_for(kind, label))
+            if kind_in(" ".join(refs), self.tags) != label:  # a second one that names a kind stood behind
+                refs = [ref for ref in refs if ref not in self.tags or not self.tags[ref].names_a_kind]
+                if label:
+                    refs.insert(0, self._tag_for(kind, label))
+        return " ".join(refs)
+
+    def _tag_for(self, kind: str, label: str) -> str:
+        use = "line" if kind == "line" else ""
+        known = self.by_label.get((use, label)) or self.prefixes.get((kind, label))
+        if known is not None:
+            return known
+        prefix, word = {"region": ("BT", "block"), "line": ("LT", "line")}.get(kind, ("WT", "word"))
+        while True:
+            self.numbers[prefix] += 1
+            identity = f"{prefix}{self.numbers[prefix]}"
+            if identity not in self.tags:
+                break
+        self.renamed[identity] = self.ids.take(identity)
+        self.tags[identity] = Tag(
+            "OtherTag", {"ID": identity, "LABEL": label, "DESCRIPTION": f"{word} type {label}"}
+        )
+        self.prefixes[kind, label] = identity
+        return identity
+
+    def written(self) -> list[str]:
+        """The tags as they stand in a file."""
+        found: list[str] = []
+        for identity, tag in self.tags.items():
+            attributes: dict[str, str] = {
+                key: tag.attributes[key]
+                for key in ("ID", "TYPE", "LABEL", "DESCRIPTION", "URI")
+                if key in tag.attributes
+            }
+            attributes["ID"] = self.renamed[identity]
+            inside = f"<XmlData>{tag.xml}</XmlData>" if tag.xml else ""
+            found.append(
+                f"<{tag.element}{attributes_of(attributes)}>{inside}</{tag.element}>"
+                if inside
+                else f"<{tag.element}{attributes_of(attributes)}/>"
+            )
+        return found

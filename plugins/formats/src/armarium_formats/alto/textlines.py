@@ -1,0 +1,314 @@
+"""Writing a TextLine: its words as Strings where they make up its text, else the text as one String."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium_formats.alto.lines import derived_space
+from armarium_formats.alto.own import clean_extras
+from armarium_formats.alto.profile import elements
+from armarium_formats.alto.reading import checksum
+from armarium_formats.alto.schema import fits, schema
+from armarium_formats.alto.strings import Split, split_line
+from armarium_formats.alto.writing import Writing, is_moved
+from armarium_formats.markup.fragments import (
+    attribute_of,
+    attributes_of,
+    illegal_characters,
+    name_of,
+    text_of,
+)
+from armarium_formats.page_model import PageSegment, PageText
+
+_BOX = ("HPOS", "VPOS", "WIDTH", "HEIGHT")
+
+
+class Textlines(Writing):
+    """The part of the writer that writes lines; the rest of it is in `writer`."""
+
+    def _line(self, line: PageSegment, indent: str) -> None:
+        entry: dict[str, Any] = {}
+        kept: dict[str, Any] = {}
+        if line.id not in self.ids.of_segment:  # put around words that had no line
+            attributes = {"ID": self.ids.make(line.id)}
+            entry["wrapper"] = True
+            stated: dict[str, str] = {}
+        else:
+            attributes = {"ID": self.ids.of_segment[line.id]}
+            if (
+                line.extras
+                or attributes["ID"] != line.id
+                or line.position is not None
+                or line.script
+                or line.cell
+                or line.confidence is not None
+            ):
+                kept, stated = self._begin(line, entry)
+            else:
+                stated = {}
+        if line.is_furniture:
+            entry["furniture"] = True
+        self._label(line, stated)
+        if line.language or line.direction:
+            self._facts(line, "TextLine", attributes, entry)
+        shape = self._outline(line, kept, attributes, always=True)
+        box = {key: attributes[key] for key in _BOX} if shape else {}
+        if line.baseline:
+            attributes["BASELINE"] = " ".join([f"{x} {y}" for x, y in self.whole(line.baseline)])
+        self._others("TextLine", stated, attributes, entry)
+        strings = self._strings(line, box, entry, indent + "  ")
+        if entry:
+            self.own_segments[attributes["ID"]] = entry
+        inner = f"{indent}  {shape}" if shape else ""
+        self.out.append(f"{indent}<TextLine{attributes_of(attributes)}>{inner}{strings}{indent}</TextLine>")
+
+    def _label(self, segment: PageSegment, stated: dict[str, str]) -> None:
+        """The kind of a line or word as a tag."""
+        if segment.kind_raw or "TAGREFS" in stated:
+            refs = self.tagging.refs(segment.kind, segment.kind_raw or None, stated.get("TAGREFS", ""))
+            if refs:
+                stated["TAGREFS"] = refs
+            else:
+                stated.pop("TAGREFS", None)
+
+    # ------------------------------------------------------------------------------------------ strings
+
+    def _strings(self, line: PageSegment, box: dict[str, str], entry: dict[str, Any], indent: str) -> str:
+        split = split_line(line)
+        if split is None:
+            if line.children:
+                self.lose(
+                    "words of lines",
+                    "they do not make up the text of their line, which counts; it was written as one String",
+                    len(line.children),
+                )
+            return self._whole_line(line, box, entry, indent)
+        if split.given:
+            self.lose(
+                "texts of words",
+                "they had none of their own; those of their line were given to them",
+                len(split.words),
+            )
+        self._texts_of_words(line, split, entry)
+        if split.moved or is_moved(line.children):
+            entry["sequence"] = [self.ids.of_segment[word.id] for word in line.children]
+        extras = ((line.texts[0].extras or {}).get("alto") or {}) if line.texts else {}
+        spaces = extras.get("spaces")
+        if spaces is not None and len(spaces) != len(split.words):
+            spaces = None
+        parts: list[str] = []
+        last = len(split.words) - 1
+        for index, (word, text) in enumerate(split.words):
+            parts.append(self._word(word, text, indent))
+            if index < last:
+                if split.blanks[index]:
+                    stated = (spaces[index] if spaces else None) or derived_space(
+                        word, split.words[index + 1][0]
+                    )
+                    parts.append(f"<SP{self._measures('SP', stated)}/>")
+            elif spaces and spaces[index] is not None:
+                parts.append(f"<SP{self._measures('SP', spaces[index])}/>")
+        if split.hyphen:
+            stated = {**(extras.get("hyphen") or {}), "CONTENT": split.hyphen}
+            parts.append(f"<HYP{self._measures('HYP', stated)}/>")
+        return "".join(parts)
+
+    def _measures(self, name: str, stated: dict[str, str]) -> str:
+        """The attributes of an SP or HYP that ALTO has as they are; their ids stand once."""
+        known = elements()[name].attributes
+        found = {
+            key: value
+            for key, value in stated.items()
+            if key in known and key != "ID" and fits(known[key], value)
+        }
+        if "ID" in stated and name == "SP":
+            found = {"ID": self.ids.take(stated["ID"]), **found}
+        lost = sum(1 for key in stated if key not in found)
+        if lost:
+            self.lose(f"attributes of {name}", "ALTO 4.4 has no place for them or not for their values", lost)
+        return attributes_of(found)
+
+    def _whole_line(self, line: PageSegment, box: dict[str, str], entry: dict[str, Any], indent: str) -> str:
+        """The line's text as one String without an id, its alternatives inside."""
+        first = line.texts[0] if line.texts else PageText("")
+        attributes: dict[str, str] = {"CONTENT": first.text}
+        kept = (first.extras or {}).get("alto") or {}
+        stated = dict(kept.get("string") or {})
+        if first.confidence is not None:
+            attributes["WC"] = _ratio(first.confidence)
+        inside = self._inside_string(first, line.texts[1:], attributes, entry)
+        leftover: dict[str, Any] = {}
+        self._others("String", stated, attributes, leftover)
+        if leftover:
+            self.lose(
+                "attributes of String",
+                "ALTO 4.4 has no place for them or not for their values",
+                len(leftover["alto"]["attributes"]),
+            )
+        attributes.update(box)
+        if line.texts:
+            self._texts_as_read(
+                line,
+                first.text
+                if first.text or len(line.texts) > 1 or first.confidence is not None or inside
+                else None,
+                entry,
+            )
+        return (
+            f"{indent}<String{attributes_of(attributes)}/>"
+            if not inside
+            else f"{indent}<String{attributes_of(attributes)}>{inside}</String>"
+        )
+
+    def _word(self, word: PageSegment, text: str, indent: str) -> str:
+        entry: dict[str, Any] = {}
+        kept: dict[str, Any] = {}
+        stated: dict[str, str] = {}
+        attributes = {"ID": self.ids.of_segment[word.id]}
+        if (
+            word.extras
+            or attributes["ID"] != word.id
+            or word.position is not None
+            or word.script
+            or word.cell
+            or word.confidence is not None
+        ):
+            kept, stated = self._begin(word, entry)
+        if word.is_furniture:
+            entry["furniture"] = True
+        if word.language or word.direction:
+            self._facts(word, "String", attributes, entry)
+        if word.kind_raw or stated:
+            self._label(word, stated)
+        shape = self._outline(word, kept, attributes, always=False)
+        if word.baseline:
+            self.lose("baseline of a word", "ALTO has baselines on lines only")
+        attributes["CONTENT"] = text
+        inside = shape
+        if word.texts:
+            first = word.texts[0]
+            if first.confidence is not None:
+                attributes["WC"] = _ratio(first.confidence)
+            if first.extras or len(word.texts) > 1:
+                inside += self._inside_string(first, word.texts[1:], attributes, entry)
+            read = first.text or len(word.texts) > 1 or first.confidence is not None or inside != shape
+            self._texts_as_read(word, first.text if read else None, entry)
+        if bad := illegal_characters(text):
+            self.lose("control characters in texts", "XML cannot hold them", bad)
+        self._others("String", stated, attributes, entry)
+        if entry:
+            self.own_segments[attributes["ID"]] = entry
+        return (
+            f"{indent}<String{attributes_of(attributes)}/>"
+            if not inside
+            else f"{indent}<String{attributes_of(attributes)}>{inside}</String>"
+        )
+
+    def _inside_string(
+        self, first: PageText, others: list[PageText], attributes: dict[str, str], entry: dict[str, Any]
+    ) -> str:
+        """Alternatives and glyphs of a String; what belongs to its very text goes into the attributes."""
+        kept = (first.extras or {}).get("alto") or {}
+        known = elements()["String"].attributes
+        for key, value in (kept.get("attributes") or {}).items():
+            if key in known and key not in attributes and fits(known[key], value):
+                attributes[key] = value
+            elif key not in attributes:
+                self.lose(f"attribute String/@{key}", "ALTO 4.4 has no place for its value")
+        inside = ""
+        for other in others:
+            purpose = ((other.extras or {}).get("alto") or {}).get("purpose")
+            more = f' PURPOSE="{attribute_of(purpose)}"' if purpose else ""
+            inside += f"<ALTERNATIVE{more}>{text_of(other.text)}</ALTERNATIVE>"
+        for fragment in kept.get("elements") or ():
+            settled = (
+                self.ids.settle(fragment)
+                if schema().is_valid(fragment) and name_of(fragment) == "Glyph"
+                else None
+            )
+            if settled is None:
+                self.lose(f"element String/{name_of(fragment)}", "ALTO 4.4 has no place for it as it is")
+            else:
+                inside += settled
+        return inside
+
+    # ------------------------------------------------------------------------- texts that strings do not say
+
+    def _texts_of_words(self, line: PageSegment, split: Split, entry: dict[str, Any]) -> None:
+        """The line's own texts where they are more or other than what its words say."""
+        first = line.texts[0] if line.texts else None
+        simple = (
+            first is not None
+            and len(line.texts) == 1
+            and first.text == split.text
+            and first.confidence is None
+            and first.kind == "transcription"
+            and not clean_extras(first.extras)
+        )
+        if simple or (not line.texts and not split.text):
+            return
+        of = checksum(split.text) if split.text else None
+        if first is not None and first.text != split.text:
+            self.lose(
+                "blanks in texts",
+                "ALTO has one blank between words, or none; the text stands in a tag of ours",
+            )
+        if len(line.texts) > 1:
+            self.lose(
+                "alternatives of lines",
+                "ALTO has them on strings only; they stand in a tag of ours",
+                len(line.texts) - 1,
+            )
+        if first is not None and first.confidence is not None:
+            self.lose(
+                "confidence of a line's text", "ALTO states it on strings only; it stands in a tag of ours"
+            )
+        entry["texts"] = {"of": of, "all": [self._text_as_kept(text, split.text) for text in line.texts]}
+
+    def _texts_as_read(self, segment: PageSegment, read: str | None, entry: dict[str, Any]) -> None:
+        """What of the texts a String and its alternatives do not say."""
+        texts = segment.texts
+        plain = all(
+            text.kind == "transcription"
+            and not (text.extras and clean_extras(text.extras))
+            and (number == 0 or text.confidence is None)
+            for number, text in enumerate(texts)
+        )
+        if plain and read is not None and not illegal_characters("".join(text.text for text in texts)):
+            return
+        if read is None:
+            self.lose(
+                "empty texts", "ALTO does not tell an empty text from none; they stand in a tag of ours"
+            )
+        sure = sum(1 for text in texts[1:] if text.confidence is not None)
+        if sure:
+            self.lose(
+                "confidence of alternatives", "ALTO has no place for it; it stands in a tag of ours", sure
+            )
+        seen = _lawful(read) if read is not None else None
+        entry["texts"] = {
+            "of": checksum(seen) if seen is not None else None,
+            "all": [
+                self._text_as_kept(text, seen if number == 0 else None) for number, text in enumerate(texts)
+            ],
+        }
+        if read is not None and (bad := illegal_characters(read)) and segment.kind == "line":
+            self.lose("control characters in texts", "XML cannot hold them", bad)
+
+    def _text_as_kept(self, text: PageText, read: str | None) -> list[Any]:
+        extras = dict(clean_extras(text.extras)) if text.extras else {}
+        return [
+            None if text.text == read and read is not None else text.text,
+            text.confidence,
+            text.kind,
+            extras or None,
+        ]
+
+
+def _ratio(value: float) -> str:
+    return repr(min(1.0, max(0.0, float(value))))
+
+
+def _lawful(text: str) -> str:
+    """A text as it comes back from a file."""
+    return "".join(one for one in text if not illegal_characters(one)) if illegal_characters(text) else text

@@ -1,0 +1,329 @@
+"""Writing ALTO 4.4: strict, from a page model, as one string; what ALTO cannot say is counted as a loss."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from armarium_formats.alto.arrangement import Block, arrange
+from armarium_formats.alto.own import EXPORT, clean_extras, write_tag
+from armarium_formats.alto.profile import NAMESPACE, SPACES, VERSION, XLINK
+from armarium_formats.alto.schema import fits, schema
+from armarium_formats.alto.tags import kind_in
+from armarium_formats.alto.textlines import Textlines
+from armarium_formats.alto.writing import IDS, OURS, is_moved
+from armarium_formats.driver import Loss, WriteContext, Written
+from armarium_formats.kinds import in_page_words, of_alto
+from armarium_formats.markup.fragments import attributes_of, name_of, text_of
+from armarium_formats.page_model import PageModel, PageOrder, PageSegment
+from armarium_formats.pagexml.vocabulary import FOREIGN_FURNITURE, FURNITURE
+
+
+def write(page: PageModel, context: WriteContext) -> Written:
+    """*page* as ALTO 4.4 with the losses counted."""
+    return _File(page, context).written()
+
+
+class _File(Textlines):
+    """One file while it is written."""
+
+    # ------------------------------------------------------------------------------------------ the file
+
+    def written(self) -> Written:
+        """The whole file. Tags, styles and the body first: what they use up is then known to what points at it."""
+        page = self.page
+        description = self._description()
+        styles = [settled for one in self.kept.get("styles") or () if (settled := self._named(one, "Styles"))]
+        chain = (
+            ((page.order.extras or {}).get("alto") or {}).get("idnext") if page.order is not None else None
+        )
+        if chain is not None and page.order is not None:
+            names = [node.segment_id for node in page.order.items if node.segment_id]
+            self.after = dict(pairwise(names))
+        body = self._body()
+        order = self._order(page.order) if chain is None else ""
+        if self.ids.changed:
+            self.lose(
+                "ids",
+                "ALTO asks for ids that begin with a letter and stand once; the original stands in a tag of ours",
+                self.ids.changed,
+            )
+        own = {
+            key: value
+            for key, value in (
+                ("page", self.own_page),
+                ("segments", self.own_segments),
+                ("groups", self.own_groups),
+            )
+            if value
+        }
+        tags = self.tagging.written()
+        if own:
+            tags.append(write_tag(self.ids.make("armarium_kept"), own))
+        link = f' xmlns:xlink="{XLINK}"' if self.linked else ""
+        layout = self._refs_only("layout", self.kept.get("layout") or {})
+        content = "".join(
+            [
+                f'<?xml version="1.0" encoding="UTF-8"?>\n<alto xmlns="{NAMESPACE}"{link} SCHEMAVERSION="{VERSION}">',
+                description,
+                _holder("Styles", sorted(styles, key=lambda one: name_of(one) != "TextStyle")),
+                _holder("Tags", tags),
+                order,
+                f"\n  <Layout{layout}>{body}\n  </Layout>\n</alto>\n",
+            ]
+        )
+        return Written(content, [Loss(what, count, why) for (what, why), count in self.losses.items()])
+
+    def _named(self, fragment: str, where: str) -> str | None:
+        """A kept part of the file with an id that clashes with nothing; what ALTO 4.4 has no place for goes into our tag."""
+        name = name_of(fragment)
+        if fragment in self.own_page.get("alto", {}).get("elements", ()) or not schema().is_valid(fragment):
+            self._leave(self.own_page, "elements", fragment)
+            return None
+        found = IDS.match(fragment)
+        if found is not None and fragment.startswith(f"<{name} "):
+            self.renamed[found.group(3)] = given = self.ids.take(found.group(3))
+            if given != found.group(3):
+                fragment = f'{found.group(1)}ID="{given}"{fragment[found.end() :]}'
+        return fragment
+
+    def _description(self) -> str:
+        steps: list[str] = []
+        for fragment in self.kept.get("description") or ():
+            if name_of(fragment) not in ("OCRProcessing", "Processing"):
+                self._leave(self.own_page, "elements", fragment)
+            elif f'ID="{EXPORT}"' not in fragment and (settled := self._named(fragment, "Description")):
+                steps.append(settled)
+        steps.sort(key=lambda one: name_of(one) != "OCRProcessing")
+        source: list[str] = []
+        for fragment in self.kept.get("source") or ():
+            if name_of(fragment) in ("fileIdentifier", "documentIdentifier") and schema().is_valid(fragment):
+                source.append(fragment)
+            else:
+                self._leave(self.own_page, "elements", fragment)
+        for fragment in self.kept.get("elements") or ():
+            self._leave(self.own_page, "elements", fragment)
+        source.sort(key=lambda one: name_of(one) != "fileIdentifier")
+        creator, _, version = self.context.creator.partition(" ")
+        software = f"<softwareName>{text_of(creator)}</softwareName>" + (
+            f"<softwareVersion>{text_of(version)}</softwareVersion>" if version else ""
+        )
+        when = f"<processingDateTime>{self.context.created}</processingDateTime>"
+        if not fits("date", self.context.created):
+            when = ""
+        steps.append(
+            f'<Processing ID="{self.ids.take(EXPORT)}"><processingCategory>contentModification</processingCategory>{when}'
+            f"<processingStepDescription>export</processingStepDescription>"
+            f"<processingSoftware>{software}</processingSoftware></Processing>"
+        )
+        if not self.page.image:
+            self.lose("the image's name", "the page names no image; programs that read ALTO look for one")
+        name = f"<fileName>{text_of(self.page.image)}</fileName>" if self.page.image else ""
+        inside = "".join(f"\n    {one}" for one in steps)
+        return (
+            f"\n  <Description>\n    <MeasurementUnit>pixel</MeasurementUnit>\n    <sourceImageInformation>{name}"
+            f"{''.join(source)}</sourceImageInformation>{inside}\n  </Description>"
+        )
+
+    def _body(self) -> str:
+        """The Page with its spaces."""
+        page = self.page
+        stated = dict(self.kept.get("attributes") or {})
+        attributes = {
+            "ID": self._take(stated.pop("ID", "page_1")),
+            "WIDTH": str(page.width),
+            "HEIGHT": str(page.height),
+            "PHYSICAL_IMG_NR": stated.pop("PHYSICAL_IMG_NR", "1"),
+        }
+        if not fits("float", attributes["PHYSICAL_IMG_NR"]):
+            stated["PHYSICAL_IMG_NR"], attributes["PHYSICAL_IMG_NR"] = attributes["PHYSICAL_IMG_NR"], "1"
+        if page.language:
+            if fits("tag", page.language):
+                attributes["LANG"] = page.language
+            else:
+                self.own_page["language"] = page.language
+                self.lose("language of the page", "it is no language tag; it stands in a tag of ours")
+        for key in ("script", "direction"):
+            if value := getattr(page, key):
+                self.own_page[key] = value
+                self.lose(f"{key} of the page", "ALTO has no place for it; it stands in a tag of ours")
+        spaces: dict[str, Any] = self.kept.get("spaces") or {}
+        filled: dict[str, list[Block]] = {}
+        tops = arrange(page.segments, self.lose)
+        for block in tops:
+            wish = ((block.segment.extras or {}).get("alto") or {}).get("space") if block.segment else None
+            filled.setdefault(wish if wish in SPACES else "PrintSpace", []).append(block)
+        sequence = [block for name in SPACES for block in filled.get(name, ())]
+        if [id(one) for one in sequence] != [id(one) for one in tops] or is_moved(page.segments):
+            self.own_page["sequence"] = [self.ids.of_segment[segment.id] for segment in page.segments]
+        inside: list[str] = []
+        for name in SPACES:
+            if name in spaces or name in filled or name == "PrintSpace":
+                inside.append(self._space(name, spaces.get(name), filled.get(name, [])))
+        self._others("Page", stated, attributes, self.own_page)
+        others = clean_extras(page.extras)
+        if others:
+            self.own_page["extras"] = others
+            self.lose(OURS, "ALTO has no place for it; it stands in a tag of ours, which Armarium reads back")
+        return f"\n    <Page{attributes_of(attributes)}>{''.join(inside)}\n    </Page>"
+
+    def _space(self, name: str, kept: dict[str, Any] | None, blocks: list[Block]) -> str:
+        stated = dict((kept or {}).get("attributes") or {})
+        attributes: dict[str, str] = {}
+        if kept is None and name == "PrintSpace":
+            attributes = {
+                "HPOS": "0",
+                "VPOS": "0",
+                "WIDTH": str(self.page.width),
+                "HEIGHT": str(self.page.height),
+            }
+        if "ID" in stated:
+            attributes["ID"] = self._take(stated.pop("ID"))
+        leftover: dict[str, Any] = {}
+        self._others(name, stated, attributes, leftover)
+        for key, value in (leftover.get("alto") or {}).get("attributes", {}).items():
+            self._leave(self.own_page, "attributes", value, f"{name}/{key}")
+        shape = (kept or {}).get("shape") or ""
+        if shape and not schema().is_valid(shape):
+            self._leave(self.own_page, "elements", shape)
+            shape = ""
+        self.out = []
+        for block in blocks:
+            self._block(block, "\n        ")
+        inside = f"\n        {shape}" if shape else ""
+        return f"\n      <{name}{attributes_of(attributes)}>{inside}{''.join(self.out)}\n      </{name}>"
+
+    # ------------------------------------------------------------------------------------------ blocks
+
+    def _block(self, block: Block, indent: str) -> None:
+        segment = block.segment
+        out = self.out
+        if segment is None:
+            identity = self.ids.make(block.wraps)
+            self.own_segments[identity] = {"wrapper": True}
+            out.append(f'{indent}<TextBlock ID="{identity}">')
+        else:
+            entry: dict[str, Any] = {}
+            attributes = {"ID": self.ids.of_segment[segment.id]}
+            kept, stated = self._begin(segment, entry)
+            self._kind(block, segment, stated, attributes, entry)
+            self._facts(segment, block.element, attributes, entry)
+            shape = self._outline(segment, kept, attributes, always=True)
+            after = self.after.get(segment.id)
+            if after is not None and after in self.ids.of_segment:
+                attributes["IDNEXT"] = self.ids.of_segment[after]
+            self._others(block.element, stated, attributes, entry)
+            if segment.baseline:
+                self.lose("baseline of a region", "ALTO has baselines on lines only")
+            self._region_texts(segment, entry)
+            if is_moved(segment.children):
+                entry["sequence"] = [self.ids.of_segment[child.id] for child in segment.children]
+            if entry:
+                self.own_segments[attributes["ID"]] = entry
+            inside = block.blocks or block.lines
+            if not shape and not inside:
+                out.append(f"{indent}<{block.element}{attributes_of(attributes)}/>")
+                return
+            out.append(
+                f"{indent}<{block.element}{attributes_of(attributes)}>{indent}  {shape}"
+                if shape
+                else f"{indent}<{block.element}{attributes_of(attributes)}>"
+            )
+        inner = indent + "  "
+        for one in block.blocks:
+            self._block(one, inner)
+        for line in block.lines:
+            self._line(line, inner)
+        out.append(f"{indent}</{block.element}>")
+
+    def _kind(
+        self,
+        block: Block,
+        segment: PageSegment,
+        stated: dict[str, str],
+        attributes: dict[str, str],
+        entry: dict[str, Any],
+    ) -> None:
+        """The region's kind as TYPE or as a tag; what neither says stands in our tag."""
+        refs = stated.get("TAGREFS", "")
+        by_tag = block.element in ("TextBlock", "GraphicalElement") or (
+            bool(block.kind) and kind_in(refs, self.tagging.tags) == block.kind and "TYPE" not in stated
+        )
+        label: str | None = block.kind or None
+        if by_tag:
+            refs = self.tagging.refs("region", label, refs)
+        elif label:
+            attributes["TYPE"] = label
+        elif kind_in(refs, self.tagging.tags):  # its tag said what it was, and it is that no more
+            refs = self.tagging.refs("region", None, refs)
+        if refs:
+            stated["TAGREFS"] = refs
+        told = of_alto(block.element, label)
+        if segment.kind_raw and in_page_words(told) != in_page_words(segment.kind_raw):
+            entry["kind_raw"] = segment.kind_raw
+        word = told.rpartition(":")[2]
+        space = ((segment.extras or {}).get("alto") or {}).get("space")
+        told_so = (
+            space in ("TopMargin", "BottomMargin")
+            or word in FURNITURE
+            or word.casefold() in FOREIGN_FURNITURE
+        )
+        if segment.is_furniture != told_so:
+            entry["furniture"] = segment.is_furniture
+
+    def _region_texts(self, segment: PageSegment, entry: dict[str, Any]) -> None:
+        """A region's own text: ALTO has none, so it stands in our tag; one that only repeats its lines is no loss."""
+        if not segment.texts:
+            return
+        lines = [part.text for part in segment.walk() if part.kind == "line" and part.text]
+        if len(segment.texts) > 1 or segment.text != "\n".join(lines):
+            self.lose(
+                "texts of regions",
+                "ALTO has texts in lines only; they stand in a tag of ours",
+                len(segment.texts),
+            )
+        entry["texts"] = {"of": None, "all": [self._text_as_kept(text, None) for text in segment.texts]}
+
+    # ------------------------------------------------------------------------------------------ order
+
+    def _order(self, order: PageOrder | None) -> str:
+        if order is None:
+            return ""
+        kept = (order.extras or {}).get("alto") or {}
+        tops = order.items if kept.get("top") and order.items else [order]
+        groups = [top if top.items else PageOrder(items=[top]) for top in tops]
+        body = "".join(self._node(group) for group in groups)
+        return f"\n  <ReadingOrder>{body}</ReadingOrder>" if body else ""
+
+    def _node(self, node: PageOrder) -> str:
+        extras = node.extras or {}
+        stated = dict((extras.get("alto") or {}).get("attributes") or {})
+        reference = self.ids.of_segment.get(node.segment_id or "")
+        if not node.items and reference is None:
+            self.lose("an entry of the reading order", "it names a segment that the page does not have")
+            return ""
+        inside = "".join(self._node(item) for item in node.items)
+        if node.items and not inside:
+            return ""
+        tag = "ElementRef" if not node.items else ("OrderedGroup" if node.is_ordered else "UnorderedGroup")
+        wish = (
+            stated.pop("ID", "") or ((extras.get("pagexml") or {}).get("attributes") or {}).get("id") or "ro"
+        )
+        attributes = {"ID": self._take(wish)}
+        if reference is not None:
+            attributes["REF"] = reference
+        leftover: dict[str, Any] = {}
+        self._others(tag, stated, attributes, leftover)
+        own = clean_extras(extras)
+        if own:
+            self.own_groups[attributes["ID"]] = own
+        return (
+            f"<{tag}{attributes_of(attributes)}/>"
+            if not inside
+            else f"<{tag}{attributes_of(attributes)}>{inside}</{tag}>"
+        )
+
+
+def _holder(name: str, parts: list[str]) -> str:
+    """An element with its parts, a line each; nothing when it has none."""
+    return f"\n  <{name}>" + "".join(f"\n    {part}" for part in parts) + f"\n  </{name}>" if parts else ""

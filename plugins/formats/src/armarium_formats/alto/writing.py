@@ -1,0 +1,180 @@
+"""What the parts of the ALTO writer share: ids, references, places, what has no place, and the losses."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from armarium_formats.alto.own import clean_extras
+from armarium_formats.alto.profile import elements
+from armarium_formats.alto.reading import DIRECTIONS
+from armarium_formats.alto.schema import fits, schema
+from armarium_formats.alto.shapes import box_of, corners
+from armarium_formats.alto.tags import Tagging
+from armarium_formats.driver import WriteContext
+from armarium_formats.markup.fragments import attribute_of
+from armarium_formats.markup.identities import Identities
+from armarium_formats.page_model import PageModel, PageSegment, Point, ordered
+
+IDS = re.compile(r'(<[^<>]*?\s)(ID)="([^"]*)"')
+"""The ids in a fragment of ALTO."""
+
+OURS = "what other formats keep"
+
+
+class Writing:
+    """One file while it is written."""
+
+    def __init__(self, page: PageModel, context: WriteContext) -> None:
+        self.page = page
+        self.context = context
+        self.kept: dict[str, Any] = page.extras.get("alto") or {}
+        self.losses: Counter[tuple[str, str]] = Counter()
+        self.ids = Identities((segment.id for segment in page.walk()), IDS)
+        self.renamed: dict[str, str] = {}
+        self.own_segments: dict[str, Any] = {}
+        self.own_page: dict[str, Any] = {}
+        self.own_groups: dict[str, Any] = {}
+        self.after: dict[str, str] = {}
+        self.tagging = Tagging(self.kept.get("tags") or [], self.ids, self.renamed)
+        self.linked = False
+        self.out: list[str] = []
+
+    def lose(self, what: str, why: str, count: int = 1) -> None:
+        """Count something that the file does not carry as the page has it."""
+        self.losses[what, why] += count
+
+    def _begin(self, segment: PageSegment, entry: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+        """What ALTO kept of a segment and its attributes; what others kept and what ALTO has no place for goes into *entry*."""
+        extras = segment.extras or {}
+        kept: dict[str, Any] = extras.get("alto") or {}
+        identity = self.ids.of_segment[segment.id]
+        if identity != segment.id:
+            entry["id"] = segment.id
+        if segment.position is not None:
+            entry["position"] = segment.position
+        if segment.confidence is not None:
+            entry["confidence"] = segment.confidence
+            self.lose(
+                f"confidence of a {segment.kind}",
+                "ALTO states confidence on strings only; it stands in a tag of ours",
+            )
+        if segment.cell is not None:
+            entry["cell"] = segment.cell
+            self.lose("cells of tables", "ALTO knows no rows and columns; they stand in a tag of ours")
+        if segment.script:
+            entry["script"] = segment.script
+            self.lose(f"script of a {segment.kind}", "ALTO has no place for it; it stands in a tag of ours")
+        if extras and (others := clean_extras(extras)):
+            entry["extras"] = others
+            self.lose(OURS, "ALTO has no place for it; it stands in a tag of ours, which Armarium reads back")
+        for fragment in kept.get("elements") or ():
+            self._leave(entry, "elements", fragment)
+        return kept, dict(kept.get("attributes") or {})
+
+    def _facts(
+        self, segment: PageSegment, element: str, attributes: dict[str, str], entry: dict[str, Any]
+    ) -> None:
+        """Language and direction where ALTO has a place for them."""
+        known = elements()[element].attributes
+        if segment.language:
+            if "LANG" in known and fits("tag", segment.language):
+                attributes["LANG"] = segment.language
+            else:
+                entry["language"] = segment.language
+                self.lose(f"language of a {segment.kind}", "ALTO has no place for it or not for its value")
+        if segment.direction:
+            if "BASEDIRECTION" in known and segment.direction in DIRECTIONS:
+                attributes["BASEDIRECTION"] = segment.direction
+            else:
+                entry["direction"] = segment.direction
+                self.lose(f"direction of a {segment.kind}", "ALTO has no place for it or not for its value")
+
+    def _outline(
+        self, segment: PageSegment, kept: dict[str, Any], attributes: dict[str, str], *, always: bool
+    ) -> str:
+        """The box goes into the attributes; a shape that is more than a box is answered, or any when *always*."""
+        if not segment.points:
+            return ""
+        points = self.whole(segment.points)
+        around = box_of(points)
+        same = kept.get("of") == list(around)
+        box = kept["box"] if same and kept.get("box") else around
+        for key, value in zip(("HPOS", "VPOS", "WIDTH", "HEIGHT"), box, strict=True):
+            attributes[key] = str(round(value))
+        if same and kept.get("shape") and schema().is_valid(kept["shape"]):
+            return str(kept["shape"])
+        if not always and points == corners(around) and box is around:
+            return ""
+        return f'<Shape><Polygon POINTS="{" ".join([f"{x} {y}" for x, y in points])}"/></Shape>'
+
+    def whole(self, points: Iterable[Point]) -> list[tuple[int, int]]:
+        """Points in whole pixels of the page."""
+        found = [(round(x), round(y)) for x, y in points]
+        if any(x != fx or y != fy for (x, y), (fx, fy) in zip(found, points, strict=True)):
+            self.lose("decimals of coordinates", "places are written in whole pixels")
+        if any(x < 0 or y < 0 for x, y in found):
+            self.lose(
+                "coordinates left of or above the page", "no program reads negative places; they became 0"
+            )
+            found = [(max(0, x), max(0, y)) for x, y in found]
+        return found
+
+    def _others(
+        self, element: str, stated: dict[str, str], attributes: dict[str, str], entry: dict[str, Any]
+    ) -> None:
+        """Attributes that were kept: where ALTO 4.4 has them as they are, else in our tag."""
+        if not stated:
+            return
+        known = elements()[element].attributes
+        for key, value in stated.items():
+            kind = known.get(key)
+            if key in attributes:
+                continue
+            if kind in ("refs", "ref"):
+                found, lost = self._resolved(value)
+                if found and (kind == "refs" or not lost):
+                    attributes[key] = " ".join(found)
+                if lost:
+                    self._leave(entry, "attributes", " ".join(lost), key)
+            elif kind is not None and kind != "id" and fits(kind, value):
+                attributes[key] = value
+                self.linked = self.linked or key.startswith("xlink:")
+            else:
+                self._leave(entry, "attributes", value, key)
+
+    def _resolved(self, value: str) -> tuple[list[str], list[str]]:
+        """References as they are written now, and those that point at nothing."""
+        found: list[str] = []
+        lost: list[str] = []
+        for one in value.split():
+            given = self.renamed.get(one) or self.ids.of_segment.get(one)
+            (found if given else lost).append(given or one)
+        return found, lost
+
+    def _refs_only(self, where: str, stated: dict[str, str]) -> str:
+        found, lost = self._resolved(stated.get("STYLEREFS", ""))
+        if lost:
+            self._leave(self.own_page, "attributes", " ".join(lost), f"{where}/STYLEREFS")
+        return f' STYLEREFS="{attribute_of(" ".join(found))}"' if found else ""
+
+    def _leave(self, entry: dict[str, Any], where: str, value: str, key: str = "") -> None:
+        """Something of ALTO that 4.4 has no place for: into our tag."""
+        kept = entry.setdefault("alto", {})
+        if where == "elements":
+            if value not in kept.setdefault("elements", []):
+                kept["elements"].append(value)
+        else:
+            kept.setdefault("attributes", {})[key] = value
+
+    def _take(self, wish: str) -> str:
+        given = self.ids.take(wish)
+        self.renamed[wish] = given
+        return given
+
+
+def is_moved(segments: list[PageSegment]) -> bool:
+    """Whether brothers are written in another sequence than they stand in: by the positions they state."""
+    return any(one is not other for one, other in zip(ordered(segments), segments, strict=True))

@@ -1,0 +1,69 @@
+"""What regions are called in one format and in another: the words of ALTO in PAGE's, and those of PAGE in ALTO's."""
+
+from __future__ import annotations
+
+from typing import Final
+
+ALTO_BLOCKS: Final = ("TextBlock", "Illustration", "GraphicalElement", "ComposedBlock")
+
+_TABLES: Final = frozenset({"table", "tableregion"})
+_TEXTS: Final = frozenset({"TextRegion", "TableCell"})
+
+
+def split_kind(raw: str | None) -> tuple[str, str]:
+    """The element and the type in a region's `kind_raw`: "TextRegion:heading", "TextBlock:MainZone", or a bare word."""
+    name, _, kind = (raw or "").partition(":")
+    return name, kind
+
+
+def in_page_words(raw: str | None) -> str | None:
+    """A region's kind with an ALTO element turned into PAGE's: a TextBlock is a TextRegion, and so on."""
+    name, kind = split_kind(raw)
+    match name:
+        case "TextBlock":
+            return f"TextRegion:{kind}" if kind else "TextRegion"
+        case "Illustration":
+            return f"ImageRegion:{kind}" if kind else "ImageRegion"
+        case "GraphicalElement":
+            return f"SeparatorRegion:{kind}" if kind else "SeparatorRegion"
+        case "ComposedBlock" if kind.casefold() in _TABLES:
+            return "TableRegion"
+        case "ComposedBlock":
+            return f"TextRegion:{kind or 'ComposedBlock'}"
+        case _:
+            return raw
+
+
+def in_alto_words(raw: str | None, *, has_regions: bool, has_text: bool) -> tuple[str, str]:
+    """The ALTO element for a region and its type, which goes into TYPE or into a tag.
+
+    has_regions: other regions stand in it, which only a ComposedBlock may have; has_text: lines stand in it.
+    """
+    name, kind = split_kind(raw)
+    if name == "TableRegion":
+        name, kind = "ComposedBlock", kind or "table"
+    elif name == "SeparatorRegion" and not has_regions and not has_text:
+        name = "GraphicalElement"
+    elif name in _TEXTS:
+        name, kind = "TextBlock", raw or "" if name == "TableCell" else kind
+    elif name not in ALTO_BLOCKS:
+        picture = name.endswith("Region") and name.isascii()
+        kind = raw or ""
+        name = "Illustration" if picture and not has_text else "TextBlock"
+    if has_regions and name != "ComposedBlock":
+        return "ComposedBlock", kind if name == "TextBlock" else (raw or "")
+    if has_text and name in ("Illustration", "GraphicalElement"):
+        return "ComposedBlock", raw or ""
+    return name, kind
+
+
+def of_alto(element: str, kind: str | None) -> str:
+    """A region's `kind_raw` as an ALTO file has it; a TYPE that is PAGE's own word stands alone."""
+    if not kind:
+        return element
+    name = kind.partition(":")[0]
+    if name.endswith("Region") and name.isascii() and element != "TextBlock":
+        return kind
+    if name == "TableCell":
+        return kind
+    return f"{element}:{kind}"
