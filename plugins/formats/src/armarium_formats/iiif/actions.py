@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from armarium.api import ActionContext, Conflict, Example, NotFound, action, new_id, now
+from armarium.api import ActionContext, Conflict, Egress, Example, NotFound, action, new_id, now
 from armarium_documents.api import (
     add_rendition,
     documents,
@@ -198,8 +198,6 @@ def _keep(
 )
 def fetch_manifest(ctx: ActionContext, p: FetchManifest) -> dict[str, Any]:
     """Enqueue the job; the address is looked at first. Forbidden and BadRequest of the network gate, NotFound."""
-    from armarium.api import Egress
-
     Egress(local_only=ctx.engine.settings.local_only).checked(p.url)
     parent = sources_folder(ctx.conn) if p.parent_id is None else require_live(ctx.conn, p.parent_id)
     require_parent(ctx.conn, parent.id, "folder")

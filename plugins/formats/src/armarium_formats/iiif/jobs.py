@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -70,45 +71,54 @@ def run_manifest(ctx: JobContext) -> dict[str, Any]:
     return dict(outcome.result or {})
 
 
+@dataclass
+class _Kept:
+    """The checkpoint of fetching pictures: how many pages are done with, and what became of them."""
+
+    done: int = 0
+    fetched: int = 0
+    failures: int = 0
+    failed: list[dict[str, str]] = field(default_factory=list)
+
+    def fail(self, document_id: str, why: str) -> None:
+        self.failures += 1
+        if len(self.failed) < MAX_LISTED:
+            self.failed.append({"document_id": document_id, "why": why})
+
+
 def run_images(ctx: JobContext) -> dict[str, Any]:
     """Fetch what is missing, one picture a step. One that is refused or lost is told in the result and stops no other."""
     args: ImagesJobArgs = ctx.args
     total = len(args.document_ids)
-    at = int(ctx.checkpoint.get("done", 0))
-    fetched = int(ctx.checkpoint.get("fetched", 0))
-    failed: list[dict[str, str]] = list(ctx.checkpoint.get("failed", []))
-    failures = int(ctx.checkpoint.get("failures", 0))
-    silent = 0
+    kept = _Kept(**ctx.checkpoint)
+    answered, silent = asdict(kept), 0
     with tempfile.TemporaryDirectory(prefix="armarium-iiif-") as folder:
-        for number, document_id in enumerate(args.document_ids[at:], at + 1):
+        for number, document_id in enumerate(args.document_ids[kept.done :], kept.done + 1):
             ctx.check()
+            before = asdict(kept)
+            kept.done = number
             with ctx.library.db.read() as conn:
                 found = references(conn, [document_id])
             if found and not found[0].has_picture:
                 try:
                     params = _fetched(ctx, found[0], Path(folder) / "picture")
-                    kept = {"done": number, "fetched": fetched + 1, "failed": failed, "failures": failures}
-                    ctx.act("iiif.attach_image", params, checkpoint=kept, done=number, total=total)
-                    fetched, silent = fetched + 1, 0
+                    kept.fetched += 1
+                    ctx.act("iiif.attach_image", params, checkpoint=asdict(kept), done=number, total=total)
+                    silent = 0
                     time.sleep(PAUSE_SECONDS)
                     continue
                 except ServiceError as refusal:
-                    if refusal.code == "unreachable":
-                        silent += 1
-                        if silent >= UNREACHABLE_IN_A_ROW:
-                            raise RetryLater(
-                                "The server of the pictures does not answer.", seconds=300
-                            ) from None
+                    kept = _Kept(**{**before, "done": number})
+                    answered = before if silent == 0 else answered
+                    silent = silent + 1 if refusal.code == "unreachable" else 0
+                    if silent >= UNREACHABLE_IN_A_ROW:
+                        # Those before it went unanswered for the same reason: they are asked for again with it.
+                        ctx.save(answered, done=answered["done"], total=total)
+                        raise RetryLater("The server of the pictures does not answer.", seconds=300) from None
                     ctx.log("warning", f"{document_id}: {refusal.detail}")
-                    failures += 1
-                    if len(failed) < MAX_LISTED:
-                        failed.append({"document_id": document_id, "why": refusal.detail})
-            ctx.save(
-                {"done": number, "fetched": fetched, "failed": failed, "failures": failures},
-                done=number,
-                total=total,
-            )
-    return {"fetched": fetched, "failed": failed, "failed_count": failures}
+                    kept.fail(document_id, refusal.detail)
+            ctx.save(asdict(kept), done=number, total=total)
+    return {"fetched": kept.fetched, "failed": kept.failed, "failed_count": kept.failures}
 
 
 def _fetched(ctx: JobContext, page: Reference, target: Path) -> dict[str, Any]:

@@ -61,16 +61,45 @@ class ReferencedManifest:
 
 
 _NOTES: Final = {
-    "not-a-canvas": "{} among the canvases not what a canvas is; left out.",
-    "no-canvas-id": "{} without a usable id of their own; their lines are given out under ours.",
-    "same-id": "{} with the id of an earlier one; left out.",
-    "no-size": "{} without a usable size; it is known once their picture is fetched.",
-    "no-picture": "{} without a picture.",
-    "several-pictures": "{} composed of several pictures; the first is referenced.",
-    "address": "{} addresses that are no web addresses (http or https); left out.",
-    "sequence": "{} further sequences; the first is imported.",
-    "range": "{} ranges (its table of contents); they stay in the manifest, which is kept as it came.",
+    "not-a-canvas": (
+        "1 entry among the canvases is none",
+        "{} entries among the canvases are none",
+        "left out",
+    ),
+    "no-canvas-id": (
+        "1 canvas has no usable id",
+        "{} canvases have no usable id",
+        "its lines are given under ours",
+    ),
+    "same-id": (
+        "1 canvas has the id of an earlier one",
+        "{} canvases have the id of an earlier one",
+        "left out",
+    ),
+    "no-size": (
+        "1 canvas has no usable size",
+        "{} canvases have no usable size",
+        "known once the picture is fetched",
+    ),
+    "no-picture": ("1 canvas has no picture", "{} canvases have no picture", "nothing can be fetched for it"),
+    "several-pictures": (
+        "1 canvas is composed of several pictures",
+        "{} canvases are composed of several pictures",
+        "the first is referenced",
+    ),
+    "address": (
+        "1 address is no web address (http or https)",
+        "{} addresses are no web addresses (http or https)",
+        "left out",
+    ),
+    "sequence": ("1 further sequence of pages", "{} further sequences of pages", "the first is imported"),
+    "range": (
+        "1 range (table of contents)",
+        "{} ranges (table of contents)",
+        "only in the manifest, which is kept",
+    ),
 }
+"""What was left out or decided: for one, for several, and what became of it."""
 
 
 def read_manifest(data: bytes, name: str) -> ReferencedManifest:
@@ -111,7 +140,7 @@ class _Reader:
             canvases=read,
             described=_described(found),
             direction=_direction(found, version),
-            notes=[_NOTES[what].format(_canvases(what, count)) for what, count in self.counted.items() if count],
+            notes=_told(self.counted),
         )  # fmt: skip
 
     def _parsed(self, data: bytes) -> Json:
@@ -228,13 +257,12 @@ def web_address(value: Any) -> str | None:
     return value
 
 
-def _canvases(what: str, count: int) -> str:
-    if what in ("address", "range", "sequence"):
-        return str(count)
-    return f"{count} canvas is" if count == 1 and what in ("several-pictures",) else (
-        f"{count} canvases are" if what == "several-pictures" else
-        f"{count} entries are" if what == "not-a-canvas" else f"{count} canvases"
-    )  # fmt: skip
+def _told(counted: Counter[str]) -> list[str]:
+    return [
+        f"{one if counted[what] == 1 else many.format(counted[what])}: {became}."
+        for what, (one, many, became) in _NOTES.items()
+        if counted[what]
+    ]
 
 
 def _listed(value: Any) -> list[Any]:
