@@ -21,7 +21,7 @@ from armarium_source_model.actions.samples import sample_page, sample_reading
 from armarium_source_model.actions.segments import anchor_value
 from armarium_source_model.api import segments
 from armarium_source_model.errors import ForwardingWouldLoop, refuse_provisional
-from armarium_source_model.geometry import convex_hull, tile_of, union_rect, validate_baseline
+from armarium_source_model.geometry import MAX_POINTS, convex_hull, tile_of, union_rect, validate_baseline
 from armarium_source_model.notes import add_notes, live_after
 from armarium_source_model.order import Shape, reading_sequence
 from armarium_source_model.queries.passes import reading_rule
@@ -97,20 +97,27 @@ def _in_order(ctx: ActionContext, rows: Sequence[SegmentRow]) -> list[SegmentRow
 
 
 def _joined_shape(keep: SegmentRow, ordered: Sequence[SegmentRow]) -> dict[str, Any]:
-    """The union of the rects, the hull of the polygons when all have one, one baseline when they stand in a row."""
+    """The union of the rects, the hull of the polygons when all have one, one baseline when they stand in a row.
+
+    A hull of more points than a shape may have is left out; a baseline of more stays the kept one's.
+    """
     rect = union_rect([box_of(row) for row in ordered])
     anchor = {name: value for name, value in keep.anchor.items() if name != "polygon"}
     anchor["rect"] = list(rect)
     polygons = [row.anchor.get("polygon") for row in ordered]
     if all(polygons):
-        anchor["polygon"] = convex_hull([point for polygon in polygons for point in polygon or ()])
+        hull = convex_hull([point for polygon in polygons for point in polygon or ()])
+        if len(hull) <= MAX_POINTS:
+            anchor["polygon"] = hull
     changes: dict[str, Any] = {
         "anchor": anchor,
         **dict(zip(BOXES, rect, strict=True)),
         "tile": tile_of(*rect),
     }
     if all(row.baseline for row in ordered) and _in_a_row(ordered):
-        changes["baseline"] = [point for row in ordered for point in row.baseline or ()]
+        baseline = [point for row in ordered for point in row.baseline or ()]
+        if len(baseline) <= MAX_POINTS:
+            changes["baseline"] = baseline
     return changes
 
 
