@@ -163,11 +163,15 @@ class Meddling(PageXml):
 
 
 class EmptyLoss(PlainText):
+    reads = False
+
     def write(self, page: PageModel, context: WriteContext) -> Written:
         return Written("", [Loss("shapes", 0, "no reason")])
 
 
 class Silent(PlainText):
+    reads = False
+
     def write(self, page: PageModel, context: WriteContext) -> Written:
         return Written(b"bytes")  # type: ignore[arg-type]
 

@@ -128,7 +128,7 @@ def nothing_written(library: Library) -> bool:
     ("file", "words", "code"),
     [
         ("", "empty", "empty_file"),
-        ("Dear Sir, no XML at all.", "Readable: ", "not_recognised"),
+        ("<recipe>Soup</recipe>", "Readable: ", "not_recognised"),
         ("<alto xmlns='http://www.loc.gov/standards/alto/ns-v4#'/>", "Readable: ", "not_recognised"),
         (PAGE[:-60], "not well-formed", "xml_malformed"),
         (PAGE.replace("880,120", "1880,120"), "l1", "shapes_outside"),
@@ -193,7 +193,7 @@ def test_shapes_that_cannot_be_held_are_kept_raw_with_the_reason(
 
 def test_a_format_can_be_named_in_any_case(engine: Engine, library: Library, page_document: str) -> None:
     assert run(engine, library, page_document, format="PAGE-XML", name="mine")["name"] == "mine"
-    for asked in ("plain-text", "nonsense"):
+    for asked in ("docx", "nonsense"):
         with pytest.raises(Invalid, match="Readable: ") as refusal:
             run(engine, library, page_document, PAGE + "\n", format=asked)
         assert refusal.value.code == "format_not_readable"

@@ -12,7 +12,9 @@ from armarium_formats.api import (
     PageSegment,
     PageText,
     ReadContext,
+    Sample,
     WriteContext,
+    exercise_format,
 )
 from armarium_formats.plain_text import PlainText
 
@@ -61,8 +63,66 @@ def test_losses_are_counted() -> None:
     assert found == {"shapes": 1}
 
 
-def test_it_is_not_read() -> None:
+def read(text: str) -> list[PageModel]:
+    return PlainText().read(text.encode(), ReadContext("a.txt"))
+
+
+def test_the_driver_keeps_its_promises() -> None:
+    sample = Sample("a.txt", b"Dear Sir,\nI write\n\nto you.\n", lines=3, words=0, text="to you.")
+    exercise_format(PlainText, [sample], text_only=True)
+
+
+def test_lines_are_read_in_paragraphs_and_pages() -> None:
+    one, two = read("\ufeffone  \r\n  two\rthree\n\n\nfour\n\fnext page\n\f")
+    assert [[line.text for line in region.children] for region in one.segments] == [
+        ["one", "  two", "three"],
+        ["four"],
+    ]
+    assert [line.text for line in two.lines()] == ["next page"]
+    assert all(not segment.points for segment in one.walk())
+
+
+def test_it_is_the_format_of_last_resort() -> None:
+    sniff = PlainText().sniff
+    assert sniff(b"Querida hermana, [1r] te escribo < hoy") == 0.2
+    assert sniff(b"[1r] Incipit") == 0.2
+    assert sniff("été".encode("latin-1")) == 0.2
+    for other in (
+        b"",
+        b" \n",
+        b"<html>",
+        b"<?xml version='1.0'?><a/>",
+        b"<!-- a -->",
+        b'{"a": 1}',
+        b"[1, 2]",
+        bytes(range(256)),
+    ):
+        assert sniff(other) == 0.0
+
+
+def test_another_encoding_is_noted() -> None:
+    page = PlainText().read("caf\u00e9".encode("latin-1"), ReadContext("a.txt"))[0]
+    assert page.lines()[0].text == "café"
+    assert page.notes == ["The file is not in UTF-8; it was read as Windows-1252."]
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b" \n ", "holds no text"),
+        (bytes(range(256)), "holds no text"),
+        (b"a\n" * 100_001, "more than 100,000 lines"),
+        (b"\n" * 1_000_001 + b"a", "more than 100,000 lines"),
+        (b"\f" * 1_000_001 + b"a", "more than 100,000 lines"),
+    ],
+)
+def test_what_is_no_page_of_text_is_refused(data: bytes, words: str) -> None:
+    with pytest.raises(Invalid, match=words):
+        PlainText().read(data, ReadContext("a.txt"))
+
+
+def test_a_format_that_says_nothing_reads_and_writes_nothing() -> None:
     with pytest.raises(Invalid, match="written here, not read"):
-        PlainText().read(b"Dear Sir", ReadContext())
+        Format().read(b"Dear Sir", ReadContext())
     with pytest.raises(Conflict, match="read here, not written"):
         Format().write(PageModel(1, 1), WriteContext())

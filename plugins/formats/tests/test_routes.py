@@ -67,7 +67,7 @@ def test_import_export_and_original(client: TestClient, page_document: str) -> N
     ("data", "form", "status", "code"),
     [
         (b"", {}, 422, "empty_file"),
-        (b"words only", {}, 422, "not_recognised"),
+        (b"<recipe>words only</recipe>", {}, 422, "not_recognised"),
         (PAGE, {"format": "docx"}, 422, "format_not_readable"),
         (PAGE, {"pages": "x"}, 422, "invalid_request"),
         (PAGE[:-50], {}, 422, "xml_malformed"),

@@ -115,6 +115,11 @@ def sized(page: PageModel, picture: Size | None, filename: str, notes: list[str]
                 )
             )
         return size
+    if picture is None and page.segments and not any(one.points or one.baseline for one in page.walk()):
+        notes.append(
+            "Nothing in the file has a shape and the page has no picture: each segment is the whole page."
+        )
+        return 1, 1
     if picture is None:
         raise NoPageSize(filename)
     notes.append(

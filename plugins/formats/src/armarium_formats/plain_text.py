@@ -1,21 +1,72 @@
-"""Plain text: the lines of a page in reading order, a blank line between regions. Written, not read."""
+"""Plain text: the lines of a page in reading order, a blank line between regions; read as lines without shapes."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+import json
+import re
+from typing import ClassVar, Final
 
-from armarium_formats.driver import Format, Loss, WriteContext, Written
-from armarium_formats.page_model import PageModel, PageSegment
+from armarium.api import Invalid
+from armarium_formats.decoding import decode, is_text
+from armarium_formats.driver import Format, Loss, ReadContext, WriteContext, Written
+from armarium_formats.page_model import PageModel, PageSegment, PageText
+
+MAX_LINES: Final = 100_000
+_BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
+_MARKUP = re.compile(r"\s*<(?:[A-Za-z][\w.:-]*[\s/>]|!--|!DOCTYPE|\?)", re.IGNORECASE)
 
 
 class PlainText(Format):
-    """Plain text, UTF-8, one line of the page a line of the file."""
+    """Plain text, one line of the page a line of the file, a form feed between pages; written in UTF-8."""
 
     name = "plain-text"
     label = "Plain text"
     extensions: ClassVar[tuple[str, ...]] = (".txt",)
+    reads = True
     writes = True
     aliases: ClassVar[tuple[str, ...]] = ("text", "txt", "plaintext", "plain_text")
+
+    def sniff(self, data: bytes) -> float:
+        """0.2 for text that is neither markup nor JSON, so that every other format goes before it."""
+        found = decode(data[:262_144])
+        text = found.text
+        if not text.strip() or not is_text(text):
+            return 0.0
+        if _MARKUP.match(text):
+            return 0.0
+        return 0.0 if text.lstrip()[:1] in ("{", "[") and _is_json(data) else 0.2
+
+    def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
+        """Each paragraph a region, each line a line; none has a shape, so the page's picture is taken for its size."""
+        found = decode(data)
+        if not found.text.strip() or not is_text(found.text):
+            raise Invalid(
+                f"{context.filename} holds no text: it is empty, or made of bytes that are no characters.",
+                code="not_text",
+            )
+        breaks = sum(found.text.count(mark) for mark in "\n\r\f\x85\u2028\u2029")
+        if breaks > 10 * MAX_LINES:
+            raise _too_long(context.filename)
+        sheets = found.text.removesuffix("\n").removesuffix("\f").split("\f")
+        width, height = context.page_size or (0, 0)
+        pages: list[PageModel] = []
+        lines = 0
+        for sheet in sheets:
+            page = PageModel(width, height, notes=[f"{found.note}."] if found.note else [])
+            region: PageSegment | None = None
+            for row in _BREAK.split(sheet):
+                if not row.strip():
+                    region = None
+                    continue
+                lines += 1
+                if lines > MAX_LINES:
+                    raise _too_long(context.filename)
+                if region is None:
+                    region = PageSegment(f"paragraph-{len(page.segments) + 1}", "region")
+                    page.segments.append(region)
+                region.children.append(PageSegment(f"line-{lines}", "line", texts=[PageText(row.rstrip())]))
+            pages.append(page)
+        return pages
 
     def write(self, page: PageModel, context: WriteContext) -> Written:
         parents: dict[int, PageSegment] = {}
@@ -53,6 +104,20 @@ class PlainText(Format):
             if count
         ]
         return Written(content + "\n" if content else "", losses)
+
+
+def _too_long(name: str) -> Invalid:
+    return Invalid(
+        f"{name} holds more than {MAX_LINES:,} lines; split it into a file a page.", code="too_many_lines"
+    )
+
+
+def _is_json(data: bytes) -> bool:
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _text_of(segment: PageSegment) -> str | None:

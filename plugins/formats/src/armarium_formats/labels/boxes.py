@@ -1,0 +1,208 @@
+"""Box files of tesseract: characters, words or whole lines (WordStr) with a box each, counted from the bottom of the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+from typing import ClassVar, Final
+
+from armarium.api import Invalid
+from armarium_formats.decoding import decode
+from armarium_formats.driver import Format, ReadContext
+from armarium_formats.errors import NoPageSize
+from armarium_formats.page_model import PageModel, PageSegment, PageText, Point
+
+MAX_BOXES: Final = 300_000
+_ROW = re.compile(
+    r"(?:([ \t])[ \t]*|(\S{1,200})[ \t]+)(-?\d{1,9})[ \t]+(-?\d{1,9})[ \t]+(-?\d{1,9})[ \t]+(-?\d{1,9})(?:[ \t]+(\d{1,9}))?[ \t]*(?:#(.*))?"
+)
+_LINE_MARK: Final = "WordStr"
+_GAP: Final = 0.35
+"""Of the height of a line: a wider gap between boxes parts words where the file marks none."""
+
+
+@dataclass(slots=True)
+class _Box:
+    text: str
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+
+class TesseractBox(Format):
+    """Box files as tesseract's makebox, lstmbox and wordstrbox write them, and those of its older training."""
+
+    name = "tesseract-box"
+    label = "tesseract box file"
+    extensions: ClassVar[tuple[str, ...]] = (".box",)
+    reads = True
+    aliases: ClassVar[tuple[str, ...]] = ("box", "tesseract_box", "boxes")
+
+    def sniff(self, data: bytes) -> float:
+        """0.9 when every line is a character, four whole numbers that make a box, and a page number."""
+        head = decode(data[:65_536]).text
+        rows = [row for row in head.split("\n")[: -1 if len(data) > 65_536 else None] if row.strip("\r\n")]
+        lengths: list[int] = []
+        for row in rows:
+            found = _ROW.fullmatch(row.rstrip("\r"))
+            if found is None:
+                return 0.0
+            left, bottom, right, top = (int(found.group(number)) for number in range(3, 7))
+            if left > right or bottom > top:
+                return 0.0
+            if found.group(2) != _LINE_MARK and found.group(7) is None:
+                lengths.append(len(found.group(2) or " "))
+        if not rows or (lengths and sum(lengths) > 2 * len(lengths)):
+            return 0.0
+        return 0.9
+
+    def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
+        if context.page_size is None:
+            raise NoPageSize(context.filename)
+        width, height = context.page_size
+        pages: dict[int, _Page] = {}
+        number = 0
+        for row_number, row in enumerate(decode(data).text.split("\n"), 1):
+            row = row.rstrip("\r")
+            if not row.strip() and len(row) < 3:
+                continue
+            found = _ROW.fullmatch(row)
+            if found is None:
+                raise Invalid(
+                    f"Line {row_number} of {context.filename} is {row[:40]!r}; a box file has a character, the left, bottom, "
+                    "right and top of its box, and a page number.",
+                    code="bad_box",
+                    line=row_number,
+                )
+            number += 1
+            if number > MAX_BOXES:
+                raise Invalid(
+                    f"{context.filename} holds more than {MAX_BOXES:,} boxes; that is no page.",
+                    code="too_many_boxes",
+                )
+            left, bottom, right, top = (int(found.group(group)) for group in range(3, 7))
+            left, right, bottom, top = min(left, right), max(left, right), min(bottom, top), max(bottom, top)
+            page = pages.setdefault(int(found.group(7) or 0), _Page())
+            text, whole = found.group(1) or found.group(2), found.group(8)
+            box = _Box(text, left, height - top, right, height - bottom)
+            if text == _LINE_MARK and whole is not None:
+                page.whole_line(box, whole.strip())
+            else:
+                page.character(box)
+        if not pages:
+            raise Invalid(f"{context.filename} holds no box.", code="no_boxes")
+        models = [pages[key].model(width, height) for key in sorted(pages)]
+        if len(models) > 1:
+            for model in models:
+                model.notes.append(
+                    f"Every page of the file was taken to be {height} pixels high, as this page's image is."
+                )
+        return models
+
+
+class _Page:
+    """The boxes of one page, a list of words of characters for each line."""
+
+    def __init__(self) -> None:
+        self.lines: list[list[list[_Box]]] = []
+        self.whole: list[tuple[_Box, str]] = []
+        self.loose: list[_Box] = []
+        self.words: list[list[_Box]] = [[]]
+        self.marked = False
+
+    def whole_line(self, box: _Box, text: str) -> None:
+        self.whole.append((box, text))
+
+    def character(self, box: _Box) -> None:
+        if box.text == "\t":
+            self.marked = True
+            self._end_line()
+        elif box.text == " ":
+            self.marked = True
+            if self.words[-1]:
+                self.words.append([])
+        else:
+            self.words[-1].append(box)
+
+    def _end_line(self) -> None:
+        line = [word for word in self.words if word]
+        if line:
+            self.lines.append(line)
+        self.words = [[]]
+
+    def model(self, width: int, height: int) -> PageModel:
+        page = PageModel(width, height)
+        self._end_line()
+        if self.lines and not self.marked:
+            self.lines = _found_lines([box for line in self.lines for word in line for box in word])
+            page.notes.append(
+                "The file marks no ends of words and lines; they were found by the gaps between its boxes."
+            )
+        for box, text in self.whole:
+            line = PageSegment(f"line-{len(page.segments) + 1}", "line", "WordStr", _outline([box]))
+            line.texts = [PageText(text)] if text else []
+            page.segments.append(line)
+        words = characters = 0
+        for boxes in self.lines:
+            line = PageSegment(
+                f"line-{len(page.segments) + 1}",
+                "line",
+                None,
+                _outline(box for word in boxes for box in word),
+            )
+            line.texts = [PageText(" ".join("".join(box.text for box in word) for word in boxes))]
+            for word in boxes:
+                words += 1
+                characters += len(word)
+                found = PageSegment(
+                    f"word-{words}",
+                    "word",
+                    None,
+                    _outline(word),
+                    texts=[PageText("".join(box.text for box in word))],
+                )
+                if len(word) > 1:
+                    kept = [f"{box.text} {box.left} {box.top} {box.right} {box.bottom}" for box in word]
+                    found.extras = {"tesseract-box": {"characters": kept}}
+                line.children.append(found)
+            page.segments.append(line)
+        if characters:
+            page.kept["boxes of characters"] = characters
+        return page
+
+
+def _outline(boxes: Iterable[_Box]) -> list[Point]:
+    every = list(boxes)
+    left, top = min(box.left for box in every), min(box.top for box in every)
+    right, bottom = max(box.right for box in every), max(box.bottom for box in every)
+    return [(left, top), (right, top), (right, bottom), (left, bottom)]
+
+
+def _found_lines(boxes: list[_Box]) -> list[list[list[_Box]]]:
+    """Characters in lines and words by where they stand: a line ends where the next box is no neighbour to the right."""
+    lines: list[list[_Box]] = []
+    for box in boxes:
+        if lines and _continues(lines[-1][-1], box):
+            lines[-1].append(box)
+        else:
+            lines.append([box])
+    found: list[list[list[_Box]]] = []
+    for line in lines:
+        room = _GAP * median(box.bottom - box.top for box in line)
+        words = [[line[0]]]
+        for before, box in pairwise(line):
+            if box.left - before.right > room:
+                words.append([])
+            words[-1].append(box)
+        found.append(words)
+    return found
+
+
+def _continues(before: _Box, box: _Box) -> bool:
+    shared = min(before.bottom, box.bottom) - max(before.top, box.top)
+    height = max(before.bottom - before.top, box.bottom - box.top, 1)
+    return shared > -0.5 * height and box.left >= before.left - 2 * height

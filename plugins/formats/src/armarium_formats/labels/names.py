@@ -1,0 +1,134 @@
+"""The names of label classes, from the file beside the labels that lists them: classes.txt, obj.names, data.yaml, notes.json."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from armarium_formats.decoding import decode
+
+MAX_CLASSES: Final = 10_000
+_LISTS: Final = frozenset(
+    {"classes.txt", "obj.names", "labels.txt", "predefined_classes.txt", "_darknet.labels"}
+)
+_NAMES_KEY = re.compile(r"names\s*:\s*(.*)")
+_ITEM = re.compile(r"\s*-\s*(.+)")
+_PAIR = re.compile(r"""\s*["']?(\d{1,6})["']?\s*:\s*(.+)""")
+
+
+def is_names_file(filename: str) -> bool:
+    """Whether a file of this name lists the classes of label files; such a file is no page."""
+    name = _last(filename)
+    return name in _LISTS or name.endswith((".names", ".yaml", ".yml")) or name == "notes.json"
+
+
+def class_names(companions: Mapping[str, bytes]) -> dict[int, str]:
+    """Class number -> name, from the first companion that lists any; empty when none does."""
+    for filename in sorted(companions, key=_rank):
+        if not is_names_file(filename):
+            continue
+        text = decode(companions[filename]).text
+        name = _last(filename)
+        if name.endswith((".yaml", ".yml")):
+            found = _of_yaml(text)
+        elif name.endswith(".json"):
+            found = _of_json(text)
+        else:
+            lines = [line.strip() for line in text.splitlines()]
+            while lines and not lines[-1]:
+                lines.pop()
+            found = dict(enumerate(lines))
+        found = {number: word for number, word in found.items() if word and number < MAX_CLASSES}
+        if found:
+            return found
+    return {}
+
+
+def _last(filename: str) -> str:
+    return filename.replace("\\", "/").rpartition("/")[2].casefold()
+
+
+def _rank(filename: str) -> tuple[int, str]:
+    name = _last(filename)
+    return (
+        0
+        if name in _LISTS
+        else 1
+        if name.endswith(".names")
+        else 2
+        if name.endswith((".yaml", ".yml"))
+        else 3
+    ), name
+
+
+def _of_json(text: str) -> dict[int, str]:
+    """The `categories` of Label Studio's notes.json and of COCO, or `names` as a list or an object."""
+    try:
+        found: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    names = found.get("categories", found.get("names"))
+    if isinstance(names, dict):
+        return {
+            int(key): str(value) for key, value in names.items() if str(key).isdecimal() and len(str(key)) < 7
+        }
+    if not isinstance(names, list):
+        return {}
+    pairs: dict[int, str] = {}
+    for number, entry in enumerate(names[:MAX_CLASSES]):
+        if isinstance(entry, dict) and isinstance(entry.get("id"), int):
+            pairs[entry["id"]] = str(entry.get("name", ""))
+        elif isinstance(entry, str):
+            pairs[number] = entry
+    return pairs
+
+
+def _of_yaml(text: str) -> dict[int, str]:
+    """The `names` of a data.yaml: on its own line in brackets or braces, or below as a list or numbered. No other YAML."""
+    lines = [line.rstrip() for line in text.splitlines()]
+    for at, line in enumerate(lines):
+        found = _NAMES_KEY.match(line)
+        if found is None:
+            continue
+        inline = _without_comment(found.group(1)).strip()
+        if inline[:1] in ("[", "{"):
+            closing = "]" if inline[0] == "[" else "}"
+            rest = at + 1
+            while not inline.endswith(closing) and rest < len(lines) and rest < at + MAX_CLASSES:
+                inline += " " + _without_comment(lines[rest]).strip()
+                rest += 1
+            parts = [part.strip() for part in inline.strip("[]{} ").split(",")]
+            if closing == "]":
+                return {number: _unquoted(part) for number, part in enumerate(parts)}
+            pairs = [_PAIR.fullmatch(part) for part in parts]
+            return {int(pair.group(1)): _unquoted(pair.group(2)) for pair in pairs if pair}
+        return _below(lines[at + 1 :])
+    return {}
+
+
+def _below(lines: list[str]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for line in lines:
+        line = _without_comment(line)
+        if not line.strip():
+            continue
+        if item := _ITEM.fullmatch(line):
+            found[len(found)] = _unquoted(item.group(1))
+        elif line[:1].isspace() and (pair := _PAIR.fullmatch(line)):
+            found[int(pair.group(1))] = _unquoted(pair.group(2))
+        else:
+            break
+    return found
+
+
+def _without_comment(line: str) -> str:
+    return line.partition(" #")[0].rstrip()
+
+
+def _unquoted(word: str) -> str:
+    word = word.strip()
+    return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "\"'" else word

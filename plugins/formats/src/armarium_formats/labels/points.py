@@ -1,0 +1,105 @@
+"""Control points of QGIS's georeferencer: kept on the pass for the family that georeferences; they are no segments."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from typing import Any, ClassVar, Final
+
+from armarium.api import Invalid
+from armarium_formats.decoding import decode
+from armarium_formats.driver import Format, ReadContext
+from armarium_formats.page_model import PageModel
+
+MAX_POINTS: Final = 100_000
+_HEADER = re.compile(
+    r"(?:#[^\n]*\n)*\s*mapX\s*,\s*mapY\s*,\s*(?:sourceX|pixelX)\s*,\s*(?:sourceY|pixelY)\b", re.IGNORECASE
+)
+_AUTHORITY = re.compile(r"""(?:ID|AUTHORITY)\s*\[\s*"EPSG"\s*,\s*"?(\d{1,9})"?\s*\]""", re.IGNORECASE)
+_PLAIN_EPSG = re.compile(r"EPSG:(\d{1,9})", re.IGNORECASE)
+
+
+class QgisPoints(Format):
+    """Ground control points: a place on the map and a pixel of the picture a line."""
+
+    name = "qgis-points"
+    label = "QGIS control points"
+    extensions: ClassVar[tuple[str, ...]] = (".points",)
+    reads = True
+    aliases: ClassVar[tuple[str, ...]] = ("points", "qgis", "gcp")
+
+    def sniff(self, data: bytes) -> float:
+        return 1.0 if _HEADER.match(decode(data[:65_536]).text) else 0.0
+
+    def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
+        name, text = context.filename, decode(data).text
+        comments: list[str] = []
+        rows: list[tuple[int, str]] = []
+        for number, row in enumerate(text.splitlines(), 1):
+            if row.startswith("#"):
+                comments.append(row[1:].strip())
+            elif row.strip():
+                rows.append((number, row))
+        if not rows or not _HEADER.match(rows[0][1]):
+            raise Invalid(
+                f"{name} is no file of control points: its first line should name mapX,mapY,sourceX,sourceY.",
+                code="not_qgis_points",
+            )
+        if len(rows) > MAX_POINTS:
+            raise Invalid(
+                f"{name} holds more than {MAX_POINTS:,} points; no page has so many.", code="too_many_points"
+            )
+        columns = [column.strip().casefold().replace("pixel", "source") for column in rows[0][1].split(",")]
+        points = [_point(columns, row, number, name) for number, row in rows[1:]]
+        page = PageModel(*(context.page_size or (0, 0)))
+        if points and all(point["y"] >= 0 for point in points) and any(point["y"] for point in points):
+            page.notes.append("The points count their rows downwards from 0, not upwards as QGIS does.")
+        else:
+            for point in points:
+                point["y"] = -point["y"] or 0
+        if context.page_size is not None:
+            width, height = context.page_size
+            outside = sum(1 for one in points if not (0 <= one["x"] <= width and 0 <= one["y"] <= height))
+            if outside:
+                page.notes.append(f"{outside} of {len(points)} control points lie outside the page's image.")
+        reference = next(
+            (line.partition(":")[2].strip() for line in comments if line.upper().startswith("CRS:")), ""
+        )
+        if not reference:
+            page.notes.append("The file names no coordinate reference system for its map coordinates.")
+        page.extras[self.name] = {"crs": reference or None, "epsg": _epsg(reference), "points": points}
+        page.kept = {"control points": len(points)} if points else {}
+        return [page]
+
+
+def _point(columns: list[str], row: str, number: int, name: str) -> dict[str, Any]:
+    """A control point: map_x and map_y in the reference system of the file, x and y in pixels as the file states them."""
+    cells = dict(zip(columns, next(csv.reader([row])), strict=False))
+    values: dict[str, float] = {}
+    for column in ("mapx", "mapy", "sourcex", "sourcey"):
+        try:
+            values[column] = float(cells.get(column, ""))
+        except ValueError:
+            values[column] = math.nan
+        if not math.isfinite(values[column]):
+            raise Invalid(
+                f"Line {number} of {name} has {cells.get(column, '')[:20]!r} for {column}, which is no number. "
+                "It may be cut short.",
+                code="bad_control_point",
+                line=number,
+            )
+    return {
+        "map_x": values["mapx"],
+        "map_y": values["mapy"],
+        "x": values["sourcex"],
+        "y": values["sourcey"],
+        "enabled": cells.get("enable", "1").strip().casefold() not in ("0", "false", "no"),
+        "stated": {key: cells[key] for key in ("dx", "dy", "residual") if cells.get(key)},
+    }
+
+
+def _epsg(reference: str) -> int | None:
+    """The EPSG number of a reference system given as WKT (its own stands last) or as EPSG:n."""
+    found = _AUTHORITY.findall(reference) or _PLAIN_EPSG.findall(reference)
+    return int(found[-1]) if found else None

@@ -1,0 +1,168 @@
+"""Detection labels of YOLO: a class and a box or polygon a line, in fractions of the image; read, not written."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar, Final
+
+from armarium.api import Invalid
+from armarium_formats.decoding import decode
+from armarium_formats.driver import Format, ReadContext
+from armarium_formats.errors import NoPageSize
+from armarium_formats.labels.names import class_names
+from armarium_formats.page_model import PageModel, PageSegment, Point, SegmentKind
+from armarium_formats.pagexml.vocabulary import FOREIGN_FURNITURE, FURNITURE
+
+MAX_SHAPES: Final = 100_000
+MAX_NUMBERS: Final = 2_000_000
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?(?:nan|inf(?:inity)?)", re.IGNORECASE)
+_HEAD = 65_536
+_ROOM = 0.5
+"""How far beyond the image a fraction may lie before it is none; the page's own check names what is outside."""
+
+_WORDS: Final = """
+    text title list table figure caption footnote formula listitem pagefooter pageheader picture sectionheader header
+    footer heading paragraph image graphic separator marginalia dropcapital catchword pagenumber signature stamp seal
+    mainzone marginzone numberingzone runningtitlezone dropcapitalzone graphiczone tablezone musiczone stampzone sealzone
+    quiremarkszone titlepagezone damagezone digitizationartefactzone customzone figurezone textregion textblock region
+    imageregion tableregion graphicregion separatorregion advertregion mathsregion noiseregion musicregion
+    """
+_KNOWN: Final = frozenset(_WORDS.split())
+"""Kinds of regions that the usual collections of layout labels name: lower case, letters only."""
+
+
+class Yolo(Format):
+    """Label files of YOLO: boxes, segmentation polygons and turned boxes, with or without a confidence."""
+
+    name = "yolo"
+    label = "YOLO labels"
+    extensions: ClassVar[tuple[str, ...]] = (".txt",)
+    reads = True
+    aliases: ClassVar[tuple[str, ...]] = ("yolo-labels", "darknet", "labels")
+
+    def sniff(self, data: bytes) -> float:
+        """0.95 when every line is a class number and four numbers or more, and not all of them are whole."""
+        text = decode(data[:_HEAD]).text
+        rows = text.splitlines()[: -1 if len(data) > _HEAD else None]
+        found = fractions = False
+        for at, row in enumerate(rows):
+            parts = row.split()
+            if not parts:
+                continue
+            if not all(map(_NUMBER.fullmatch, parts)) or not parts[0].isdecimal():
+                return 0.0
+            if len(parts) < 5:
+                if found and at == len(rows) - 1:
+                    break  # cut short: a sentence about it is better than text of numbers
+                return 0.0
+            found = True
+            fractions = fractions or any(not part.lstrip("-+").isdecimal() for part in parts[1:])
+        return 0.95 if found and fractions else 0.0
+
+    def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
+        if context.page_size is None:
+            raise NoPageSize(context.filename)
+        return [_Reading(context, context.page_size).page(decode(data).text)]
+
+
+class _Reading:
+    """One label file while it is read."""
+
+    def __init__(self, context: ReadContext, size: tuple[int, int]) -> None:
+        self.name = context.filename
+        self.size = size
+        self.names = class_names(context.companions)
+        self.unnamed: set[int] = set()
+        self.strange: set[str] = set()
+
+    def page(self, text: str) -> PageModel:
+        page = PageModel(*self.size)
+        numbers = 0
+        for row_number, row in enumerate(text.splitlines(), 1):
+            parts = row.split()
+            if not parts:
+                continue
+            numbers += len(parts)
+            if len(page.segments) >= MAX_SHAPES or numbers > MAX_NUMBERS:
+                raise Invalid(
+                    f"{self.name} holds more than {MAX_SHAPES:,} shapes or {MAX_NUMBERS:,} numbers; that is no page.",
+                    code="too_many_shapes",
+                )
+            page.segments.append(self._segment(parts, row_number, len(page.segments) + 1))
+        if not page.segments:
+            raise Invalid(
+                f"{self.name} holds no label; an image without any has no layout to read.", code="no_labels"
+            )
+        page.unknown_classes = [str(number) for number in sorted(self.unnamed)] + sorted(self.strange)
+        page.notes.append("Labels state no reading order; they stand as in the file.")
+        if self.unnamed and not self.names:
+            page.notes.append(
+                "No file beside the labels names their classes (classes.txt, obj.names, data.yaml); they are regions."
+            )
+        elif self.unnamed:
+            page.notes.append(
+                f"The classes {', '.join(map(str, sorted(self.unnamed)))} have no name in the file beside the labels."
+            )
+        return page
+
+    def _segment(self, parts: list[str], row: int, number: int) -> PageSegment:
+        if not parts[0].isdecimal() or len(parts[0]) > 6:
+            raise self._refusal(row, f"begins with {parts[0][:20]!r}, which is no class number")
+        if len(parts) < 5:
+            raise self._refusal(
+                row, f"holds {len(parts)} numbers; a class and a box are five, so it may be cut short"
+            )
+        values = [self._value(part, row) for part in parts[1:]]
+        confidence: float | None = None
+        if len(values) % 2:
+            confidence = values.pop()
+            if not 0 <= confidence <= 1:
+                raise self._refusal(row, f"ends in {confidence:g}, a confidence outside 0 to 1")
+        if len(values) == 4:
+            x, y, width, height = values
+            if width < 0 or height < 0:
+                raise self._refusal(row, "states a width or height below 0")
+            left, top, right, bottom = x - width / 2, y - height / 2, x + width / 2, y + height / 2
+            drawn = [(left, top), (right, top), (right, bottom), (left, bottom)]
+        else:
+            drawn = list(zip(values[::2], values[1::2], strict=True))
+        if not all(-_ROOM <= value <= 1 + _ROOM for point in drawn for value in point):
+            raise self._refusal(row, "counts beyond the image; labels count in fractions of it, from 0 to 1")
+        kind, word = self._kind(int(parts[0]))
+        width, height = self.size
+        points: list[Point] = [(round(x * width, 2), round(y * height, 2)) for x, y in drawn]
+        return PageSegment(
+            f"label-{number}",
+            kind,
+            word,
+            points,
+            confidence=confidence,
+            is_furniture=kind == "region" and (word in FURNITURE or word.casefold() in FOREIGN_FURNITURE),
+        )
+
+    def _value(self, part: str, row: int) -> float:
+        if not _NUMBER.fullmatch(part) or part.lstrip("-+")[:1].lower() in ("n", "i"):
+            raise self._refusal(row, f"holds {part[:20]!r}, which is no number from 0 to 1")
+        return float(part)
+
+    def _kind(self, number: int) -> tuple[SegmentKind, str]:
+        """What a class is here, and the word for it: the name's own, or the number where it has none."""
+        name = self.names.get(number)
+        if name is None:
+            self.unnamed.add(number)
+            return "region", f"class {number}"
+        bare = re.sub(r"[\W_]", "", name.partition(":")[0]).casefold()
+        if bare.endswith("line") and not bare.startswith(("separator", "table", "ruling")):
+            return "line", name
+        if bare in ("word", "words", "textword"):
+            return "word", name
+        if bare not in _KNOWN:
+            self.strange.add(name)
+        return "region", name
+
+    def _refusal(self, row: int, what: str) -> Invalid:
+        return Invalid(
+            f"Line {row} of {self.name} {what}. Correct the labels; if the file is text, import it as plain-text.",
+            code="bad_label",
+            line=row,
+        )

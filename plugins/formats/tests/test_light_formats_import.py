@@ -1,0 +1,58 @@
+"""Formats that are only read, through the engine: what becomes of labels, boxes, points, text and hOCR in a project."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from armarium.engine import Engine
+from armarium.errors import Conflict, Invalid
+from armarium.libraries import Library
+from armarium.principals import LOCAL_OWNER
+
+HOCR = (
+    "<div class='ocr_page' title='image a.png; bbox 0 0 1000 1400'><p class='ocr_par' title='bbox 10 10 500 90'>"
+    "<span class='ocr_line' title='bbox 10 10 500 50'><span class='ocrx_word' title='bbox 10 10 90 50; x_wconf 77'>Dear</span>"
+    "</span></p></div>"
+)
+POINTS = "#CRS: EPSG:4326\nmapX,mapY,sourceX,sourceY,enable\n10.5,52.25,100.5,-200.25,1\n"
+
+
+def run(engine: Engine, library: Library, document: str, text: str, name: str, **more: Any) -> dict[str, Any]:
+    params = {"document_id": document, "file": text, "filename": name, **more}
+    return dict(engine.run(library, "format.import", params, LOCAL_OWNER).result or {})
+
+
+def test_hocr_becomes_a_pass_and_is_not_written(engine: Engine, library: Library, page_document: str) -> None:
+    made = run(engine, library, page_document, HOCR, "a.txt")
+    assert (made["format"], made["counts"]) == ("hocr", {"region": 1, "line": 1, "word": 1, "readings": 2})
+    with library.db.read() as conn:
+        rows = conn.exec_driver_sql(
+            "SELECT content, confidence FROM content_representation ORDER BY confidence"
+        ).all()
+    assert rows == [("Dear", None), ("Dear", 0.77)]
+    from armarium_formats.queries.exchange import export
+
+    for name in ("hocr", "yolo", "tesseract-box", "qgis-points"):
+        with pytest.raises(Conflict, match="read here, not written"):
+            export(engine, library, page_document, name)
+    written = export(engine, library, page_document, "pagexml")
+    assert "<Unicode>Dear</Unicode>" in written["content"]
+
+
+def test_text_without_a_picture_stands_for_the_whole_page(
+    engine: Engine, library: Library, page_document: str
+) -> None:
+    made = run(engine, library, page_document, "Dear Sir,\nI write\n\nto you.\n", "a.xml")
+    assert (made["format"], made["counts"]["line"], made["counts"]["region"]) == ("plain-text", 3, 2)
+    assert "each segment is the whole page" in " ".join(made["notes"])
+
+
+def test_labels_without_the_size_of_the_page_are_refused(
+    engine: Engine, library: Library, page_document: str
+) -> None:
+    for text in ("0 0.5 0.5 0.1 0.1\n", "a 1 2 3 4 0\n", POINTS):
+        with pytest.raises(Invalid, match="no size") as refusal:
+            run(engine, library, page_document, text, "a.txt")
+        assert refusal.value.code == "no_page_size"
