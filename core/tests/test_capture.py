@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
 
 import pytest
+from sqlalchemy.exc import IntegrityError
 
 from armarium import history
 from armarium.engine import Engine
@@ -46,6 +48,23 @@ def test_the_engines_own_write_transaction_cannot_write_one_either(run, shelf_li
     run("shelf.create", name="A")
     with pytest.raises(Exception, match="only by an action"), shelf_library.db.write() as conn:
         conn.exec_driver_sql("UPDATE shelf SET name = 'n'")
+
+
+def test_a_refusal_that_is_passed_over_ends_the_whole_transaction(run, shelf_library: Library) -> None:
+    run("shelf.create", name="A")
+
+    def careless() -> None:
+        with shelf_library.db.write() as conn:
+            conn.exec_driver_sql("UPDATE audit_current SET purging = 1")
+            with suppress(IntegrityError):
+                conn.exec_driver_sql("UPDATE shelf SET name = 'n'")
+
+    with pytest.raises(RuntimeError, match="nothing was kept"):
+        careless()
+    run("shelf.create", name="B")
+    with shelf_library.db.read() as conn:
+        assert conn.exec_driver_sql("SELECT purging FROM audit_current").scalar() == 0
+        assert [row[0] for row in conn.exec_driver_sql("SELECT name FROM shelf ORDER BY name")] == ["A", "B"]
 
 
 def test_readers_cannot_write(shelf_library: Library) -> None:

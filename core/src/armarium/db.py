@@ -154,6 +154,10 @@ class Database:
                 transaction = conn.begin()
                 try:
                     yield conn
+                    if not raw_of(conn).in_transaction:
+                        raise RuntimeError(
+                            "a write refused by the database was passed over: nothing was kept"
+                        )
                     transaction.commit()
                 except BaseException:
                     self._roll_back(conn)

@@ -57,14 +57,14 @@ def history_ddl(table: Table) -> list[str]:
     """The statements that make *table*'s history table and its index.
 
     There is no index on the step: one writer appends, so a step's rows stand together and `span` finds them by
-    bisection. That index alone made bulk writes a tenth slower.
+    bisection. That index alone made bulk writes a tenth slower. Nothing here is NOT NULL: see `_tracked_triggers`.
     """
     name = quoted(history_name(table))
     columns = [f"{quoted(column.name)} {column.type.compile(dialect=_DIALECT)}" for column in table.columns]
     keys = ", ".join(quoted(key) for key in key_columns(table))
     return [
-        f"CREATE TABLE IF NOT EXISTS {name} (seq INTEGER PRIMARY KEY, audit_seq INTEGER NOT NULL,"
-        f" op TEXT NOT NULL, kept INTEGER, {', '.join(columns)})",
+        f"CREATE TABLE IF NOT EXISTS {name} (seq INTEGER PRIMARY KEY, audit_seq INTEGER, op TEXT,"
+        f" kept INTEGER, {', '.join(columns)})",
         f"CREATE INDEX IF NOT EXISTS {quoted('ix_' + history_name(table) + '_key')} ON {name} ({keys})",
     ]
 
@@ -90,10 +90,12 @@ def _tracked_triggers(table: Table) -> dict[str, str]:
     columns = [column.name for column in table.columns]
     large = large_columns(table)
     label = rules_of(table).label or table.name
-    # RAISE, not the NOT NULL of the history's column: a statement's own OR IGNORE would swallow that one.
+    # RAISE, not a NOT NULL of the history's column: a statement's own OR IGNORE would swallow that one. And ROLLBACK:
+    # where anything may ABORT, SQLite keeps a copy of each page that a statement changes, to put back that statement
+    # alone; with it a deletion took half as long again. A write outside a step is a fault and ends its transaction.
     current = (
         "COALESCE((SELECT audit_seq FROM audit_current), "
-        f"RAISE(ABORT, '{table.name} is a tracked table: a {label} is changed only by an action'))"
+        f"RAISE(ROLLBACK, '{table.name} is a tracked table: a {label} is changed only by an action'))"
     )
     key_list = ", ".join(quoted(key) for key in keys)
     column_list = ", ".join(quoted(column) for column in columns)

@@ -1,6 +1,7 @@
 """Row images of a step: what a row was before it, and setting rows back to that by set-based SQL (architecture 4).
 
-The part of undo that writes; whether a step may be taken back is decided in `armarium.undo`.
+The part of undo that writes; whether a step may be taken back is decided in `armarium.undo`. A row that clashes with
+another ends the transaction (OR ROLLBACK), which spares SQLite a copy of every page: see `history._tracked_triggers`.
 """
 
 from __future__ import annotations
@@ -90,12 +91,11 @@ def write_back(raw: sqlite3.Connection, table: Table, where: tuple[int, int], no
     keys = key_columns(table)
     monotonic = rules_of(table).monotonic
     if "U" in ops or ops >= {"I", "D"}:
-        # Setting a column rewrites every index it stands in: only those that moved are set.
-        moved = _moved(raw, table, where)
+        still = _still(raw, table, where)
         sets, values = [], []
         for column in table.columns:
             name = quoted(column.name)
-            if column.name in keys or (column.name not in moved and column.name not in monotonic):
+            if column.name in keys or column.name in still:
                 continue
             if column.name in monotonic and is_counter(column):
                 sets.append(f"{name} = {live}.{name} + 1")
@@ -106,7 +106,7 @@ def write_back(raw: sqlite3.Connection, table: Table, where: tuple[int, int], no
                 sets.append(f"{name} = {image_before(table, column.name, 'e')}")
         if sets:
             raw.execute(
-                f"UPDATE {live} SET {', '.join(sets)} FROM {history} e "
+                f"UPDATE OR ROLLBACK {live} SET {', '.join(sets)} FROM {history} e "
                 f"WHERE {same_key(table, live, 'e')} AND {chosen}",
                 (*values, *where, *given_first),
             )
@@ -131,25 +131,27 @@ def write_back(raw: sqlite3.Connection, table: Table, where: tuple[int, int], no
             else:
                 values.append(image_before(table, column.name, "e"))
         raw.execute(
-            f"INSERT INTO {live} ({', '.join(columns)}) SELECT {', '.join(values)} FROM {history} e "
+            f"INSERT OR ROLLBACK INTO {live} ({', '.join(columns)}) SELECT {', '.join(values)} FROM {history} e "
             f"WHERE {chosen} AND NOT EXISTS (SELECT 1 FROM {live} t WHERE {same_key(table, 't', 'e')})",
             (*given, *where, *given_first),
         )
 
 
-def _moved(raw: sqlite3.Connection, table: Table, where: tuple[int, int]) -> set[str]:
-    """The columns in which some live row differs from its images in the step (large ones: that the step kept)."""
+def _still(raw: sqlite3.Connection, table: Table, where: tuple[int, int]) -> set[str]:
+    """Columns that need not be set: those in an index, which setting would rewrite, and large ones, where none moved.
+
+    A column in an index moved when some live row differs from its images in the step; a large one when it was kept.
+    """
     large = large_columns(table)
-    columns = [c.name for c in table.columns if c.name not in key_columns(table)]
-    tests = [
-        f"max(COALESCE(e.kept, 0) & {1 << large.index(name)})"
-        if name in large
-        else f"max(e.{quoted(name)} IS NOT t.{quoted(name)})"
-        for name in columns
-    ]
+    monotonic = rules_of(table).monotonic
+    indexed = {c.name for index in table.indexes for c in index.columns} - {*key_columns(table), *monotonic}
+    tests = {name: f"max(COALESCE(e.kept, 0) & {1 << bit})" for bit, name in enumerate(large)}
+    tests |= {name: f"max(e.{quoted(name)} IS NOT t.{quoted(name)})" for name in indexed - set(large)}
+    if not tests:
+        return set()
     found = raw.execute(
-        f"SELECT {', '.join(tests)} FROM {quoted(history_name(table))} e "
+        f"SELECT {', '.join(tests.values())} FROM {quoted(history_name(table))} e "
         f"JOIN {quoted(table.name)} t ON {same_key(table, 't', 'e')} WHERE e.seq BETWEEN ? AND ? AND e.op <> 'I'",
         where,
     ).fetchone()
-    return {name for name, differs in zip(columns, found, strict=True) if differs}
+    return {name for name, differs in zip(tests, found, strict=True) if not differs}

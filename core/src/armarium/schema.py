@@ -17,7 +17,7 @@ from armarium.tables import rules_of
 FORMAT = 1
 """The package format this engine writes; one integer, independent of the version (A 9)."""
 
-CORE_VERSION = 1
+CORE_VERSION = 2
 """The version of the core's own tables and of the triggers it generates; raising it makes them anew."""
 
 
@@ -142,6 +142,11 @@ class Schema:
             for constraint in table.foreign_key_constraints
             if constraint.referred_table.name in self.by_name
         ]
+        if rules_of(table).kind == "tracked":
+            for column in table.columns:
+                if not column.nullable and not column.primary_key:
+                    # For the same reason as in the triggers: see `history._tracked_triggers`.
+                    column.dialect_options["sqlite"]["on_conflict_not_null"] = "ROLLBACK"
         conn.execute(CreateTable(table, include_foreign_key_constraints=keep))
         for index in sorted(table.indexes, key=lambda i: str(i.name)):
             conn.execute(CreateIndex(index))
