@@ -92,3 +92,17 @@ def shared_client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     engine.run(None, "library.create", {"path": str(place / "Shared.library")}, OWNER)
     yield from http_client(engine, engine.libraries.get(place / "Shared.library"))
     engine.close()
+
+
+@pytest.fixture
+def two(engine: Engine, tmp_path: Path) -> Any:
+    """Two fresh projects of the engine."""
+    from transfer_ground import Two
+
+    for name in ("From", "To"):
+        engine.run(None, "library.create", {"path": str(tmp_path / f"{name}.library")}, OWNER)
+    return Two(
+        engine,
+        engine.libraries.get(tmp_path / "From.library"),
+        engine.libraries.get(tmp_path / "To.library"),
+    )

@@ -8,6 +8,7 @@ from typing import Any
 from armarium.api import ActionContext, new_id
 from armarium_documents.intake import taken_in
 from armarium_documents.models import artifacts, documents, renditions, representations, revisions
+from armarium_documents.queries.carrying.carrier import Carrier, Vocabulary
 from armarium_documents.queries.documents import document, documents_named
 from armarium_documents.queries.files import PageImage, PrimaryRow, page_image, primary_row, thumbnail_path
 from armarium_documents.queries.tree import (
@@ -22,12 +23,18 @@ from armarium_documents.queries.tree import (
     sources_folder,
     subtree_ids,
 )
+from armarium_documents.scan import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, named_files, walk_folder
 from armarium_documents.schemas.fields import clean_name
 
 __all__ = [
+    "LAYOUT_SUFFIXES",
+    "TEXT_SUFFIXES",
+    "Carrier",
+    "Found",
     "Node",
     "PageImage",
     "PrimaryRow",
+    "Vocabulary",
     "add_rendition",
     "artifacts",
     "clean_name",
@@ -36,6 +43,7 @@ __all__ = [
     "documents_named",
     "find_node",
     "folder_path",
+    "named_files",
     "page_image",
     "pages_under",
     "primary_row",
@@ -50,6 +58,7 @@ __all__ = [
     "subtree_ids",
     "taken_in",
     "thumbnail_path",
+    "walk_folder",
 ]
 
 

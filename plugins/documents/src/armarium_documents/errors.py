@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarium.api import Conflict, Forbidden, Invalid, NotFound
+from armarium.api import BadRequest, Broken, Conflict, Forbidden, Invalid, NotFound
 
 
 def unknown_document(document_id: str) -> NotFound:
@@ -216,4 +216,103 @@ def unknown_annotation(annotation_id: str) -> NotFound:
     return NotFound(
         f"There is no annotation {annotation_id} in this project. List a document's annotations to find the right id.",
         code="annotation_not_found",
+    )
+
+
+def source_not_open(name: str) -> Conflict:
+    """409: the project to take from is not open."""
+    return Conflict(
+        f"The project {name} is not open. Open it, then transfer again.",
+        code="source_not_open",
+    )
+
+
+def same_project(name: str) -> BadRequest:
+    """400: source and target are one project."""
+    return BadRequest(
+        f"{name} is both the project to take from and the one to bring to. Use document.move within a project.",
+        code="same_project",
+    )
+
+
+def target_no_folder(document_id: str, name: str, kind: str) -> BadRequest:
+    """400: things are brought into a folder."""
+    return BadRequest(
+        f"“{name}” is a {kind}; things are brought into a folder. Choose one, or leave target_parent_id out for Sources.",
+        code="target_not_a_folder",
+        document_id=document_id,
+    )
+
+
+def alias_stays(document_id: str, name: str) -> Conflict:
+    """409: an alias is not carried to another project."""
+    return Conflict(
+        f"“{name}” is an alias, and aliases stay within a project. Transfer what it points at.",
+        code="alias_stays",
+        document_id=document_id,
+    )
+
+
+def locked_stays(document_id: str, name: str) -> Forbidden:
+    """403: a locked node, or something with one in it, is not transferred."""
+    return Forbidden(
+        f"“{name}” is locked, and what is locked is not transferred. Ask an owner to unlock it first.",
+        code="node_locked",
+        document_id=document_id,
+    )
+
+
+def held_by_move(document_id: str, name: str) -> Conflict:
+    """409: a move under way holds the item."""
+    return Conflict(
+        f"“{name}” is held by a move to another project that was cut short. Open that project, and the move is finished.",
+        code="held_by_move",
+        document_id=document_id,
+    )
+
+
+def still_arriving(document_id: str, name: str) -> Conflict:
+    """409: a copy that is being written cannot be restored."""
+    return Conflict(
+        f"“{name}” is being brought in from another project and is not complete yet.",
+        code="still_arriving",
+        document_id=document_id,
+    )
+
+
+def transfer_failed(why: str, after: str) -> Broken:
+    """500: a transfer could not be written; *after* says what became of the copy."""
+    return Broken(f"The transfer failed: {why} {after}", code="transfer_failed")
+
+
+def unknown_transfer(transfer_id: str) -> NotFound:
+    """404: the journal has no such move from here."""
+    return NotFound(
+        f"There is no move {transfer_id} from this project. Begin one with document.transfer in the project to bring to.",
+        code="transfer_not_found",
+    )
+
+
+def not_moving(transfer_id: str, why: str) -> Conflict:
+    """409: a move whose first half does not stand."""
+    return Conflict(
+        f"The move {transfer_id} cannot send anything to the Trash: {why}. Begin a new one with document.transfer.",
+        code="not_moving",
+    )
+
+
+def changed_meanwhile() -> Conflict:
+    """409: the source was changed while the copy was made."""
+    return Conflict(
+        "What is being moved was changed while it was copied. Transfer it again.", code="changed_meanwhile"
+    )
+
+
+def other_project_closed(audit_id: str, path: str) -> Conflict:
+    """409: a move is taken back on both sides or not at all."""
+    return Conflict(
+        f"A move is taken back in both projects at once, and {path} is not open. Open it and try again.",
+        code="undo_refused",
+        reason="not-undoable",
+        audit_id=audit_id,
     )

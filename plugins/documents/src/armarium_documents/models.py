@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, MetaData, Table, Text, text
 
-from armarium.api import Json, derived, foreign_table, tracked
+from armarium.api import Json, derived, foreign_table, operational, tracked
 
 metadata = MetaData()
 
@@ -293,3 +293,29 @@ thumbnails = Table(
     info=derived(document="document_id"),
 )
 """Which documents have a thumbnail; the pictures themselves lie in the package's `derived` folder."""
+
+transfers = Table(
+    "document_transfer",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("transfer_id", Text, nullable=False),
+    Column("side", Text, nullable=False),
+    Column("other_path", Text, nullable=False),
+    Column("other_uuid", Text, nullable=False),
+    Column("mode", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("audit_id", Text),
+    Column("reason", Text),
+    # [{source_id, id}] of the things chosen, in the order given.
+    Column("items", Json, nullable=False),
+    # Who asked, so that a move which a crash left half-way is finished in their name.
+    Column("actor", Json, nullable=False),
+    # On the source's side: where each table's history stood when the copy was made.
+    Column("marks", Json, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("updated_at", Text, nullable=False),
+    Index("ix_document_transfer", "transfer_id", "side", unique=True),
+    Index("ix_document_transfer_audit", "audit_id", sqlite_where=text("audit_id IS NOT NULL")),
+    info=operational(),
+)
+"""The journal of transfers (TransferRecord): one row on each side, so that a move cut short can be finished."""

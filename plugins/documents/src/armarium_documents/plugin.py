@@ -17,10 +17,28 @@ from armarium_documents.actions import (
     purge,
     trash,
 )
+from armarium_documents.actions.transfer import departing, recovery, steps
 from armarium_documents.jobs.imports import import_files
 from armarium_documents.jobs.thumbnails import thumbnails
 from armarium_documents.models import metadata
+from armarium_documents.queries.carrying import Carrier, Vocabulary
 from armarium_documents.routes import routers
+
+_CARRIER = Carrier(
+    kinds={
+        "document": "documents",
+        "rendition": "renditions",
+        "artifact": "artifacts",
+        "content_representation": "representations",
+        "annotation": "annotations",
+    },
+    vocabulary=(
+        Vocabulary("classification", "key", used_by=(("document", "prototype_key"),), parent="parent_key"),
+    ),
+    cuts=departing.alias_cuts,
+    cut=departing.cut_aliases,
+)
+"""How documents are carried to another project."""
 
 
 @hookimpl
@@ -51,6 +69,8 @@ def armarium_plugin() -> Plugin:
             trash.delete,
             trash.restore,
             purge.empty_trash,
+            steps.transfer,
+            steps.transfer_out,
             imports.start_import,
             imports.add_files,
             files.set_primary,
@@ -72,7 +92,9 @@ def armarium_plugin() -> Plugin:
         jobs=(import_files, thumbnails),
         routers=routers,
         on_create=(documents.seed_sources, classifications.seed_prototypes),
+        on_open=(recovery.opened,),
         stats=_stats,
+        extras={"carriers": (_CARRIER,)},
     )
 
 

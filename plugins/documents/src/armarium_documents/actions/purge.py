@@ -16,7 +16,9 @@ from armarium.api import ActionContext, Example, Library, action, purging, raw_o
 from armarium_documents.api import sources_folder
 from armarium_documents.models import documents
 from armarium_documents.queries.files import thumbnail_path
-from armarium_documents.queries.trash import moves
+from armarium_documents.queries.transfers import arriving
+from armarium_documents.queries.trash import IN_TRASH, moves
+from armarium_documents.queries.tree import id_list
 from armarium_documents.schemas.trash import EmptyParams, EmptyResult
 
 
@@ -39,8 +41,10 @@ def empty_trash(ctx: ActionContext, p: EmptyParams) -> dict[str, Any]:
     """Raises Unavailable (503) and removes nothing when no snapshot can be made, Forbidden for a machine."""
     raw = raw_of(ctx.conn)
     made_permanent = moves(raw)
+    # Copies that a transfer is still writing lie in the Trash unseen, and stay.
+    held = {"held": id_list(arriving(raw))}
     items, nodes = raw.execute(
-        "SELECT count(*) FILTER (WHERE trash_root_id = id), count(*) FROM document WHERE deleted_at IS NOT NULL"
+        f"SELECT count(*) FILTER (WHERE trash_root_id = id), count(*) FROM document WHERE {IN_TRASH}", held
     ).fetchone()
     removed = {"items": items, "documents": nodes, "statements": 0, "entities": 0, "files": 0}
     if nodes == 0:
@@ -54,7 +58,7 @@ def empty_trash(ctx: ActionContext, p: EmptyParams) -> dict[str, Any]:
         " (SELECT id FROM document WHERE deleted_at IS NOT NULL)",
         (sources_folder(ctx.conn).id,),
     )
-    ids = [row[0] for row in raw.execute("SELECT id FROM document WHERE deleted_at IS NOT NULL")]
+    ids = [row[0] for row in raw.execute(f"SELECT id FROM document WHERE {IN_TRASH}", held)]
     purge.choose(documents, ids)
     digests = purge.remove()
     orphans = [digest for digest in digests if not purge.referenced(digest)]

@@ -13,7 +13,8 @@ from armarium_documents.api import (
     require_unlocked,
     sources_folder,
 )
-from armarium_documents.errors import in_trash, node_locked, not_in_trash, sources_stays
+from armarium_documents.errors import in_trash, node_locked, not_in_trash, sources_stays, still_arriving
+from armarium_documents.queries.transfers import arriving
 from armarium_documents.queries.tree import (
     Node,
     find_node,
@@ -117,6 +118,8 @@ def restore(ctx: ActionContext, p: RestoreParams) -> dict[str, Any]:
     node = require_document(ctx.conn, p.document_id)
     if node.deleted_at is None:
         raise not_in_trash(node.id, node.name)
+    if node.trash_root_id in arriving(raw_of(ctx.conn)):
+        raise still_arriving(node.id, node.name)
     parent = find_node(ctx.conn, node.parent_id) if node.parent_id is not None else None
     into_sources = parent is not None and parent.deleted_at is not None
     folder = sources_folder(ctx.conn) if into_sources else parent

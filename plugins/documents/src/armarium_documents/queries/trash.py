@@ -8,12 +8,20 @@ from typing import Any
 import orjson
 
 from armarium_documents.models import renditions
+from armarium_documents.queries.transfers import arriving
+from armarium_documents.queries.tree import id_list
+
+IN_TRASH = "deleted_at IS NOT NULL AND (trash_root_id IS NULL OR trash_root_id NOT IN (SELECT value FROM json_each(:held)))"
+"""SQL: in the Trash, and not a copy that a transfer is still writing (`held`: the roots of those)."""
 
 
 def entries(raw: sqlite3.Connection, *, limit: int, offset: int) -> dict[str, Any]:
     """One page of the Trash: one entry for each thing deleted once, newest first, with what went along."""
+    unseen = id_list(arriving(raw))
     (total,) = raw.execute(
         "SELECT count(*) FROM document WHERE trash_root_id IS NOT NULL AND trash_root_id = id"
+        " AND id NOT IN (SELECT value FROM json_each(?))",
+        (unseen,),
     ).fetchone()
     rows = raw.execute(
         "SELECT d.id, d.name, d.doc_type, d.prototype_key, d.deleted_at, d.deleted_by, d.trash_info, f.name,"
@@ -21,8 +29,9 @@ def entries(raw: sqlite3.Connection, *, limit: int, offset: int) -> dict[str, An
         " (SELECT count(*) FROM document c WHERE c.trash_root_id = d.id) - 1"
         " FROM document d LEFT JOIN document f ON f.id = json_extract(d.trash_info, '$.from_folder_id')"
         " WHERE d.trash_root_id IS NOT NULL AND d.trash_root_id = d.id"
+        " AND d.id NOT IN (SELECT value FROM json_each(?))"
         " ORDER BY d.deleted_at DESC, d.id DESC LIMIT ? OFFSET ?",
-        (limit, offset),
+        (unseen, limit, offset),
     )
     items = [_entry(row) for row in rows]
     return {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}
@@ -45,6 +54,8 @@ def _entry(row: tuple[Any, ...]) -> dict[str, Any]:
     reason = info.get("reason", "deleted")
     if reason == "moved":
         why = f"Moved to the project {info.get('moved_to_project')}; the copy there was checked first."
+    elif "copied_from" in info:
+        why = f"A copy from the project {info['copied_from']}; the transfer that brought it was taken back."
     else:
         why = f"Deleted by {by}."
     return {
@@ -90,7 +101,8 @@ def moves(raw: sqlite3.Connection) -> list[dict[str, Any]]:
 def plan(raw: sqlite3.Connection) -> dict[str, Any]:
     """What Empty Trash would remove, and the question to ask (A 4.4). Bytes are those of files nothing else needs."""
     items, nodes = raw.execute(
-        "SELECT count(*) FILTER (WHERE trash_root_id = id), count(*) FROM document WHERE deleted_at IS NOT NULL"
+        f"SELECT count(*) FILTER (WHERE trash_root_id = id), count(*) FROM document WHERE {IN_TRASH}",
+        {"held": id_list(arriving(raw))},
     ).fetchone()
     (size,) = raw.execute(
         f"SELECT COALESCE(sum(size_bytes), 0) FROM (SELECT r.checksum, max(r.size_bytes) AS size_bytes"

@@ -14,12 +14,14 @@ from armarium_documents.routes import (
     files,
     imports,
     runs,
+    transfer,
     trash,
 )
 
 # Fixed paths (trash, import) are matched before those with an id in their place.
 routers: tuple[APIRouter, ...] = (
     trash.router,
+    transfer.router,
     imports.router,
     runs.router,
     dataset.router,

@@ -1,0 +1,93 @@
+"""Giving up a copy that was never live: its rows, their history and its files are removed as if never written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from armarium.api import ActionContext, Conductor, raw_of
+from armarium_documents.actions.purge import Purge, remove_files
+from armarium_documents.actions.transfer.journal import set_state
+from armarium_documents.actions.transfer.planning import load_of
+from armarium_documents.models import documents
+from armarium_documents.queries.carrying import Vocabulary
+from armarium_documents.queries.carrying.tables import quoted
+from armarium_documents.queries.transfers import record
+from armarium_documents.queries.tree import id_list
+
+
+def abandon(parts: Conductor, transfer_id: str, files: Sequence[str], why: str) -> None:
+    """Remove the copies of a transfer from the target; they are in its Trash, seen by nobody."""
+    assert parts.library is not None
+    with parts.library.db.read_raw() as raw:
+        found = record(raw, transfer_id, "target")
+    if found is None:
+        return
+
+    def remove(ctx: ActionContext) -> None:
+        raw = raw_of(ctx.conn)
+        roots = id_list(item["id"] for item in found.items)
+        ids = [
+            row[0]
+            for row in raw.execute(
+                "SELECT id FROM document WHERE deleted_at IS NOT NULL"
+                " AND trash_root_id IN (SELECT value FROM json_each(?))",
+                (roots,),
+            )
+        ]
+        purge = Purge(ctx)
+        load = load_of(ctx.engine)
+        made = {name: _made(raw, name, transfer_id) for name in [*load.companions]}
+        for name, keys in made.items():
+            if keys:
+                purge.choose(ctx.engine.library_schema.by_name[name], keys)
+        if ids:
+            purge.choose(documents, ids)
+        digests = set(purge.remove()) | set(files)
+        for vocabulary in load.vocabularies:
+            _remove_words(ctx, vocabulary, _made(raw, vocabulary.table, transfer_id))
+        set_state(raw, transfer_id, "target", "taken-back", reason=why)
+        library = ctx.project
+        orphans = sorted(digest for digest in digests if not purge.referenced(digest))
+        ctx.on_commit(lambda: remove_files(library, purge, orphans))
+
+    parts.part("given_up", remove, {"transfer_id": transfer_id})
+
+
+def _made(raw: Any, table: str, transfer_id: str) -> list[str]:
+    """The keys of the rows of *table* that the parts of this transfer made."""
+    key = raw.execute(f"SELECT name FROM pragma_table_info({quoted(table)}) WHERE pk = 1").fetchone()[0]
+    return [
+        row[0]
+        for row in raw.execute(
+            f"SELECT DISTINCT {quoted(key)} FROM {quoted(f'{table}__history')} WHERE op = 'I'"
+            " AND audit_seq IN (SELECT seq FROM audit WHERE set_id = ?)",
+            (transfer_id,),
+        )
+    ]
+
+
+def _remove_words(ctx: ActionContext, vocabulary: Vocabulary, keys: Sequence[str]) -> None:
+    """Remove the words that were made for the copies and that nothing has come to use since."""
+    raw = raw_of(ctx.conn)
+    users = list(vocabulary.used_by)
+    if vocabulary.parent is not None:
+        users.append((vocabulary.table, vocabulary.parent))
+    waiting = list(keys)
+    while waiting:
+        free = [
+            key
+            for key in waiting
+            if not any(
+                raw.execute(
+                    f"SELECT 1 FROM {quoted(table)} WHERE {quoted(column)} = ? LIMIT 1", (key,)
+                ).fetchone()
+                for table, column in users
+            )
+        ]
+        if not free:
+            return
+        purge = Purge(ctx)
+        purge.choose(ctx.engine.library_schema.by_name[vocabulary.table], free)
+        purge.remove()
+        waiting = [key for key in waiting if key not in free]

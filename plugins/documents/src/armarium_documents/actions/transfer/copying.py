@@ -1,0 +1,314 @@
+"""Carrying a transfer out: files, rows in parts that nobody sees, a check, then the step that makes them live (A 4.3).
+
+The copies lie in the target's Trash, hidden by the journal, until all of them stand and were read back. So the
+writers of both projects are held only for a part at a time, a kill leaves nothing half-made to be seen, and taking
+the step back leaves the copies where part A says: in the Trash.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+
+from armarium.api import (
+    ActionContext,
+    Conductor,
+    Conflict,
+    Engine,
+    Forbidden,
+    Library,
+    Outcome,
+    Principal,
+    ServiceError,
+    new_id,
+    now,
+    raw_of,
+    rules_of,
+)
+from armarium_documents.actions.transfer.abandoning import abandon
+from armarium_documents.actions.transfer.journal import begin, note, set_state
+from armarium_documents.actions.transfer.planning import Journey, agree, load_of, planned, select, split_words
+from armarium_documents.errors import transfer_failed
+from armarium_documents.queries.carrying import CarriedTable, Selection, Vocabulary
+from armarium_documents.queries.tree import folder_path
+from armarium_documents.schemas.transfer import Arrival, TransferParams
+
+PART_ROWS = 10_000
+"""Rows written while the target's writer is held once."""
+
+PART_BYTES = 32 * 1024 * 1024
+"""Bytes of long texts held in memory at once."""
+
+_HELD = {
+    "parent_id": "CASE WHEN s.id = s.root THEN :parent ELSE renewed(t.parent_id) END",
+    "system_key": "NULL",
+    "deleted_at": ":at",
+    "deleted_by": ":by",
+    "trash_root_id": "renewed(s.root)",
+    "trash_info": "CASE WHEN s.id = s.root THEN :info END",
+}
+"""How the copy of a document differs from it until it is live: it lies in the Trash as if it had been deleted."""
+
+SPECIAL = {"document": _HELD}
+
+
+def conduct(conductor: Conductor, p: TransferParams) -> Outcome:
+    """Carry the transfer out. Refused as A 4.3 says; a failure leaves both projects as they were."""
+    from armarium_documents.actions.transfer.recovery import carry_on
+
+    assert conductor.library is not None
+    with conductor.engine.across():
+        journey = agree(conductor.engine, conductor.library, conductor.principal, p)
+        if carry_on(conductor.engine, journey.source) + carry_on(conductor.engine, journey.target):
+            journey = agree(conductor.engine, conductor.library, conductor.principal, p)
+        with chosen(conductor.engine, journey) as selection:
+            return _Transfer(conductor, p, journey, selection).carry_out()
+
+
+def chosen(engine: Engine, journey: Journey) -> Selection:
+    """The selection; Broken in words when there is no room to make it."""
+    try:
+        return select(engine, load_of(engine), journey)
+    except (OSError, sqlite3.Error) as error:
+        raise transfer_failed(_words(error), "Nothing was changed in either project.") from error
+
+
+def plan(engine: Engine, target: Library, principal: Principal, p: TransferParams) -> dict[str, Any]:
+    """What the transfer would do (A 4.3, dry_run); nothing is written in either project."""
+    journey = agree(engine, target, principal, p)
+    with chosen(engine, journey) as selection:
+        return planned(engine, load_of(engine), journey, selection, dry_run=True)
+
+
+class _Transfer:
+    """One transfer under way."""
+
+    def __init__(
+        self, conductor: Conductor, p: TransferParams, journey: Journey, selection: Selection
+    ) -> None:
+        self.engine = conductor.engine
+        self.load = load_of(self.engine)
+        self.id = new_id()
+        # The parts are bound together, so that they are found again when the copy is given up.
+        self.parts = Conductor(
+            conductor.bus, conductor.library, conductor.found, conductor.principal, set_id=self.id
+        )
+        self.conductor = conductor
+        self.principal = conductor.principal
+        self.p = p
+        self.journey = journey
+        self.selection = selection
+        self.items = [{"source_id": top, "id": selection.new_id_of(top)} for top in journey.tops]
+        self.files: list[str] = []
+        self.result = planned(self.engine, self.load, journey, selection, dry_run=False)
+
+    def carry_out(self) -> Outcome:
+        """Copy, check, make live; for a move, send the source's to its Trash."""
+        with self.journey.source.db.write() as conn:
+            marks = self.selection.marks(self.engine.library_schema.tables)
+            begin(
+                raw_of(conn),
+                self.id,
+                "source",
+                self.journey.target,
+                self.journey.mode,
+                "planned",
+                self.items,
+                self.principal,
+                marks,
+            )
+        try:
+            self._copy()
+            self._check()
+            outcome = self._make_live()
+        except (ServiceError, OSError, sqlite3.Error) as error:
+            kept = self._give_up(error)
+            if isinstance(error, Conflict | Forbidden) and kept is None:
+                raise
+            raise transfer_failed(_words(error), kept or "Nothing was changed in either project.") from error
+        if self.journey.mode == "move":
+            self._send_out(outcome.audit_id)
+        else:
+            note(self.journey.source, self.id, "source", "done")
+        self.result |= {"audit_id": outcome.audit_id}
+        return Outcome(self.result, outcome.audit_id, outcome.set_id)
+
+    def _copy(self) -> None:
+        self.parts.part("begun", self._begin, {"transfer_id": self.id})
+        self._copy_files()
+        for number, part in enumerate(self._in_parts()):
+            rows = sum(len(chunk) for _, chunk in part)
+
+            def write(ctx: ActionContext, part: list[Any] = part) -> None:
+                for table, chunk in part:
+                    ctx.bulk_insert(table.table, table.columns, chunk)
+
+            self.parts.part("rows", write, {"transfer_id": self.id, "part": number + 1, "rows": rows})
+
+    def _begin(self, ctx: ActionContext) -> None:
+        """The journal's record, and the words that the copies need and the target lacks."""
+        begin(
+            raw_of(ctx.conn),
+            self.id,
+            "target",
+            self.journey.source,
+            self.journey.mode,
+            "copying",
+            self.items,
+            self.principal,
+            {},
+        )
+        for vocabulary in self.load.vocabularies:
+            self._make_words(ctx, vocabulary)
+
+    def _make_words(self, ctx: ActionContext, vocabulary: Vocabulary) -> None:
+        table = self.engine.library_schema.by_name[vocabulary.table]
+        columns = [column.name for column in table.columns]
+        _, lacking = split_words(self.selection, vocabulary, self.journey.target)
+        if lacking:
+            ctx.bulk_insert(table, columns, self.selection.word_rows(vocabulary, columns, lacking))
+
+    def _copy_files(self) -> None:
+        """Bytes before rows, so that no row ever names a file that is not there."""
+        source, target = self.journey.source.objects, self.journey.target.objects
+        for digest in self.selection.digests():
+            if not source.has(digest) or target.holds(digest):
+                continue
+            if not source.holds(digest):
+                target.link_file(source.path(digest).resolve())
+            elif target.put_file(source.path(digest)) != digest:
+                raise OSError(f"The file {digest[:12]}… no longer has the bytes it was kept with.")
+            self.files.append(digest)
+
+    def _in_parts(self) -> Iterator[list[tuple[CarriedTable, list[tuple[Any, ...]]]]]:
+        """The rows in parts, each as large as is written at once."""
+        part: list[tuple[CarriedTable, list[tuple[Any, ...]]]] = []
+        rows = size = 0
+        whole = self._pointing_in_circles()
+        for table in self.selection.tables:
+            long = [i for i, name in enumerate(table.columns) if name in rules_of(table.table).large]
+            special = SPECIAL.get(table.name, {})
+            for chunk in self.selection.copies(table, special, self._given() if special else {}):
+                part.append((table, chunk))
+                rows += len(chunk)
+                size += sum(len(row[i]) for row in chunk for i in long if row[i] is not None)
+                if not whole and (rows >= PART_ROWS or size >= PART_BYTES):
+                    yield part
+                    part, rows, size = [], 0, 0
+        if part:
+            yield part
+
+    def _pointing_in_circles(self) -> bool:
+        """Whether some table points at one that is written after it: then all must be written at once."""
+        seen: set[str] = set()
+        later = {table.name for table in self.selection.tables}
+        for table in self.selection.tables:
+            later.discard(table.name)
+            if any(parent in later for _, parent in (*table.required, *table.optional)):
+                return True
+            seen.add(table.name)
+        return False
+
+    def _given(self) -> dict[str, Any]:
+        with self.journey.target.db.read() as conn:
+            path = folder_path(conn, self.journey.parent_id)
+        info = {
+            "reason": "deleted",
+            "from_folder_id": self.journey.parent_id,
+            "from_folder_path": path,
+            "transfer_id": self.id,
+            "copied_from": self.journey.source.name,
+        }
+        by = self.principal.name
+        return {"parent": self.journey.parent_id, "at": now(), "by": by, "info": orjson.dumps(info).decode()}
+
+    def _check(self) -> None:
+        """Read the copies back: every row says what the source's says, and every file is there."""
+        note(self.journey.target, self.id, "target", "checking")
+        wanted = self.selection.counts()
+        found = self.selection.read_back(self.journey.target, SPECIAL)
+        for name, count in wanted.items():
+            if found.get(name, 0) != count:
+                raise sqlite3.DatabaseError(
+                    f"only {found.get(name, 0)} of {count} rows of {name} were read back."
+                )
+        objects = self.journey.target.objects
+        gone = [digest for digest in self.files if not objects.has(digest)]
+        if gone:
+            raise OSError(f"{len(gone)} files are not there after they were copied.")
+        files = {"files": self.result["planned"]["files"]}
+        self.result["written"] = self.load.counted(found) | files
+
+    def _make_live(self) -> Outcome:
+        arrival = Arrival(
+            transfer_id=self.id,
+            parent_id=self.journey.parent_id,
+            roots=[item["id"] for item in self.items],
+            source_name=self.journey.source.name,
+            companions={name: self.selection.new_ids(name) for name in self.load.companions},
+            result=self.result,
+        )
+        self.result |= {"transfer_id": self.id, "new_items": self.items}
+        params = self.p.model_copy()
+        params._arrival = arrival
+        return self.conductor.step(params)
+
+    def _give_up(self, error: Exception) -> str | None:
+        """Remove what was written; None, or a sentence on what is still to be removed."""
+        why = _words(error)
+        try:
+            abandon(self.parts, self.id, self.files, why)
+            note(self.journey.source, self.id, "source", "taken-back", why)
+        except (ServiceError, OSError, sqlite3.Error):
+            return "What was copied is unseen and is removed when both projects are opened next."
+        return None
+
+    def _send_out(self, audit_id: str) -> None:
+        """The source's half of a move; after two failures the copy is taken back."""
+        source = self.journey.source
+        failure: Exception | None = None
+        for _ in range(2):
+            try:
+                sent = self.engine.run(
+                    source, "document.transfer_out", {"transfer_id": self.id}, self.principal
+                )
+            except (ServiceError, OSError, sqlite3.Error) as error:
+                failure = error
+                continue
+            assert sent.result is not None
+            self.result |= {"source_audit_id": sent.audit_id, "cuts": sent.result["cuts"]}
+            note(self.journey.target, self.id, "target", "done")
+            return
+        assert failure is not None
+        after = take_back(self.parts, self.journey.target, source, self.id, audit_id, _words(failure))
+        raise transfer_failed(_words(failure), after) from failure
+
+
+def take_back(
+    parts: Conductor, target: Library, source: Library, transfer_id: str, audit_id: str, why: str
+) -> str:
+    """Take back a copy whose other half failed; a sentence on what became of it."""
+    try:
+        parts.engine.undo(target, [audit_id], parts.principal)
+        abandon(parts, transfer_id, [], why)
+        note(source, transfer_id, "source", "taken-back", why)
+    except Conflict:
+        # Somebody has gone on with the copy: it stays, and the journal says that this is no move any more.
+        for library, side in ((target, "target"), (source, "source")):
+            with library.db.write() as conn:
+                set_state(raw_of(conn), transfer_id, side, "taken-back", reason=why)  # type: ignore[arg-type]
+        return "The copy was changed already, so it stays; what was to be moved is where it was."
+    except (ServiceError, OSError, sqlite3.Error):
+        return "The copy is taken back when both projects are opened next."
+    return "The copy was taken back; nothing was changed in either project."
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, ServiceError):
+        return error.detail
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}."
+    return str(error)

@@ -1,0 +1,121 @@
+"""What a move looks at and cuts in the project it leaves: changes since the copy, aliases, and the families' ties."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Table
+
+from armarium.api import ActionContext, Engine, raw_of, rules_of
+from armarium_documents.actions.transfer.planning import load_of
+from armarium_documents.actions.trash import send_to_trash
+from armarium_documents.queries.carrying import CarriedTable
+from armarium_documents.queries.carrying.tables import quoted
+from armarium_documents.queries.tree import id_list, nodes_of
+
+
+def ties(engine: Engine, conn: Connection, documents: Sequence[str]) -> list[dict[str, Any]]:
+    """Everything that a move of *documents* cuts, as its answer lists it."""
+    return [
+        cut
+        for carrier in load_of(engine).carriers
+        if carrier.cuts is not None
+        for cut in carrier.cuts(conn, documents)
+    ]
+
+
+def cut_ties(ctx: ActionContext, documents: Sequence[str], where: str) -> None:
+    """Cut them: each family's own, inside this step."""
+    for carrier in load_of(ctx.engine).carriers:
+        if carrier.cut is not None:
+            carrier.cut(ctx, documents)
+
+
+def alias_cuts(conn: Connection, documents: Sequence[str]) -> list[dict[str, Any]]:
+    """The aliases that point at *documents* from elsewhere in the project."""
+    return [
+        {
+            "kind": "alias",
+            "id": identity,
+            "name": name,
+            "why": f"What “{name}” points at is moved to another project; aliases stay within a project.",
+        }
+        for identity, name in _aliases(conn, documents)
+    ]
+
+
+def cut_aliases(ctx: ActionContext, documents: Sequence[str]) -> None:
+    """Send those aliases to the Trash, each as a thing of its own."""
+    ids = [identity for identity, _ in _aliases(ctx.conn, documents)]
+    if ids:
+        send_to_trash(ctx, nodes_of(ctx.conn, ids))
+        ctx.changed(document_ids=ids)
+
+
+def _aliases(conn: Connection, documents: Sequence[str]) -> list[tuple[str, str]]:
+    listed = id_list(documents)
+    return (
+        raw_of(conn)
+        .execute(
+            "SELECT a.id, a.name FROM document a WHERE a.alias_target_id IS NOT NULL AND a.deleted_at IS NULL"
+            " AND a.alias_target_id IN (SELECT value FROM json_each(?))"
+            " AND a.id NOT IN (SELECT value FROM json_each(?)) ORDER BY a.id",
+            (listed, listed),
+        )
+        .fetchall()
+    )
+
+
+def changed_since(
+    engine: Engine, raw: sqlite3.Connection, marks: Mapping[str, int], documents: Sequence[str]
+) -> bool:
+    """Whether anything that hangs on *documents* was written after *marks* (see `Selection.marks`)."""
+    tables = {table.name: table for table in load_of(engine).tables}
+    listed = id_list(documents)
+    for table in tables.values():
+        mark = marks.get(table.name, 0)
+        tracked = rules_of(table.table).kind == "tracked"
+        source = quoted(f"{table.name}__history") if tracked else quoted(table.name)
+        if not raw.execute(f"SELECT 1 FROM {source} WHERE rowid > ? LIMIT 1", (mark,)).fetchone():
+            continue
+        moved = "(SELECT value FROM json_each(?1))"
+        asked = [f"{_owner(tables, table, 'h')} IN {moved}"]
+        join = ""
+        if tracked:
+            keys = " AND ".join(
+                f"t.{quoted(column.name)} = h.{quoted(column.name)}"
+                for column in table.table.primary_key.columns
+            )
+            join = f" LEFT JOIN {quoted(table.name)} t ON {keys}"
+            asked.append(f"{_owner(tables, table, 't')} IN {moved}")
+        if table.name == "document":
+            asked.append(f"h.parent_id IN {moved}")
+        if raw.execute(
+            f"SELECT 1 FROM {source} h{join} WHERE h.rowid > ?2 AND ({' OR '.join(asked)}) LIMIT 1",
+            (listed, mark),
+        ).fetchone():
+            return True
+    return False
+
+
+def _owner(tables: Mapping[str, CarriedTable], table: CarriedTable, alias: str, depth: int = 0) -> str:
+    """SQL: the document that a row of *table* hangs on, by its own column or its parents'."""
+    if table.owner is not None:
+        return f"{alias}.{quoted(table.owner)}"
+    for column, parent in table.required:
+        if parent in tables and parent != table.name and depth < 8:
+            other = tables[parent]
+            key = _pointed_at(table.table, column)
+            inner = f"p{depth}"
+            return (
+                f"(SELECT {_owner(tables, other, inner, depth + 1)} FROM {quoted(parent)} {inner}"
+                f" WHERE {inner}.{quoted(key)} = {alias}.{quoted(column)})"
+            )
+    return "NULL"
+
+
+def _pointed_at(table: Table, column: str) -> str:
+    (key,) = table.c[column].foreign_keys
+    return str(key.column.name)

@@ -1,0 +1,242 @@
+"""Whether a transfer may be, and what it would carry: asked before anything is written (A 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from armarium.api import Engine, Forbidden, Library, Principal, raw_of, rules_of
+from armarium_documents.errors import (
+    alias_stays,
+    held_by_move,
+    in_trash,
+    locked_stays,
+    same_project,
+    source_not_open,
+    sources_stays,
+    target_no_folder,
+)
+from armarium_documents.queries.carrying import CarriedTable, Carrier, Selection, Vocabulary, carried_tables
+from armarium_documents.queries.transfers import held_moves
+from armarium_documents.queries.tree import (
+    ancestor_ids,
+    height_of,
+    locked_above,
+    locked_within,
+    nodes_of,
+    require_depth,
+    require_live,
+    require_unlocked_for,
+    sources_folder,
+    topmost,
+)
+from armarium_documents.schemas.transfer import TransferParams
+
+
+@dataclass(frozen=True)
+class Journey:
+    """A transfer that may be: from where, of what, to where."""
+
+    source: Library
+    target: Library
+    parent_id: str
+    tops: list[str]
+    """The things chosen, without those that lie beneath another of them."""
+    mode: str
+
+
+def agree(engine: Engine, target: Library, principal: Principal, p: TransferParams) -> Journey:
+    """The journey, or the refusal that A 4.3 names; nothing is changed."""
+    source = _source(engine, target, principal, p.source_library)
+    with target.db.read() as conn:
+        parent = (
+            sources_folder(conn) if p.target_parent_id is None else require_live(conn, p.target_parent_id)
+        )
+        if parent.doc_type != "folder" or parent.node_kind != "document":
+            kind = parent.doc_type if parent.node_kind == "document" else parent.node_kind
+            raise target_no_folder(parent.id, parent.name, kind)
+        require_unlocked_for(conn, principal.role, parent.id)
+    with source.db.read() as conn:
+        nodes = nodes_of(conn, p.items)
+        held = set(held_moves(raw_of(conn)))
+        for node in nodes:
+            if node.deleted_at is not None:
+                raise in_trash(node.id, node.name)
+            if node.node_kind == "alias":
+                raise alias_stays(node.id, node.name)
+            if node.system_key is not None and p.mode == "move":
+                raise sources_stays("moved")
+            if held and not held.isdisjoint(ancestor_ids(conn, node.id)):
+                raise held_by_move(node.id, node.name)
+        for identity in held:
+            if not set(p.items).isdisjoint(ancestor_ids(conn, identity)):
+                raise held_by_move(identity, "Something among these")
+        tops = topmost(conn, p.items)
+        _refuse_locked(conn, tops)
+        height = max(height_of(conn, top) for top in tops)
+    with target.db.read() as conn:
+        require_depth(conn, parent.id, height)
+    return Journey(source, target, parent.id, tops, p.mode)
+
+
+def _source(engine: Engine, target: Library, principal: Principal, path: str) -> Library:
+    place = str(engine.libraries.checked(path))
+    if not principal.reaches(place):
+        raise Forbidden(
+            "This token does not reach the project to take from. Ask the owner for one that does.",
+            code="library_access_denied",
+            library_path=place,
+            required="read",
+            role=principal.role,
+        )
+    if place == str(target.path):
+        raise same_project(target.name)
+    source = engine.libraries.held(place)
+    if source is None:
+        raise source_not_open(place)
+    return source
+
+
+def _refuse_locked(conn: Any, tops: Sequence[str]) -> None:
+    if raw_of(conn).execute("SELECT 1 FROM document WHERE is_locked LIMIT 1").fetchone() is None:
+        return
+    for top in tops:
+        locked = locked_above(conn, top)
+        if locked is not None:
+            raise locked_stays(*locked)
+    locked = locked_within(conn, tops)
+    if locked is not None:
+        raise locked_stays(*locked)
+
+
+@dataclass(frozen=True)
+class Load:
+    """What the families say about carrying, taken together."""
+
+    carriers: list[Carrier]
+    tables: list[CarriedTable]
+    vocabularies: list[Vocabulary]
+
+    @property
+    def companions(self) -> list[str]:
+        """The tables whose rows come along with the rows that need them."""
+        return [name for carrier in self.carriers for name in carrier.companions]
+
+    def kind_of(self, table: str) -> str:
+        """The word that rows of *table* are counted under."""
+        return next((c.kinds[table] for c in self.carriers if table in c.kinds), "page_records")
+
+    def counted(self, counts: dict[str, int]) -> dict[str, int]:
+        """Counts by table as counts by kind."""
+        found: dict[str, int] = {}
+        for table, count in counts.items():
+            kind = self.kind_of(table)
+            found[kind] = found.get(kind, 0) + count
+        return found
+
+
+def load_of(engine: Engine) -> Load:
+    """How the loaded families are carried."""
+    carriers: list[Carrier] = [carrier for _, carrier in engine.plugins.contributions("carriers")]
+    present = {table.name for table in engine.library_schema.tables}
+    vocabularies = [v for carrier in carriers for v in carrier.vocabulary if v.table in present]
+    companions = [name for carrier in carriers for name in carrier.companions if name in present]
+    tables = carried_tables(engine.library_schema.tables, companions, [v.table for v in vocabularies])
+    return Load(carriers, tables, vocabularies)
+
+
+def select(engine: Engine, load: Load, journey: Journey) -> Selection:
+    """The selection, opened and chosen; the caller closes it."""
+    selection = Selection(
+        journey.source, load.tables, companions=load.companions, everything=engine.library_schema.tables
+    )
+    try:
+        selection.choose(journey.tops)
+    except BaseException:
+        selection.__exit__()
+        raise
+    return selection
+
+
+def split_words(selection: Selection, vocabulary: Vocabulary, target: Library) -> tuple[list[str], list[str]]:
+    """(keys that are in the target, keys to be made there) of the words that go along."""
+    keys = selection.words(vocabulary)
+    with target.db.read_raw() as raw:
+        there = {row[0] for row in raw.execute(f'SELECT "{vocabulary.key}" FROM "{vocabulary.table}"')}
+    return [key for key in keys if key in there], [key for key in keys if key not in there]
+
+
+def cuts_of(engine: Engine, load: Load, journey: Journey, selection: Selection) -> list[dict[str, Any]]:
+    """What a move cuts in the source; nothing for a copy."""
+    if journey.mode != "move":
+        return []
+    documents = selection.documents()
+    with journey.source.db.read() as conn:
+        return [
+            cut
+            for carrier in load.carriers
+            if carrier.cuts is not None
+            for cut in carrier.cuts(conn, documents)
+        ]
+
+
+def planned(
+    engine: Engine, load: Load, journey: Journey, selection: Selection, *, dry_run: bool
+) -> dict[str, Any]:
+    """The answer as far as it is known before anything is written."""
+    words: dict[str, list[dict[str, str]]] = {"matched": [], "made": []}
+    for vocabulary in load.vocabularies:
+        label = rules_of(engine.library_schema.by_name[vocabulary.table]).label or vocabulary.table
+        for how, keys in zip(words, split_words(selection, vocabulary, journey.target), strict=True):
+            words[how] += [{"kind": label, "key": key, "id": key} for key in keys]
+    files, size, linked, missing = files_of(journey, selection)
+    counts = load.counted(selection.counts()) | {"files": len(files) + len(linked)}
+    return {
+        "transfer_id": None,
+        "mode": journey.mode,
+        "dry_run": dry_run,
+        "source_library": str(journey.source.path),
+        "target_library": str(journey.target.path),
+        "target_parent_id": journey.parent_id,
+        "planned": counts,
+        "written": None,
+        "files_copied": len(files),
+        "bytes_copied": size,
+        "linked_originals": linked_originals(selection, linked),
+        "vocabulary": words,
+        "entity_matches": [],
+        "edges_cut": selection.edges_cut,
+        "left_behind": selection.left_behind + missing,
+        "new_items": [],
+        "cuts": cuts_of(engine, load, journey, selection),
+        "audit_id": None,
+        "source_audit_id": None,
+    }
+
+
+def files_of(
+    journey: Journey, selection: Selection
+) -> tuple[list[str], int, dict[str, str], list[dict[str, str]]]:
+    """(files to copy, their bytes, links by digest with where they lead, files the source has lost)."""
+    files, size, linked, missing = [], 0, {}, []
+    source, target = journey.source.objects, journey.target.objects
+    for digest in selection.digests():
+        if not source.has(digest):
+            why = "A row names this file and the project has lost it; `armarium doctor` says more."
+            missing.append({"kind": "file", "id": digest, "why": why})
+        elif source.holds(digest):
+            if not target.holds(digest):
+                files.append(digest)
+                size += source.size(digest)
+        elif not target.has(digest):
+            linked[digest] = str(source.path(digest).resolve())
+    return files, size, linked, missing
+
+
+def linked_originals(selection: Selection, linked: dict[str, str]) -> list[dict[str, str]]:
+    """The documents whose pictures are only linked, and where the files lie."""
+    return [
+        {"document_id": document_id, "path": linked[digest]}
+        for document_id, digest in selection.named_by(list(linked))
+    ]

@@ -1,0 +1,202 @@
+"""The two steps of a transfer that stand in the log and that undo takes back, on both sides at once (A 4.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Engine, Example, Library, UndoContext, action, raw_of
+from armarium_documents.actions.transfer.copying import conduct
+from armarium_documents.actions.transfer.departing import changed_since, cut_ties, ties
+from armarium_documents.actions.transfer.journal import set_state
+from armarium_documents.actions.transfer.planning import load_of
+from armarium_documents.actions.trash import send_to_trash
+from armarium_documents.api import require_live, require_unlocked
+from armarium_documents.errors import (
+    changed_meanwhile,
+    not_moving,
+    other_project_closed,
+    unknown_transfer,
+)
+from armarium_documents.queries.transfers import Side, other_side, record, record_of_step
+from armarium_documents.queries.tree import STEP, id_list, next_sort_order, nodes_of, subtree_ids
+from armarium_documents.schemas.transfer import (
+    TransferOutParams,
+    TransferOutResult,
+    TransferParams,
+    TransferResult,
+)
+
+
+def _partner(engine: Engine, library: Library, audit_id: str) -> tuple[Library, str] | None:
+    """The other half of a move, by either half; none for a copy."""
+    with library.db.read_raw() as raw:
+        own = record_of_step(raw, audit_id)
+    if own is None or own.mode != "move":
+        return None
+    other = other_side(engine, own)
+    if other is None:
+        raise other_project_closed(audit_id, own.other_path)
+    with other.db.read_raw() as raw:
+        theirs = record(raw, own.transfer_id, "source" if own.side == "target" else "target")
+    return None if theirs is None or theirs.audit_id is None else (other, theirs.audit_id)
+
+
+def _after_undo(side: Side, undo: UndoContext) -> None:
+    raw = raw_of(undo.step.conn)
+    own = record_of_step(raw, undo.audit_id) or record_of_step(raw, _first(raw, undo.audit_id))
+    if own is not None:
+        set_state(raw, own.transfer_id, side, "done" if undo.redo else "taken-back")
+
+
+def _first(raw: Any, audit_id: str) -> str:
+    """The step at the start of a chain of undos and redos."""
+    while True:
+        (inverse_of,) = raw.execute("SELECT inverse_of FROM audit WHERE id = ?", (audit_id,)).fetchone()
+        if inverse_of is None:
+            return audit_id
+        audit_id = inverse_of
+
+
+def _other_project(ex: Example) -> Library:
+    place = ex.folder / "Elsewhere.library"
+    ex.engine.run(None, "library.create", {"path": str(place)}, ex.principal)
+    return ex.engine.libraries.get(place)
+
+
+def _box(engine: Engine, library: Library, ex: Example) -> str:
+    def run(**params: Any) -> str:
+        made = engine.run(library, "document.create", params, ex.principal).result or {}
+        return str(made["id"])
+
+    box = run(name="Box of letters")
+    run(name="A letter", parent_id=box, node_kind="note", page_content="Dear Sir")
+    return box
+
+
+def _transfer_example(ex: Example) -> dict[str, Any]:
+    source = _other_project(ex)
+    return {"source_library": str(source.path), "items": [_box(ex.engine, source, ex)], "mode": "copy"}
+
+
+@action(
+    "document.transfer",
+    params=TransferParams,
+    result=TransferResult,
+    summary="Bring things from another open project: as copies, or moved with the originals sent to its Trash.",
+    undo_name="document.untransfer",
+    example=_transfer_example,
+    after_undo=lambda undo: _after_undo("target", undo),
+    conduct=conduct,
+    partner=_partner,
+)
+def transfer(ctx: ActionContext, p: TransferParams) -> dict[str, Any]:
+    """Make copies that stand checked live. Raises as A 4.3 says; Conflict for a folder that went meanwhile, or where it
+    is run inside another step."""
+    arrival = p._arrival
+    if arrival is None:
+        raise not_moving("", "a transfer is a step of its own, not a part of another")
+    raw = raw_of(ctx.conn)
+    parent = require_live(ctx.conn, arrival.parent_id)
+    require_unlocked(ctx, parent.id)
+    roots = id_list(arrival.roots)
+    ids = [
+        row[0]
+        for row in raw.execute(
+            "SELECT id FROM document WHERE trash_root_id IN (SELECT value FROM json_each(?))", (roots,)
+        )
+    ]
+    place = next_sort_order(ctx.conn, parent.id)
+    raw.execute(
+        "UPDATE document SET deleted_at = NULL, deleted_by = NULL, trash_root_id = NULL, trash_info = NULL"
+        " WHERE trash_root_id IN (SELECT value FROM json_each(?))",
+        (roots,),
+    )
+    raw.executemany(
+        "UPDATE document SET sort_order = ? WHERE id = ?",
+        [(place + STEP * number, root) for number, root in enumerate(arrival.roots)],
+    )
+    for carrier in load_of(ctx.engine).carriers:
+        if carrier.arrived is not None:
+            own = {name: arrival.companions.get(name, []) for name in carrier.companions}
+            arrival.result["entity_matches"] += carrier.arrived(ctx, own)
+    _ask_for_thumbnails(ctx, ids)
+    state = "moving" if p.mode == "move" else "done"
+    set_state(raw, arrival.transfer_id, "target", state, audit_id=ctx.audit_id)  # type: ignore[arg-type]
+    ctx.target(*arrival.roots)
+    ctx.changed(document_ids=ids)
+    return arrival.result
+
+
+def _ask_for_thumbnails(ctx: ActionContext, ids: list[str]) -> None:
+    rows = raw_of(ctx.conn).execute(
+        "SELECT DISTINCT r.document_id FROM rendition r WHERE r.is_primary AND r.materialized"
+        " AND r.document_id IN (SELECT value FROM json_each(?))",
+        (id_list(ids),),
+    )
+    wanted = [row[0] for row in rows]
+    for start in range(0, len(wanted), 500):
+        batch = wanted[start : start + 500]
+        title = f"Thumbnails of {len(batch)} {'page' if len(batch) == 1 else 'pages'}"
+        ctx.enqueue("thumbnails", {"document_ids": batch}, title=title)
+
+
+def _out_example(ex: Example) -> dict[str, Any]:
+    """A move whose second half has not been made: begun as a copy, and said in both journals to be a move."""
+    assert ex.library is not None
+    target = _other_project(ex)
+    box = _box(ex.engine, ex.library, ex)
+    params = {"source_library": str(ex.library.path), "items": [box], "mode": "copy"}
+    begun = ex.engine.run(target, "document.transfer", params, ex.principal).result or {}
+    for library, state in ((target, "moving"), (ex.library, "planned")):
+        with library.db.write() as conn:
+            raw_of(conn).execute("UPDATE document_transfer SET mode = 'move', state = ?", (state,))
+    return {"transfer_id": begun["transfer_id"]}
+
+
+@action(
+    "document.transfer_out",
+    params=TransferOutParams,
+    result=TransferOutResult,
+    summary="Send what was copied to another project to the Trash here, and cut what held it: the second half of a move.",
+    example=_out_example,
+    after_undo=lambda undo: _after_undo("source", undo),
+    partner=_partner,
+)
+def transfer_out(ctx: ActionContext, p: TransferOutParams) -> dict[str, Any]:
+    """Raises NotFound for an unknown move, Conflict for one whose copy does not stand, whose things are in the Trash,
+    or were changed since they were copied; Forbidden by a lock."""
+    raw = raw_of(ctx.conn)
+    own = record(raw, p.transfer_id, "source")
+    if own is None or own.mode != "move":
+        raise unknown_transfer(p.transfer_id)
+    if own.state != "planned":
+        raise not_moving(p.transfer_id, f"it is {own.state} already")
+    other = other_side(ctx.engine, own)
+    if other is None:
+        raise not_moving(p.transfer_id, f"{own.other_path} is not open")
+    with other.db.read_raw() as theirs:
+        arrived = record(theirs, p.transfer_id, "target")
+    if arrived is None or arrived.state != "moving":
+        raise not_moving(p.transfer_id, f"its copy in {other.name} is not complete and checked")
+    tops = [item["source_id"] for item in own.items]
+    nodes = nodes_of(ctx.conn, tops)
+    for node in nodes:
+        require_live(ctx.conn, node.id)
+        require_unlocked(ctx, node.id)
+    documents = subtree_ids(ctx.conn, tops)
+    if changed_since(ctx.engine, raw, own.marks, documents):
+        raise changed_meanwhile()
+    info = {
+        "reason": "moved",
+        "moved_to_project": str(other.path),
+        "moved_to_name": other.name,
+        "moved_on": ctx.now,
+        "transfer_id": p.transfer_id,
+    }
+    cuts = ties(ctx.engine, ctx.conn, documents)
+    cut_ties(ctx, documents, other.name)
+    gone = send_to_trash(ctx, nodes, info)
+    set_state(raw, p.transfer_id, "source", "done", audit_id=ctx.audit_id)
+    ctx.target(*tops)
+    ctx.changed(document_ids=gone)
+    return {"transfer_id": p.transfer_id, "item_count": len(gone), "cuts": cuts}

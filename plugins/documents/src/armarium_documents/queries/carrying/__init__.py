@@ -1,0 +1,7 @@
+"""What a transfer takes along: found, given new ids and read back by what the tables say of themselves (A 4.3)."""
+
+from armarium_documents.queries.carrying.carrier import Carrier, Vocabulary
+from armarium_documents.queries.carrying.selection import Selection
+from armarium_documents.queries.carrying.tables import CarriedTable, carried_tables
+
+__all__ = ["CarriedTable", "Carrier", "Selection", "Vocabulary", "carried_tables"]

@@ -1,0 +1,46 @@
+"""What a family says of its tables beyond their foreign keys, so that a transfer does right by them (A 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection
+
+from armarium.api import ActionContext
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """A table of words that rows name by key: matched by that key in the other project, or made there."""
+
+    table: str
+    key: str
+    used_by: tuple[tuple[str, str], ...]
+    """(table, column) of the rows that name a word."""
+    parent: str | None = None
+    """The column that names the word this one inherits from; it comes along."""
+
+
+@dataclass(frozen=True)
+class Carrier:
+    """One family's say in a transfer: put it into the plugin's `extras["carriers"]`. Every field may be left out.
+
+    Rows that name their document (`tracked(document=…)`) or cannot be without a row that does are carried without
+    any of this.
+    """
+
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    """Table to the word its rows are counted under (A 4.3); page_records for a table that no carrier names."""
+    vocabulary: tuple[Vocabulary, ...] = ()
+    companions: tuple[str, ...] = ()
+    """Tables without a document whose rows come along with the rows that cannot be without them (an entity with its
+    mentions)."""
+    cuts: Callable[[Connection, Sequence[str]], list[dict[str, Any]]] | None = None
+    """What a move of these documents cuts in the project they leave: `{kind, id, name, why}` each. Reads only."""
+    cut: Callable[[ActionContext, Sequence[str]], None] | None = None
+    """Cuts it, inside the step that sends the documents to the Trash."""
+    arrived: Callable[[ActionContext, Mapping[str, list[str]]], list[dict[str, Any]]] | None = None
+    """Called inside the step that makes the copies live, with the new ids by table (companions only); proposes what
+    they may be the same as, and answers these proposals (EntityMatchCandidate). Undo withdraws them."""

@@ -1,0 +1,295 @@
+"""Choosing the rows of one transfer in one snapshot of the source, and giving them new ids.
+
+The lists of rows and ids lie in a scratch database on disk, so that memory does not grow with what is carried.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from sqlalchemy import Table
+
+from armarium.api import Library, new_id, rules_of
+from armarium_documents.queries.carrying.tables import CarriedTable, quoted
+from armarium_documents.queries.tree import id_list
+
+_ID = re.compile("[0-9a-f]{32}")
+_IS_ID = "length({0}) = 32 AND {0} NOT GLOB '*[^0-9a-f]*'"
+
+
+class Choice:
+    """What goes along from *source*. Use as a context manager; the snapshot and the scratch file go with it."""
+
+    def __init__(
+        self,
+        source: Library,
+        tables: Sequence[CarriedTable],
+        *,
+        companions: Sequence[str] = (),
+        everything: Sequence[Table] = (),
+    ) -> None:
+        self.tables = list(tables)
+        self.everything = list(everything)
+        self.companions = [table for table in self.tables if table.name in companions]
+        self.left_behind: list[dict[str, Any]] = []
+        self.edges_cut: list[dict[str, Any]] = []
+        self._folder = tempfile.TemporaryDirectory(prefix="armarium-transfer-")
+        self.db = sqlite3.connect(
+            Path(self._folder.name) / "scratch.sqlite", isolation_level=None, check_same_thread=False
+        )
+        for statement in ("journal_mode=OFF", "synchronous=OFF", "temp_store=FILE", "cache_size=-16000"):
+            self.db.execute(f"PRAGMA {statement}")
+        self.db.execute("ATTACH ? AS source", (str(source.db.path),))
+        self.db.execute("BEGIN")
+        self.db.execute("CREATE TABLE carried (id TEXT PRIMARY KEY) WITHOUT ROWID")
+        self.db.execute("CREATE TABLE outside (v TEXT PRIMARY KEY) WITHOUT ROWID")
+        for table in self.tables:
+            self.db.execute(
+                f"CREATE TABLE {sel(table)} (n INTEGER PRIMARY KEY, k UNIQUE, id TEXT, root TEXT)"
+            )
+        self.renewal = Renewal()
+        self.db.create_function("renewed", 1, self.renewal, deterministic=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.db.close()
+        self._folder.cleanup()
+
+    def choose(self, tops: Sequence[str]) -> None:
+        """Choose the live subtrees of *tops* and every row that goes with their documents."""
+        documents = next(table for table in self.tables if table.name == "document")
+        self.db.execute(
+            "INSERT INTO sel_document (k, id, root) WITH RECURSIVE down(id, root, level, place) AS ("
+            " SELECT j.value, j.value, 0, j.key FROM json_each(?) j"
+            " UNION ALL SELECT c.id, down.root, down.level + 1, c.rowid FROM down"
+            " JOIN source.document c ON c.parent_id = down.id WHERE c.deleted_at IS NULL AND down.level < 1000)"
+            " SELECT d.rowid, d.id, down.root FROM down JOIN source.document d ON d.id = down.id"
+            " ORDER BY down.level, down.place",
+            (id_list(tops),),
+        )
+        self._leave_aliases()
+        self._note_ids(documents)
+        for table in self.tables:
+            if table is not documents and table not in self.companions:
+                self._choose_rows(table)
+        self._choose_companions()
+        for table in self.tables:
+            self._leave_dependents(table)
+        if self._cut_soft_references():
+            for table in self.tables:
+                self._leave_dependents(table)
+        self._cut_optional_references()
+        for table in self.tables:
+            self._put_parents_first(table)
+
+    def _leave_aliases(self) -> None:
+        """An alias goes along only with what it points at (aliases stay within a project)."""
+        found = self.db.execute(
+            "SELECT s.n, d.id, d.name FROM sel_document s JOIN source.document d ON d.rowid = s.k"
+            " WHERE d.node_kind = 'alias' AND (d.alias_target_id IS NULL"
+            " OR d.alias_target_id NOT IN (SELECT id FROM sel_document))"
+        ).fetchall()
+        for number, identity, name in found:
+            self.db.execute("DELETE FROM sel_document WHERE n = ?", (number,))
+            why = f"The alias “{name}” points at something that stays; aliases stay within a project."
+            self.left_behind.append({"kind": "alias", "id": identity, "why": why})
+
+    def _note_ids(self, table: CarriedTable) -> None:
+        """Remember the ids of the chosen rows of *table*: what names one of them names its copy."""
+        if table.identity is not None:
+            self.db.execute(f"INSERT OR IGNORE INTO carried SELECT id FROM {sel(table)} ORDER BY id")
+
+    def _choose_rows(self, table: CarriedTable) -> None:
+        identity = f"t.{quoted(table.identity)}" if table.identity else "NULL"
+        select = f"INSERT OR IGNORE INTO {sel(table)} (k, id) SELECT t.{table.row_key}, {identity}"
+        if table.owner is not None:
+            self.db.execute(
+                f"{select} FROM sel_document s JOIN source.{quoted(table.name)} t ON t.{quoted(table.owner)} = s.id"
+                f" ORDER BY t.{table.row_key}"
+            )
+        else:
+            for column, parent in table.required:
+                if parent != table.name and any(parent == other.name for other in self.tables):
+                    self.db.execute(
+                        f"{select} FROM {quoted(f'sel_{parent}')} s JOIN source.{quoted(table.name)} t"
+                        f" ON t.{quoted(column)} = s.id ORDER BY t.{table.row_key}"
+                    )
+        self._note_ids(table)
+
+    def _choose_companions(self) -> None:
+        """The rows without a document that chosen rows cannot be without, and what those cannot be without."""
+        for companion in self.companions:
+            identity = companion.identity
+            if identity is None:
+                continue
+            for table in self.tables:
+                for column, parent in table.required:
+                    if parent == companion.name:
+                        self.db.execute(
+                            f"INSERT OR IGNORE INTO {sel(companion)} (k, id)"
+                            f" SELECT p.{companion.row_key}, p.{quoted(identity)} FROM {self.rows_of(table)}"
+                            f" JOIN source.{quoted(parent)} p ON p.{quoted(identity)} = t.{quoted(column)}"
+                        )
+            self._note_ids(companion)
+
+    def rows_of(self, table: CarriedTable) -> str:
+        """SQL: the chosen rows of *table* as t, with their place s."""
+        return f"{sel(table)} s JOIN source.{quoted(table.name)} t ON t.{table.row_key} = s.k"
+
+    def _leave_dependents(self, table: CarriedTable) -> None:
+        """Leave behind the rows that cannot be without one that stays."""
+        while True:
+            gone: dict[int, tuple[Any, ...]] = {}
+            for column, parent in table.required:
+                if column == table.owner:
+                    continue
+                for number, identity, points_at in self.db.execute(
+                    f"SELECT s.n, s.id, t.{quoted(column)} FROM {self.rows_of(table)}"
+                    f" WHERE t.{quoted(column)} NOT IN (SELECT id FROM carried)"
+                ):
+                    if number not in gone:
+                        why = f"This {table.label} belongs to the {parent} {points_at}, which stays."
+                        self.left_behind.append({"kind": table.label, "id": identity or "", "why": why})
+                    gone[number] = (number, identity)
+            if not gone:
+                return
+            self._drop(table, list(gone.values()))
+
+    def _drop(self, table: CarriedTable, rows: Sequence[tuple[Any, ...]]) -> None:
+        self.db.executemany(f"DELETE FROM {sel(table)} WHERE n = ?", [(row[0],) for row in rows])
+        self.db.executemany("DELETE FROM carried WHERE id = ?", [(row[1],) for row in rows if row[1]])
+
+    def _cut_soft_references(self) -> bool:
+        """Find the ids without a foreign key that name a row which stays; rows that must name it stay too."""
+        self.db.execute("CREATE TABLE loose (v TEXT PRIMARY KEY) WITHOUT ROWID")
+        for table in self.tables:
+            for column in table.soft:
+                value = f"t.{quoted(column)}"
+                self.db.execute(
+                    f"INSERT OR IGNORE INTO loose SELECT DISTINCT {value} FROM {self.rows_of(table)}"
+                    f" WHERE {value} IS NOT NULL AND {_IS_ID.format(value)} AND {value} NOT IN (SELECT id FROM carried)"
+                )
+        for other in self.everything:
+            keys = [column.name for column in other.primary_key.columns]
+            if rules_of(other).kind == "tracked" and len(keys) == 1:
+                self.db.execute(
+                    f"INSERT OR IGNORE INTO outside SELECT v FROM loose JOIN source.{quoted(other.name)} t"
+                    f" ON t.{quoted(keys[0])} = loose.v"
+                )
+        dropped = False
+        if self.db.execute("SELECT 1 FROM outside LIMIT 1").fetchone() is None:
+            return dropped
+        for table in self.tables:
+            for column in table.soft:
+                found = self.db.execute(
+                    f"SELECT s.n, s.id, t.{quoted(column)} FROM {self.rows_of(table)}"
+                    f" WHERE t.{quoted(column)} IN (SELECT v FROM outside)"
+                ).fetchall()
+                stays = not table.nullable(column)
+                for _, identity, points_at in found:
+                    self._cut(table, column, identity, points_at, stays=stays)
+                if stays and found:
+                    self._drop(table, found)
+                    dropped = True
+        return dropped
+
+    def _cut_optional_references(self) -> None:
+        for table in self.tables:
+            for column, _ in table.optional:
+                if table.name == "document" and column == "parent_id":
+                    continue
+                for identity, points_at in self.db.execute(
+                    f"SELECT s.id, t.{quoted(column)} FROM {self.rows_of(table)} WHERE t.{quoted(column)} IS NOT NULL"
+                    f" AND t.{quoted(column)} NOT IN (SELECT id FROM carried)"
+                ).fetchall():
+                    self._cut(table, column, identity, points_at, stays=False)
+
+    def _cut(
+        self, table: CarriedTable, column: str, identity: str | None, points_at: str, *, stays: bool
+    ) -> None:
+        what = "stays with it" if stays else "comes without it"
+        why = f"Its {column} names {points_at}, which stays; the {table.label} {what}."
+        self.edges_cut.append(
+            {"kind": table.label, "from_id": identity or "", "to_id": points_at, "why": why}
+        )
+
+    def _put_parents_first(self, table: CarriedTable) -> None:
+        """Number the chosen rows so that one comes after those of its table that it points at."""
+        keys = table.own_keys
+        if not keys or table.name == "document":
+            return
+        some = " OR ".join(f"t.{quoted(key)} IS NOT NULL" for key in keys)
+        if self.db.execute(f"SELECT 1 FROM {self.rows_of(table)} WHERE {some} LIMIT 1").fetchone() is None:
+            return
+        self.db.execute("CREATE TABLE placed (n INTEGER PRIMARY KEY, k UNIQUE, id TEXT UNIQUE, root TEXT)")
+        ready = " AND ".join(
+            f"(t.{quoted(key)} IS NULL OR t.{quoted(key)} NOT IN (SELECT id FROM carried)"
+            f" OR t.{quoted(key)} IN (SELECT id FROM placed))"
+            for key in keys
+        )
+        insert = f"INSERT INTO placed (k, id, root) SELECT s.k, s.id, s.root FROM {self.rows_of(table)}"
+        rest = "s.k NOT IN (SELECT k FROM placed)"
+        while self.db.execute(f"{insert} WHERE {rest} AND {ready} ORDER BY s.n").rowcount > 0:
+            pass
+        self.db.execute(f"{insert} WHERE {rest} ORDER BY s.n")
+        self.db.execute(f"DROP TABLE {sel(table)}")
+        self.db.execute(f"ALTER TABLE placed RENAME TO {sel(table)}")
+
+    def renewed_ids(self, ids: Iterable[str]) -> dict[str, str]:
+        """Those of *ids* that name carried rows, each with the id of the copy."""
+        return {
+            row[0]: str(self.renewal(row[0]))
+            for row in self.db.execute(
+                "SELECT id FROM carried WHERE id IN (SELECT value FROM json_each(?))", (id_list(ids),)
+            )
+        }
+
+
+def sel(table: CarriedTable) -> str:
+    return quoted(f"sel_{table.name}")
+
+
+class Renewal:
+    """The new id of each old one, worked out and not looked up: moved in time, so that the copies keep their order.
+
+    A version 7 UUID begins with a time of 48 bits and a counter; what follows is chance. The time is moved by as
+    much for every row of a transfer and the last 32 bits are changed alike. A key made of ids is made of new ones.
+    """
+
+    def __init__(self) -> None:
+        self._back = secrets.randbits(20)
+        self._mask = secrets.randbits(32)
+        self._moved: dict[str, str] = {}
+        self._shift: int | None = None
+
+    def __call__(self, old: str | None) -> str | None:
+        """The id of the copy of *old*; None for None."""
+        if old is None:
+            return None
+        try:
+            moment = self._moved.get(old[:12]) or self._move(old[:12])
+            if len(old) == 32:
+                return f"{moment}{old[12:24]}{int(old[24:], 16) ^ self._mask:08x}"
+        except ValueError:
+            pass
+        new = _ID.sub(lambda match: str(self(match[0])), old)
+        return new if new != old else f"{old}~{self._mask:08x}"
+
+    def _move(self, moment: str) -> str:
+        then = int(moment, 16)
+        if self._shift is None:
+            # About now, so that the copies sort among what is made now; never the same twice.
+            self._shift = int(new_id()[:12], 16) - self._back - then
+        if len(self._moved) > 100_000:
+            self._moved.clear()
+        moved = f"{(then + self._shift) % 2**48:012x}"
+        self._moved[moment] = moved
+        return moved

@@ -1,0 +1,208 @@
+"""What was chosen, handed out: as counts, as rows of the target, and read back from there (A 4.3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from armarium.api import Library, rules_of
+from armarium_documents.queries.carrying.carrier import Vocabulary
+from armarium_documents.queries.carrying.choosing import Choice, sel
+from armarium_documents.queries.carrying.tables import CarriedTable, quoted
+from armarium_documents.queries.tree import id_list
+
+CHUNK = 500
+"""Rows held in memory at once."""
+
+_QUOTED_ID = re.compile('"([0-9a-f]{32})"')
+
+
+class Selection(Choice):
+    """What goes along from *source*. Use as a context manager; the snapshot and the scratch file go with it."""
+
+    def counts(self) -> dict[str, int]:
+        """Table to how many of its rows go along; tables of which none goes are left out."""
+        found = {
+            table.name: int(self.db.execute(f"SELECT count(*) FROM {sel(table)}").fetchone()[0])
+            for table in self.tables
+        }
+        return {name: count for name, count in found.items() if count}
+
+    def new_id_of(self, old: str) -> str:
+        """The id of a carried row's copy."""
+        return str(self.renewal(old))
+
+    def new_ids(self, table: str) -> list[str]:
+        """The ids of the copies of a table's rows."""
+        return [
+            row[0] for row in self.db.execute(f"SELECT renewed(id) FROM {quoted(f'sel_{table}')} ORDER BY n")
+        ]
+
+    def documents(self) -> list[str]:
+        """The old ids of the documents that go along, parents first."""
+        return [row[0] for row in self.db.execute("SELECT id FROM sel_document ORDER BY n")]
+
+    def digests(self) -> list[str]:
+        """The files that the chosen rows name."""
+        found: set[str] = set()
+        for table in self.tables:
+            for column in (column.name for column in table.table.columns if column.info.get("object")):
+                found |= {
+                    row[0]
+                    for row in self.db.execute(
+                        f"SELECT DISTINCT t.{quoted(column)} FROM {self.rows_of(table)}"
+                        f" WHERE t.{quoted(column)} IS NOT NULL"
+                    )
+                }
+        return sorted(found)
+
+    def named_by(self, digests: Sequence[str]) -> list[tuple[str, str]]:
+        """(document, digest) for each of these files that a row of a document names."""
+        found: list[tuple[str, str]] = []
+        for table in self.tables if digests else ():
+            for column in (column.name for column in table.table.columns if column.info.get("object")):
+                if table.owner is not None:
+                    found += self.db.execute(
+                        f"SELECT DISTINCT t.{quoted(table.owner)}, t.{quoted(column)} FROM {self.rows_of(table)}"
+                        f" WHERE t.{quoted(column)} IN (SELECT value FROM json_each(?))",
+                        (id_list(digests),),
+                    ).fetchall()
+        return sorted(set(found))
+
+    def expressions(self, table: CarriedTable, special: Mapping[str, str]) -> dict[str, str]:
+        """Column to the SQL of its value in the copy, before the ids inside JSON are replaced."""
+        always = {column for column, _ in table.required} | {table.identity}
+        sometimes = {column for column, _ in table.optional} | set(table.soft)
+        found = {}
+        for column in table.columns:
+            value = f"t.{quoted(column)}"
+            if column in special:
+                found[column] = special[column]
+            elif column in always:
+                found[column] = f"renewed({value})"
+            elif column in sometimes:
+                found[column] = self._reference(table, column, value)
+            else:
+                found[column] = value
+        return found
+
+    def _reference(self, table: CarriedTable, column: str, value: str) -> str:
+        """SQL of a column that may name a row which stays, or (without a foreign key) something else altogether."""
+        rows = f"FROM {self.rows_of(table)} WHERE {value} IS NOT NULL AND {value}"
+        inside, outside = (
+            self.db.execute(f"SELECT EXISTS (SELECT 1 {rows} {how} (SELECT id FROM carried))").fetchone()[0]
+            for how in ("IN", "NOT IN")
+        )
+        if not outside:
+            return f"renewed({value})"
+        soft = column in table.soft
+        kept = f"CASE WHEN {value} NOT IN (SELECT v FROM outside) THEN {value} END" if soft else "NULL"
+        if not inside:
+            return kept
+        return f"CASE WHEN {value} IN (SELECT id FROM carried) THEN renewed({value}) ELSE {kept} END"
+
+    def copies(
+        self, table: CarriedTable, special: Mapping[str, str], given: Mapping[str, Any]
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        """The copies of *table*'s rows in chunks: tuples in the order of its `columns`."""
+        values = self.expressions(table, special)
+        cursor = self.db.execute(
+            f"SELECT {', '.join(values.values())} FROM {self.rows_of(table)} ORDER BY s.n",
+            dict(given),
+        )
+        places = [index for index, name in enumerate(values) if name in table.json and name not in special]
+        while rows := cursor.fetchmany(CHUNK):
+            yield self._with_new_ids(rows, places) if places else rows
+
+    def _with_new_ids(self, rows: list[tuple[Any, ...]], places: list[int]) -> list[tuple[Any, ...]]:
+        named: set[str] = set()
+        for place in places:
+            for row in rows:
+                text = row[place]
+                if text is not None and len(text) > 33:
+                    named.update(_QUOTED_ID.findall(text))
+        known = self.renewed_ids(named) if named else {}
+        if not known:
+            return rows
+        changed = []
+        for row in rows:
+            values = list(row)
+            for place in places:
+                text = values[place]
+                if text is not None and len(text) > 33:
+                    values[place] = _replaced(text, known)
+            changed.append(tuple(values))
+        return changed
+
+    def read_back(self, target: Library, special: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
+        """Table to how many of the copies stand in *target* and say what the source's rows say."""
+        self.db.execute("ATTACH ? AS target", (str(target.db.path),))
+        found = {}
+        for table in self.tables:
+            values = self.expressions(table, {})
+            keys = [table.identity] if table.identity else [c.name for c in table.table.primary_key.columns]
+            same = " AND ".join(f"c.{quoted(key)} = {values[key]}" for key in keys)
+            own = set(special.get(table.name, ()))
+            plain = [
+                c for c in table.columns if values[c] == f"t.{quoted(c)}" and c not in (*table.json, *own)
+            ]
+            says = "".join(f" AND c.{quoted(column)} IS t.{quoted(column)}" for column in plain)
+            (count,) = self.db.execute(
+                f"SELECT count(*) FROM {self.rows_of(table)} JOIN target.{quoted(table.name)} c ON {same}{says}"
+            ).fetchone()
+            if count:
+                found[table.name] = int(count)
+        return found
+
+    def words(self, vocabulary: Vocabulary) -> list[str]:
+        """The keys of *vocabulary* that the chosen rows name, and those these inherit from."""
+        named: set[str] = set()
+        carried = {table.name: table for table in self.tables}
+        for name, column in vocabulary.used_by:
+            if name in carried:
+                named |= {
+                    row[0]
+                    for row in self.db.execute(
+                        f"SELECT DISTINCT t.{quoted(column)} FROM {self.rows_of(carried[name])}"
+                        f" WHERE t.{quoted(column)} IS NOT NULL"
+                    )
+                }
+        table, key = quoted(vocabulary.table), quoted(vocabulary.key)
+        up = (
+            f" UNION SELECT v.{quoted(vocabulary.parent)} FROM up JOIN source.{table} v ON v.{key} = up.k"
+            f" WHERE v.{quoted(vocabulary.parent)} IS NOT NULL"
+            if vocabulary.parent
+            else ""
+        )
+        rows = self.db.execute(
+            f"WITH RECURSIVE up(k) AS (SELECT value FROM json_each(?){up})"
+            f" SELECT v.{key} FROM up JOIN source.{table} v ON v.{key} = up.k ORDER BY 1",
+            (id_list(sorted(named)),),
+        )
+        return [row[0] for row in rows]
+
+    def word_rows(self, vocabulary: Vocabulary, columns: Sequence[str], keys: Sequence[str]) -> list[Any]:
+        """The source's rows of these keys."""
+        listed = ", ".join(quoted(column) for column in columns)
+        return self.db.execute(
+            f"SELECT {listed} FROM source.{quoted(vocabulary.table)}"
+            f" WHERE {quoted(vocabulary.key)} IN (SELECT value FROM json_each(?))",
+            (id_list(keys),),
+        ).fetchall()
+
+    def marks(self, tables: Sequence[Any]) -> dict[str, int]:
+        """Where the source's history stands in this snapshot: a later entry means that something was changed since."""
+        found = {}
+        for table in tables:
+            kind = rules_of(table).kind
+            name = f"{table.name}__history" if kind == "tracked" else table.name
+            if kind in ("tracked", "append-only"):
+                (last,) = self.db.execute(f"SELECT max(rowid) FROM source.{quoted(name)}").fetchone()
+                found[str(table.name)] = int(last or 0)
+        return found
+
+
+def _replaced(text: str, known: Mapping[str, str]) -> str:
+    """*text* with the strings in it that name a carried row naming its copy."""
+    return _QUOTED_ID.sub(lambda match: f'"{known.get(match[1], match[1])}"', text)

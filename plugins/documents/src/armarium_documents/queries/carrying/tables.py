@@ -1,0 +1,140 @@
+"""Which tables a transfer carries, in which order, and what each column of theirs is: worked out from the models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Column, Integer, Table, Text
+
+from armarium.api import Json, rules_of
+
+
+@dataclass(frozen=True)
+class CarriedTable:
+    """One table whose rows may go along."""
+
+    table: Table
+    owner: str | None
+    """The column that names the document a row belongs to."""
+    identity: str | None
+    """The column of a row's own id, which the copy gets anew; None where other columns tell rows apart."""
+    required: tuple[tuple[str, str], ...]
+    """(column, table pointed at) of foreign keys that are never null."""
+    optional: tuple[tuple[str, str], ...]
+    soft: tuple[str, ...]
+    """Columns that hold an id without a foreign key."""
+    json: tuple[str, ...]
+    columns: tuple[str, ...]
+    """The columns that are written; a number the database gives is not among them."""
+
+    @property
+    def name(self) -> str:
+        """The table's name."""
+        return str(self.table.name)
+
+    @property
+    def label(self) -> str:
+        """What a row is called in a sentence."""
+        return rules_of(self.table).label or self.name
+
+    @property
+    def row_key(self) -> str:
+        """SQL that tells source rows apart in few bytes."""
+        if self.table.dialect_options["sqlite"]["with_rowid"] is not False:
+            return "rowid"
+        keys = [quoted(column.name) for column in self.table.primary_key.columns]
+        return keys[0] if len(keys) == 1 else f"json_array({', '.join(keys)})"
+
+    @property
+    def own_keys(self) -> tuple[str, ...]:
+        """Foreign keys from the table to itself: parents are written before what is under them."""
+        return tuple(column for column, parent in (*self.required, *self.optional) if parent == self.name)
+
+    def nullable(self, column: str) -> bool:
+        """Whether the column may be empty."""
+        return bool(self.table.c[column].nullable)
+
+
+def quoted(name: str) -> str:
+    """*name* as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def carried_tables(
+    tables: Sequence[Table], companions: Iterable[str], words: Iterable[str]
+) -> list[CarriedTable]:
+    """Every table of *tables* that may go along, those pointed at before those that point at them.
+
+    A table goes along when it names a document, or has a foreign key that is never null to one that goes. *companions*
+    are tables that go along though they name none; *words* those of vocabularies, which are matched, not carried.
+    """
+    kept = [table for table in tables if rules_of(table).kind in ("tracked", "append-only")]
+    stay = set(words)
+    chosen = {t.name for t in kept if rules_of(t).document is not None} | set(companions)
+    chosen -= stay
+    while True:
+        more = {
+            table.name
+            for table in kept
+            if table.name not in chosen | stay
+            and any(not key.parent.nullable and key.column.table.name in chosen for key in table.foreign_keys)
+        }
+        if not more:
+            break
+        chosen |= more
+    return _ordered([_described(table, stay) for table in kept if table.name in chosen])
+
+
+def _described(table: Table, words: set[str]) -> CarriedTable:
+    pointing = {key.parent.name: key.column.table.name for key in table.foreign_keys}
+    keys = [column.name for column in table.primary_key.columns]
+    identity: str | None = None
+    given: str | None = None
+    if len(keys) == 1 and isinstance(table.c[keys[0]].type, Integer):
+        given = keys[0]
+        if "id" in table.c and table.c.id.unique:
+            identity = "id"
+    elif len(keys) == 1 and keys[0] not in pointing:
+        identity = keys[0]
+    soft = tuple(
+        column.name
+        for column in table.columns
+        if _holds_an_id(column) and column.name not in pointing and column.name != identity
+    )
+    real = {column: parent for column, parent in pointing.items() if parent not in words}
+    return CarriedTable(
+        table=table,
+        owner=rules_of(table).document,
+        identity=identity,
+        required=tuple((c, parent) for c, parent in real.items() if not table.c[c].nullable),
+        optional=tuple((c, parent) for c, parent in real.items() if table.c[c].nullable),
+        soft=soft,
+        json=tuple(column.name for column in table.columns if isinstance(column.type, Json)),
+        columns=tuple(column.name for column in table.columns if column.name != given),
+    )
+
+
+def _holds_an_id(column: Column[object]) -> bool:
+    return isinstance(column.type, Text) and column.name.endswith("_id")
+
+
+def _ordered(found: list[CarriedTable]) -> list[CarriedTable]:
+    """Tables pointed at first. Where tables point at each other in a circle, the order given decides."""
+    waiting, ordered = list(found), []
+    placed: set[str] = set()
+    names = {carried.name for carried in found}
+    while waiting:
+        ready = next(
+            (
+                carried
+                for carried in waiting
+                if {parent for _, parent in (*carried.required, *carried.optional)} & names
+                <= placed | {carried.name}
+            ),
+            waiting[0],
+        )
+        ordered.append(ready)
+        placed.add(ready.name)
+        waiting.remove(ready)
+    return ordered

@@ -1,0 +1,124 @@
+"""Transfer between projects: the request, and what was or would be carried (A 4.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, PrivateAttr
+
+from armarium.api import Params
+from armarium_documents.schemas.fields import Id, Ids
+
+Mode = Literal["copy", "move"]
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """What stands in the target, copied and checked, and waits to be made live."""
+
+    transfer_id: str
+    parent_id: str
+    roots: list[str]
+    source_name: str
+    companions: dict[str, list[str]]
+    result: dict[str, Any]
+
+
+class TransferParams(Params):
+    """Which things of which project, and where they go; each with all that is live beneath it."""
+
+    source_library: str = Field(min_length=1, max_length=4096)
+    items: Ids
+    target_parent_id: Id | None = None
+    mode: Mode = "copy"
+    _arrival: Arrival | None = PrivateAttr(default=None)
+
+
+class TransferRequest(TransferParams):
+    """As `document.transfer`; with dry_run nothing is written and the plan is answered."""
+
+    dry_run: bool = False
+
+
+class TransferOutParams(Params):
+    """The move whose copy stands checked in the other project."""
+
+    transfer_id: Id
+
+
+class LinkedOriginal(BaseModel):
+    """A picture whose bytes lie outside the project; the copy links to the same file."""
+
+    document_id: str
+    path: str
+
+
+class Word(BaseModel):
+    kind: str
+    key: str
+    id: str
+
+
+class VocabularyUsed(BaseModel):
+    """Words (prototypes, kinds of reading) that were there by their key, and those that were made."""
+
+    matched: list[Word]
+    made: list[Word]
+
+
+class EdgeCut(BaseModel):
+    kind: str
+    from_id: str
+    to_id: str
+    why: str
+
+
+class LeftBehind(BaseModel):
+    kind: str
+    id: str
+    why: str
+
+
+class NewItem(BaseModel):
+    source_id: str
+    id: str
+
+
+class Cut(BaseModel):
+    kind: Literal["canvas_place", "canvas_link", "workspace_slot", "alias", "sync_tie"]
+    id: str
+    name: str
+    why: str
+
+
+class TransferResult(BaseModel):
+    """What a transfer did, or (dry_run) would do. Ids in edges_cut and left_behind are those of the source."""
+
+    transfer_id: str | None
+    mode: Mode
+    dry_run: bool
+    source_library: str
+    target_library: str
+    target_parent_id: str
+    planned: dict[str, int]
+    written: dict[str, int] | None
+    files_copied: int
+    bytes_copied: int
+    linked_originals: list[LinkedOriginal]
+    vocabulary: VocabularyUsed
+    entity_matches: list[dict[str, Any]]
+    edges_cut: list[EdgeCut]
+    left_behind: list[LeftBehind]
+    new_items: list[NewItem]
+    cuts: list[Cut]
+    audit_id: str | None
+    source_audit_id: str | None
+
+
+class TransferOutResult(BaseModel):
+    """What went to the Trash of the project it left, and what was cut there."""
+
+    transfer_id: str
+    item_count: int
+    cuts: list[Cut]

@@ -1,0 +1,210 @@
+"""What the tests of transfers share: two projects, a family that says nothing of itself but its foreign keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from documents_ground import OWNER, add_picture, picture, rows
+from sqlalchemy import Column, Connection, ForeignKey, Integer, MetaData, Table, Text
+
+from armarium.api import (
+    ActionContext,
+    Engine,
+    Json,
+    Library,
+    Outcome,
+    Params,
+    Plugin,
+    action,
+    append_only,
+    new_id,
+    operational,
+    tracked,
+)
+from armarium_documents.api import Carrier, Vocabulary, documents
+
+metadata = MetaData()
+
+
+def _id() -> Column[str]:
+    return Column("id", Text, primary_key=True)
+
+
+def _key(name: str, target: str, *, nullable: bool = False) -> Column[str]:
+    return Column(name, Text, ForeignKey(target, deferrable=True, initially="DEFERRED"), nullable=nullable)
+
+
+people = Table(
+    "loom_person", metadata, _id(), Column("name", Text, nullable=False), info=tracked(label="person")
+)
+hues = Table(
+    "loom_hue",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("label", Text, nullable=False),
+    info=tracked(label="hue"),
+)
+cloths = Table(
+    "loom_cloth",
+    metadata,
+    _id(),
+    Column(
+        "page_id", Text, ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"), nullable=False
+    ),
+    Column("hue", Text),
+    Column("woven_with_id", Text),
+    Column("pattern", Json, nullable=False),
+    info=tracked(label="cloth", document="page_id"),
+)
+threads = Table(
+    "loom_thread",
+    metadata,
+    _id(),
+    _key("cloth_id", "loom_cloth.id"),
+    _key("spun_from_id", "loom_thread.id", nullable=True),
+    Column("text", Text),
+    info=tracked(label="thread"),
+)
+knots = Table(
+    "loom_knot",
+    metadata,
+    _id(),
+    _key("left_id", "loom_thread.id"),
+    _key("right_id", "loom_thread.id"),
+    _key("tied_by_id", "loom_person.id", nullable=True),
+    info=tracked(label="knot"),
+)
+weavers = Table(
+    "loom_weaver",
+    metadata,
+    _id(),
+    _key("cloth_id", "loom_cloth.id"),
+    _key("person_id", "loom_person.id"),
+    info=tracked(label="weaver"),
+)
+marks = Table(
+    "loom_mark",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column("page_id", Text, nullable=False),
+    Column("words", Text),
+    info=append_only(document="page_id"),
+)
+queue = Table("loom_queue", metadata, _id(), Column("page_id", Text), info=operational())
+
+
+class Rows(Params):
+    """Rows of one table, as they are."""
+
+    table: str
+    rows: list[dict[str, Any]]
+
+
+@action("loom.weave", params=Rows, summary="Write rows of this family")
+def weave(ctx: ActionContext, p: Rows) -> dict[str, Any]:
+    ctx.conn.execute(metadata.tables[p.table].insert(), p.rows)
+    return {}
+
+
+@action("loom.dye", params=Rows, summary="Change the text of a thread")
+def dye(ctx: ActionContext, p: Rows) -> dict[str, Any]:
+    for row in p.rows:
+        ctx.conn.execute(threads.update().where(threads.c.id == row["id"]).values(text=row["text"]))
+    return {}
+
+
+proposed: list[list[str]] = []
+
+
+def _arrived(ctx: ActionContext, companions: Any) -> list[dict[str, Any]]:
+    proposed.append(companions["loom_person"])
+    return [
+        {
+            "id": new_id(),
+            "survivor_entity_id": "0" * 32,
+            "candidate_entity_id": person,
+            "score": 0.5,
+            "method": "transfer",
+            "state": "pending",
+        }
+        for person in companions["loom_person"]
+    ]
+
+
+def _cuts(conn: Connection, ids: Sequence[str]) -> list[dict[str, Any]]:
+    return [{"kind": "workspace_slot", "id": "slot", "name": "A slot", "why": f"{len(ids)} things go."}]
+
+
+cut_for: list[int] = []
+
+
+def loom_plugin(**carrier: Any) -> Plugin:
+    """The family; *carrier* is what it says of itself, nothing unless given."""
+    return Plugin(
+        name="loom",
+        summary="Cloths and threads",
+        metadata=metadata,
+        actions=(weave, dye),
+        extras={"carriers": (Carrier(**carrier),)} if carrier else {},
+    )
+
+
+FULL_CARRIER = {
+    "kinds": {"loom_person": "entities"},
+    "vocabulary": (Vocabulary("loom_hue", "key", used_by=(("loom_cloth", "hue"),)),),
+    "companions": ("loom_person",),
+    "arrived": _arrived,
+    "cuts": _cuts,
+    "cut": lambda ctx, ids: cut_for.append(len(ids)),
+}
+
+
+class Two:
+    """Two open projects of one engine, and short ways to use them."""
+
+    def __init__(self, engine: Engine, source: Library, target: Library) -> None:
+        self.engine, self.source, self.target = engine, source, target
+
+    def do(self, action_name: str, where: Library | None = None, /, **params: Any) -> dict[str, Any]:
+        """Run an action in the source, or *where* said; its result."""
+        return self.engine.run(where or self.source, action_name, params, OWNER).result or {}
+
+    def make(self, name: str, parent_id: str | None = None, **more: Any) -> str:
+        """A folder (or what *more* says) in the source; its id."""
+        return str(self.do("document.create", name=name, parent_id=parent_id, **more)["id"])
+
+    def note(self, name: str, parent_id: str | None = None, text: str = "Dear Sir") -> str:
+        """A note in the source; its id."""
+        return self.make(name, parent_id, node_kind="note", page_content=text)
+
+    def page(self, parent_id: str, name: str = "1.jpg", grey: int = 180) -> str:
+        """A picture in the source; its id."""
+        return add_picture(self.engine, self.source, parent_id, picture(grey=grey), name)
+
+    def outcome(self, items: Sequence[str], mode: str = "copy", **more: Any) -> Outcome:
+        """Transfer; the outcome."""
+        params = {"source_library": str(self.source.path), "items": list(items), "mode": mode, **more}
+        return self.engine.run(self.target, "document.transfer", params, OWNER)
+
+    def transfer(self, items: Sequence[str], mode: str = "copy", **more: Any) -> dict[str, Any]:
+        """Transfer; the answer."""
+        return self.outcome(items, mode, **more).result or {}
+
+    def live(self, library: Library) -> list[tuple[str, str | None]]:
+        """(name, the parent's name) of every live node but Sources, by name."""
+        return rows(
+            library,
+            "SELECT d.name, p.name FROM document d LEFT JOIN document p ON p.id = d.parent_id"
+            " WHERE d.deleted_at IS NULL AND d.system_key IS NULL ORDER BY 1, 2",
+        )
+
+    def states(self) -> tuple[str | None, str | None]:
+        """The newest record's state in source and target."""
+        return tuple(  # type: ignore[return-value]
+            next(
+                iter(rows(library, "SELECT state FROM document_transfer ORDER BY id DESC LIMIT 1")), (None,)
+            )[0]
+            for library in (self.source, self.target)
+        )
