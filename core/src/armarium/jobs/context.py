@@ -145,12 +145,14 @@ class JobContext:
         checkpoint: Mapping[str, Any] | None = None,
         done: int | None = None,
         total: int | None = None,
+        set_id: str | None = None,
     ) -> Outcome:
         """Run the action *name* and keep *checkpoint* and counts in the same transaction: exactly once.
 
         After a crash either both are there or neither is. All actions of a job share its id as set id, so they
-        can be undone together. An engine-wide action called by a library's job is in another database: there the
-        checkpoint follows in a transaction of its own, so such an action must bear being repeated.
+        can be undone together; a child names its parent's as *set_id* where both are one gesture. An engine-wide
+        action called by a library's job is in another database: there the checkpoint follows in a transaction of its
+        own, so such an action must bear being repeated.
         """
         self._refuse_when_closed()
         pending = self._take_pending()
@@ -168,7 +170,12 @@ class JobContext:
                 self._move_on(step.conn, kept, done, total)
 
         outcome = self.engine.run(
-            self._store.library, name, params, self.principal, set_id=self.job_id, in_transaction=keep
+            self._store.library,
+            name,
+            params,
+            self.principal,
+            set_id=set_id or self.job_id,
+            in_transaction=keep,
         )
         if apart:
             self.save(kept if kept is not None else self.checkpoint, done=done, total=total)

@@ -107,3 +107,30 @@ class SchemaInvalid(Broken):
             code="schema_invalid",
             problems=problems,
         )
+
+
+class NothingCameIn(Invalid):
+    """No file of a batch could be taken in."""
+
+    def __init__(self, refused: list[dict[str, str]], unpaired: list[dict[str, str]]) -> None:
+        first = (refused or unpaired or [{"file": "", "why": "There was no file in it."}])[0]
+        more = len(refused) + len(unpaired) - 1
+        super().__init__(
+            f"Nothing of it came in. {first['file']}: {first['why']}"
+            + (f" And {more} more." if more > 0 else ""),
+            code="nothing_came_in",
+            refused=refused[:1000],
+            unpaired=unpaired[:1000],
+        )
+
+
+class AlreadyHere(Conflict):
+    """Every file of a batch came in before."""
+
+    def __init__(self, refused: list[dict[str, str]]) -> None:
+        more = f" And {len(refused) - 1} more." if len(refused) > 1 else ""
+        super().__init__(
+            f"All of it is here already. {refused[0]['file']}: {refused[0]['why']}{more}",
+            code="already_here",
+            refused=refused[:1000],
+        )

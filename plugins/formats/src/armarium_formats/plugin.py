@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
-from armarium_formats.actions import importing
+from armarium_formats.actions import batches, importing
 from armarium_formats.catalogue import GROUP
 from armarium_formats.iiif import actions as iiif
 from armarium_formats.iiif.import_routes import router as iiif_import_router
 from armarium_formats.iiif.jobs import images_job, manifest_job
 from armarium_formats.iiif.routes import router as iiif_router
+from armarium_formats.jobs.layouts import ingest_layouts
 from armarium_formats.models import metadata
 from armarium_formats.routes import routers
 
@@ -23,12 +24,14 @@ def armarium_plugin() -> Plugin:
         metadata=metadata,
         actions=(
             importing.import_file,
+            batches.ingest_batch,
+            batches.ingest_files,
             iiif.import_manifest,
             iiif.fetch_manifest,
             iiif.fetch_images,
             iiif.attach_image,
         ),
-        jobs=(manifest_job, images_job),
+        jobs=(ingest_layouts, manifest_job, images_job),
         routers=(*routers, iiif_router, iiif_import_router),
         driver_groups=(GROUP,),
     )

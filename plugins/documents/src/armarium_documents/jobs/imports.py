@@ -17,8 +17,15 @@ from urllib.parse import quote, unquote_to_bytes
 
 from armarium.api import Invalid, JobContext, JobKind, NotFound, ServiceError, new_id
 from armarium_documents.intake import file_node, page_node
-from armarium_documents.jobs.scan import Found, Position, named_files, walk_folder
 from armarium_documents.pictures import SourceFile, picture_page, take_in
+from armarium_documents.scan import (
+    LAYOUT_SUFFIXES,
+    TEXT_SUFFIXES,
+    Found,
+    Position,
+    named_files,
+    walk_folder,
+)
 from armarium_documents.schemas.fields import clean_name
 from armarium_documents.schemas.files import ImportJobArgs
 
@@ -26,6 +33,10 @@ BATCH_NODES = 24
 """Nodes of one step; with the time limit it bounds what a kill makes the job do again."""
 
 BATCH_SECONDS = 3.0
+
+TEXT_LAYERS = "text-layers"
+"""The stage of an import at which layout files beside pictures are read. A kind of job of this stage is started once
+the pictures are in, with the import's own arguments and `set_id`, the set that its steps belong to."""
 
 MAX_LISTED = 1000
 """Refused and left files that are named in the job's result; all of them are in its log."""
@@ -66,6 +77,9 @@ class Import:
         self.seen = 0
         self.max_pixels = ctx.engine.settings.max_image_pixels
         self.root = Path(self.args.folder) if self.args.folder is not None else None
+        # Who reads the files beside the pictures is another family's matter: its job belongs to this stage.
+        self.readers = ctx.engine.kinds.of_stage(TEXT_LAYERS)
+        self.left = LAYOUT_SUFFIXES | TEXT_SUFFIXES if self.readers else LAYOUT_SUFFIXES
 
     def run(self) -> dict[str, Any]:
         """Import all of it; answers counts and what was refused or left."""
@@ -84,6 +98,14 @@ class Import:
             self._commit_when_full()
         self._commit()
         kept = self.kept
+        if kept.left_count:
+            for kind in self.readers:
+                self.ctx.spawn(
+                    kind,
+                    {**self.args.model_dump(), "set_id": self.ctx.job_id},
+                    title="Layout files",
+                    total=kept.left_count,
+                )
         return {
             "files": kept.files,
             "documents": kept.documents,
@@ -95,7 +117,7 @@ class Import:
 
     def _found(self) -> Iterator[Found]:
         if self.root is None:
-            for number, found in named_files(self.args.paths, after=self.kept.number):
+            for number, found in named_files(self.args.paths, after=self.kept.number, left=self.left):
                 self._tell(number, len(self.args.paths))
                 yield found
             return
@@ -106,7 +128,7 @@ class Import:
             )
         total = self._count()
         after: Position = tuple(os.fsdecode(unquote_to_bytes(name)) for name in self.kept.after)
-        for found in walk_folder(self.root, recursive=self.args.recursive, after=after):
+        for found in walk_folder(self.root, recursive=self.args.recursive, after=after, left=self.left):
             self._tell(self._done(), total)
             yield found
 
@@ -114,7 +136,9 @@ class Import:
         """Files that the walk meets, for the progress bar."""
         assert self.root is not None
         return sum(
-            1 for found in walk_folder(self.root, recursive=self.args.recursive) if found.kind != "left"
+            1
+            for found in walk_folder(self.root, recursive=self.args.recursive, left=self.left)
+            if found.kind != "left"
         )
 
     def _done(self) -> int:

@@ -33,7 +33,8 @@ def _read_ahead(engine: Engine, library: Library | None, p: ImportFile) -> None:
         picture = picture_of(conn, p.document_id)
     if known is not None:
         raise AlreadyAPass(p.filename, *known)
-    p.read_for(picture, _opened(engine, p, picture))
+    if p.found(picture) is None:
+        p.read_for(picture, _opened(engine, p, picture), p.more_notes)
     library.objects.put_bytes(p.data)
 
 
@@ -82,6 +83,7 @@ def import_file(ctx: ActionContext, p: ImportFile) -> dict[str, Any]:
             filename=p.filename,
             digest=p.digest,
             name=p.name,
+            notes=p.more_notes,
         )
     return {**made, "pages_in_file": len(opened.pages), "pages_left_out": left_out}
 

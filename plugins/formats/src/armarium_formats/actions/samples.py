@@ -14,3 +14,14 @@ SAMPLE_PAGE = """<?xml version="1.0" encoding="UTF-8"?>
 </PcGts>
 """
 """A small PAGE file: one region, one line, one text."""
+
+
+def sample_picture() -> bytes:
+    """A picture of the size that the sample page declares."""
+    import io
+
+    from PIL import Image
+
+    file = io.BytesIO()
+    Image.new("L", (1000, 1400), 230).save(file, "PNG")
+    return file.getvalue()

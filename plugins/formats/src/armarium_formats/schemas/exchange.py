@@ -57,6 +57,7 @@ class ImportFile(Params):
     companions: Annotated[list[Companion], Field(max_length=20)] = Field(default_factory=list)
 
     _found: tuple[Any, Opened] | None = PrivateAttr(default=None)
+    _notes: tuple[str, ...] = PrivateAttr(default=())
 
     @cached_property
     def data(self) -> bytes:
@@ -68,9 +69,15 @@ class ImportFile(Params):
         """Their sha256."""
         return hashlib.sha256(self.data).hexdigest()
 
-    def read_for(self, picture: Any, opened: Opened) -> None:
-        """Remember the file as it was read beside *picture*."""
+    def read_for(self, picture: Any, opened: Opened, notes: tuple[str, ...] = ()) -> None:
+        """Remember the file as it was read beside *picture*, and what is to be noted with the pass."""
         self._found = (picture, opened)
+        self._notes = notes
+
+    @property
+    def more_notes(self) -> tuple[str, ...]:
+        """What is to be noted with the pass beside what its reader notes."""
+        return self._notes
 
     def found(self, picture: Any) -> Opened | None:
         """The file as it was read, None when it was not or the page has another picture by now."""

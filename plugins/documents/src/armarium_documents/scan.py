@@ -17,6 +17,9 @@ from typing import Literal
 LAYOUT_SUFFIXES = frozenset({".xml", ".hocr", ".html", ".htm", ".tei", ".alto", ".page"})
 """Files beside pictures that other families read (PAGE, ALTO, TEI, hOCR)."""
 
+TEXT_SUFFIXES = frozenset({".txt", ".box", ".points", ".json", ".yaml", ".yml", ".names", ".gt"})
+"""Files beside pictures that may be label files, box files or plain text, where a family is here that reads them."""
+
 PICTURE_SUFFIXES = frozenset(
     {".jpg", ".jpeg", ".jpe", ".png", ".tif", ".tiff", ".pdf", ".webp", ".jp2", ".j2k", ".bmp", ".gif"}
 )
@@ -50,15 +53,19 @@ def natural_key(name: str) -> tuple[object, ...]:
     return (*((part, 0) if index % 2 == 0 else ("", int(part)) for index, part in enumerate(parts)), name)
 
 
-def walk_folder(root: Path, *, recursive: bool, after: Position = ()) -> Iterator[Found]:
+def walk_folder(
+    root: Path, *, recursive: bool, after: Position = (), left: frozenset[str] = LAYOUT_SUFFIXES
+) -> Iterator[Found]:
     """Everything in *root* in natural order, depth first; with *after*, only what comes behind that position.
 
-    Links are followed only to files inside *root*. Hidden files and what systems leave behind are passed over.
+    Files with an ending of *left* are left for others. Links are followed only to files inside *root*. Hidden files and what systems leave behind are passed over.
     """
-    yield from _walk(root.resolve(), root.resolve(), (), recursive, after)
+    yield from _walk(root.resolve(), root.resolve(), (), recursive, after, left)
 
 
-def _walk(root: Path, folder: Path, above: Position, recursive: bool, after: Position) -> Iterator[Found]:
+def _walk(
+    root: Path, folder: Path, above: Position, recursive: bool, after: Position, left: frozenset[str]
+) -> Iterator[Found]:
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: natural_key(entry.name))
     except OSError as error:
@@ -96,20 +103,22 @@ def _walk(root: Path, folder: Path, above: Position, recursive: bool, after: Pos
             elif (why := name_fault(entry.name)) is not None:
                 yield Found("refused", position, path, why)
             else:
-                yield from _walk(root, path, position, recursive, inner)
+                yield from _walk(root, path, position, recursive, inner, left)
         else:
-            yield classify(path, position, root)
+            yield classify(path, position, root, left)
 
 
-def named_files(paths: Sequence[str], *, after: int) -> Iterator[tuple[int, Found]]:
+def named_files(
+    paths: Sequence[str], *, after: int = 0, left: frozenset[str] = LAYOUT_SUFFIXES
+) -> Iterator[tuple[int, Found]]:
     """The files *paths* in the order given, from number *after* on, each with its number."""
     for number, given in enumerate(paths):
         if number >= after:
             path = Path(given)
-            yield number, classify(path, (path.name,), None)
+            yield number, classify(path, (path.name,), None, left)
 
 
-def classify(path: Path, position: Position, root: Path | None) -> Found:
+def classify(path: Path, position: Position, root: Path | None, left: frozenset[str]) -> Found:
     """What is to be done with the file at *path*, by its name and kind alone; *root* bounds where links may point."""
     why = name_fault(path.name)
     if why is None:
@@ -117,7 +126,7 @@ def classify(path: Path, position: Position, root: Path | None) -> Found:
     if why is not None:
         return Found("refused", position, path, why)
     suffix = path.suffix.casefold()
-    if suffix in LAYOUT_SUFFIXES:
+    if suffix in left:
         return Found("left", position, path)
     if suffix not in PICTURE_SUFFIXES:
         words = f"Files that end in {path.suffix}" if path.suffix else "Files without an ending"

@@ -1,0 +1,275 @@
+"""Files that come in together: pictures become documents, layout files passes of the pictures they are of (B 4.5).
+
+All of it is one step, so one undo takes a batch back. Pictures are decoded and layout files read before the step takes
+the writer; the step itself adds rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from armarium.api import ActionContext, Conflict, Engine, Example, Invalid, Library, action, new_id, raw_of
+from armarium_documents.api import clean_name, require_parent, require_unlocked, sources_folder
+from armarium_formats.actions.importing import keep_pass
+from armarium_formats.actions.samples import SAMPLE_PAGE, sample_picture
+from armarium_formats.batches.given import disk_refuses, named_on_disk, sent, unpacked
+from armarium_formats.batches.names import Folder
+from armarium_formats.batches.staging import Given, Staged, StagedPass, said, scratch, stage
+from armarium_formats.errors import AlreadyAPass, AlreadyHere, NothingCameIn
+from armarium_formats.opening import collector_waits
+from armarium_formats.queries.exchange import pass_of_file, picture_of
+from armarium_formats.schemas.batches import IngestBatch, Ingested, IngestFiles
+
+
+def _stage_sent(engine: Engine, library: Library, p: IngestBatch) -> Staged:
+    def gather(folder: Path, staged: Staged) -> list[Given]:
+        try:
+            files = [(one.filename, one.laid(folder, number)) for number, one in enumerate(p.files)]
+        except OSError as error:
+            raise disk_refuses(error) from error
+        return sent(files)
+
+    return _staged(engine, library, gather)
+
+
+def _stage_named(engine: Engine, library: Library, p: IngestFiles) -> Staged:
+    return _staged(
+        engine, library, lambda _, staged: named_on_disk(engine, library, p.paths, staged), link=p.link
+    )
+
+
+def _staged(
+    engine: Engine, library: Library, gather: Callable[[Path, Staged], list[Given]], *, link: bool = False
+) -> Staged:
+    staged = Staged()
+    with ExitStack() as undone:
+        undone.callback(staged.close)
+        with scratch(library) as folder:
+            stage(engine, library, unpacked(gather(folder, staged), folder, staged), staged, link=link)
+        undone.pop_all()
+    return staged
+
+
+def _look_through_sent(engine: Engine, library: Library | None, p: IngestBatch) -> None:
+    assert library is not None
+    _refuse_place(library, p.parent_id)
+    p.hand_over(_stage_sent(engine, library, p))
+
+
+def _look_through_named(engine: Engine, library: Library | None, p: IngestFiles) -> None:
+    assert library is not None
+    _refuse_place(library, p.parent_id)
+    p.hand_over(_stage_named(engine, library, p))
+
+
+def _refuse_place(library: Library, parent_id: str | None) -> None:
+    """Refuse a place that takes no documents before anything is looked through."""
+    if parent_id is not None:
+        with library.db.read() as conn:
+            require_parent(conn, parent_id, "folder")
+
+
+def _batch_example(ex: Example) -> dict[str, Any]:
+    return {
+        "files": [
+            {"filename": "letter.png", "file": sample_picture()},
+            {"filename": "page/letter.xml", "file": SAMPLE_PAGE},
+        ]
+    }
+
+
+@action(
+    "ingest.batch",
+    params=IngestBatch,
+    result=Ingested,
+    summary="Take in files that were dropped together: pictures as documents, layout files as passes of them.",
+    example=_batch_example,
+    prepare=_look_through_sent,
+)
+def ingest_batch(ctx: ActionContext, p: IngestBatch) -> dict[str, Any]:
+    """Raises NotFound for an unknown parent, Forbidden by a lock, NothingCameIn with the reasons, Unavailable when
+    the disk is full. Folders that the files' names state are mirrored where they hold pictures."""
+    return _take_in(ctx, p.parent_id, p.staged or _stage_sent(ctx.engine, ctx.project, p))
+
+
+def _files_example(ex: Example) -> dict[str, Any]:
+    picture = ex.file("scans/letter.png", sample_picture())
+    layout = ex.file("scans/page/letter.xml", SAMPLE_PAGE.encode())
+    return {"paths": [str(picture), str(layout)]}
+
+
+@action(
+    "ingest.files",
+    params=IngestFiles,
+    result=Ingested,
+    summary="Take in files of this machine as one set: pictures as documents, layout files as passes of them.",
+    example=_files_example,
+    prepare=_look_through_named,
+)
+def ingest_files(ctx: ActionContext, p: IngestFiles) -> dict[str, Any]:
+    """Raises what `ingest.batch` does; a path that may not be taken is refused by itself. With `link` a picture stays
+    where it is and the project keeps a link to it; layout files are kept byte for byte in any case."""
+    return _take_in(ctx, p.parent_id, p.staged or _stage_named(ctx.engine, ctx.project, p))
+
+
+def _take_in(ctx: ActionContext, parent_id: str | None, staged: Staged) -> dict[str, Any]:
+    try:
+        with collector_waits():
+            return _Step(ctx, staged).run(parent_id)
+    finally:
+        staged.close()
+
+
+NODES_AT_ONCE = 20_000
+"""As many as `document.add_files` takes."""
+
+
+class _Step:
+    def __init__(self, ctx: ActionContext, staged: Staged) -> None:
+        self.ctx = ctx
+        self.staged = staged
+        self.nodes: list[dict[str, Any]] = []
+        self.folders: dict[Folder, str] = {}
+        self.made: set[str] = set()
+        self.pages: dict[str, list[str]] = {}
+        """Node of each picture as it was staged to its documents: itself, then its pages."""
+        self.documents: list[dict[str, Any]] = []
+        self.passes: list[dict[str, Any]] = []
+        self.already = 0
+        """How many files were refused because they are here."""
+
+    def run(self, parent_id: str | None) -> dict[str, Any]:
+        ctx = self.ctx
+        parent = (
+            sources_folder(ctx.conn) if parent_id is None else require_parent(ctx.conn, parent_id, "folder")
+        )
+        assert parent is not None
+        require_unlocked(ctx, parent.id)
+        self.folders[()] = parent.id
+        for one in self.staged.pictures:
+            self._picture(one.given, one.nodes, one.checksum)
+        job_id = None
+        for start in range(0, len(self.nodes), NODES_AT_ONCE):
+            part = {"nodes": self.nodes[start : start + NODES_AT_ONCE]}
+            added = ctx.run("document.add_files", part)
+            job_id = job_id or added["job_id"]
+        for staged in self.staged.passes:
+            self._pass(staged)
+        if not self.documents and not self.passes:
+            if self.already == len(self.staged.refused) and not self.staged.unpaired:
+                raise AlreadyHere(self.staged.refused)
+            raise NothingCameIn(self.staged.refused, self.staged.unpaired)
+        ctx.target(
+            parent.id, *(one["id"] for one in self.documents), *(one["pass_id"] for one in self.passes)
+        )
+        return {
+            "documents": self.documents,
+            "passes": self.passes,
+            "unpaired": self.staged.unpaired,
+            "refused": self.staged.refused,
+            "job_id": job_id,
+        }
+
+    def _picture(self, given: Given, nodes: list[dict[str, Any]], checksum: str) -> None:
+        file = nodes[0]
+        try:
+            parent_id = self._folder(given.mirrored)
+        except ValueError as error:
+            self.staged.refuse(given.place, f"The name of its folder cannot be used: {error}.")
+            return
+        known = self._known(parent_id, file["name"], checksum)
+        if known:
+            self.pages[file["id"]] = known
+            self.already += 1
+            self.staged.refuse(given.place, f"It is already the document {file['name']!r} here ({known[0]}).")
+            return
+        self.nodes += [{**file, "parent_id": parent_id}, *nodes[1:]]
+        self.pages[file["id"]] = [node["id"] for node in nodes]
+        self.documents.append({"id": file["id"], "name": file["name"], "path": file["path"]})
+
+    def _known(self, parent_id: str, name: str, checksum: str) -> list[str]:
+        """The live document of this name and these bytes in a folder, with its pages; empty when there is none."""
+        if parent_id in self.made:
+            return []
+        raw = raw_of(self.ctx.conn)
+        row = raw.execute(
+            "SELECT id FROM document WHERE parent_id = ? AND name = ? AND deleted_at IS NULL"
+            " AND json_extract(metadata, '$.checksum') = ? ORDER BY id DESC",
+            (parent_id, name, checksum),
+        ).fetchone()
+        if row is None:
+            return []
+        pages = raw.execute(
+            "SELECT id FROM document WHERE parent_id = ? AND doc_type = 'page' AND deleted_at IS NULL"
+            " ORDER BY sequence",
+            (row[0],),
+        )
+        return [row[0], *(page for (page,) in pages)]
+
+    def _folder(self, mirrored: Folder) -> str:
+        """The folder that files of these folders come into: one of that name that is there, else a new one."""
+        if mirrored not in self.folders:
+            above = self._folder(mirrored[:-1])
+            name = clean_name(mirrored[-1])
+            row = None
+            if above not in self.made:
+                row = (
+                    raw_of(self.ctx.conn)
+                    .execute(
+                        "SELECT id FROM document WHERE parent_id = ? AND name = ? AND doc_type = 'folder'"
+                        " AND deleted_at IS NULL ORDER BY id",
+                        (above, name),
+                    )
+                    .fetchone()
+                )
+            if row is None:
+                node = {"id": new_id(), "parent_id": above, "doc_type": "folder", "name": name}
+                self.nodes.append(node)
+                self.made.add(node["id"])
+                self.folders[mirrored] = node["id"]
+            else:
+                self.folders[mirrored] = row[0]
+        return self.folders[mirrored]
+
+    def _pass(self, staged: StagedPass) -> None:
+        pages = self.pages.get(staged.node_id)
+        if pages is None:
+            return
+        part = 0 if staged.pair.part is None else staged.pair.part + 1
+        if part >= len(pages):
+            self.staged.refuse(staged.given.place, f"Page {part} of its document is not there any more.")
+            return
+        document_id = pages[part]
+        conn = self.ctx.conn
+        try:
+            known = pass_of_file(conn, document_id, staged.digest)
+            if known is not None:
+                raise AlreadyAPass(staged.given.name, *known)
+            # What one file cannot bring in leaves the others as they are.
+            with conn.begin_nested():
+                made = keep_pass(
+                    self.ctx,
+                    document_id,
+                    self.staged.page(staged),
+                    picture_of(conn, document_id),
+                    driver=staged.driver,
+                    filename=said(staged.given.name)[:500],
+                    digest=staged.digest,
+                    notes=staged.pair.notes,
+                )
+        except (Invalid, Conflict) as refusal:
+            self.already += isinstance(refusal, AlreadyAPass)
+            self.staged.refuse(staged.given.place, refusal.detail)
+            return
+        self.passes.append(
+            {
+                "pass_id": made["pass_id"],
+                "document_id": document_id,
+                "file": said(staged.given.place),
+                "paired_by": staged.pair.how,
+                "notes": made["notes"],
+            }
+        )

@@ -1,0 +1,147 @@
+"""Where the files of a batch come from: paths on the engine's disk, files that were sent, members of ZIP archives.
+
+Nothing outside the folders the engine may read is opened, and no name that a sender chose is used as a path.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from armarium.api import Invalid, ServiceError, Unavailable, check_archive, read_member
+from armarium_formats.batches.names import sent_place
+from armarium_formats.batches.staging import Given, Staged
+
+if TYPE_CHECKING:
+    from armarium.api import Engine, Library
+
+
+def named_on_disk(engine: Engine, library: Library, paths: Sequence[str], staged: Staged) -> list[Given]:
+    """The files that *paths* name on this machine; one that may not be taken is refused by itself, in words."""
+    found: list[Given] = []
+    seen: set[Path] = set()
+    for stated in paths:
+        try:
+            given = _named(engine, library, stated)
+        except Invalid as refusal:
+            staged.refuse(stated[:4096], refusal.detail)
+            continue
+        if given.path in seen:
+            staged.refuse(stated, "It is named twice; it came in once.")
+        else:
+            seen.add(given.path)
+            found.append(given)
+    return found
+
+
+def _named(engine: Engine, library: Library, stated: str) -> Given:
+    if "\0" in stated:
+        raise Invalid("A path holds no null character.")
+    path = Path(os.path.expanduser(stated))
+    if not path.is_absolute():
+        raise Invalid("It is not a full path; name it from the root of the disk.")
+    try:
+        allowed = engine.allows(path)
+    except (OSError, RuntimeError):
+        raise Invalid("It is a link that leads to itself.") from None
+    if not allowed:
+        raise Invalid(
+            "It lies outside the folders this engine may read (your home folder, mounted volumes, the temporary "
+            "folder), or is a link that leads out of them."
+        )
+    try:
+        real = path.resolve(strict=True)
+    except (FileNotFoundError, NotADirectoryError):
+        raise Invalid("There is nothing there, or it is a link to nothing. Check the path.") from None
+    except OSError as error:
+        raise Invalid(f"It cannot be read: {error.strerror or error}.") from None
+    if real.is_relative_to(library.path.resolve()):
+        raise Invalid("It lies inside the project itself.")
+    if real.is_dir():
+        raise Invalid("It is a folder. Import it with POST /api/documents/import.")
+    return Given(real, path.parent.parts[1:], path.name, kept_at=real)
+
+
+def sent(files: Iterable[tuple[str, Path]]) -> list[Given]:
+    """Files that were sent and lie in a scratch folder: (the name they were sent with, where)."""
+    found = []
+    for filename, path in files:
+        folder, name = sent_place(filename)
+        found.append(Given(path, folder, name, mirrored=folder))
+    return found
+
+
+def unpacked(files: Iterable[Given], folder: Path, staged: Staged) -> list[Given]:
+    """The files with each ZIP archive replaced by what is in it, laid into the scratch *folder*.
+
+    An archive with a harmful name, too many or too large members is refused whole; one within another is not opened.
+    """
+    found: list[Given] = []
+    for given in files:
+        if not _is_zip(given.path):
+            found.append(given)
+            continue
+        try:
+            found += _members(given, folder, len(found), staged)
+        except Unavailable:
+            raise
+        except ServiceError as refusal:
+            staged.refuse(given.place, refusal.detail)
+    return found
+
+
+def _is_zip(path: Path) -> bool:
+    try:
+        # Opening a pipe would wait for ever.
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return file.read(4) in (b"PK\x03\x04", b"PK\x05\x06")
+    except OSError:
+        return False
+
+
+def _members(given: Given, folder: Path, start: int, staged: Staged) -> list[Given]:
+    found: list[Given] = []
+    members = check_archive(given.path, name=given.name)
+    with zipfile.ZipFile(given.path) as archive:
+        for number, member in enumerate(members, start):
+            inner, name = sent_place(member.filename)
+            if name.startswith((".", "~$")) or "__MACOSX" in inner or name.casefold() in _LEFTOVERS:
+                continue
+            path = folder / f"member-{number:05}"
+            try:
+                path.write_bytes(read_member(archive, member))
+            except OSError as error:
+                raise disk_refuses(error) from error
+            mirrored = (*given.mirrored, *inner)
+            one = Given(path, (*given.folder, *inner), name, mirrored=mirrored)
+            if _is_zip(path):
+                staged.refuse(one.place, "It is an archive within an archive; unpack it first.")
+            else:
+                found.append(one)
+    return found
+
+
+_LEFTOVERS = frozenset({"thumbs.db", "desktop.ini"})
+
+
+def disk_refuses(error: OSError) -> ServiceError | OSError:
+    """What to answer when the project's disk does not take what is being brought in."""
+    import errno
+
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return Unavailable(
+            "The disk that holds the project is full; nothing was taken in. Free some space and try again.",
+            code="disk_full",
+        )
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return Unavailable("The project's folder cannot be written; nothing was taken in.", code="read_only")
+    if error.errno == errno.EIO:
+        return Unavailable(
+            "The project's disk answered with an error; nothing was taken in.", code="disk_error"
+        )
+    return error

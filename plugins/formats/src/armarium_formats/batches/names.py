@@ -1,0 +1,110 @@
+"""Names of files as pairing compares them: Unicode form and case apart, endings taken off, folders that mean something."""
+
+from __future__ import annotations
+
+import unicodedata
+
+Folder = tuple[str, ...]
+"""The folders above a file, outermost first."""
+
+LAYOUT_FOLDERS = frozenset(
+    {
+        "page",
+        "pagexml",
+        "page-xml",
+        "page_xml",
+        "alto",
+        "xml",
+        "hocr",
+        "tei",
+        "abbyy",
+        "ocr",
+        "gt",
+        "labels",
+        "txt",
+    }
+)
+"""Folders that hold the layout files of the pictures above them."""
+
+PICTURE_FOLDERS = ("images", "image", "img", "scans", "ocr-d-img", "facsimile")
+"""Folders that hold the pictures of the layout files beside them."""
+
+COMPANIONS = frozenset(
+    {"classes.txt", "labels.txt", "obj.names", "classes.names", "data.names", "data.yaml", "data.yml"}
+    | {"dataset.yaml", "dataset.yml", "notes.json"}
+)
+"""Files of class names that lie beside layout-detection labels."""
+
+_PICTURE_ENDINGS = frozenset(
+    {"jpg", "jpeg", "jpe", "png", "tif", "tiff", "pdf", "webp", "jp2", "j2k", "bmp", "gif"}
+)
+_INNER = _PICTURE_ENDINGS | {
+    *("page", "pagexml", "alto", "hocr", "tei", "abbyy", "gt", "xml", "html", "htm", "ocr", "txt"),
+}
+_MADE = frozenset({"bin", "nrm", "raw", "dew", "deskew", "cropped"})
+
+
+def plain(name: str) -> str:
+    """A name as it is compared: composed, without case."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def last_part(path: str) -> str:
+    """The file that a path or address names, whatever its slashes; it is only ever compared."""
+    return path.replace("\\", "/").split("?")[0].rstrip("/").rpartition("/")[2]
+
+
+def layout_stems(name: str) -> list[str]:
+    """What a picture of this layout file may be called, likeliest first: `a.jpg.xml` is of `a.jpg`, else of `a`."""
+    stem = _without_ending(plain(name))
+    stems = [stem]
+    while "." in stem and stem.rpartition(".")[2] in _INNER:
+        stem = stem.rpartition(".")[0]
+        stems.append(stem)
+    return [one for one in stems if one]
+
+
+def picture_keys(name: str) -> list[str]:
+    """Names under which a picture is found: its own, its stem, and that of the scan it was made from (`a.bin.png`)."""
+    own = plain(name)
+    keys = [own, _without_ending(own)]
+    if keys[1].rpartition(".")[2] in _MADE:
+        keys.append(_without_ending(keys[1]))
+    return list(dict.fromkeys(one for one in keys if one))
+
+
+def called_picture(name: str) -> bool:
+    """Whether a name ends like a picture's."""
+    return plain(name).rpartition(".")[2] in _PICTURE_ENDINGS and "." in name
+
+
+def is_companion(name: str) -> bool:
+    """Whether a file of this name says what the classes of label files mean."""
+    return plain(name) in COMPANIONS
+
+
+def near(folder: Folder) -> list[Folder]:
+    """Where the pictures of a layout file in *folder* lie, likeliest first."""
+    found = [folder, *((*folder, one) for one in PICTURE_FOLDERS)]
+    if folder:
+        above = folder[:-1]
+        if plain(folder[-1]) in LAYOUT_FOLDERS:
+            found.append(above)
+        found += [(*above, one) for one in PICTURE_FOLDERS]
+        if len(folder) > 1 and plain(above[-1]) in LAYOUT_FOLDERS:
+            # labels/train/1.txt is of images/train/1.jpg.
+            found += [(*above[:-1], one, folder[-1]) for one in PICTURE_FOLDERS]
+    return list(dict.fromkeys(found))
+
+
+def sent_place(filename: str) -> tuple[Folder, str]:
+    """The folders and the name that a sent file's name states, without any that lead upwards or are empty."""
+    parts = [
+        part for part in filename.replace("\\", "/").split("/") if part.strip() and part not in (".", "..")
+    ]
+    return tuple(parts[:-1]), parts[-1] if parts else "file"
+
+
+def _without_ending(name: str) -> str:
+    stem, dot, _ = name.rpartition(".")
+    return stem if dot and stem else name

@@ -1,0 +1,238 @@
+"""Which picture a layout file is of: by the name it declares, by its own, through METS, by size when names fail (B 4.5).
+
+Pure: names and sizes in, pairs and reasons out. A name that a file declares is only ever compared with the names of
+pictures that came in with it, never opened.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from armarium_formats.batches.names import Folder, last_part, layout_stems, near, picture_keys, plain
+from armarium_formats.opening import Size, alike
+
+How: TypeAlias = Literal["declared", "name", "mets", "size"]
+
+
+@dataclass(frozen=True, slots=True)
+class PictureFile:
+    """A picture that came in: `pages` is how many it holds beneath it (a PDF), 0 for a single picture."""
+
+    key: str
+    folder: Folder
+    name: str
+    size: Size | None = None
+    pages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutPage:
+    """What a page of a layout file says of its picture."""
+
+    image: str = ""
+    size: Size | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutFile:
+    """A layout file that came in and was read."""
+
+    folder: Folder
+    name: str
+    pages: tuple[LayoutPage, ...]
+
+    @property
+    def place(self) -> str:
+        """What it is called in reports."""
+        return "/".join((*self.folder, self.name))
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Page `page` of a layout file is of the picture `picture`, or of its page `part` (both from 0)."""
+
+    page: int
+    picture: PictureFile
+    part: int | None = None
+    how: How = "name"
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """A page of a layout file that found no picture, and why; `size` when its size may still find one."""
+
+    page: int
+    why: str
+    size: Size | None = None
+
+
+@dataclass(slots=True)
+class Pictures:
+    """The pictures of a batch, found by name, by place and by size."""
+
+    items: list[PictureFile]
+    mets: dict[tuple[Folder, str], list[tuple[Folder, str]]] = field(default_factory=dict)
+    """Layout file to the pictures of its page, best first, as METS files say; folders and names as compared."""
+    _near: dict[tuple[Folder, str], list[PictureFile]] = field(default_factory=dict)
+    _far: dict[str, list[PictureFile]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for item in self.items:
+            for key in picture_keys(item.name):
+                self._near.setdefault((_plain(item.folder), key), []).append(item)
+                self._far.setdefault(key, []).append(item)
+
+    def told_by_mets(self, folder: Folder, pages: Iterable[tuple[Sequence[str], Sequence[str]]]) -> None:
+        """Take in the pages of a METS file in *folder*: (images, layouts), paths relative to it."""
+        for images, layouts in pages:
+            pictures = [_placed(folder, path) for path in images]
+            for path in layouts:
+                self.mets.setdefault(_placed(folder, path), []).extend(pictures)
+
+    def called(self, folder: Folder, keys: Sequence[str]) -> list[PictureFile]:
+        """The pictures that one of *keys* names, nearest to *folder*; several where that leaves it open."""
+        for key in keys:
+            for place in near(folder):
+                if found := self._near.get((_plain(place), key)):
+                    return found
+        for key in keys:
+            if found := self._far.get(key):
+                return found
+        return []
+
+    def pair(self, layout: LayoutFile) -> list[Pair | Alone]:
+        """For each page of a layout file its picture by names and METS, or why there is none."""
+        if len(layout.pages) == 1:
+            return [self._single(layout, layout.pages[0])]
+        whole = [one for one in self.called(layout.folder, layout_stems(layout.name)) if one.pages]
+        return [self._of_several(layout, number, page, whole) for number, page in enumerate(layout.pages)]
+
+    def hint(self, folder: Folder, name: str) -> PictureFile | None:
+        """The one picture that a layout file's own name points at, before it was read."""
+        found = self.called(folder, layout_stems(name))
+        return found[0] if len(found) == 1 and not found[0].pages else None
+
+    def _single(self, layout: LayoutFile, page: LayoutPage) -> Pair | Alone:
+        declared = self._declared(layout.folder, page)
+        if len(declared) == 1:
+            return self._checked(0, page, declared[0], "declared", layout)
+        own = self.called(layout.folder, layout_stems(layout.name))
+        narrowed = _fitting(declared or own, page)
+        if len(narrowed) == 1:
+            return self._checked(0, page, narrowed[0], "declared" if declared else "name", layout)
+        told = self._told(layout)
+        if told is not None:
+            return self._checked(0, page, told, "mets", layout)
+        several = declared or own
+        if several:
+            names = " and ".join(f"{'/'.join((*one.folder, one.name))}" for one in several[:4])
+            return Alone(0, f"Several pictures have its name: {names}. Import it into the one it is of.")
+        return Alone(0, _nothing(page), page.size)
+
+    def _checked(
+        self, number: int, page: LayoutPage, picture: PictureFile, how: How, layout: LayoutFile
+    ) -> Pair | Alone:
+        """A pair, unless the file says it is of another picture and the proportions say so too."""
+        if picture.pages:
+            return Pair(number, picture, 0 if picture.pages else None, how, _first_of(picture))
+        foreign = page.image and how != "declared"
+        if foreign and page.size and picture.size and not alike(page.size, picture.size):
+            return Alone(
+                number,
+                f"It is called like {picture.name}, but says it is of {last_part(page.image)} with "
+                f"{page.size[0]} x {page.size[1]} pixels, and {picture.name} has {picture.size[0]} x "
+                f"{picture.size[1]}.",
+            )
+        notes: tuple[str, ...] = ()
+        if foreign:
+            by = "a METS file" if how == "mets" else "its own name"
+            notes = (f"The file names {last_part(page.image)}; it was paired with {picture.name} by {by}.",)
+        return Pair(number, picture, None, how, notes)
+
+    def _of_several(
+        self, layout: LayoutFile, number: int, page: LayoutPage, whole: list[PictureFile]
+    ) -> Pair | Alone:
+        declared = self._declared(layout.folder, page)
+        single = [one for one in declared if not one.pages]
+        if len(single) == 1:
+            return self._checked(number, page, single[0], "declared", layout)
+        many = [one for one in declared if one.pages] or whole
+        if len(many) == 1:
+            if number < many[0].pages:
+                return Pair(number, many[0], number, "declared" if many[0] in declared else "name")
+            return Alone(number, f"{many[0].name} has {many[0].pages} pages, so there is none for it.")
+        return Alone(number, _nothing(page), page.size)
+
+    def _declared(self, folder: Folder, page: LayoutPage) -> list[PictureFile]:
+        if not page.image:
+            return []
+        name = plain(last_part(page.image))
+        found = self.called(folder, [name])
+        # The page of book.tif may lie here as book.jpg.
+        return found or (self.called(folder, [name.rpartition(".")[0]]) if "." in name else [])
+
+    def _told(self, layout: LayoutFile) -> PictureFile | None:
+        for folder, name in self.mets.get((_plain(layout.folder), plain(layout.name)), ()):
+            for one in self._near.get((folder, name), ()):
+                if plain(one.name) == name:
+                    return one
+        return None
+
+
+def pair_by_size(
+    alone: Sequence[tuple[str, Alone]], pictures: Iterable[PictureFile]
+) -> dict[str, PictureFile | str]:
+    """For pages that names left alone (key, Alone) the one picture of just their size, or why there is none.
+
+    *pictures*: those that nothing is of yet. Two pages or two pictures of one size leave it open.
+    """
+    free: dict[Size, list[PictureFile]] = {}
+    for picture in pictures:
+        if picture.size is not None and not picture.pages:
+            free.setdefault(picture.size, []).append(picture)
+    wanting = Counter(one.size for _, one in alone if one.size is not None)
+    found: dict[str, PictureFile | str] = {}
+    for key, one in alone:
+        if one.size is None or one.size not in free:
+            found[key] = one.why
+            continue
+        there, wanted = free[one.size], wanting[one.size]
+        if len(there) == 1 and wanted == 1:
+            found[key] = there[0]
+        else:
+            found[key] = (
+                f"{one.why} Its size, {one.size[0]} x {one.size[1]}, does not tell either: "
+                f"{len(there)} pictures and {wanted} layout files have it."
+            )
+    return found
+
+
+def _fitting(several: list[PictureFile], page: LayoutPage) -> list[PictureFile]:
+    if len(several) < 2 or page.size is None:
+        return several
+    return [one for one in several if one.size == page.size] or several
+
+
+def _nothing(page: LayoutPage) -> str:
+    if page.image:
+        return (
+            f"It is of {last_part(page.image)[:200]}, and no picture of that name or of its own came with it."
+        )
+    return "No picture of its name came with it."
+
+
+def _first_of(picture: PictureFile) -> tuple[str, ...]:
+    return (f"{picture.name} has {picture.pages} pages; the file is of one, so the first was taken.",)
+
+
+def _plain(folder: Folder) -> Folder:
+    return tuple(plain(part) for part in folder)
+
+
+def _placed(folder: Folder, path: str) -> tuple[Folder, str]:
+    parts = path.split("/")
+    return _plain((*folder, *parts[:-1])), plain(parts[-1])

@@ -1,0 +1,370 @@
+"""Look through files that came in together before anything is written: pictures are taken into the store, layout files
+read and paired, each refusal put into a sentence. What was read waits in a spool on disk, not in memory."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from armarium.api import Invalid, ServiceError
+from armarium_documents.api import taken_in
+from armarium_formats.batches.names import Folder, called_picture, is_companion
+from armarium_formats.batches.pairing import (
+    Alone,
+    LayoutFile,
+    LayoutPage,
+    Pair,
+    PictureFile,
+    Pictures,
+    pair_by_size,
+)
+from armarium_formats.driver import FormatDriver
+from armarium_formats.mets.reader import Mets, read_mets, sniff_mets
+from armarium_formats.opening import MAX_COMPANION_BYTES, MAX_FILE_BYTES, Opened, open_layout
+from armarium_formats.page_model import PageModel
+
+if TYPE_CHECKING:
+    from armarium.api import Engine, Library
+
+SPOOLED = 32 * 1024 * 1024
+"""Bytes of pages that were read and wait in memory; more of them wait on disk."""
+
+HANDS = 2
+"""Pictures that are looked through at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A file that came in: where its bytes are now, what it is called, and the folders that pairing sees it in.
+
+    `kept_at`: where it lies on this machine, None when it was sent. `mirrored`: the folders it gets in the project.
+    """
+
+    path: Path
+    folder: Folder
+    name: str
+    kept_at: Path | None = None
+    mirrored: Folder = ()
+
+    @property
+    def place(self) -> str:
+        """What it is called in reports."""
+        return "/".join((*self.mirrored, self.name))
+
+
+@dataclass(slots=True)
+class StagedPicture:
+    """A picture in the store, with the nodes it is to become (the file, then its pages)."""
+
+    given: Given
+    nodes: list[dict[str, Any]]
+    checksum: str
+
+
+@dataclass(slots=True)
+class StagedPass:
+    """A page of a layout file that found its picture."""
+
+    given: Given
+    driver: FormatDriver
+    digest: str
+    pair: Pair
+    spooled: int
+
+    @property
+    def node_id(self) -> str:
+        """The picture's own node; `pair.part` says which of its pages."""
+        return self.pair.picture.key
+
+
+@dataclass(slots=True)
+class Staged:
+    """All that a batch is going to write, and what it leaves out and why."""
+
+    pictures: list[StagedPicture] = field(default_factory=list)
+    passes: list[StagedPass] = field(default_factory=list)
+    unpaired: list[dict[str, str]] = field(default_factory=list)
+    refused: list[dict[str, str]] = field(default_factory=list)
+    spool: IO[bytes] | None = None
+
+    def refuse(self, what: str, why: str) -> None:
+        """Note a file that is not taken, and why."""
+        self.refused.append({"file": said(what), "why": why})
+
+    def page(self, staged: StagedPass) -> PageModel:
+        """The page as it was read."""
+        assert self.spool is not None
+        self.spool.seek(staged.spooled)
+        page = pickle.load(self.spool)
+        assert isinstance(page, PageModel)
+        return page
+
+    def close(self) -> None:
+        """Let go of what was read."""
+        if self.spool is not None:
+            self.spool.close()
+
+
+def said(name: str) -> str:
+    """A name that can be answered in JSON, whatever bytes it had."""
+    return name.encode("utf-8", "replace").decode()
+
+
+@contextmanager
+def scratch(library: Library) -> Iterator[Path]:
+    """A folder on the project's disk for what is being taken in; gone afterwards, and after a kill when next opened."""
+    import shutil
+
+    place = library.objects.root / "tmp"
+    place.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="ingest-", dir=place))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def looks_like_picture(head: bytes) -> bool:
+    """Whether bytes begin like a picture or a PDF; what it really is, its opening shows."""
+    return (
+        head.startswith(
+            (b"\xff\xd8\xff", b"\x89PNG", b"II*\0", b"MM\0*", b"II+\0", b"MM\0+", b"GIF8", b"\xff\x4f\xff")
+        )
+        or head[4:12] == b"jP  \r\n\x87\n"
+        or (head.startswith(b"RIFF") and head[8:12] == b"WEBP")
+        or (head.startswith(b"BM") and head[6:10] == b"\0\0\0\0")
+        or head.lstrip().startswith(b"%PDF")
+    )
+
+
+def stage(
+    engine: Engine, library: Library, files: Iterable[Given], staged: Staged, *, link: bool = False
+) -> None:
+    """Look through *files* and pair them, into *staged*; refusals of single files are noted there.
+
+    Raises Unavailable when the project's disk takes nothing more; then nothing of it is used.
+    """
+    pictures: list[Given] = []
+    layouts: list[Given] = []
+    companions: list[Given] = []
+    for given in files:
+        try:
+            head = _head(given.path)
+        except Invalid as refusal:
+            staged.refuse(given.place, refusal.detail)
+            continue
+        if looks_like_picture(head) or called_picture(given.name):
+            # What is called a picture and is none is refused where it is opened.
+            pictures.append(given)
+        elif is_companion(given.name):
+            companions.append(given)
+        else:
+            layouts.append(given)
+    _take_pictures(engine, library, pictures, staged, link=link)
+    _pair(engine, library, layouts, _Companions(companions), staged)
+
+
+def _head(path: Path) -> bytes:
+    try:
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode):
+            raise Invalid("It is not an ordinary file.")
+        if status.st_size == 0:
+            raise Invalid("It is empty (0 bytes). Copy it again from the original.")
+        with path.open("rb") as file:
+            return file.read(1024)
+    except OSError as error:
+        raise Invalid(f"It cannot be read: {error.strerror or error}.") from None
+
+
+def _take_pictures(
+    engine: Engine, library: Library, pictures: list[Given], staged: Staged, *, link: bool
+) -> None:
+    def take(given: Given) -> StagedPicture | str:
+        try:
+            nodes, source = taken_in(
+                library,
+                given.path,
+                given.name,
+                shown_path=given.kept_at,
+                max_pixels=engine.settings.max_image_pixels,
+                link=link and given.kept_at is not None,
+            )
+        except Invalid as refusal:
+            return refusal.detail
+        except ValueError as error:
+            return f"Its name cannot be used: {error}."
+        except OSError as error:
+            return f"It cannot be read: {error.strerror or error}."
+        return StagedPicture(given, nodes, source.checksum)
+
+    with ThreadPoolExecutor(min(HANDS, os.cpu_count() or 1), "ingest") as hands:
+        for given, found in zip(pictures, hands.map(take, pictures), strict=True):
+            if isinstance(found, str):
+                staged.refuse(given.place, found)
+            else:
+                staged.pictures.append(found)
+
+
+class _Companions:
+    """Class names beside label files: those of the label's own folder, else of one above it."""
+
+    def __init__(self, files: list[Given]) -> None:
+        self.files = files
+        self.used = False
+
+    def beside(self, folder: Folder) -> dict[str, bytes]:
+        found: dict[str, bytes] = {}
+        for given in self.files:
+            if (
+                folder[: len(given.folder)] == given.folder
+                and given.path.stat().st_size <= MAX_COMPANION_BYTES
+            ):
+                found.setdefault(given.name, given.path.read_bytes())
+        return found
+
+
+def read_layout(
+    engine: Engine, path: Path, folder: Folder, name: str, pictures: Pictures, companions: dict[str, bytes]
+) -> tuple[Opened, bytes] | Mets:
+    """Read one file that is no picture: a layout file with its bytes, or a METS file. Refusals as of `open_layout`."""
+    with path.open("rb") as file:
+        data = file.read(MAX_FILE_BYTES + 1)
+    if sniff_mets(data):
+        return read_mets(data, name)
+    # Label files count in fractions or in pixels of a picture they do not name: theirs is the one called like them.
+    hint = pictures.hint(folder, name)
+    size = hint.size if hint is not None else None
+    return open_layout(engine, data, name, page_size=size, companions=companions), data
+
+
+def as_layout(folder: Folder, name: str, opened: Opened) -> LayoutFile:
+    """What pairing needs to know of a file that was read."""
+    return LayoutFile(
+        folder,
+        name,
+        tuple(
+            LayoutPage(page.image, (page.width, page.height) if page.width > 0 and page.height > 0 else None)
+            for page in opened.pages
+        ),
+    )
+
+
+@dataclass(slots=True)
+class _Read:
+    """A layout file that was read and waits to be paired."""
+
+    given: Given
+    driver: FormatDriver
+    digest: str
+    layout: LayoutFile
+    spooled: list[int]
+
+
+def _pair(
+    engine: Engine, library: Library, files: list[Given], companions: _Companions, staged: Staged
+) -> None:
+    index = Pictures([_picture(one) for one in staged.pictures])
+    read: list[_Read] = []
+    for given in files:
+        try:
+            found = read_layout(
+                engine, given.path, given.folder, given.name, index, companions.beside(given.folder)
+            )
+        except OSError as error:
+            staged.refuse(given.place, f"It cannot be read: {error.strerror or error}.")
+            continue
+        except ServiceError as refusal:
+            if refusal.status >= 500:
+                raise
+            staged.refuse(given.place, refusal.detail)
+            continue
+        if isinstance(found, Mets):
+            index.told_by_mets(given.folder, ((page.images, page.layouts) for page in found.pages))
+            for href in found.refused:
+                staged.refuse(f"{given.place}: {href.href[:200]}", f"It is not taken: {href.why}.")
+            continue
+        opened, _ = found
+        layout = as_layout(given.folder, given.name, opened)
+        read.append(_Read(given, opened.driver, opened.digest, layout, _keep(staged, opened.pages)))
+    alone: list[tuple[str, Alone]] = []
+    waiting: dict[str, _Read] = {}
+    for one in read:
+        for result in index.pair(one.layout):
+            if isinstance(result, Pair):
+                _add(library, staged, one, result)
+            else:
+                key = f"{len(waiting)}"
+                waiting[key] = one
+                alone.append((key, result))
+    taken = {one.node_id for one in staged.passes}
+    sized = pair_by_size(alone, (one for one in index.items if one.key not in taken))
+    for key, result in alone:
+        one, picture = waiting[key], sized[key]
+        if isinstance(picture, PictureFile):
+            _add(library, staged, one, Pair(result.page, picture, None, "size", (paired_by_size(picture),)))
+        else:
+            staged.unpaired.append({"file": said(page_place(one.layout, result.page)), "why": picture})
+    for given in companions.files:
+        if not any(is_label(one) for one in read):
+            staged.unpaired.append({"file": said(given.place), "why": NO_LABELS})
+
+
+NO_LABELS = "It names classes of layout-detection labels, and no label file came with it."
+
+
+def is_label(one: _Read) -> bool:
+    """Whether a file is of the kind that class names lie beside."""
+    return one.given.path.suffix.casefold() in (".txt", ".json")
+
+
+def paired_by_size(picture: PictureFile) -> str:
+    """The note of a pass whose file was paired with a picture by nothing but its size."""
+    assert picture.size is not None
+    return (
+        f"No name told its picture; {picture.name} is the only one of just its size, "
+        f"{picture.size[0]} x {picture.size[1]} pixels."
+    )
+
+
+def page_place(layout: LayoutFile, page: int) -> str:
+    """How a page of a layout file is called in a report."""
+    return layout.place if len(layout.pages) == 1 else f"{layout.place}, page {page + 1}"
+
+
+def _picture(one: StagedPicture) -> PictureFile:
+    node = one.nodes[0]
+    picture = node["picture"]
+    size = (picture["pixel_width"], picture["pixel_height"])
+    return PictureFile(
+        node["id"],
+        one.given.folder,
+        one.given.name,
+        size if size[0] and size[1] else None,
+        len(one.nodes) - 1,
+    )
+
+
+def _keep(staged: Staged, pages: list[PageModel]) -> list[int]:
+    """Put pages that were read into the spool; where each lies."""
+    if staged.spool is None:
+        staged.spool = tempfile.SpooledTemporaryFile(max_size=SPOOLED)  # noqa: SIM115 (closed with the batch)
+    places = []
+    staged.spool.seek(0, os.SEEK_END)
+    for page in pages:
+        places.append(staged.spool.tell())
+        pickle.dump(page, staged.spool, pickle.HIGHEST_PROTOCOL)
+    return places
+
+
+def _add(library: Library, staged: Staged, one: _Read, pair: Pair) -> None:
+    library.objects.put_file(one.given.path)
+    staged.passes.append(StagedPass(one.given, one.driver, one.digest, pair, one.spooled[pair.page]))

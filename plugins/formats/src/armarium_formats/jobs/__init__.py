@@ -1,0 +1,1 @@
+"""The long work of formats, one file a kind."""

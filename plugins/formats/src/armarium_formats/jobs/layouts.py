@@ -1,0 +1,311 @@
+"""The job `ingest-layouts`: after a folder's pictures came in, its layout files become passes of theirs (B 4.5).
+
+Each file is one `format.import` step with the checkpoint in its transaction; all steps belong to the import's own set,
+so the whole import is one undo. Files that no name pairs wait for the end, where the size may tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from armarium.api import JobContext, JobKind, ServiceError, json_text, raw_of
+from armarium_documents.api import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, named_files, walk_folder
+from armarium_formats.batches.names import Folder, is_companion
+from armarium_formats.batches.pairing import Alone, Pair, PictureFile, Pictures, pair_by_size
+from armarium_formats.batches.staging import as_layout, page_place, paired_by_size, read_layout, said
+from armarium_formats.mets.reader import Mets
+from armarium_formats.opening import MAX_COMPANION_BYTES, MAX_FILE_BYTES, Opened
+from armarium_formats.queries.exchange import Picture, picture_of
+from armarium_formats.schemas.exchange import ImportFile
+
+MAX_LISTED = 1000
+"""Files that are named in the job's result; all of them are in its log."""
+
+SAVED_EVERY = 50
+"""Files after which the checkpoint is kept although no step was made."""
+
+_LEFT = LAYOUT_SUFFIXES | TEXT_SUFFIXES
+
+
+class LayoutJobArgs(BaseModel):
+    """What was imported, and the set that its steps belong to."""
+
+    paths: list[str]
+    folder: str | None = None
+    parent_id: str
+    recursive: bool = True
+    set_id: str
+
+
+@dataclass
+class Progress:
+    """The checkpoint: how many files are done with, those that wait for their size, and what was found."""
+
+    number: int = 0
+    page: int = 0
+    """How many pages of the present file are done with."""
+    waiting: list[dict[str, Any]] = field(default_factory=list)
+    settled: int = 0
+    passes: int = 0
+    unpaired: list[dict[str, str]] = field(default_factory=list)
+    unpaired_count: int = 0
+    refused: list[dict[str, str]] = field(default_factory=list)
+    refused_count: int = 0
+
+
+class Layouts:
+    """One run of the job."""
+
+    def __init__(self, ctx: JobContext) -> None:
+        self.ctx = ctx
+        self.args: LayoutJobArgs = ctx.args
+        self.kept = Progress(**deepcopy(ctx.checkpoint))
+        self.root = Path(self.args.folder) if self.args.folder is not None else None
+        self.files: list[tuple[Folder, str, Path]] = []
+        self.companions: dict[Folder, list[Path]] = {}
+        self.pictures = Pictures([])
+
+    def run(self) -> dict[str, Any]:
+        """Read and pair all of it; answers counts and what was left."""
+        self._look()
+        total = len(self.files) or 1
+        for number, (folder, name, path) in enumerate(self.files):
+            if number < self.kept.number:
+                continue
+            self.ctx.progress(number, total)
+            self._file(folder, name, path)
+            self.ctx.check()
+        self._by_size()
+        kept = self.kept
+        self.ctx.save(asdict(kept), done=total, total=total)
+        return {
+            "passes": kept.passes,
+            "unpaired": kept.unpaired,
+            "unpaired_count": kept.unpaired_count,
+            "refused": kept.refused,
+            "refused_count": kept.refused_count,
+        }
+
+    def _look(self) -> None:
+        """Which pictures came in and which layout files lie beside them; METS files are read here."""
+        places: dict[str, tuple[Folder, str]] = {}
+        found_mets: list[tuple[Folder, Mets]] = []
+        for found in self._walk():
+            folder = self._folder(found)
+            if found.kind == "file":
+                places[str(found.path)] = (folder, found.path.name)
+            elif found.kind == "left":
+                if is_companion(found.path.name):
+                    self.companions.setdefault(folder, []).append(found.path)
+                else:
+                    self.files.append((folder, found.path.name, found.path))
+        self.pictures = Pictures(self._came_in(places))
+        for folder, name, path in self.files:
+            if "mets" in name.casefold() and isinstance(mets := self._mets(folder, name, path), Mets):
+                found_mets.append((folder, mets))
+        for folder, mets in found_mets:
+            self.pictures.told_by_mets(folder, ((page.images, page.layouts) for page in mets.pages))
+
+    def _walk(self) -> Iterator[Found]:
+        if self.root is None:
+            for _, found in named_files(self.args.paths, left=_LEFT):
+                yield found
+        elif self.root.is_dir():
+            yield from walk_folder(self.root, recursive=self.args.recursive, left=_LEFT)
+
+    def _folder(self, found: Found) -> Folder:
+        return found.path.parent.parts[1:] if self.root is None else found.position[:-1]
+
+    def _mets(self, folder: Folder, name: str, path: Path) -> object:
+        try:
+            return read_layout(self.ctx.engine, path, folder, name, self.pictures, {})
+        except (ServiceError, OSError):
+            # It is told when its turn comes.
+            return None
+
+    def _came_in(self, places: Mapping[str, tuple[Folder, str]]) -> list[PictureFile]:
+        """The pictures that these files became, the newest where there are several."""
+        newest: dict[str, PictureFile] = {}
+        with self.ctx.library.db.read() as conn:
+            rows = raw_of(conn).execute(
+                "SELECT d.path, d.id, json_extract(d.metadata, '$.width'), json_extract(d.metadata, '$.height'),"
+                " (SELECT count(*) FROM document p WHERE p.parent_id = d.id AND p.doc_type = 'page'"
+                "  AND p.deleted_at IS NULL)"
+                " FROM document d WHERE d.deleted_at IS NULL AND d.doc_type = 'file'"
+                " AND d.path IN (SELECT value FROM json_each(?)) ORDER BY d.id",
+                (json_text(list(places)),),
+            )
+            for path, identity, width, height, pages in rows:
+                folder, name = places[path]
+                size = (width, height) if width and height else None
+                newest[path] = PictureFile(identity, folder, name, size, pages)
+        return list(newest.values())
+
+    def _file(self, folder: Folder, name: str, path: Path) -> None:
+        """Read one file and import what of it is paired; the rest waits or is told why."""
+        place = said("/".join((*folder, name)) if self.root is not None else str(path))
+        number = self.kept.number
+        try:
+            found = read_layout(self.ctx.engine, path, folder, name, self.pictures, self._beside(folder))
+        except OSError as error:
+            self._refuse(place, f"It cannot be read: {error.strerror or error}.")
+        except ServiceError as refusal:
+            if refusal.status >= 500:
+                raise
+            self._refuse(place, refusal.detail)
+        else:
+            if isinstance(found, Mets):
+                for href in found.refused:
+                    self._refuse(f"{place}: {said(href.href[:200])}", f"It is not taken: {href.why}.")
+            else:
+                self._pages(folder, name, *found)
+        self.kept.number, self.kept.page = number + 1, 0
+        if self.kept.number % SAVED_EVERY == 0:
+            self.ctx.save(asdict(self.kept))
+
+    def _pages(self, folder: Folder, name: str, opened: Opened, data: bytes) -> None:
+        layout = as_layout(folder, name, opened)
+        number = self.kept.number
+        results = self.pictures.pair(layout)
+        for index, result in enumerate(results):
+            if index < self.kept.page:
+                continue
+            # Moved on before the step, so that the step's own checkpoint says that it is done.
+            last = index + 1 == len(results)
+            self.kept.number, self.kept.page = (number + 1, 0) if last else (number, index + 1)
+            place = said(page_place(layout, result.page))
+            if isinstance(result, Pair):
+                self._import(place, name, opened, data, result)
+            elif result.size is None:
+                self._alone(place, result.why)
+            else:
+                self.kept.waiting.append(
+                    {
+                        "file": number,
+                        "page": result.page,
+                        "why": result.why,
+                        "size": list(result.size),
+                        "place": place,
+                    }
+                )
+
+    def _import(self, place: str, name: str, opened: Opened, data: bytes, pair: Pair) -> None:
+        document_id = self._document(pair)
+        if document_id is None:
+            self._refuse(place, "The page it is of is not there any more.")
+            return
+        with self.ctx.library.db.read() as conn:
+            picture: Picture = picture_of(conn, document_id)
+        params = ImportFile(
+            document_id=document_id, file=data, filename=said(name)[:500], pages=str(pair.page + 1)
+        )
+        params.read_for(picture, opened, pair.notes)
+        self.kept.passes += 1
+        try:
+            self.ctx.act("format.import", params, checkpoint=asdict(self.kept), set_id=self.args.set_id)
+        except ServiceError as refusal:
+            self.kept.passes -= 1
+            if refusal.status >= 500:
+                raise
+            self._refuse(place, refusal.detail)
+
+    def _document(self, pair: Pair) -> str | None:
+        if pair.part is None:
+            return pair.picture.key
+        with self.ctx.library.db.read() as conn:
+            row = (
+                raw_of(conn)
+                .execute(
+                    "SELECT id FROM document WHERE parent_id = ? AND doc_type = 'page' AND deleted_at IS NULL"
+                    " ORDER BY sequence LIMIT 1 OFFSET ?",
+                    (pair.picture.key, pair.part),
+                )
+                .fetchone()
+            )
+        return str(row[0]) if row else None
+
+    def _by_size(self) -> None:
+        """Pair what waits with the pictures that nothing is of yet, by size alone."""
+        if not self.kept.waiting:
+            return
+        with self.ctx.library.db.read() as conn:
+            taken = {
+                row[0]
+                for row in raw_of(conn).execute(
+                    "SELECT DISTINCT document_id FROM segment_pass WHERE deleted_at IS NULL"
+                )
+            }
+        waiting = [
+            (str(number), Alone(one["page"], one["why"], (one["size"][0], one["size"][1])))
+            for number, one in enumerate(self.kept.waiting)
+        ]
+        # What an earlier run of this job already settled stays settled: its picture counts as free for the counting.
+        settled = {one.get("document_id") for one in self.kept.waiting}
+        free = [one for one in self.pictures.items if one.key not in taken or one.key in settled]
+        paired = pair_by_size(waiting, free)
+        for number, (key, alone) in enumerate(waiting):
+            if number < self.kept.settled:
+                continue
+            one, picture = self.kept.waiting[number], paired[key]
+            self.kept.settled = number + 1
+            if isinstance(picture, PictureFile):
+                one["document_id"] = picture.key
+                self._sized(one, alone, picture)
+            else:
+                self._alone(one["place"], picture)
+            self.ctx.check()
+
+    def _sized(self, one: dict[str, Any], alone: Alone, picture: PictureFile) -> None:
+        folder, name, path = self.files[one["file"]]
+        try:
+            found = read_layout(self.ctx.engine, path, folder, name, self.pictures, self._beside(folder))
+            with path.open("rb") as file:
+                data = file.read(MAX_FILE_BYTES + 1)
+        except OSError as error:
+            self._refuse(one["place"], f"It cannot be read: {error.strerror or error}.")
+            return
+        assert not isinstance(found, Mets)
+        note = (paired_by_size(picture),)
+        self._import(one["place"], name, found[0], data, Pair(alone.page, picture, None, "size", note))
+
+    def _beside(self, folder: Folder) -> dict[str, bytes]:
+        found: dict[str, bytes] = {}
+        for place, paths in self.companions.items():
+            if folder[: len(place)] == place:
+                for path in paths:
+                    if path.is_file() and path.stat().st_size <= MAX_COMPANION_BYTES:
+                        found[path.name] = path.read_bytes()
+        return found
+
+    def _refuse(self, place: str, why: str) -> None:
+        self.kept.refused_count += 1
+        if len(self.kept.refused) < MAX_LISTED:
+            self.kept.refused.append({"file": place, "why": why})
+        self.ctx.log("warning", f"{place}: {why}")
+
+    def _alone(self, place: str, why: str) -> None:
+        self.kept.unpaired_count += 1
+        if len(self.kept.unpaired) < MAX_LISTED:
+            self.kept.unpaired.append({"file": place, "why": why})
+        self.ctx.log("info", f"{place}: {why}")
+
+
+def run_layouts(ctx: JobContext) -> dict[str, Any]:
+    """The job's body."""
+    return Layouts(ctx).run()
+
+
+ingest_layouts = JobKind(
+    name="ingest-layouts",
+    lane="images",
+    summary="Read the layout files beside imported pictures, each into the page it is of",
+    run=run_layouts,
+    args=LayoutJobArgs,
+    stage="text-layers",
+)

@@ -1,0 +1,85 @@
+"""Files that come in together, over HTTP (B 4.5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from armarium.api import REFUSALS, CurrentLibrary, Invalid, act, takes_upload
+from armarium_formats.batches.staging import scratch
+from armarium_formats.receiving import receive
+from armarium_formats.schemas.batches import (
+    MAX_FILES,
+    IngestBatch,
+    IngestedAnswer,
+    IngestFiles,
+    SentFile,
+)
+
+router = APIRouter(tags=["formats"])
+
+_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["files"],
+                    "properties": {
+                        "files": {
+                            "type": "array",
+                            "minItems": 1,
+                            "maxItems": MAX_FILES,
+                            "items": {"type": "string", "format": "binary"},
+                            "description": "Pictures, PDFs, layout files, METS, ZIP archives of these",
+                        },
+                        "parent_id": {
+                            "type": "string",
+                            "description": "The folder to put them in; else Sources",
+                        },
+                    },
+                }
+            }
+        },
+    }
+}
+"""Written out, because the body is received file by file and not by the framework, which would hold all of them open."""
+
+
+@router.post(
+    "/api/documents/import-batch",
+    summary="Take in files that were dropped together, layout files paired with their pictures",
+    response_model=IngestedAnswer,
+    responses=REFUSALS(404, 409),
+    openapi_extra=_BODY,
+)
+@takes_upload
+async def import_batch(request: Request, library: CurrentLibrary) -> Response:
+    with scratch(library) as folder:
+        received = await receive(request, folder, "files", max_files=MAX_FILES)
+        if not received.files:
+            raise Invalid("No file was sent; send each as the field `files`.", code="no_files")
+        unknown = sorted(set(received.fields) - {"parent_id"})
+        if unknown:
+            raise Invalid(
+                f"There is no field {unknown[0][:80]!r}; there are files and parent_id.",
+                code="invalid_request",
+            )
+        params = IngestBatch(
+            files=[SentFile.lying_at(name, path) for name, path in received.files],
+            parent_id=received.fields.get("parent_id", "").strip()[:64] or None,
+        )
+        return await run_in_threadpool(act, request, "ingest.batch", params)
+
+
+@router.post(
+    "/api/ingest/files",
+    summary="Take in files of this machine as one set, layout files paired with their pictures",
+    response_model=IngestedAnswer,
+    responses=REFUSALS(404, 409),
+)
+def ingest_files(request: Request, library: CurrentLibrary, body: IngestFiles) -> Response:
+    return act(request, "ingest.files", body)

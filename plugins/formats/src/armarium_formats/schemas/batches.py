@@ -1,0 +1,101 @@
+"""Shapes of files that come in together (B 4.5: import-batch, ingest/files)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, PrivateAttr
+
+from armarium.api import Params, SourceText
+
+MAX_FILES = 10_000
+"""Files of one batch."""
+
+
+class SentFile(Params):
+    """A file that was sent: its bytes, or text that was UTF-8. Its name may state folders, as a dropped folder's do."""
+
+    filename: Annotated[str, Field(min_length=1, max_length=4096)]
+    file: SourceText | bytes = b""
+    _path: Path | None = PrivateAttr(default=None)
+
+    @classmethod
+    def lying_at(cls, filename: str, path: Path) -> SentFile:
+        """A file that was received into a scratch folder."""
+        found = cls(filename=filename[:4096] or "file")
+        found._path = path
+        return found
+
+    def laid(self, folder: Path, number: int) -> Path:
+        """Where its bytes lie: where they were received, else in *folder*."""
+        if self._path is None:
+            self._path = folder / f"sent-{number:05}"
+            self._path.write_bytes(self.file.encode() if isinstance(self.file, str) else self.file)
+        return self._path
+
+
+class _Batch(Params):
+    parent_id: Annotated[str, Field(min_length=1, max_length=64)] | None = None
+    _staged: Any = PrivateAttr(default=None)
+
+    def hand_over(self, staged: Any) -> None:
+        """Keep what was found for the step."""
+        self._staged = staged
+
+    @property
+    def staged(self) -> Any:
+        """What was found before the step, None when nothing was looked through."""
+        return self._staged
+
+
+class IngestBatch(_Batch):
+    """Files that were sent together."""
+
+    files: Annotated[list[SentFile], Field(min_length=1, max_length=MAX_FILES)]
+
+
+class IngestFiles(_Batch):
+    """Files on the engine's own machine that are taken as one set; `link` leaves pictures where they are."""
+
+    paths: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=4096)]], Field(min_length=1, max_length=MAX_FILES)
+    ]
+    link: bool = False
+
+
+class IngestedDocument(BaseModel):
+    """A file that became a document; `path` is where it lies on this machine, null where it was sent."""
+
+    id: str
+    name: str
+    path: str | None
+
+
+class IngestedPass(BaseModel):
+    """A page of a layout file that became a pass: `paired_by` tells how its picture was found."""
+
+    pass_id: str
+    document_id: str
+    file: str
+    paired_by: Literal["declared", "name", "mets", "size"]
+    notes: list[str]
+
+
+class NotTaken(BaseModel):
+    file: str
+    why: str
+
+
+class Ingested(BaseModel):
+    """What came in, what did not and why; the job draws thumbnails onward, null where no picture came in."""
+
+    documents: list[IngestedDocument]
+    passes: list[IngestedPass]
+    unpaired: list[NotTaken]
+    refused: list[NotTaken]
+    job_id: str | None
+
+
+class IngestedAnswer(Ingested):
+    audit_id: str

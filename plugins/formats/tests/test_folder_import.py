@@ -1,0 +1,168 @@
+"""A folder that is imported: its pictures come in first, then its layout files find theirs; all of it is one set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from batch_ground import laid, page, picture, rows
+
+from armarium.engine import Engine
+from armarium.libraries import Library
+from armarium.principals import LOCAL_OWNER
+from armarium.testing.digest import differences, table_digests
+from armarium_formats.jobs import layouts
+
+
+def bring_in(engine: Engine, library: Library, **params: Any) -> tuple[str, dict[str, Any]]:
+    """Import and wait; the import's job and what its layout job found."""
+    outcome = engine.run(library, "document.import", params, LOCAL_OWNER)
+    assert outcome.result is not None
+    job_id = str(outcome.result["job_id"])
+    engine.jobs.run_until_idle(library)
+    found = rows(
+        library, "SELECT state, result FROM job WHERE parent_id = ? AND kind = 'ingest-layouts'", job_id
+    )
+    assert rows(library, "SELECT state FROM job WHERE id = ?", job_id) == [("done",)]
+    if not found:
+        return job_id, {}
+    ((state, result),) = found
+    assert state == "done"
+    answer: dict[str, Any] = orjson.loads(result)
+    return job_id, answer
+
+
+FILES = {
+    "1.png": picture(grey=1),
+    "page/1.xml": page("1.png", text="one"),
+    "2.png": picture(grey=2),
+    "alto/2.xml": page("", text="two"),
+    "inner/1.png": picture(grey=3),
+    "inner/1.xml": page("1.png", text="three"),
+    "odd.png": picture(77, 55),
+    "far/x.xml": page("lost.tif", 77, 55, text="four"),
+    "far/y.xml": page("lost.tif", 10, 10),
+    "broken.xml": b"<PcGts",
+    "readme.txt": b"\0\1\2",
+}
+
+
+def texts(library: Library) -> list[tuple[str, str]]:
+    return [
+        (row[0], row[1])
+        for row in rows(
+            library,
+            "SELECT d.name, r.content FROM content_representation r JOIN document d ON d.id = r.document_id"
+            " ORDER BY r.content",
+        )
+    ]
+
+
+def test_layout_files_of_a_folder_become_passes_of_its_pictures(
+    engine: Engine, library: Library, tmp_path: Path
+) -> None:
+    laid(tmp_path / "box", FILES)
+    _, found = bring_in(engine, library, folder=str(tmp_path / "box"))
+    assert texts(library) == [("odd.png", "four"), ("1.png", "one"), ("1.png", "three"), ("2.png", "two")]
+    assert (found["passes"], found["unpaired_count"], found["refused_count"]) == (4, 1, 2)
+    assert [one["file"] for one in found["unpaired"]] == ["far/y.xml"]
+    assert [one["file"] for one in found["refused"]] == ["broken.xml", "readme.txt"]
+
+
+def test_the_whole_import_is_taken_back_as_one_set(engine: Engine, library: Library, tmp_path: Path) -> None:
+    laid(tmp_path / "box", FILES)
+
+    def digests() -> dict[str, str]:
+        return table_digests(library.db, engine.library_schema)
+
+    before = digests()
+    job_id, _ = bring_in(engine, library, folder=str(tmp_path / "box"))
+    steps = [row[0] for row in rows(library, "SELECT id FROM audit WHERE set_id = ? ORDER BY seq", job_id)]
+    assert len(steps) >= 5
+    engine.undo(library, steps, LOCAL_OWNER)
+    assert [
+        one for one in differences(before, digests()) if one in ("document", "segment", "segment_pass")
+    ] == []
+
+
+def test_files_named_one_by_one_are_paired_too(engine: Engine, library: Library, tmp_path: Path) -> None:
+    paths = laid(tmp_path, {"1.png": picture(), "page/1.xml": page("1.png")})
+    _, found = bring_in(engine, library, paths=[str(path) for path in paths])
+    assert found["passes"] == 1
+
+
+def test_a_second_import_of_the_folder_makes_its_own_passes(
+    engine: Engine, library: Library, tmp_path: Path
+) -> None:
+    laid(tmp_path / "box", {"1.png": picture(), "1.xml": page("1.png")})
+    bring_in(engine, library, folder=str(tmp_path / "box"))
+    bring_in(engine, library, folder=str(tmp_path / "box"))
+    assert rows(
+        library, "SELECT count(*), count(DISTINCT document_id) FROM segment_pass WHERE deleted_at IS NULL"
+    ) == [(2, 2)]
+
+
+class Killed(BaseException):
+    """Stands in for kill -9: no handler of the job sees it."""
+
+
+class Ground:
+    """The part of a job's context that the job uses, with a kill after so many calls."""
+
+    job_id = "layouts"
+
+    def __init__(
+        self, engine: Engine, library: Library, args: Any, checkpoint: dict[str, Any], calls: int
+    ) -> None:
+        self.engine, self.library, self.args, self.checkpoint = engine, library, args, checkpoint
+        self.calls = calls
+        self.kept = checkpoint
+
+    def _tick(self) -> None:
+        self.calls -= 1
+        if self.calls < 0:
+            raise Killed
+
+    def progress(self, done: int, total: int | None = None) -> None:
+        self._tick()
+
+    def check(self) -> None:
+        self._tick()
+
+    def log(self, level: str, message: str, **data: Any) -> None:
+        self._tick()
+
+    def save(self, checkpoint: dict[str, Any], **counts: Any) -> None:
+        self._tick()
+        self.kept = orjson.loads(orjson.dumps(checkpoint))
+
+    def act(self, name: str, params: Any, *, checkpoint: Any = None, set_id: str | None = None) -> Any:
+        self._tick()
+        outcome = self.engine.run(self.library, name, params, LOCAL_OWNER, set_id=set_id)
+        if checkpoint is not None:
+            self.kept = orjson.loads(orjson.dumps(checkpoint))
+        self._tick()
+        return outcome
+
+
+@pytest.mark.parametrize("calls", range(24))
+def test_a_kill_at_any_instant_loses_and_doubles_nothing(
+    engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int
+) -> None:
+    laid(tmp_path / "box", FILES)
+    monkeypatch.setattr(type(engine.kinds), "of_stage", lambda self, stage: [])
+    _, none = bring_in(engine, library, folder=str(tmp_path / "box"))
+    assert none == {}
+    (parent,) = rows(library, "SELECT id FROM document WHERE name = 'Sources'")
+    args = layouts.LayoutJobArgs(paths=[], folder=str(tmp_path / "box"), parent_id=parent[0], set_id="set")
+    ground: Any = Ground(engine, library, args, {}, calls)
+    try:
+        layouts.run_layouts(ground)
+    except Killed:
+        ground = Ground(engine, library, args, ground.kept, 10_000)
+        found = layouts.run_layouts(ground)
+        assert (found["passes"], found["unpaired_count"]) == (4, 1)
+        assert [one["file"] for one in found["refused"]] == ["broken.xml", "readme.txt"]
+    assert texts(library) == [("odd.png", "four"), ("1.png", "one"), ("1.png", "three"), ("2.png", "two")]
