@@ -34,7 +34,7 @@ def test_hocr_becomes_a_pass_and_is_not_written(engine: Engine, library: Library
     assert rows == [("Dear", None), ("Dear", 0.77)]
     from armarium_formats.queries.exchange import export
 
-    for name in ("hocr", "yolo", "tesseract-box", "qgis-points"):
+    for name in ("hocr", "abbyy", "yolo", "tesseract-box", "qgis-points"):
         with pytest.raises(Conflict, match="read here, not written"):
             export(engine, library, page_document, name)
     written = export(engine, library, page_document, "pagexml")

@@ -1,0 +1,1 @@
+"""ABBYY FineReader XML: pages of blocks, paragraphs, lines and single characters."""

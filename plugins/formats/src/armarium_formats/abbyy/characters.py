@@ -1,0 +1,172 @@
+"""A FineReader line as its characters: words with boxes and confidences, other readings, what each character says."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from armarium_formats.abbyy.languages import language_of
+from armarium_formats.abbyy.shapes import box_of, corners, surround
+from armarium_formats.markup.fragments import local_name
+from armarium_formats.markup.noting import Notes
+from armarium_formats.page_model import PageSegment, PageText
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+_TRUE: Final = frozenset({"true", "1"})
+_OF_WORDS: Final = (
+    "wordFromDictionary",
+    "wordNormal",
+    "wordNumeric",
+    "wordIdentifier",
+    "wordPenalty",
+    "meanStrokeWidth",
+)
+MAX_VARIANTS: Final = 20
+
+
+@dataclass(slots=True)
+class _Word:
+    """The characters of a word while they come in."""
+
+    text: str = ""
+    boxes: list[tuple[float, float, float, float]] = field(default_factory=list)
+    stated: list[str] = field(default_factory=list)
+    confidences: list[int] = field(default_factory=list)
+    suspicious: list[int] = field(default_factory=list)
+    variants: list[Any] = field(default_factory=list)
+    readings: list[str] = field(default_factory=list)
+    formats: list[dict[str, str]] = field(default_factory=list)
+    facts: dict[str, str] = field(default_factory=dict)
+
+
+class Characters:
+    """The formatting elements of one line, in order."""
+
+    def __init__(self, notes: Notes, line: PageSegment) -> None:
+        self.notes = notes
+        self.line = line
+        self.words: list[_Word] = []
+        self.text: list[str] = []
+        self.open = False
+        self.readings: list[str] = []
+        self.languages: list[str] = []
+
+    def formatting(self, element: etree._Element) -> None:
+        """Take in one formatting element: characters with their boxes, or bare text."""
+        stated = {local_name(str(key)): str(value) for key, value in element.attrib.items()}
+        if stated.get("lang"):
+            self.languages.append(stated["lang"])
+        bare = stated.get("base64encoded") in _TRUE
+        parts = [child for child in element if isinstance(child.tag, str)]
+        if not parts:
+            text = element.text or ""
+            self.text.append(_decoded(text) if bare else text)
+            return
+        for child in parts:
+            name = local_name(str(child.tag))
+            if name == "charParams":
+                self._character(child, stated, bare)
+            elif name == "wordRecVariants":
+                self.readings = [_variant(one) for one in child.iter("{*}variantText")][:MAX_VARIANTS]
+            else:
+                self.notes.kept[f"element formatting/{name}"] += 1
+
+    def _character(self, element: etree._Element, stated: dict[str, str], bare: bool) -> None:
+        char = _char(element)
+        char = _decoded(char) if bare else char
+        self.text.append(char)
+        if char.isspace():
+            self.open = False
+            return
+        if (
+            element.get("wordStart") in _TRUE
+            and self.open
+            and any(one.isalnum() for one in self.words[-1].text)
+        ):
+            self.open = False
+        if not self.open:
+            self.words.append(_Word(readings=self.readings))
+            self.readings = []
+            self.open = True
+            word = self.words[-1]
+            word.facts = {key: str(element.get(key)) for key in _OF_WORDS if element.get(key) is not None}
+        word = self.words[-1]
+        if not word.formats or word.formats[-1] != stated:
+            word.formats.append(stated)
+        at = len(word.text)
+        word.text += char
+        box = box_of(element)
+        if box is not None:
+            word.boxes.append(box)
+        confidence = element.get("charConfidence", "")
+        if confidence.isdecimal() and int(confidence[:6]) <= 100:
+            word.confidences.append(int(confidence))
+        word.stated.append(
+            ",".join(str(element.get(key, "")) for key in ("l", "t", "r", "b", "charConfidence"))
+        )
+        if element.get("suspicious") in _TRUE:
+            word.suspicious.append(at)
+        others = [[_char(one), one.get("charConfidence")] for one in element.iter("{*}charRecVariant")][
+            :MAX_VARIANTS
+        ]
+        if others:
+            word.variants.append([at, others])
+
+    def finish(self) -> None:
+        """Give the line its text, its language and its words."""
+        text = " ".join("".join(self.text).split())
+        if text:
+            self.line.texts.append(PageText(text))
+        if len(set(self.languages)) == 1:
+            self.line.language = language_of(self.languages[0])
+        self.line.children.extend(self._segment(word) for word in self.words)
+
+    def _segment(self, word: _Word) -> PageSegment:
+        confidence = sum(word.confidences) / len(word.confidences) / 100 if word.confidences else None
+        found = PageSegment("", "word")
+        found.texts = [PageText(word.text, None if confidence is None else round(confidence, 4))]
+        others = [one for one in dict.fromkeys(word.readings) if one and one != word.text]
+        found.texts += [PageText(one) for one in others]
+        self.notes.kept["alternative readings"] += len(others)
+        if word.boxes:
+            found.points = corners(surround(word.boxes))
+        kept: dict[str, Any] = {"characters": " ".join(word.stated)}
+        self.notes.kept["characters with boxes and confidences"] += len(word.stated)
+        if word.suspicious:
+            kept["suspicious"] = word.suspicious
+            self.notes.kept["suspicious characters"] += len(word.suspicious)
+        if word.variants:
+            kept["character_variants"] = word.variants
+            self.notes.kept["other readings of characters"] += len(word.variants)
+        if word.facts:
+            kept["word"] = word.facts
+        languages = {one["lang"] for one in word.formats if one.get("lang")}
+        if len(languages) == 1:
+            found.language = language_of(languages.pop())
+        if any(word.formats):
+            kept["formatting"] = word.formats
+            self.notes.kept["formatting of words"] += 1
+        found.extras = {"abbyy": kept}
+        return found
+
+
+def _char(element: etree._Element) -> str:
+    """A character: its own text without what the variants in it say. One of nothing but white space is a blank."""
+    text = (element.text or "") + "".join(child.tail or "" for child in element)
+    return text.strip("\t\r\n ") or " "
+
+
+def _variant(element: etree._Element) -> str:
+    letters = [_char(one) for one in element.iter("{*}charParams")]
+    return ("".join(letters) if letters else element.text or "").strip()
+
+
+def _decoded(text: str) -> str:
+    try:
+        return base64.b64decode(text, validate=True).decode("utf-8")
+    except (binascii.Error, ValueError):
+        return text

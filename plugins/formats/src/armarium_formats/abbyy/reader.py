@@ -1,0 +1,291 @@
+"""Reading FineReader XML 6 to 10: blocks with paragraphs and lines, tables with cells, pictures, separators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from armarium.api import Invalid, parse_xml
+from armarium_formats.abbyy.characters import Characters
+from armarium_formats.abbyy.languages import language_of
+from armarium_formats.abbyy.shapes import box_of, corners, number_of, outline_of
+from armarium_formats.markup.fragments import keep, local_name
+from armarium_formats.markup.noting import Notes
+from armarium_formats.page_model import PageModel, PageSegment
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+MAX_SPAN: Final = 1000
+MAX_CELLS: Final = 200_000
+_BOX: Final = frozenset({"l", "t", "r", "b"})
+
+
+def read(data: bytes, name: str) -> list[PageModel]:
+    """The pages of a FineReader file, or `Invalid` with a sentence about it."""
+    root = parse_xml(data, name=name)
+    tag = str(root.tag)
+    if local_name(tag) != "document":
+        raise Invalid(
+            f"{name} is not FineReader XML: its root element is {local_name(tag)}, not document.",
+            code="not_abbyy",
+        )
+    namespace = tag[1:].partition("}")[0] if tag.startswith("{") else ""
+    version = namespace.rpartition("/")[2].removesuffix(".xml") or None
+    pages = [child for child in root if local_name(str(child.tag)) == "page"]
+    if not pages:
+        raise Invalid(
+            f"{name} is FineReader XML without a page element; there is nothing to read.", code="no_page"
+        )
+    stated = {local_name(str(key)): str(value) for key, value in root.attrib.items()}
+    stated.pop("schemaLocation", None)
+    others = [
+        keep(child) for child in root if isinstance(child.tag, str) and local_name(str(child.tag)) != "page"
+    ]
+    models = [_Page(element).model for element in pages]
+    for model in models:
+        model.version = version
+        kept = model.extras.setdefault("abbyy", {})
+        if stated:
+            kept["document"] = stated
+            model.kept |= {f"attribute document/@{key}": 1 for key in stated}
+        if model.language is None and stated.get("mainLanguage"):
+            model.language = language_of(stated["mainLanguage"])
+        if "FineReader" not in namespace:
+            model.notes.append("The file names no FineReader namespace.")
+    if others:
+        models[0].extras["abbyy"]["elements"] = others
+        models[0].kept |= {"other elements of the document": len(others)}
+    return models
+
+
+class _Page:
+    """One page while it is read."""
+
+    def __init__(self, element: etree._Element) -> None:
+        self.notes = Notes()
+        self.made = {"region": 0, "line": 0, "word": 0}
+        self.taken: set[str] = set()
+        self.cells = 0
+        self.model = PageModel(self._size(element, "width"), self._size(element, "height"))
+        kept = self._attributes(element, {"width", "height"})
+        fragments: list[str] = []
+        for child in element:
+            if local_name(str(child.tag)) == "block":
+                self.model.segments.append(self._block(child))
+            elif isinstance(child.tag, str):
+                fragments.append(keep(child))
+                self.notes.kept[f"element page/{local_name(child.tag)}"] += 1
+        stated: dict[str, Any] = {}
+        if kept:
+            stated["page"] = kept
+        if fragments:
+            stated["page_elements"] = fragments
+        if stated:
+            self.model.extras["abbyy"] = stated
+        self.model.kept = dict(+self.notes.kept)
+        self.model.notes = self.notes.sentences()
+
+    def _size(self, element: etree._Element, key: str) -> int:
+        value = number_of(element.get(key))
+        if value is None or value < 1:
+            self.notes.note(f"The page states no {key} in pixels")
+            return 0
+        return round(value)
+
+    def _attributes(
+        self, element: etree._Element, without: set[str] | frozenset[str] = _BOX
+    ) -> dict[str, str]:
+        name = local_name(str(element.tag))
+        found = {local_name(str(key)): str(value) for key, value in element.attrib.items()}
+        found = {key: value for key, value in found.items() if key not in without}
+        for key in found:
+            self.notes.kept[f"attribute {name}/@{key}"] += 1
+        return found
+
+    def _made(self, kind: str, stated: str | None = None) -> str:
+        """The id that a file states, where it is the first of that name; else one made of the kind and a number."""
+        if stated and stated not in self.taken:
+            self.taken.add(stated)
+            return stated
+        while True:
+            self.made[kind] += 1
+            made = f"{kind}-{self.made[kind]}"
+            if made not in self.taken:
+                self.taken.add(made)
+                return made
+
+    def _keep(self, segment: PageSegment, key: str, value: Any) -> None:
+        if value:
+            if segment.extras is None:
+                segment.extras = {"abbyy": {}}
+            segment.extras["abbyy"][key] = value
+
+    def _add(self, segment: PageSegment, key: str, value: dict[str, str]) -> None:
+        """One more of several things of a kind."""
+        known = ((segment.extras or {}).get("abbyy") or {}).get(key)
+        if known is None:
+            self._keep(segment, key, [value])
+        else:
+            known.append(value)
+
+    # ------------------------------------------------------------------------------------------ blocks
+
+    def _block(self, element: etree._Element) -> PageSegment:
+        kind = element.get("blockType") or "Unknown"
+        found = PageSegment(self._made("region", element.get("pageElemId")), "region", kind)
+        box = box_of(element)
+        found.points = corners(box) if box is not None else []
+        fragments: list[str] = []
+        rows = 0
+        open_columns: dict[int, int] = {}
+        for child in element:
+            name = local_name(str(child.tag))
+            if name == "region":
+                rectangles = [one for one in map(box_of, child.iter("{*}rect")) if one is not None]
+                if rectangles and (len(rectangles) > 1 or box is None):
+                    found.points = outline_of(rectangles)
+                    self._keep(
+                        found,
+                        "rectangles",
+                        [list(one) for one in rectangles] if len(rectangles) > 1 else None,
+                    )
+            elif name == "text":
+                self._text(child, found)
+            elif name == "row":
+                self._row(child, found, rows, open_columns)
+                rows += 1
+            elif name == "separator":
+                self._separator(child, found)
+            elif name == "separatorsBox":
+                for one in child.iter("{*}separator"):
+                    inner = PageSegment(self._made("region"), "region", "Separator")
+                    self._separator(one, inner)
+                    found.children.append(inner)
+            elif isinstance(child.tag, str):
+                fragments.append(keep(child))
+                self.notes.kept[f"element block/{name}"] += 1
+        if not found.points:
+            self.notes.note(f"A {kind} block has no box")
+        self._keep(found, "attributes", self._attributes(element, _BOX | {"blockType", "pageElemId"}))
+        self._keep(found, "elements", fragments)
+        return found
+
+    def _separator(self, element: etree._Element, found: PageSegment) -> None:
+        """A ruled line from its start to its end; its thickness makes the outline where the block draws none."""
+        ends: list[tuple[float, float]] = []
+        for child in element:
+            x, y = number_of(child.get("x")), number_of(child.get("y"))
+            if local_name(str(child.tag)) in ("start", "end") and x is not None and y is not None:
+                ends.append((x, y))
+        half = max(number_of(element.get("thickness")) or 1, 1) / 2
+        self._keep(found, "separator", {**self._attributes(element), "ends": ends})
+        if len(ends) == 2 and not found.points:
+            (x0, y0), (x1, y1) = ends
+            aside = half if abs(x1 - x0) < abs(y1 - y0) else 0.0
+            up = 0.0 if aside else half
+            found.points = corners(
+                (min(x0, x1) - aside, min(y0, y1) - up, max(x0, x1) + aside, max(y0, y1) + up)
+            )
+
+    def _row(self, element: etree._Element, table: PageSegment, row: int, held: dict[int, int]) -> None:
+        """The cells of a row; `held` says for how many more rows a column is taken by a cell from above."""
+        column = 0
+        self._count(len(held))
+        for child in element:
+            if local_name(str(child.tag)) != "cell":
+                continue
+            while column in held:
+                self._pass_by(held, column)
+                column += 1
+            spans = [self._span(child, key) for key in ("rowSpan", "colSpan")]
+            self._count(spans[1])
+            cell = PageSegment(self._made("region"), "region", "cell")
+            cell.cell = {"row": row, "column": column, "row_span": spans[0], "column_span": spans[1]}
+            for part in child:
+                if local_name(str(part.tag)) == "text":
+                    self._text(part, cell)
+            self._keep(cell, "attributes", self._attributes(child, frozenset({"rowSpan", "colSpan"})))
+            table.children.append(cell)
+            for _ in range(spans[1]):
+                if spans[0] > 1:
+                    held[column] = spans[0] - 1
+                column += 1
+        for later in [one for one in held if one >= column]:
+            self._pass_by(held, later)
+
+    def _count(self, places: int) -> None:
+        """Places of tables that were walked through: bounded, for a span is a number that anybody can write."""
+        self.cells += places
+        if self.cells > MAX_CELLS:
+            raise Invalid(
+                f"A table of the file has more than {MAX_CELLS:,} cells; that is no page.",
+                code="table_too_large",
+            )
+
+    @staticmethod
+    def _pass_by(held: dict[int, int], column: int) -> None:
+        held[column] -= 1
+        if not held[column]:
+            del held[column]
+
+    def _span(self, element: etree._Element, key: str) -> int:
+        stated = number_of(element.get(key, "1"))
+        if stated is None or not 1 <= stated <= MAX_SPAN:
+            self.notes.note(f"A cell states the {key} {str(element.get(key))[:20]!r}; 1 was taken")
+            return 1
+        return int(stated)
+
+    # ------------------------------------------------------------------------------------------- text
+
+    def _text(self, element: etree._Element, into: PageSegment) -> None:
+        orientation = element.get("orientation", "Normal")
+        stated = self._attributes(element)
+        if stated:
+            self._add(into, "texts", stated)
+        for child in element:
+            name = local_name(str(child.tag))
+            if name == "par":
+                self._paragraph(child, into, orientation == "Normal")
+            elif name == "line":
+                into.children.append(self._line(child, orientation == "Normal"))
+
+    def _paragraph(self, element: etree._Element, into: PageSegment, upright: bool) -> None:
+        lines = [child for child in element if local_name(str(child.tag)) == "line"]
+        stated = self._attributes(element)
+        if not lines:
+            self.notes.kept["empty paragraphs"] += 1
+            self._add(into, "empty_paragraphs", stated)
+            return
+        found = PageSegment(self._made("region", stated.get("id")), "region", "par")
+        self._keep(found, "attributes", stated)
+        found.children = [self._line(child, upright) for child in lines]
+        into.children.append(found)
+
+    def _line(self, element: etree._Element, upright: bool) -> PageSegment:
+        line = PageSegment(self._made("line"), "line")
+        box = box_of(element)
+        stated = self._attributes(element)
+        if box is not None:
+            line.points = corners(box)
+            baseline = number_of(stated.get("baseline"))
+            if baseline is not None and upright and box[1] <= baseline <= 2 * box[3] - box[1]:
+                line.baseline = [(box[0], baseline), (box[2], baseline)]
+                del stated["baseline"]
+                self.notes.kept["attribute line/@baseline"] -= 1
+            elif baseline is not None:
+                self.notes.note(
+                    "A line's baseline lies outside it and is kept as stated"
+                    if upright
+                    else "The baseline of a turned line is kept as it is stated"
+                )
+        else:
+            self.notes.note("A line has no box")
+        characters = Characters(self.notes, line)
+        for child in element:
+            if local_name(str(child.tag)) == "formatting":
+                characters.formatting(child)
+        characters.finish()
+        for word in line.children:
+            word.id = self._made("word")
+        self._keep(line, "attributes", stated)
+        return line

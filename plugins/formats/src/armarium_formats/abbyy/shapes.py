@@ -1,0 +1,66 @@
+"""Boxes of FineReader elements (l, t, r, b), and the outline of a block that is made of several rectangles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from armarium_formats.page_model import Point
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom in pixels."""
+
+
+def number_of(value: str | None) -> float | None:
+    """A finite number, whole where it is; None for anything else."""
+    try:
+        return int(value or "")
+    except ValueError:
+        pass
+    try:
+        found = float(value or "")
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None
+
+
+def box_of(element: etree._Element) -> Box | None:
+    """The l, t, r, b of an element whichever way round, None when one of them is no number."""
+    left, top, right, bottom = (number_of(element.get(key)) for key in ("l", "t", "r", "b"))
+    if left is None or top is None or right is None or bottom is None:
+        return None
+    return min(left, right), min(top, bottom), max(left, right), max(top, bottom)
+
+
+def corners(box: Box) -> list[Point]:
+    """A box as an outline, clockwise from its top left corner."""
+    left, top, right, bottom = box
+    return [(left, top), (right, top), (right, bottom), (left, bottom)]
+
+
+def surround(boxes: Iterable[Box]) -> Box:
+    """The box around boxes."""
+    lefts, tops, rights, bottoms = zip(*boxes, strict=True)
+    return min(lefts), min(tops), max(rights), max(bottoms)
+
+
+def outline_of(boxes: list[Box]) -> list[Point]:
+    """One outline around rectangles that stand on each other, down the right side and up the left; else their box."""
+    stack = sorted(boxes, key=lambda box: box[1])
+    joined = all(
+        abs(above[3] - below[1]) <= 1 and above[0] < below[2] and below[0] < above[2]
+        for above, below in pairwise(stack)
+    )
+    if len(stack) < 2 or not joined:
+        return corners(surround(boxes))
+    right: list[Point] = []
+    left: list[Point] = []
+    for l, t, r, b in stack:  # noqa: E741
+        right += [(r, t), (r, b)]
+        left += [(l, t), (l, b)]
+    return [*right, *reversed(left)]
