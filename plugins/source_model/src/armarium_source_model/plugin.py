@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from armarium.api import Plugin, hookimpl
+from armarium_documents.api import Carrier, Vocabulary
 from armarium_source_model.actions import (
     convert,
     joins,
@@ -28,6 +29,19 @@ def _stats(conn: Connection) -> dict[str, int]:
         "(SELECT count(*) FROM content_representation WHERE segment_id IS NOT NULL AND NOT retracted)"
     ).one()
     return {"segments": live, "readings": read}
+
+
+_CARRIER = Carrier(
+    kinds={"segment_pass": "passes", "segment": "segments", "reading_order": "orders", "link": "links"},
+    vocabulary=(
+        Vocabulary(
+            "reading_kind",
+            "key",
+            used_by=(("content_representation", "kind"), ("reading_choice", "kind")),
+        ),
+    ),
+)
+"""How the source model is carried to another project: by its own columns, counted under these words."""
 
 
 @hookimpl
@@ -92,4 +106,5 @@ def armarium_plugin() -> Plugin:
         routers=routers(),
         on_create=(readings.seed_kinds,),
         stats=_stats,
+        extras={"carriers": (_CARRIER,)},
     )

@@ -108,7 +108,8 @@ class Choice:
             self.db.execute(f"INSERT OR IGNORE INTO carried SELECT id FROM {sel(table)} ORDER BY id")
 
     def _choose_rows(self, table: CarriedTable) -> None:
-        identity = f"t.{quoted(table.identity)}" if table.identity else "NULL"
+        told_apart = [f"t.{quoted(column.name)}" for column in table.table.primary_key.columns]
+        identity = f"t.{quoted(table.identity)}" if table.identity else " || '/' || ".join(told_apart)
         select = f"INSERT OR IGNORE INTO {sel(table)} (k, id) SELECT t.{table.row_key}, {identity}"
         if table.owner is not None:
             self.db.execute(
@@ -165,7 +166,8 @@ class Choice:
 
     def _drop(self, table: CarriedTable, rows: Sequence[tuple[Any, ...]]) -> None:
         self.db.executemany(f"DELETE FROM {sel(table)} WHERE n = ?", [(row[0],) for row in rows])
-        self.db.executemany("DELETE FROM carried WHERE id = ?", [(row[1],) for row in rows if row[1]])
+        if table.identity is not None:
+            self.db.executemany("DELETE FROM carried WHERE id = ?", [(row[1],) for row in rows])
 
     def _cut_soft_references(self) -> bool:
         """Find the ids without a foreign key that name a row which stays; rows that must name it stay too."""

@@ -1,0 +1,144 @@
+"""Whatever the installed families write about documents is carried: their own examples fill the project (A 4.3)."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from armarium.actions import Example
+from armarium.doctor import examine
+from armarium.engine import Engine
+from armarium.errors import ServiceError
+from armarium.history import quoted
+from armarium.libraries import Library
+from armarium.principals import LOCAL_OWNER
+from armarium.tables import rules_of
+from armarium.testing.digest import differences, table_digests
+
+CORE = ("library", "snapshot", "job", "background", "token", "device", "settings", "runtime", "workers")
+NOT_HERE = frozenset({"document.empty_trash", "document.transfer", "document.transfer_out"})
+ID = re.compile("[0-9a-f]{32}")
+
+
+def fill(engine: Engine, library: Library, folder: Path) -> set[str]:
+    """Run every family's actions in *library*, each as its example says; the actions that were run."""
+    ran = set()
+    for number, found in enumerate(engine.actions.all()):
+        if found.example is None or found.scope != "library" or found.name in NOT_HERE:
+            continue
+        if found.name.split(".")[0] in CORE:
+            continue
+        place = folder / str(number)
+        place.mkdir()
+        try:
+            params = found.example(Example(engine, library, LOCAL_OWNER, place))
+            engine.run(library, found.name, params, LOCAL_OWNER)
+        except ServiceError:
+            # An example asks for a fresh project; what a fuller one refuses is no matter here.
+            continue
+        ran.add(found.name)
+    return ran
+
+
+def everything(library: Library) -> dict[str, list[tuple[Any, ...]]]:
+    with library.db.read_raw() as raw:
+        return {
+            name: raw.execute(f"SELECT * FROM {quoted(name)}").fetchall()
+            for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        }
+
+
+@pytest.fixture
+def target(engine: Engine, tmp_path: Path) -> Library:
+    engine.run(None, "library.create", {"path": str(tmp_path / "Target.library")}, LOCAL_OWNER)
+    return engine.libraries.get(tmp_path / "Target.library")
+
+
+@pytest.fixture
+def full(engine: Engine, library: Library, tmp_path: Path) -> list[str]:
+    """What to transfer of a project in which every family has written: all that is live at the top."""
+    ran = fill(engine, library, tmp_path)
+    assert len(ran) > 60
+    with library.db.read_raw() as raw:
+        return [
+            row[0]
+            for row in raw.execute(
+                "SELECT id FROM document WHERE deleted_at IS NULL AND node_kind <> 'alias' AND (parent_id IS NULL"
+                " AND system_key IS NULL OR parent_id IN (SELECT id FROM document WHERE system_key IS NOT NULL))"
+            )
+        ]
+
+
+def unlock(engine: Engine, library: Library) -> None:
+    with library.db.read_raw() as raw:
+        locked = [row[0] for row in raw.execute("SELECT id FROM document WHERE is_locked").fetchall()]
+    for document_id in locked:
+        engine.run(library, "document.lock", {"document_id": document_id, "locked": False}, LOCAL_OWNER)
+
+
+@pytest.mark.slow
+def test_every_family_s_rows_are_carried(
+    engine: Engine, library: Library, target: Library, full: list[str]
+) -> None:
+    unlock(engine, library)
+    before = table_digests(library.db, engine.library_schema)
+    params = {"source_library": str(library.path), "items": full}
+    outcome = engine.run(target, "document.transfer", params, LOCAL_OWNER)
+    assert outcome.result is not None
+    assert outcome.result["written"] == outcome.result["planned"]
+    assert table_digests(library.db, engine.library_schema) == before
+    for place in (library, target):
+        assert examine(engine, place.path)["findings"] == []
+
+    source, copied = everything(library), everything(target)
+    with library.db.read_raw() as raw:
+        live = {row[0] for row in raw.execute("SELECT id FROM document WHERE deleted_at IS NULL")}
+    left = {entry["id"] for entry in outcome.result["left_behind"]}
+    cut = {edge["from_id"] for edge in outcome.result["edges_cut"]}
+    carried = 0
+    for table in engine.library_schema.tables:
+        owner = rules_of(table).document
+        if owner is None or rules_of(table).kind not in ("tracked", "append-only"):
+            continue
+        columns = [column.name for column in table.columns]
+        place = columns.index(owner)
+        keys = [columns.index(c.name) for c in table.primary_key.columns]
+        keys = [columns.index("id")] if "id" in columns else keys
+        rows = [row for row in source[table.name] if row[place] in live]
+        come = [row for row in rows if "/".join(row[key] for key in keys) not in left | cut]
+        assert len(copied[table.name]) >= len(come), table.name
+        carried += bool(rows and copied[table.name])
+    assert carried >= 14
+
+    # No copy names anything of the project it came from, but for who made it and when.
+    theirs = {
+        row[0]
+        for table in engine.library_schema.tracked
+        for row in source[table.name]
+        if isinstance(row[0], str) and ID.fullmatch(row[0])
+    }
+    for table in engine.library_schema.tracked:
+        for row in copied[table.name]:
+            for column, value in zip(table.columns, row, strict=True):
+                if isinstance(value, str) and column.name not in ("run_id", "trash_info"):
+                    stray = theirs & set(ID.findall(value))
+                    assert not stray, (table.name, column.name)
+
+
+@pytest.mark.slow
+def test_a_move_of_everything_is_taken_back_exactly(
+    engine: Engine, library: Library, target: Library, full: list[str]
+) -> None:
+    unlock(engine, library)
+    before = table_digests(library.db, engine.library_schema)
+    params = {"source_library": str(library.path), "items": full, "mode": "move"}
+    outcome = engine.run(target, "document.transfer", params, LOCAL_OWNER)
+    moved = [table_digests(place.db, engine.library_schema) for place in (library, target)]
+    assert differences(before, moved[0]) != []
+    undone = engine.undo(target, [outcome.audit_id], LOCAL_OWNER)
+    assert differences(before, table_digests(library.db, engine.library_schema)) == []
+    engine.undo(target, undone["audit_ids"], LOCAL_OWNER)
+    assert [table_digests(place.db, engine.library_schema) for place in (library, target)] == moved
