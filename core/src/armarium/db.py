@@ -78,7 +78,7 @@ class Database:
 
         @event.listens_for(engine, "begin")
         def begin(conn: Connection) -> None:
-            conn.exec_driver_sql(statement)
+            raw_of(conn).execute(statement)
 
         return engine
 
