@@ -21,8 +21,8 @@ def target(engine: Engine, library: Library, tmp_path: Path) -> Library:
 def test_a_move_cuts_places_and_links_and_undo_puts_them_back(
     engine: Engine, library: Library, target: Library
 ) -> None:
-    def do(name: str, **params: Any) -> dict[str, Any]:
-        return engine.run(library, name, params, LOCAL_OWNER).result or {}
+    def do(action_name: str, /, **params: Any) -> dict[str, Any]:
+        return engine.run(library, action_name, params, LOCAL_OWNER).result or {}
 
     box = do("document.create", name="Box")["id"]
     inner = do("document.create", name="Inner", parent_id=box)["id"]
