@@ -1,4 +1,4 @@
-"""The table of formats: what an imported pass keeps of its file beside the segments and readings."""
+"""The tables of formats: what an imported pass keeps of its file beside the segments and readings; reports seen."""
 
 from __future__ import annotations
 
@@ -38,3 +38,14 @@ format_imports = Table(
     info=tracked(label="imported file", large=("page",), document="document_id"),
 )
 """One row an imported pass: where its original lies, and the parts of it that the source model has no field for."""
+
+conversions_seen = Table(
+    "conversion_seen",
+    metadata,
+    # The run is a job, and finished jobs are forgotten after a while: no foreign key.
+    Column("run_id", Text, primary_key=True),
+    Column("seen_at", Text, nullable=False),
+    Column("seen_by", Text, nullable=False),
+    info=tracked(label="seen report of a conversion"),
+)
+"""Which reports of a conversion of older results a person has seen."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
-from armarium_formats.actions import batches, importing
+from armarium_formats.actions import batches, conversion, importing
 from armarium_formats.catalogue import GROUP
 from armarium_formats.iiif import actions as iiif
 from armarium_formats.iiif.import_routes import router as iiif_import_router
 from armarium_formats.iiif.jobs import images_job, manifest_job
 from armarium_formats.iiif.routes import router as iiif_router
+from armarium_formats.jobs.conversion import convert_older_results
 from armarium_formats.jobs.layouts import ingest_layouts
 from armarium_formats.models import metadata
 from armarium_formats.routes import routers
@@ -20,18 +21,20 @@ def armarium_plugin() -> Plugin:
     return Plugin(
         name="formats",
         summary="Interchange formats: PAGE XML in and out, plain text out; other formats as drivers.",
-        prefixes=("format", "formats", "ingest", "conversion", "iiif"),
+        prefixes=("format", "formats", "ingest", "conversion", "convert-older-results", "iiif"),
         metadata=metadata,
         actions=(
             importing.import_file,
             batches.ingest_batch,
             batches.ingest_files,
+            conversion.start,
+            conversion.seen,
             iiif.import_manifest,
             iiif.fetch_manifest,
             iiif.fetch_images,
             iiif.attach_image,
         ),
-        jobs=(ingest_layouts, manifest_job, images_job),
+        jobs=(ingest_layouts, convert_older_results, manifest_job, images_job),
         routers=(*routers, iiif_router, iiif_import_router),
         driver_groups=(GROUP,),
     )

@@ -1,0 +1,64 @@
+"""The job `convert-older-results`: each page's older geometry becomes segments, a step a page (B 2.1, 4.6)."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+from armarium.api import JobContext, JobKind, ServiceError, raw_of
+from armarium_formats.queries.conversion import KIND, MAX_PROBLEMS, OLD
+from armarium_formats.schemas.conversion import StartConversion
+
+
+def run_conversion(ctx: JobContext) -> dict[str, Any]:
+    """Convert page by page in the order of their ids. Killed and run again, no page is converted twice."""
+    kept: dict[str, Any] = deepcopy(ctx.checkpoint) or {"after": "", "problems": []}
+    if "total" not in kept:
+        with ctx.library.db.read() as conn:
+            kept["total"] = int(raw_of(conn).execute(f"SELECT count(*) {OLD}").fetchone()[0])
+        kept["done"] = 0
+    while (page := _next(ctx, kept["after"])) is not None:
+        document_id, artifacts = page
+        kept["after"] = document_id
+        kept["done"] += len(artifacts)
+        try:
+            ctx.act(
+                "segment.convert_page",
+                {"document_id": document_id},
+                checkpoint=kept,
+                done=kept["done"],
+                total=kept["total"],
+            )
+        except ServiceError as refusal:
+            if refusal.status >= 500:
+                raise
+            for artifact_id in artifacts:
+                if len(kept["problems"]) < MAX_PROBLEMS:
+                    kept["problems"].append(
+                        {"artifact_id": artifact_id, "document_id": document_id, "why": refusal.detail}
+                    )
+            ctx.log("warning", refusal.detail, document_id=document_id)
+            ctx.save(kept, done=kept["done"], total=kept["total"])
+        ctx.check()
+    ctx.save(kept, done=max(kept["done"], 1), total=max(kept["total"], 1))
+    return {"problems": len(kept["problems"])}
+
+
+def _next(ctx: JobContext, after: str) -> tuple[str, list[str]] | None:
+    """The next page with older geometry, and the artifacts that hold it."""
+    with ctx.library.db.read() as conn:
+        raw = raw_of(conn)
+        row = raw.execute(f"SELECT min(a.document_id) {OLD} AND a.document_id > ?", (after,)).fetchone()
+        if row is None or row[0] is None:
+            return None
+        rows = raw.execute(f"SELECT a.id {OLD} AND a.document_id = ? ORDER BY a.created_at, a.id", (row[0],))
+        return row[0], [artifact for (artifact,) in rows]
+
+
+convert_older_results = JobKind(
+    name=KIND,
+    lane="database",
+    summary="Turn the boxes of older results into passes, segments and readings",
+    run=run_conversion,
+    args=StartConversion,
+)

@@ -1,0 +1,54 @@
+"""Shapes of the conversion of older results (B 4.6)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
+
+from armarium.api import Params
+
+
+class StartConversion(Params):
+    """Nothing to choose: what is left is converted."""
+
+
+class ConversionStarted(BaseModel):
+    run_id: str
+    total: int
+
+
+class SeenConversion(Params):
+    run_id: Annotated[str, Field(min_length=1, max_length=64)]
+
+
+class ConvertedCounts(BaseModel):
+    passes: int
+    segments: int
+    readings: int
+
+
+class ConversionProblem(BaseModel):
+    artifact_id: str
+    document_id: str
+    why: str
+
+
+class ConversionStatus(BaseModel):
+    """`done`, `total` and `left` count older results (artifacts with boxes); `left` is what is unconverted now."""
+
+    state: Literal["none", "waiting", "running", "done", "failed"]
+    run_id: str | None
+    done: int
+    total: int
+    left: int
+    counts: ConvertedCounts
+    problems: list[ConversionProblem]
+    started_at: str | None
+    finished_at: str | None
+    seen_at: str | None
+    seen_by: str | None
+
+
+class SeenAnswer(ConversionStatus):
+    audit_id: str

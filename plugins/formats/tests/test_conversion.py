@@ -1,0 +1,168 @@
+"""The conversion of older results: a step a page, what is done and left, problems named, the report seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from batch_ground import rows
+from starlette.testclient import TestClient
+
+from armarium.api import ActionContext
+from armarium.engine import Engine
+from armarium.errors import Conflict, Forbidden, NotFound
+from armarium.libraries import Library
+from armarium.principals import LOCAL_OWNER, Principal
+from armarium_formats.queries.conversion import status
+
+LINE = {"bbox": [0.1, 0.1, 0.8, 0.05], "text": "Dear Sir", "level": "line"}
+
+
+def old_page(engine: Engine, library: Library, *boxes: dict[str, Any]) -> tuple[str, str]:
+    """A page with one older result; ids of the page and of the artifact."""
+
+    def run(name: str, params: dict[str, Any]) -> dict[str, Any]:
+        return engine.run(library, name, params, LOCAL_OWNER).result or {}
+
+    document = run("document.create", {"name": "p", "doc_type": "page"})["id"]
+    geometry = {"text": "Dear Sir", "provider": "reader", "boxes": list(boxes or (LINE,))}
+    artifact = run(
+        "artifact.create",
+        {"document_id": document, "artifact_type": "transcription", "ocr_geometry": geometry},
+    )["id"]
+    return str(document), str(artifact)
+
+
+def start(engine: Engine, library: Library) -> str:
+    outcome = engine.run(library, "conversion.start", {}, LOCAL_OWNER)
+    assert outcome.result is not None
+    return str(outcome.result["run_id"])
+
+
+def test_nothing_to_tell_where_nothing_is(client: TestClient) -> None:
+    assert client.get("/api/conversion/status").json() == {
+        "state": "none",
+        "run_id": None,
+        "done": 0,
+        "total": 0,
+        "left": 0,
+        "counts": {"passes": 0, "segments": 0, "readings": 0},
+        "problems": [],
+        "started_at": None,
+        "finished_at": None,
+        "seen_at": None,
+        "seen_by": None,
+    }
+
+
+def test_older_results_become_passes(engine: Engine, library: Library, client: TestClient) -> None:
+    for _ in range(3):
+        old_page(engine, library)
+    assert client.get("/api/conversion/status").json()["left"] == 3
+    run_id = start(engine, library)
+    waiting = client.get("/api/conversion/status").json()
+    assert (waiting["state"], waiting["run_id"], waiting["left"]) == ("waiting", run_id, 3)
+    with pytest.raises(Conflict, match="under way"):
+        start(engine, library)
+    assert client.post(f"/api/conversion/{run_id}/seen").status_code == 409
+    engine.jobs.run_until_idle(library)
+    done = client.get("/api/conversion/status").json()
+    assert (done["state"], done["done"], done["total"], done["left"]) == ("done", 3, 3, 0)
+    assert done["counts"] == {"passes": 3, "segments": 3, "readings": 3}
+    assert done["problems"] == []
+    assert done["started_at"] <= done["finished_at"]
+    with pytest.raises(Conflict, match="nothing to do"):
+        start(engine, library)
+
+
+def test_boxes_that_hold_no_rectangle_are_named(engine: Engine, library: Library) -> None:
+    document, artifact = old_page(engine, library, LINE)
+
+    def damage(ctx: ActionContext) -> None:
+        ctx.conn.exec_driver_sql(
+            "UPDATE artifact SET ocr_geometry = json_insert(ocr_geometry, '$.boxes[#]', json('{\"bbox\": null}'))"
+        )
+
+    # What a run of long ago left behind.
+    engine.run(library, "document.create", {"name": "Beside"}, LOCAL_OWNER, in_transaction=damage)
+    start(engine, library)
+    engine.jobs.run_until_idle(library)
+    with library.db.read() as conn:
+        (problem,) = status(conn)["problems"]
+    assert (problem["artifact_id"], problem["document_id"]) == (artifact, document)
+    assert "1 of its 2 boxes" in problem["why"]
+
+
+def test_a_page_that_cannot_be_converted_is_named_and_left(engine: Engine, library: Library) -> None:
+    document, artifact = old_page(engine, library)
+    old_page(engine, library)
+    engine.run(library, "document.lock", {"document_id": document, "locked": True}, LOCAL_OWNER)
+    editor = Principal("person", "helper", "editor")
+    engine.run(library, "conversion.start", {}, editor)
+    engine.jobs.run_until_idle(library)
+    with library.db.read() as conn:
+        found = status(conn)
+    assert (found["state"], found["done"], found["total"], found["left"]) == ("done", 1, 2, 1)
+    assert [(one["artifact_id"], one["document_id"]) for one in found["problems"]] == [(artifact, document)]
+    assert "locked" in found["problems"][0]["why"]
+
+
+def test_an_undone_page_is_left_again(engine: Engine, library: Library) -> None:
+    old_page(engine, library)
+    run_id = start(engine, library)
+    engine.jobs.run_until_idle(library)
+    steps = [one[0] for one in rows(library, "SELECT id FROM audit WHERE set_id = ?", run_id)]
+    engine.undo(library, steps, LOCAL_OWNER)
+    with library.db.read() as conn:
+        found = status(conn)
+    assert (found["done"], found["left"]) == (0, 1)
+    assert start(engine, library) != run_id
+
+
+def test_a_conversion_that_failed_says_why(
+    engine: Engine, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import armarium_formats.jobs.conversion as conversion
+    from armarium.errors import Broken
+
+    old_page(engine, library)
+    run_id = start(engine, library)
+
+    def broken(ctx: Any, after: str) -> Any:
+        raise Broken("The table is damaged.")
+
+    monkeypatch.setattr(conversion, "_next", broken)
+    engine.jobs.run_until_idle(library)
+    with library.db.read() as conn:
+        found = status(conn, run_id)
+    assert (found["state"], found["left"]) == ("failed", 1)
+    assert "damaged" in found["problems"][-1]["why"]
+
+
+def test_a_person_has_seen_the_report(engine: Engine, library: Library, client: TestClient) -> None:
+    old_page(engine, library)
+    run_id = start(engine, library)
+    engine.jobs.run_until_idle(library)
+    answer = client.post(f"/api/conversion/{run_id}/seen")
+    assert answer.status_code == 200, answer.text
+    assert (answer.json()["run_id"], answer.json()["seen_by"]) == (run_id, answer.json()["seen_by"])
+    assert answer.json()["seen_at"] is not None
+    again = client.post(f"/api/conversion/{run_id}/seen").json()
+    assert again["seen_at"] == answer.json()["seen_at"]
+    engine.undo(library, [answer.json()["audit_id"]], LOCAL_OWNER)
+    assert client.get("/api/conversion/status").json()["seen_at"] is None
+    with pytest.raises(Forbidden):
+        engine.run(library, "conversion.seen", {"run_id": run_id}, Principal("machine", "agent", "editor"))
+    assert client.post("/api/conversion/nothing/seen").status_code == 404
+    with pytest.raises(NotFound), library.db.read() as conn:
+        status(conn, "nothing")
+
+
+def test_releasing_a_project_says_that_a_conversion_was_stopped(engine: Engine, library: Library) -> None:
+    old_page(engine, library)
+    run_id = start(engine, library)
+    with library.db.write() as conn:
+        conn.exec_driver_sql("UPDATE job SET state = 'running' WHERE id = ?", (run_id,))
+    released = engine.run(None, "library.release", {"path": str(library.path)}, LOCAL_OWNER).result
+    assert released is not None
+    assert released["conversion_stopped"] is True
