@@ -129,7 +129,7 @@ def nothing_written(library: Library) -> bool:
     [
         ("", "empty", "empty_file"),
         ("<recipe>Soup</recipe>", "Readable: ", "not_recognised"),
-        ("<alto xmlns='http://www.loc.gov/standards/alto/ns-v4#'/>", "Readable: ", "not_recognised"),
+        ("<alto xmlns='http://www.loc.gov/standards/alto/ns-v4#'/>", "without a Page element", "no_page"),
         (PAGE[:-60], "not well-formed", "xml_malformed"),
         (PAGE.replace("880,120", "1880,120"), "l1", "shapes_outside"),
         (PAGE.replace("120,170 880,172", "-50,170 880,172"), "l1", "shapes_outside"),
@@ -265,7 +265,6 @@ def test_a_driver_that_breaks_is_a_refusal(engine: Engine, library: Library, pag
 
 
 REASONS = {
-    "version_not_read": {"mp00105.xml"},
     "xml_malformed": {"pagexml.xml"},
     "shapes_outside": {"bdd_transkribus_B_0293.xml", "bdd_transkribus_B_0573.xml", "bdd_kraken_B_0573.xml"},
     "no_page_size": {"invalid_dims.xml", "zero_dims.xml", "invalid_zero_dims_missing_image.xml"},

@@ -17,7 +17,6 @@ DRIVER = PageXml()
 CONTEXT = WriteContext(created="2026-01-02T03:04:05.678Z", creator="Armarium test")
 
 REFUSED = {
-    "mp00105.xml": "2009-03-16",
     "pagexml.xml": "not well-formed",
 }
 """Files of the collection that must be refused, with words of the sentence."""
@@ -36,6 +35,15 @@ def root_text(equiv: etree._Element) -> str:
     return str(equiv.xpath("string(*[local-name()='Unicode'])")) or str(
         equiv.xpath("string(*[local-name()='PlainText'])")
     )
+
+
+def later_names(root: etree._Element) -> etree._Element:
+    """A file in the dialect of 2009 with the names that are counted here; any other as it is."""
+    names = {"text_equiv": "TextEquiv", "unicode": "Unicode", "text_line": "TextLine", "word": "Word"}
+    for element in root.iter("{*}*"):
+        tag = str(element.tag).rpartition("}")[2]
+        element.tag = names.get(tag, tag.replace("_region", "Region"))
+    return root
 
 
 def facts(page: PageModel) -> list[tuple[object, ...]]:
@@ -65,7 +73,7 @@ def test_the_file_is_read_whole_or_refused_in_words(page_file: Path) -> None:
         with pytest.raises(Invalid, match=REFUSED[page_file.name]):
             read(page_file)
         return
-    root = etree.parse(str(page_file)).getroot()
+    root = later_names(etree.parse(str(page_file)).getroot())
     page = read(page_file)
     assert len(page.of_kind("line")) == count(root, "//*[local-name()='TextLine']")
     assert len(page.of_kind("word")) == count(root, "//*[local-name()='Word']")
@@ -111,6 +119,8 @@ def test_what_the_model_has_no_field_for_is_written_back(page_file: Path) -> Non
     back = DRIVER.read(DRIVER.write(page, CONTEXT).content.encode(), ReadContext("back"))[0]
     back.kept.pop("element Metadata/MetadataItem", None)
     page.kept.pop("element Metadata/MetadataItem", None)
+    if page.version == "2009-03-16":  # kinds of regions that later versions do not have go into `custom`
+        back.kept.pop("attribute TextRegion/@custom", None)
     assert named_anew(back) == named_anew(page)
 
 

@@ -38,7 +38,17 @@ def line(identity: str, text: str = "x", attributes: str = "") -> str:
 
 @pytest.mark.parametrize(
     "version",
-    ["2010-01-12", "2010-03-19", "2013-07-15", "2016-07-15", "2017-07-15", "2018-07-15", "2019-07-15"],
+    [
+        "2009-03-16",
+        "2010-01-12",
+        "2010-03-19",
+        "2013-07-15",
+        "2016-07-15",
+        "2017-07-15",
+        "2018-07-15",
+        "2019-07-15",
+        "2024-07-15",
+    ],
 )
 def test_every_namespace_is_read(version: str) -> None:
     page = read(region(line("l1", "Hoy")), version=version)
@@ -48,7 +58,7 @@ def test_every_namespace_is_read(version: str) -> None:
 
 
 def test_a_newer_namespace_is_read_and_noted() -> None:
-    assert any("2024-07-15" in note for note in read(region(line("l1")), version="2024-07-15").notes)
+    assert any("2031-01-01" in note for note in read(region(line("l1")), version="2031-01-01").notes)
 
 
 def test_prefixes_and_missing_namespaces_do_not_matter() -> None:
@@ -213,7 +223,7 @@ def test_a_confidence_out_of_range_is_kept_apart() -> None:
         (b"<html/>", "its root element is html"),
         (f'<PcGts xmlns="{NAMESPACE}2019-07-15"/>'.encode(), "without a Page element"),
         (f'<PcGts xmlns="{NAMESPACE}2019-07-15"><Page/><Page/></PcGts>'.encode(), "has 2 Page elements"),
-        (f'<PcGts xmlns="{NAMESPACE}2009-03-16"><Page/></PcGts>'.encode(), "from 2010-01-12 on"),
+        (f'<PcGts xmlns="{NAMESPACE}2008-07-15"><Page/></PcGts>'.encode(), "from 2009-03-16 on"),
         (document(region(line("l1")))[:-30], "not well-formed"),
         (document(region(line("l1", "é"))).replace(b"UTF-8", b"US-ASCII"), "encoding"),
         (
@@ -231,7 +241,7 @@ def test_a_confidence_out_of_range_is_kept_apart() -> None:
         "html",
         "no page",
         "two pages",
-        "2009",
+        "2008",
         "truncated",
         "wrong encoding",
         "external entity",
@@ -243,6 +253,43 @@ def test_what_is_no_page_is_refused_in_words(data: bytes, words: str) -> None:
     with pytest.raises(Invalid, match=words) as refusal:
         DRIVER.read(data, ReadContext("a.xml"))
     assert refusal.value.detail.startswith("a.xml ")
+
+
+FIRST = b"""<?xml version="1.0"?>
+<pcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2009-03-16">
+  <pcMetadata><pcCreator>Ana</pcCreator><pcCreated>2009-11-06T15:57:06</pcCreated><pcLastChange/></pcMetadata>
+  <page image_filename="a.tif" image_width="2280" image_height="3257">
+    <text_region id="r1" txt_type="Page_Number" txt_reading_direction="Right_To_Left" txt_indented="No" txt_bgcolour="White"
+      txt_primary_language="Hebrew" txt_orientation="-90.0"><text_equiv><unicode>12</unicode></text_equiv>
+      <coords><point x="1" y="2"/><point x="9" y="2"/><point x="9" y="8"/></coords>
+      <text_line id="l1"><coords><point x="1" y="2"/><point x="9" y="2"/><point x="9" y="8"/></coords></text_line>
+    </text_region>
+    <separator_region id="s1" sep_colour="Black"><coords><point x="1" y="2"/><point x="9" y="9"/></coords></separator_region>
+  </page>
+</pcGts>"""
+
+
+def test_the_first_dialect_is_read_like_the_later_ones() -> None:
+    assert DRIVER.sniff(FIRST) == 1.0
+    page = DRIVER.read(FIRST, ReadContext("a.xml"))[0]
+    assert (page.image, page.width, page.version) == ("a.tif", 2280, "2009-03-16")
+    text, line_, rule = page.walk()
+    assert (text.kind_raw, text.direction, text.language, text.text) == (
+        "TextRegion:page-number",
+        "rtl",
+        "he",
+        "12",
+    )
+    assert text.is_furniture
+    assert (line_.kind, line_.points) == ("line", [(1, 2), (9, 2), (9, 8)])
+    assert rule.kind_raw == "SeparatorRegion"
+    assert (text.extras or {})["pagexml"]["attributes"] == {
+        "indented": "false",
+        "bgColour": "white",
+        "orientation": "-90.0",
+    }
+    assert page.extras["pagexml"]["metadata"]["Creator"] == "Ana"
+    assert "first dialect" in page.notes[0]
 
 
 def test_regions_nested_deep_are_read() -> None:

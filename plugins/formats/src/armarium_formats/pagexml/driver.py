@@ -9,7 +9,7 @@ from armarium_formats.page_model import PageModel
 
 
 class PageXml(Format):
-    """PAGE XML: reads 2010 to 2019, writes 2019-07-15, every export checked against our schema of it."""
+    """PAGE XML: reads 2009 to 2024, writes 2019-07-15, every export checked against our schema of it."""
 
     name = "pagexml"
     label = "PAGE XML"
@@ -18,6 +18,7 @@ class PageXml(Format):
     writes = True
     validated = True
     versions: ClassVar[tuple[str, ...]] = (
+        "2009-03-16",
         "2010-01-12",
         "2010-03-19",
         "2013-07-15",
@@ -25,6 +26,7 @@ class PageXml(Format):
         "2017-07-15",
         "2018-07-15",
         "2019-07-15",
+        "2024-07-15",
     )
     aliases: ClassVar[tuple[str, ...]] = ("page", "page-xml", "page_xml")
 

@@ -1,4 +1,4 @@
-"""Reading PAGE XML of 2010 to 2019: lenient with what real programs write, and every leniency noted."""
+"""Reading PAGE XML of 2009 to 2024: lenient with what real programs write, and every leniency noted."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from armarium.api import Invalid, parse_xml
 from armarium_formats.markup.fragments import local_name
 from armarium_formats.page_model import PageModel, PageSegment, Point
+from armarium_formats.pagexml.early import modernise
 from armarium_formats.pagexml.fragments import parse_points, points_of
 from armarium_formats.pagexml.keeping import Keeper
 from armarium_formats.pagexml.orders import read_order
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from lxml import etree
 
 READ_VERSIONS = (
+    "2009-03-16",
     "2010-01-12",
     "2010-03-19",
     "2013-07-15",
@@ -33,6 +35,7 @@ READ_VERSIONS = (
     "2017-07-15",
     "2018-07-15",
     "2019-07-15",
+    "2024-07-15",
 )
 
 _CUSTOM = re.compile(r"([\w-]+)\s*\{([^{}]*)\}")
@@ -53,8 +56,9 @@ def sniff(data: bytes) -> float:
 def read(data: bytes, name: str) -> PageModel:
     """The page of a PAGE file, or `Invalid` with a sentence about *name*."""
     root = parse_xml(data, name=name)
+    early = modernise(root)
     tag = str(root.tag)
-    if local_name(tag) not in ("PcGts", "pcGts"):
+    if local_name(tag) != "PcGts":
         raise Invalid(
             f"{name} is not PAGE XML: its root element is {local_name(tag)}, not PcGts.", code="not_pagexml"
         )
@@ -66,7 +70,12 @@ def read(data: bytes, name: str) -> PageModel:
             "Save it again with a newer program.",
             code="version_not_read",
         )
-    return _Reading(root, namespace, version, name).page
+    page = _Reading(root, namespace, version, name).page
+    if early:
+        page.notes.insert(
+            0, "The file is in the first dialect of PAGE; its names were read as those of later versions."
+        )
+    return page
 
 
 class _Reading:
