@@ -31,15 +31,36 @@ def page_files() -> list[Path]:
     return [path for path in sorted(folder.rglob("*.xml")) if b"cGts" in path.read_bytes()[:4096]]
 
 
+def alto_files() -> list[Path]:
+    """Every file of the shared data with an alto root near its beginning, the malformed one too."""
+    folder = shared_data()
+    if folder is None:
+        return []
+    return [path for path in sorted(folder.rglob("*.xml")) if b"<alto" in path.read_bytes()[:4096]]
+
+
+def tei_files() -> list[Path]:
+    """Every file of the shared data with a TEI root near its beginning, and a bare text in its namespace."""
+    folder = shared_data()
+    if folder is None:
+        return []
+    files = [
+        path for path in sorted(folder.rglob("*.xml")) if b"tei-c.org/ns/1.0" in path.read_bytes()[:4096]
+    ]
+    return [path for path in files if "tei" in path.parent.name]
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "page_file" in metafunc.fixturenames:
-        files = page_files()
+    for name, find in (("page_file", page_files), ("alto_file", alto_files), ("tei_file", tei_files)):
+        if name not in metafunc.fixturenames:
+            continue
+        files = find()
         folder = shared_data()
         if files and folder:
-            metafunc.parametrize("page_file", files, ids=[str(path.relative_to(folder)) for path in files])
+            metafunc.parametrize(name, files, ids=[str(path.relative_to(folder)) for path in files])
         else:
             metafunc.parametrize(
-                "page_file",
+                name,
                 [
                     pytest.param(
                         None, marks=pytest.mark.skip(reason="no shared data here (set ARMARIUM_SHARED_DATA)")
@@ -67,6 +88,17 @@ def official_schema() -> etree.XMLSchema:
     if path is None or not path.is_file():
         pytest.skip("the published page.xsd is not here: install `ocrd` or set ARMARIUM_PAGE_XSD to the file")
     return etree.XMLSchema(etree.parse(str(path)))
+
+
+@pytest.fixture(scope="session")
+def official_alto() -> etree.XMLSchema:
+    """The published ALTO 4.4 schema: no package brings it, so ARMARIUM_ALTO_XSD says where it lies (xlink.xsd beside it)."""
+    from lxml import etree
+
+    stated = os.environ.get("ARMARIUM_ALTO_XSD")
+    if not stated or not Path(stated).is_file():
+        pytest.skip("the published alto-4-4.xsd is not here: set ARMARIUM_ALTO_XSD to the file")
+    return etree.XMLSchema(etree.parse(stated))
 
 
 @pytest.fixture

@@ -191,8 +191,10 @@ class Textlines(Writing):
                 attributes["WC"] = _ratio(first.confidence)
             if first.extras or len(word.texts) > 1:
                 inside += self._inside_string(first, word.texts[1:], attributes, entry)
-            read = first.text or len(word.texts) > 1 or first.confidence is not None or inside != shape
-            self._texts_as_read(word, first.text if read else None, entry)
+            read = text or len(word.texts) > 1 or first.confidence is not None or inside != shape
+            self._texts_as_read(word, text if read else None, entry)
+        elif text:
+            entry["texts"] = {"of": checksum(_lawful(text)), "all": []}
         if bad := illegal_characters(text):
             self.lose("control characters in texts", "XML cannot hold them", bad)
         self._others("String", stated, attributes, entry)
@@ -240,7 +242,7 @@ class Textlines(Writing):
         simple = (
             first is not None
             and len(line.texts) == 1
-            and first.text == split.text
+            and first.text == split.text != ""
             and first.confidence is None
             and first.kind == "transcription"
             and not clean_extras(first.extras)
@@ -248,7 +250,11 @@ class Textlines(Writing):
         if simple or (not line.texts and not split.text):
             return
         of = checksum(split.text) if split.text else None
-        if first is not None and first.text != split.text:
+        if first is not None and not first.text:
+            self.lose(
+                "empty texts", "ALTO does not tell an empty text from none; they stand in a tag of ours"
+            )
+        elif first is not None and first.text != split.text:
             self.lose(
                 "blanks in texts",
                 "ALTO has one blank between words, or none; the text stands in a tag of ours",
@@ -274,7 +280,7 @@ class Textlines(Writing):
             and (number == 0 or text.confidence is None)
             for number, text in enumerate(texts)
         )
-        if plain and read is not None and not illegal_characters("".join(text.text for text in texts)):
+        if plain and read == texts[0].text and not illegal_characters("".join(text.text for text in texts)):
             return
         if read is None:
             self.lose(

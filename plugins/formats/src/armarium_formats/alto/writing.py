@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from armarium_formats.alto.own import clean_extras
@@ -110,12 +110,14 @@ class Writing:
             return ""
         return f'<Shape><Polygon POINTS="{" ".join([f"{x} {y}" for x, y in points])}"/></Shape>'
 
-    def whole(self, points: Iterable[Point]) -> list[tuple[int, int]]:
+    def whole(self, points: Sequence[Point]) -> list[tuple[int, int]]:
         """Points in whole pixels of the page."""
         found = [(round(x), round(y)) for x, y in points]
-        if any(x != fx or y != fy for (x, y), (fx, fy) in zip(found, points, strict=True)):
+        if found != points and any(
+            x != fx or y != fy for (x, y), (fx, fy) in zip(points, found, strict=True)
+        ):
             self.lose("decimals of coordinates", "places are written in whole pixels")
-        if any(x < 0 or y < 0 for x, y in found):
+        if min(map(min, found)) < 0:
             self.lose(
                 "coordinates left of or above the page", "no program reads negative places; they became 0"
             )

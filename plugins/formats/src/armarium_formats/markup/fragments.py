@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from lxml import etree
 
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_SPECIAL = re.compile('[&<>"\x00-\x1f\ud800-\udfff\ufffe\uffff]')
 _ATTRIBUTE_ESCAPES = {'"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 _NAME = re.compile(r"<([^\s/>]+)")
 
@@ -22,6 +23,8 @@ def local_name(tag: str) -> str:
 
 def text_of(value: str) -> str:
     """Character data as XML; characters that XML cannot hold are left out."""
+    if not _SPECIAL.search(value):
+        return value
     if _ILLEGAL.search(value):
         value = _ILLEGAL.sub("", value)
     return escape(value, {"\r": "&#13;"})
@@ -29,9 +32,16 @@ def text_of(value: str) -> str:
 
 def attribute_of(value: str) -> str:
     """An attribute's value as XML, line breaks kept."""
+    if not _SPECIAL.search(value):
+        return value
     if _ILLEGAL.search(value):
         value = _ILLEGAL.sub("", value)
     return escape(value, _ATTRIBUTE_ESCAPES)
+
+
+def lawful(value: str) -> str:
+    """A text without the characters that no XML document can hold."""
+    return _ILLEGAL.sub("", value) if _ILLEGAL.search(value) else value
 
 
 def illegal_characters(value: str) -> int:

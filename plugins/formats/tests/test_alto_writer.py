@@ -1,0 +1,381 @@
+"""The ALTO writer: valid whatever the page, nothing left out silently, and generated pages come back as they were."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from lxml import etree
+from made_pages import WORDS, Maker, seeds, xml_texts
+
+from armarium_formats.alto.driver import Alto
+from armarium_formats.alto.profile import NAMESPACE, elements
+from armarium_formats.alto.schema import fits
+from armarium_formats.api import PageModel, PageOrder, PageSegment, PageText, Point, ReadContext, WriteContext
+from armarium_formats.kinds import in_page_words
+from armarium_formats.pagexml.driver import PageXml
+
+DRIVER = Alto()
+PAGE = PageXml()
+CONTEXT = WriteContext(created="2026-01-02T03:04:05.678Z", creator="Armarium test")
+BOX: list[Point] = [(10, 10), (90, 10), (90, 40), (10, 40)]
+
+
+def written(page: PageModel) -> str:
+    content = DRIVER.write(page, CONTEXT).content
+    assert DRIVER.validate(content) == [], content
+    return content
+
+
+def read(content: str) -> PageModel:
+    return DRIVER.read(content.encode(), ReadContext("a.xml"))[0]
+
+
+def losses(page: PageModel) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for loss in DRIVER.write(page, CONTEXT).losses:
+        found[loss.what] += loss.count
+    return dict(found)
+
+
+def page_of(*segments: PageSegment, **more: Any) -> PageModel:
+    made = PageModel(100, 100, "a.jpg", list(segments))
+    for key, value in more.items():
+        setattr(made, key, value)
+    return made
+
+
+def region(*children: PageSegment, **more: Any) -> PageSegment:
+    made = PageSegment("r", "region", "TextRegion", BOX, children=list(children))
+    for key, value in more.items():
+        setattr(made, key, value)
+    return made
+
+
+def line_of(text: str, *words: str, **more: Any) -> PageSegment:
+    made = PageSegment("l", "line", points=BOX, texts=[PageText(text)] if text else [])
+    made.children = [
+        PageSegment(f"w{number}", "word", points=BOX, texts=[PageText(word)] if word else [])
+        for number, word in enumerate(words)
+    ]
+    for key, value in more.items():
+        setattr(made, key, value)
+    return made
+
+
+# ------------------------------------------------------------------------------------------- generated
+
+
+def facts(page: PageModel, gone: set[str]) -> list[tuple[Any, ...]]:
+    """What a page says, without the things that the losses name as gone."""
+    return [
+        (
+            one.id, one.kind, in_page_words(one.kind_raw) if one.kind == "region" else one.kind_raw, one.points,
+            one.baseline, [(t.text, t.confidence) for t in one.texts], one.language, one.script, one.direction,
+            one.cell, one.position, one.is_furniture, one.confidence,
+        )
+        for one in page.walk()
+        if one.id not in gone
+    ]  # fmt: skip
+
+
+def words_that_go(page: PageModel) -> set[str]:
+    """Words whose texts do not make up their line's: ALTO has one text or the other."""
+    from armarium_formats.alto.strings import split_line
+
+    lines = [one for one in page.walk() if one.kind == "line" and one.children]
+    return {word.id for line in lines if split_line(line) is None for word in line.children}
+
+
+@settings(max_examples=80, deadline=None)
+@given(seeds, xml_texts)
+def test_generated_pages_are_valid_and_come_back(seed: int, words: list[str]) -> None:
+    page = Maker(seed, [*WORDS, *words]).page()
+    back = read(written(page))
+    gone = words_that_go(page)
+    assert losses(page).get("words of lines", 0) == len(gone)
+    assert facts(back, set()) == facts(page, gone)
+    assert [one.id for one in back.in_order()] == [one.id for one in page.in_order() if one.id not in gone]
+    assert written(back) == written(page)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds)
+def test_a_page_file_that_went_through_alto_is_the_same_page_file(seed: int) -> None:
+    page = PAGE.read(PAGE.write(Maker(seed).page(), CONTEXT).content.encode(), ReadContext("p.xml"))[0]
+    if words_that_go(page):
+        return
+    back = read(written(page))
+    assert PAGE.write(back, CONTEXT).content == PAGE.write(page, CONTEXT).content
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=seeds)
+def test_generated_pages_obey_the_published_schema(seed: int, official_alto: etree.XMLSchema) -> None:
+    root = etree.fromstring(written(Maker(seed).page()).encode())
+    assert official_alto.validate(root), official_alto.error_log
+
+
+def spoil(content: str, dice: Random) -> str:
+    """A valid export with one thing in it changed, which may or may not spoil it."""
+    root = etree.fromstring(content.encode())
+    one = dice.choice(list(root.iter(f"{{{NAMESPACE}}}*")))
+    act = dice.choice(["drop", "attribute", "rename", "double", "set"])
+    parent = one.getparent()
+    if act == "drop" and parent is not None:
+        parent.remove(one)
+    elif act == "attribute" and one.attrib:
+        del one.attrib[dice.choice(sorted(map(str, one.attrib)))]
+    elif act == "rename":
+        one.tag = f"{{{NAMESPACE}}}{dice.choice(sorted(elements()))}"
+    elif act == "double" and parent is not None:
+        parent.insert(parent.index(one), etree.fromstring(etree.tostring(one)))
+    elif act == "set":
+        name = dice.choice(
+            ["HPOS", "WC", "STYLE", "ID", "LANG", "CONTENT", "TYPE", "BASEDIRECTION", "CS", "ROTATION"]
+        )
+        one.set(
+            name,
+            dice.choice(["", "1", "0.5", "-1", "bold italics", "de-AT", "true", "rtl", "x y", "NaN", "a"]),
+        )
+    return etree.tostring(root, encoding="unicode")
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=seeds)
+def test_our_schema_judges_spoiled_files_as_the_published_one(
+    seed: int, official_alto: etree.XMLSchema
+) -> None:
+    content = spoil(written(Maker(seed).page()), Random(seed))
+    theirs = official_alto.validate(etree.fromstring(content.encode()))
+    ours = DRIVER.validate(content)
+    # A reference to nothing is against the schema, and the tool that reads the published one does not look.
+    ours = [problem for problem in ours if "names nothing" not in problem and "points" not in problem]
+    assert bool(ours) == (not theirs), (ours, official_alto.error_log, content)
+
+
+# ------------------------------------------------------------------------------------ what has no place
+
+
+def test_a_plain_page_loses_nothing() -> None:
+    assert losses(page_of(region(line_of("two words", "two", "words")))) == {}
+
+
+def test_text_in_odd_blanks_stands_in_a_tag_of_ours() -> None:
+    page = page_of(region(line_of("two  words ", "two", "words")))
+    assert losses(page) == {"blanks in texts": 1}
+    assert read(written(page)).of_kind("line")[0].text == "two  words "
+
+
+def test_the_text_that_counts_goes_before_words_that_say_another() -> None:
+    page = page_of(region(line_of("three", "two", "words")))
+    assert losses(page) == {"words of lines": 2}
+    assert 'CONTENT="three"' in written(page)
+    assert "words" not in written(page)
+
+
+def test_words_without_texts_are_given_their_lines_and_come_back_without() -> None:
+    page = page_of(region(line_of("two words", "", "")))
+    assert losses(page) == {"texts of words": 2}
+    assert 'CONTENT="words"' in written(page)
+    assert [word.texts for word in read(written(page)).of_kind("word")] == [[], []]
+
+
+def test_words_out_of_sequence_are_set_in_that_of_the_text() -> None:
+    page = page_of(region(line_of("a b c", "c", "a", "b")))
+    assert losses(page) == {}
+    content = written(page)
+    assert content.index('CONTENT="a"') < content.index('CONTENT="b"') < content.index('CONTENT="c"')
+    assert [word.text for word in read(content).of_kind("word")] == ["c", "a", "b"]
+
+
+def test_a_hyphen_at_the_end_is_a_hyp() -> None:
+    page = page_of(region(line_of("so ver-", "so", "ver")))
+    assert losses(page) == {}
+    assert '<HYP CONTENT="-"/>' in written(page)
+    assert read(written(page)).of_kind("line")[0].text == "so ver-"
+
+
+def test_a_word_that_ends_with_its_hyphen_keeps_it() -> None:
+    page = page_of(region(line_of("so ver-", "so", "ver-")))
+    assert losses(page) == {}
+    assert "HYP" not in written(page)
+
+
+def test_lines_and_words_without_a_parent_get_one_that_the_reader_takes_away() -> None:
+    word = PageSegment("w", "word", points=BOX, texts=[PageText("lone")])
+    page = page_of(PageSegment("l", "line", points=BOX, texts=[PageText("x")]), word)
+    assert losses(page) == {"lines without a region": 2, "words without a line": 1}
+    assert [(one.id, one.kind) for one in read(written(page)).segments] == [("l", "line"), ("w", "word")]
+
+
+def test_what_stands_where_alto_has_no_place_for_it_stands_beside() -> None:
+    inner = PageSegment("inner", "region", "TextRegion", BOX)
+    word = PageSegment("w", "word", points=BOX, baseline=BOX[:2], texts=[PageText("x")])
+    word.children = [PageSegment("p", "word", points=BOX)]
+    line = PageSegment("l", "line", points=BOX, texts=[PageText("x")])
+    line.children = [inner, word, PageSegment("l2", "line", points=BOX)]
+    page = page_of(region(line, baseline=BOX[:2]))
+    assert losses(page) == {
+        "a region inside a line": 1,
+        "a line inside a line": 1,
+        "parts of a word": 1,
+        "baseline of a word": 1,
+        "baseline of a region": 1,
+    }
+    assert {one.id for one in read(written(page)).walk()} == {"r", "l", "w", "inner", "l2"}
+
+
+def test_lines_beside_regions_stand_in_a_block_that_the_reader_takes_away() -> None:
+    page = page_of(region(PageSegment("in", "region", "GraphicRegion:stamp", BOX), line_of("x")))
+    content = written(page)
+    assert "<ComposedBlock" in content
+    assert 'TYPE="GraphicRegion:stamp"' in content
+    back = read(content)
+    assert [(one.id, one.kind) for one in back.walk()] == [("r", "region"), ("in", "region"), ("l", "line")]
+    assert in_page_words(back.segments[0].kind_raw) == "TextRegion"
+
+
+@pytest.mark.parametrize(
+    ("kind", "element"),
+    [
+        ("TextRegion:heading", '<TextBlock ID="r" HPOS="10" VPOS="10" WIDTH="80" HEIGHT="30" TAGREFS="BT1">'),
+        ("SeparatorRegion", "<GraphicalElement"),
+        ("ImageRegion", "<Illustration"),
+        ("MusicRegion", 'TYPE="MusicRegion"'),
+        ("TableRegion", 'TYPE="table"'),
+        ("MainZone", 'LABEL="MainZone"'),
+        (None, "<TextBlock"),
+    ],
+)
+def test_kinds_of_regions_in_the_words_of_alto(kind: str | None, element: str) -> None:
+    page = page_of(region(kind_raw=kind))
+    assert element in written(page)
+    there = PAGE.read(PAGE.write(read(written(page)), CONTEXT).content.encode(), ReadContext("p"))[0]
+    here = PAGE.read(PAGE.write(page, CONTEXT).content.encode(), ReadContext("p"))[0]
+    assert there.segments[0].kind_raw == here.segments[0].kind_raw
+
+
+def test_what_page_kept_goes_through_alto() -> None:
+    kept = {
+        "pagexml": {
+            "attributes": {"custom": "structure {x}", "production": "printed"},
+            "elements": ["<TextStyle/>"],
+        }
+    }
+    page = page_of(region(extras=kept), extras={"pagexml": {"metadata": {"Creator": "Aletheia"}}})
+    assert losses(page) == {"what other formats keep": 2}
+    back = read(written(page))
+    assert back.segments[0].extras == kept
+    assert back.extras["pagexml"] == {"metadata": {"Creator": "Aletheia"}}
+
+
+def test_texts_of_regions_and_alternatives_of_lines_stand_in_a_tag_of_ours() -> None:
+    line = line_of("two words", "two", "words")
+    line.texts.append(PageText("too words", 0.5))
+    page = page_of(region(line, texts=[PageText("another text")]))
+    assert losses(page) == {"texts of regions": 1, "alternatives of lines": 1}
+    back = read(written(page))
+    assert back.segments[0].text == "another text"
+    assert [(text.text, text.confidence) for text in back.of_kind("line")[0].texts] == [
+        ("two words", None),
+        ("too words", 0.5),
+    ]
+
+
+def test_a_text_that_another_program_changed_is_not_overruled_by_our_tag() -> None:
+    line = line_of("two words", "two", "words")
+    line.texts.append(PageText("too words"))
+    content = written(page_of(region(line))).replace('CONTENT="two"', 'CONTENT="ten"')
+    assert [text.text for text in read(content).of_kind("line")[0].texts] == ["ten words"]
+
+
+def test_control_characters_are_counted() -> None:
+    page = page_of(region(line_of("a\x00b\x1fc", "a\x00b\x1fc")))
+    assert losses(page)["control characters in texts"] >= 2
+
+
+def test_an_empty_group_and_a_stranger_in_the_order_are_left_out() -> None:
+    page = page_of(
+        region(), order=PageOrder(items=[PageOrder("gone"), PageOrder(items=[PageOrder("gone too")])])
+    )
+    assert losses(page)["an entry of the reading order"] == 2
+    assert "ReadingOrder" not in written(page)
+
+
+def test_cells_confidences_scripts_and_languages_without_a_place_are_said() -> None:
+    page = page_of(
+        region(
+            cell={"row": 1, "column": 2, "row_span": 1, "column_span": 1},
+            confidence=0.5,
+            script="Latn",
+            language="not a tag",
+        ),
+        script="Latn",
+        direction="rtl",
+        language="also none!",
+    )
+    assert set(losses(page)) == {
+        "cells of tables", "confidence of a region", "script of a region", "language of a region",
+        "script of the page", "direction of the page", "language of the page",
+    }  # fmt: skip
+    back = read(written(page))
+    assert (back.script, back.direction, back.language) == ("Latn", "rtl", "also none!")
+    assert back.segments[0].cell == page.segments[0].cell
+    assert back.segments[0].confidence == 0.5
+
+
+def test_our_step_is_named_once_and_those_before_it_stay() -> None:
+    page = page_of(
+        extras={
+            "alto": {
+                "description": ['<Processing ID="a"><processingAgency>x</processingAgency></Processing>']
+            }
+        }
+    )
+    twice = written(read(written(page)))
+    assert twice.count("<Processing ") == 2
+    assert "<softwareName>Armarium</softwareName><softwareVersion>test</softwareVersion>" in twice
+
+
+# ------------------------------------------------------------------------------------------- schema
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (('ID="r"', 'ID="1r"'), "NCName"),
+        (("<TextLine ", "<Line "), "Line"),
+        (('BASELINE="10 10', 'BASELINE="10'), "not pairs of numbers"),
+        (('ID="l"', 'ID="r"'), "stands 2 times"),
+        (('REF="r"', 'REF="zz"'), "names nothing"),
+        (('WC="0.5"', 'WC="5"'), "WC"),
+        (("</alto>", ""), "not well-formed"),
+    ],
+)
+def test_the_check_says_what_is_wrong(change: tuple[str, str], words: str) -> None:
+    line = line_of("x", baseline=BOX[:2])
+    line.texts[0].confidence = 0.5
+    content = written(page_of(region(line), order=PageOrder(items=[PageOrder("r")])))
+    assert change[0] in content
+    problems = DRIVER.validate(content.replace(*change))
+    assert any(words in problem for problem in problems), problems
+
+
+def test_values_fit_their_types() -> None:
+    for kind, good, bad in (
+        ("list.fontStyle", "bold italics", "bold red"),
+        ("quality", "Missing in original", "missing"),
+        ("tag", "de-AT", "d_e"),
+        ("hex", "ff00AA", "red"),
+        ("date", "2016-08", "yesterday"),
+        ("glyph", "é", "ab"),
+        ("length.3", "abc", "abcd"),
+        ("refs", "a b", "1"),
+        ("points", "1,2 3,4", "1 2 3"),
+    ):
+        assert fits(kind, good), kind
+        assert not fits(kind, bad), kind
