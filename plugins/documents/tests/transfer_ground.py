@@ -104,7 +104,8 @@ class Rows(Params):
 
 @action("loom.weave", params=Rows, summary="Write rows of this family")
 def weave(ctx: ActionContext, p: Rows) -> dict[str, Any]:
-    ctx.conn.execute(metadata.tables[p.table].insert(), p.rows)
+    for row in p.rows:
+        ctx.conn.execute(metadata.tables[p.table].insert().values(row))
     return {}
 
 

@@ -1,0 +1,267 @@
+"""A family is carried by its foreign keys alone; what its carrier may say beside them; nothing else of it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from documents_ground import OWNER, count, rows
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from transfer_ground import FULL_CARRIER, Two, cut_for, loom_plugin, proposed
+
+from armarium.api import Engine, Library, new_id
+from armarium.doctor import examine
+from armarium.testing.digest import table_digests
+from armarium_documents.plugin import armarium_plugin
+
+
+def two_with(make_engine: Callable[..., Engine], folder: Path, **carrier: Any) -> Two:
+    engine = make_engine(plugins=[armarium_plugin(), loom_plugin(**carrier)])
+    for name in ("From", "To"):
+        engine.run(None, "library.create", {"path": str(folder / f"{name}.library")}, OWNER)
+    return Two(engine, *(engine.libraries.get(folder / f"{name}.library") for name in ("From", "To")))
+
+
+def weave(two: Two, table: str, *rows: dict[str, Any]) -> list[str]:
+    made = [{"id": new_id(), **row} for row in rows]
+    two.do("loom.weave", table=table, rows=made)
+    return [row["id"] for row in made]
+
+
+def cloth_of(two: Two) -> dict[str, Any]:
+    """Two notes in a box, one outside; cloths, threads and knots within and between them."""
+    box, outside = two.make("Box"), two.note("Outside")
+    first, second = two.note("First", box), two.note("Second", box)
+    (person,) = weave(two, "loom_person", {"name": "Ana"})
+    (away,) = weave(two, "loom_cloth", {"page_id": outside, "pattern": {}})
+    cloth, other = weave(
+        two,
+        "loom_cloth",
+        {
+            "page_id": first,
+            "hue": "madder",
+            "pattern": {"page": first, "free": "x", "list": [second, outside]},
+        },
+        {"page_id": second, "woven_with_id": away, "pattern": {}},
+    )
+    later, early = new_id(), new_id()
+    two.do(
+        "loom.weave",
+        table="loom_thread",
+        rows=[
+            {"id": later, "cloth_id": cloth, "spun_from_id": early, "text": f"names {first} in words"},
+            {"id": early, "cloth_id": cloth, "spun_from_id": None, "text": None},
+        ],
+    )
+    (strange,) = weave(two, "loom_thread", {"cloth_id": away, "text": "stays"})
+    within, between = weave(
+        two,
+        "loom_knot",
+        {"left_id": later, "right_id": early, "tied_by_id": person},
+        {"left_id": later, "right_id": strange, "tied_by_id": None},
+    )
+    (weaver,) = weave(two, "loom_weaver", {"cloth_id": cloth, "person_id": person})
+    weave(two, "loom_mark", {"page_id": first, "words": "one"}, {"page_id": second, "words": "two"})
+    return locals()
+
+
+def test_a_family_of_foreign_keys_is_carried_without_a_word(
+    make_engine: Callable[..., Engine], tmp_path: Path
+) -> None:
+    two = two_with(make_engine, tmp_path)
+    made = cloth_of(two)
+    result = two.transfer([made["box"]])
+    assert result["written"] == result["planned"] == {"documents": 3, "page_records": 7, "files": 0}
+    copied = dict(rows(two.target, "SELECT name, id FROM document"))
+    (pattern,) = rows(two.target, "SELECT pattern FROM loom_cloth WHERE page_id = ?", copied["First"])
+    assert pattern == (
+        f'{{"page":"{copied["First"]}","free":"x","list":["{copied["Second"]}","{made["outside"]}"]}}',
+    )
+    # A thread that was spun from a later one comes after it; words are kept as they are.
+    ((spun, early, words),) = rows(
+        two.target,
+        "SELECT t.spun_from_id, e.id, t.text FROM loom_thread t JOIN loom_thread e ON e.text IS NULL"
+        " WHERE t.text IS NOT NULL",
+    )
+    assert spun == early
+    assert words == f"names {made['first']} in words"
+    assert rows(two.target, "SELECT tied_by_id FROM loom_knot") == [(None,)]
+    assert rows(two.target, "SELECT words FROM loom_mark ORDER BY number") == [("one",), ("two",)]
+    assert count(two.target, "loom_weaver") == count(two.target, "loom_person") == 0
+    # Both what could not come and what came without a neighbour is told.
+    left = {(entry["kind"], entry["id"]) for entry in result["left_behind"]}
+    assert left == {("knot", made["between"]), ("weaver", made["weaver"])}
+    cut = {(edge["kind"], edge["from_id"], edge["to_id"]) for edge in result["edges_cut"]}
+    assert cut == {("cloth", made["other"], made["away"]), ("knot", made["within"], made["person"])}
+    assert rows(two.target, "SELECT count(*) FROM loom_cloth WHERE woven_with_id IS NOT NULL") == [(0,)]
+    assert examine(two.engine, two.target.path)["findings"] == []
+
+
+def test_a_carrier_brings_words_companions_and_proposals(
+    make_engine: Callable[..., Engine], tmp_path: Path
+) -> None:
+    proposed.clear()
+    cut_for.clear()
+    two = two_with(make_engine, tmp_path, **FULL_CARRIER)
+    made = cloth_of(two)
+    two.do("loom.weave", table="loom_hue", rows=[{"key": "madder", "label": "Madder"}])
+    result = two.transfer([made["box"]], "move")
+    assert result["vocabulary"] == {"matched": [], "made": [{"kind": "hue", "key": "madder", "id": "madder"}]}
+    assert result["written"]["entities"] == 1
+    ((person, name),) = rows(two.target, "SELECT id, name FROM loom_person")
+    assert (name, proposed) == ("Ana", [[person]])
+    assert person != made["person"]
+    assert result["entity_matches"][0]["candidate_entity_id"] == person
+    assert rows(two.target, "SELECT person_id FROM loom_weaver") == [(person,)]
+    assert [cut["kind"] for cut in result["cuts"]] == ["workspace_slot"]
+    assert cut_for == [3]
+    again = two.transfer([made["outside"]])
+    assert again["written"] == {"documents": 1, "page_records": 2, "files": 0}
+
+
+def test_a_change_while_a_move_is_copied_is_not_lost(
+    make_engine: Callable[..., Engine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from armarium_documents.actions.transfer import copying
+
+    two = two_with(make_engine, tmp_path)
+    made = cloth_of(two)
+    check = copying._Transfer._check
+
+    def change(self: Any) -> None:
+        check(self)
+        two.do("loom.dye", table="loom_thread", rows=[{"id": made["later"], "text": "dyed meanwhile"}])
+
+    monkeypatch.setattr(copying._Transfer, "_check", change)
+    before = table_digests(two.target.db, two.engine.library_schema)
+    with pytest.raises(Exception, match="changed while it was copied"):
+        two.transfer([made["box"]], "move")
+    assert table_digests(two.target.db, two.engine.library_schema) == before
+    assert ("Box", None) in two.live(two.source)
+    assert two.states() == ("taken-back", "taken-back")
+    monkeypatch.undo()
+    # A change elsewhere in the project holds nothing up.
+    monkeypatch.setattr(
+        copying._Transfer,
+        "_check",
+        lambda self: (
+            check(self),
+            two.do("loom.dye", table="loom_thread", rows=[{"id": made["strange"], "text": "elsewhere"}]),
+        ),
+    )
+    two.transfer([made["box"]], "move")
+    assert rows(two.target, "SELECT count(*) FROM loom_thread WHERE text = 'dyed meanwhile'") == [(1,)]
+
+
+def test_a_new_row_while_a_move_is_copied_is_not_lost(
+    make_engine: Callable[..., Engine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from armarium_documents.actions.transfer import copying
+
+    two = two_with(make_engine, tmp_path)
+    made = cloth_of(two)
+    check = copying._Transfer._check
+    news = [
+        ("loom_thread", {"cloth_id": made["cloth"], "text": "new"}),
+        ("loom_mark", {"page_id": made["second"], "words": "new"}),
+        ("document", None),
+    ]
+    for table, row in news:
+
+        def change(self: Any, table: str = table, row: dict[str, Any] | None = row) -> None:
+            check(self)
+            if row is None:
+                two.do("document.move", ids=[made["first"]], parent_id=None)
+            else:
+                weave(two, table, row)
+
+        monkeypatch.setattr(copying._Transfer, "_check", change)
+        with pytest.raises(Exception, match="changed while it was copied"):
+            two.transfer([made["box"]], "move")
+    assert two.live(two.target) == []
+
+
+Tree = list[tuple[int, int, str]]
+
+
+@pytest.mark.slow
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    tree=st.lists(
+        st.tuples(st.integers(-1, 12), st.integers(-1, 12), st.text("abc", max_size=3)),
+        min_size=1,
+        max_size=12,
+    ),
+    chosen=st.sets(st.integers(0, 11), min_size=1, max_size=4),
+    mode=st.sampled_from(["copy", "move"]),
+)
+def test_any_forest_arrives_in_its_shape_and_goes_back(
+    forest: Two, tree: Tree, chosen: set[int], mode: str
+) -> None:
+    """Random trees of notes with cloths that name each other: the copy has the shape of the original; undo is exact."""
+    two = forest
+    ids: list[str] = []
+    for number, (parent, names, text) in enumerate(tree):
+        above = ids[parent] if 0 <= parent < number else None
+        ids.append(two.make(f"{number}", above))
+        near = ids[names] if 0 <= names < number else ids[-1]
+        weave(
+            two,
+            "loom_cloth",
+            {"page_id": ids[-1], "woven_with_id": near, "pattern": {"near": near, "t": text}},
+        )
+    items = [ids[number] for number in sorted(chosen) if number < len(ids)] or ids[:1]
+    before = table_digests(two.source.db, two.engine.library_schema)
+    wanted = shape(two.source, items)
+    outcome = two.outcome(items, mode)
+    result = outcome.result or {}
+    arrived = [item["id"] for item in result["new_items"]]
+    tops = [item["source_id"] for item in result["new_items"]]
+    assert shape(two.target, arrived) == {
+        k: v for k, v in wanted.items() if k.split("/")[0] in names_of(two, tops)
+    }
+    live = table_digests(two.target.db, two.engine.library_schema)
+    undone = two.engine.undo(two.target, [outcome.audit_id], OWNER)
+    assert table_digests(two.source.db, two.engine.library_schema) == before
+    assert shape(two.target, arrived) == {}
+    redone = two.engine.undo(two.target, undone["audit_ids"], OWNER)
+    assert table_digests(two.target.db, two.engine.library_schema) == live
+    two.engine.undo(two.target, redone["audit_ids"], OWNER)
+
+
+@pytest.fixture
+def forest(make_engine: Callable[..., Engine], tmp_path: Path) -> Two:
+    return two_with(make_engine, tmp_path)
+
+
+def names_of(two: Two, ids: list[str]) -> set[str]:
+    return {row[0] for one in ids for row in rows(two.source, "SELECT name FROM document WHERE id = ?", one)}
+
+
+def shape(library: Library, items: list[str]) -> dict[str, Any]:
+    """Path of each live node under *items* to its cloths, what they name told by its path (or that it is outside)."""
+    paths: dict[str, str] = {}
+    waiting = list(items)
+    for item in items:
+        for (name,) in rows(library, "SELECT name FROM document WHERE id = ? AND deleted_at IS NULL", item):
+            paths[item] = name
+    while waiting:
+        above = waiting.pop()
+        for child, name in rows(
+            library, "SELECT id, name FROM document WHERE parent_id = ? AND deleted_at IS NULL", above
+        ):
+            if above in paths:
+                paths[child] = f"{paths[above]}/{name}"
+                waiting.append(child)
+    found: dict[str, Any] = {}
+    for identity, path in paths.items():
+        cloths = rows(
+            library,
+            "SELECT json_extract(pattern, '$.t'), json_extract(pattern, '$.near') FROM loom_cloth WHERE page_id = ?",
+            identity,
+        )
+        found[path] = sorted((text, paths.get(near, "outside")) for text, near in cloths)
+    return found
