@@ -192,6 +192,30 @@ def test_a_jpeg_may_be_decoded_small() -> None:
 
 
 @pytest.mark.parametrize(
+    ("form", "how"), [("JPEG", {}), ("JPEG", {"progressive": True}), ("PNG", {}), ("TIFF", {})]
+)
+def test_rows_of_an_image_are_those_of_the_whole(form: str, how: dict[str, bool]) -> None:
+    file = io.BytesIO()
+    Image.effect_noise((700, 2000), 90).convert("RGB").save(file, form, **how)
+    whole = open_image(file.getvalue())
+    for top, bottom in ((0, 1), (100, 300), (1900, 2500), (5000, 6000), (-5, 10)):
+        low, high = max(0, min(top, 1999)), max(1, min(bottom, 2000))
+        found = open_image(file.getvalue(), rows=(top, bottom))
+        assert found.tobytes() == whole.crop((0, low, 700, high)).tobytes()
+
+
+def test_an_image_is_decoded_no_further_than_its_rows_go() -> None:
+    file = io.BytesIO()
+    Image.effect_noise((700, 2000), 90).save(file, "JPEG")
+    broken = file.getvalue()[: len(file.getvalue()) // 2]
+    assert open_image(broken, rows=(0, 200)).size == (700, 200)
+    with pytest.raises(Invalid, match="damaged JPEG"):
+        open_image(broken, rows=(1500, 1600))
+    with pytest.raises(Invalid, match="damaged JPEG"):
+        open_image(broken)
+
+
+@pytest.mark.parametrize(
     ("data", "words"),
     [
         (b"", "empty"),

@@ -319,7 +319,7 @@ def test_a_page_is_decoded_once_for_all_its_tiles(tmp_path: Path) -> None:
 
 
 def test_decoded_pictures_stay_within_their_memory(tmp_path: Path) -> None:
-    pictures = DecodedPictures(memory=3 * 400 * 300 * 2)
+    pictures = DecodedPictures(memory=4 * 400 * 300 * 2)
     for number in range(6):
         source = source_of(tmp_path, f"p{number}", (400, 300))
         pictures.get(source, 1)
@@ -331,9 +331,27 @@ def test_decoded_pictures_stay_within_their_memory(tmp_path: Path) -> None:
     large = source_of(tmp_path, "large", (1200, 900))
     pictures.get(large, 1)
     pictures.get(large, 1)
-    assert (pictures.decoded, pictures.held_bytes) == (7, 3 * 1200 * 900)
+    assert (pictures.decoded, pictures.held_bytes) == (7, 4 * 1200 * 900)
     pictures.forget()
     assert pictures.held_bytes == 0
+
+
+@pytest.mark.parametrize(("form", "how"), [("JPEG", {}), ("JPEG", {"progressive": True}), ("PNG", {})])
+@pytest.mark.parametrize("size", ["512,", "256,", "64,"])
+def test_the_first_tile_of_a_large_page_is_the_same_as_the_next(
+    tmp_path: Path, form: str, how: dict[str, bool], size: str
+) -> None:
+    path = tmp_path / "page"
+    grain = Image.effect_noise((900, 1100), 90).resize((3600, 4400))
+    path.write_bytes(encoded(Image.merge("RGB", (grain, grain, drawn(3600, 4400).split()[0])), form, **how))
+    source = Source(path, "page", 3600, 4400, 1, f"image/{form.lower()}", 10**9)
+    pictures = DecodedPictures()
+    request = parse_request((3600, 4400), "1024,1024,512,512", size, "0", "default", "png")
+    first = render(pictures, source, request)
+    if level_for(request) == 1:
+        assert (pictures.decoded, pictures.held_bytes) == (0, 0)
+    assert render(pictures, source, request) == first
+    assert pictures.decoded == 1
 
 
 def test_a_failed_decoding_holds_nobody_up(tmp_path: Path) -> None:

@@ -26,6 +26,12 @@ MEMORY: Final = 256 << 20
 LEVELS: Final = (8, 4, 2, 1)
 """What a picture is held divided by: the sizes a JPEG can be decoded at."""
 
+LARGE: Final = 8_000_000
+"""Pixels from which on a picture is worth decoding in part."""
+
+GLANCES: Final = 1000
+"""Pictures of which it is remembered that a part was asked for."""
+
 JPEG_QUALITY: Final = 85
 WEBP_QUALITY: Final = 80
 
@@ -42,6 +48,14 @@ class Source(NamedTuple):
     max_pixels: int
 
 
+class Held(NamedTuple):
+    """A decoded picture: upright, divided by `level`, its first row being row `top` of the picture so divided."""
+
+    image: Image.Image
+    level: int
+    top: int = 0
+
+
 class DecodedPictures:
     """The decoded pictures of one engine: least recently used ones go first, two callers decode nothing twice."""
 
@@ -53,6 +67,7 @@ class DecodedPictures:
         self._kept_bytes = 0
         self._decoding: set[tuple[str, int]] = set()
         self._decoding_bytes = 0
+        self._glanced: OrderedDict[tuple[str, int], None] = OrderedDict()
         self._changed = threading.Condition()
 
     @property
@@ -64,39 +79,63 @@ class DecodedPictures:
         """Let go of everything kept."""
         with self._changed:
             self._kept.clear()
+            self._glanced.clear()
             self._kept_bytes = 0
 
-    def get(self, source: Source, level: int) -> tuple[Image.Image, int]:
-        """The upright picture divided by *level* or by less, and what it is divided by."""
+    def get(self, source: Source, level: int, rows: tuple[int, int] | None = None) -> Held:
+        """The upright picture divided by *level* or by less.
+
+        *rows* are the rows of the picture that are needed, from one number up to another; None for all. The first to
+        ask for a part of a picture gets it decoded down to that part and no more; whoever asks next makes it worth
+        decoding and keeping whole.
+        """
         key = (source.checksum, level)
-        size = 3 * (source.width // level + 1) * (source.height // level + 1)
+        size = 4 * (source.width // level + 1) * (source.height // level + 1)
         with self._changed:
             while True:
                 found = self._finer(source.checksum, level)
                 if found is not None:
                     return found
-                if key not in self._decoding and (
-                    not self._decoding_bytes or self._decoding_bytes + size <= self.memory
+                in_part = rows is not None and self._first_glance(source, level, rows)
+                if (in_part or key not in self._decoding) and (
+                    not self._decoding_bytes or self._decoding_bytes + size <= 2 * self.memory
                 ):
                     break
                 self._changed.wait()
-            self._decoding.add(key)
+            if not in_part:
+                self._decoding.add(key)
             self._decoding_bytes += size
             # Room is made before it is taken.
             self._shrink(max(0, self.memory - size))
         try:
-            image = decode(source, level)
+            found = decode(source, level, rows if in_part else None)
             with self._changed:
-                self.decoded += 1
-                self._keep(key, image)
-            return image, level
+                self.decoded += not in_part
+                if not in_part:
+                    self._keep(key, found.image)
+            return found
         finally:
             with self._changed:
-                self._decoding.discard(key)
+                if not in_part:
+                    self._decoding.discard(key)
                 self._decoding_bytes -= size
                 self._changed.notify_all()
 
-    def _finer(self, checksum: str, level: int) -> tuple[Image.Image, int] | None:
+    def _first_glance(self, source: Source, level: int, rows: tuple[int, int]) -> bool:
+        """Whether only the top of a picture is to be decoded: it is asked for the first time, and not for its foot."""
+        if source.orientation != 1 or source.mime_type not in ("image/jpeg", "image/png"):
+            return False
+        if rows[1] > 0.9 * source.height or source.width * source.height < LARGE * level * level:
+            return False
+        key = (source.checksum, level)
+        if key in self._glanced or key in self._decoding:
+            return False
+        self._glanced[key] = None
+        while len(self._glanced) > GLANCES:
+            self._glanced.popitem(last=False)
+        return True
+
+    def _finer(self, checksum: str, level: int) -> Held | None:
         """The coarsest kept picture that is fine enough."""
         for divided in LEVELS:
             if divided > level:
@@ -107,7 +146,7 @@ class DecodedPictures:
             kept = self._kept.get((checksum, divided))
             if kept is not None:
                 self._kept.move_to_end((checksum, divided))
-                return kept, divided
+                return Held(kept, divided)
         return None
 
     def _keep(self, key: tuple[str, int], image: Image.Image) -> None:
@@ -124,7 +163,8 @@ class DecodedPictures:
 
 
 def _bytes(image: Image.Image) -> int:
-    return image.width * image.height * len(image.getbands())
+    # Pillow keeps a pixel of three bands in four bytes.
+    return image.width * image.height * (1 if image.mode == "L" else 4)
 
 
 _engines: weakref.WeakKeyDictionary[Engine, DecodedPictures] = weakref.WeakKeyDictionary()
@@ -140,18 +180,28 @@ def pictures_of(engine: Engine) -> DecodedPictures:
         return found
 
 
-def decode(source: Source, level: int) -> Image.Image:
-    """The picture upright, in grey or RGB, divided by *level* where that is cheaper than decoding all of it."""
+def decode(source: Source, level: int, rows: tuple[int, int] | None = None) -> Held:
+    """The picture upright, in grey or RGB, divided by *level*; of a picture stored upright, *rows* alone if asked."""
     turned = source.orientation >= 5
     width, height = (source.height, source.width) if turned else (source.width, source.height)
     shrink = (max(1, width // level), max(1, height // level)) if level > 1 else None
-    image = open_image(source.path, max_pixels=source.max_pixels, shrink_to=shrink, name="The picture")
+    asked: tuple[int, int] | None = None
+    top = 0
+    if rows is not None:
+        # A few more than asked for: shrinking looks at the neighbours of a pixel.
+        top = max(0, rows[0] // level - 8)
+        bottom = -(-rows[1] // level) + 8
+        stored = 1 if source.mime_type == "image/jpeg" else level
+        asked = top * stored, bottom * stored
+    image = open_image(
+        source.path, max_pixels=source.max_pixels, shrink_to=shrink, rows=asked, name="The picture"
+    )
     profile = image.info.get("icc_profile")
     image = _upright(_on_paper(image), source.orientation if source.mime_type != "image/tiff" else 1)
-    if level > 1 and max(image.size) > 1.5 * max(source.width, source.height) / level:
+    if level > 1 and image.width > 1.5 * source.width / level:
         image = image.reduce(level)
     image.info = {"icc_profile": profile} if profile and b"sRGB" not in profile else {}
-    return image
+    return Held(image, level, top)
 
 
 def _upright(image: Image.Image, orientation: int) -> Image.Image:
@@ -203,9 +253,10 @@ def level_for(request: ImageRequest) -> int:
 
 def render(pictures: DecodedPictures, source: Source, request: ImageRequest) -> bytes:
     """The piece asked for, encoded. Invalid in words for a damaged file."""
-    image, level = pictures.get(source, level_for(request))
-    profile = image.info.get("icc_profile")
-    piece = _cut(image, source, request, level)
+    _, top, _, height = request.region
+    held = pictures.get(source, level_for(request), (top, top + height))
+    profile = held.image.info.get("icc_profile")
+    piece = _cut(held, source, request)
     if request.mirrored or request.rotation:
         piece = _turned(piece, request)
     if request.quality in ("gray", "bitonal"):
@@ -216,20 +267,21 @@ def render(pictures: DecodedPictures, source: Source, request: ImageRequest) -> 
     return _encoded(piece, request, profile)
 
 
-def _cut(image: Image.Image, source: Source, request: ImageRequest, level: int) -> Image.Image:
+def _cut(held: Held, source: Source, request: ImageRequest) -> Image.Image:
     from PIL import Image
 
+    image, level = held.image, held.level
     left, top, width, height = request.region
     if level == 1 and request.size == (width, height):
         if request.region == (0, 0, *image.size):
             return image
-        return image.crop((left, top, left + width, top + height))
-    across, down = image.width / source.width, image.height / source.height
+        return image.crop((left, top - held.top, left + width, top - held.top + height))
+    across, down = image.width / source.width, -(-source.height // level) / source.height
     box = (
         left * across,
-        top * down,
+        top * down - held.top,
         min((left + width) * across, image.width),
-        min((top + height) * down, image.height),
+        min((top + height) * down - held.top, image.height),
     )
     if request.size == image.size and box == (0, 0, *image.size):
         return image
