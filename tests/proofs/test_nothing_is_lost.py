@@ -19,7 +19,7 @@ def proved(report: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workload", ["SHELVES", "IMPORT"])
+@pytest.mark.parametrize("workload", ["SHELVES", "IMPORT", "TRANSFER"])
 def test_random_kills(tmp_path: Path, workload: str) -> None:
     report = strike(f"workloads:{workload}", tmp_path, "--random", "12", env=HERE)
     proved(report)
@@ -28,14 +28,14 @@ def test_random_kills(tmp_path: Path, workload: str) -> None:
 
 @needs_compiler
 @pytest.mark.slow
-@pytest.mark.parametrize(("workload", "stride"), [("SHELVES", "41"), ("IMPORT", "61")])
+@pytest.mark.parametrize(("workload", "stride"), [("SHELVES", "41"), ("IMPORT", "61"), ("TRANSFER", "37")])
 def test_kills_at_writes_syncs_and_renames(tmp_path: Path, workload: str, stride: str) -> None:
     proved(strike(f"workloads:{workload}", tmp_path, "--every", stride, env=HERE))
 
 
 @needs_compiler
 @pytest.mark.slow
-@pytest.mark.parametrize(("workload", "stride"), [("SHELVES", "97"), ("IMPORT", "701")])
+@pytest.mark.parametrize(("workload", "stride"), [("SHELVES", "97"), ("IMPORT", "701"), ("TRANSFER", "397")])
 def test_a_disk_that_fails_is_told_in_words(tmp_path: Path, workload: str, stride: str) -> None:
     report = strike(f"workloads:{workload}", tmp_path, "--errors", stride, env=HERE)
     proved(report)
@@ -51,7 +51,7 @@ def test_a_lost_step_would_be_seen(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 @pytest.mark.timeout(0)
-@pytest.mark.parametrize("workload", ["SHELVES", "IMPORT"])
+@pytest.mark.parametrize("workload", ["SHELVES", "IMPORT", "TRANSFER"])
 def test_a_thousand_kills(tmp_path: Path, workload: str) -> None:
     report = strike(f"workloads:{workload}", tmp_path, "--random", "500", env=HERE)
     proved(report)
@@ -61,7 +61,7 @@ def test_a_thousand_kills(tmp_path: Path, workload: str) -> None:
 @needs_compiler
 @pytest.mark.soak
 @pytest.mark.timeout(0)
-@pytest.mark.parametrize("workload", ["SHELVES", "IMPORT"])
+@pytest.mark.parametrize("workload", ["SHELVES", "IMPORT", "TRANSFER"])
 def test_a_kill_and_each_error_at_every_call(tmp_path: Path, workload: str) -> None:
     proved(strike(f"workloads:{workload}", tmp_path, "--every", "1", env=HERE))
     stride = "7" if workload == "SHELVES" else "41"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import sqlite3
 import time
 from pathlib import Path
+from typing import Any
 
 from armarium.db import Database
+from armarium.doctor import examine
 from armarium.engine import Engine
 from armarium.libraries import Library
 from armarium.plugins import Plugin
@@ -143,4 +145,127 @@ def _imported_once(engine: Engine, library: Library, folder: Path, said: list[st
 
 IMPORT = Workload(
     plugins=lambda: None, prepare=_page_files, work=_import, check=_imported_once, finish=_carry_on
+)
+
+
+def _other_project(engine: Engine, folder: Path) -> Library:
+    package = folder / "Elsewhere.library"
+    if not package.exists():
+        engine.run(None, "library.create", {"path": str(package)}, LOCAL_OWNER)
+    return engine.libraries.get(package)
+
+
+def _boxes(engine: Engine, library: Library, folder: Path) -> None:
+    """Two boxes elsewhere, each with pictures and described pages; one is copied from, the other moved."""
+    from PIL import Image
+
+    other = _other_project(engine, folder)
+
+    def run(name: str, params: dict[str, Any]) -> dict[str, Any]:
+        return engine.run(other, name, params, LOCAL_OWNER).result or {}
+
+    run("classification.create", {"key": "will", "label": "Will"})
+    for number, name in enumerate(("copied", "moved")):
+        box = run("document.create", {"name": name, "prototype_key": "will"})["id"]
+        for page in range(4):
+            file = folder / f"{number}{page}.png"
+            Image.new("L", (32, 24), number * 100 + page * 20).save(file)
+            checksum = other.objects.put_file(file)
+            node = {"id": f"{number}{page}".rjust(32, "0"), "parent_id": box, "doc_type": "file"}
+            node |= {"file_type": "image", "name": f"{name} {page}"}
+            picture = {"checksum": checksum, "mime_type": "image/png", "size_bytes": file.stat().st_size}
+            picture |= {"pixel_width": 32, "pixel_height": 24}
+            run("document.add_files", {"nodes": [{**node, "picture": picture}]})
+            text = {"document_id": node["id"], "kind": "translation", "content": f"text of {name} {page}"}
+            run("content_representation.create", text)
+            run("bookmark.create", {"target_id": node["id"], "name": f"alias of {name} {page}"})
+
+
+def _transfer(engine: Engine, library: Library, folder: Path, say: Say) -> None:
+    from armarium_documents.actions.transfer import copying
+
+    copying.PART_ROWS = 4
+    other = _other_project(engine, folder)
+    with other.db.read() as conn:
+        boxes = dict(
+            conn.exec_driver_sql("SELECT name, id FROM document WHERE name IN ('copied', 'moved')").all()
+        )
+    params = {"source_library": str(other.path), "items": [boxes["copied"]]}
+    engine.run(library, "document.transfer", params, LOCAL_OWNER)
+    say("copied")
+    params = {"source_library": str(other.path), "items": [boxes["moved"]], "mode": "move"}
+    moved = engine.run(library, "document.transfer", params, LOCAL_OWNER)
+    say("moved")
+    back = engine.undo(library, [moved.audit_id], LOCAL_OWNER)
+    say("taken back")
+    engine.undo(library, back["audit_ids"], LOCAL_OWNER)
+    say("moved again")
+
+
+def _open_both(engine: Engine, library: Library, folder: Path) -> None:
+    """Opening the second project finishes what was left."""
+    _other_project(engine, folder)
+
+
+def _whole_boxes(library: Library) -> tuple[dict[str, int], list[str]]:
+    """(name of each live box: how many there are, what is wrong with one of them)."""
+    wrong: list[str] = []
+    with library.db.read() as conn:
+        boxes = conn.exec_driver_sql(
+            "SELECT id, name, deleted_at IS NULL FROM document WHERE name IN ('copied', 'moved')"
+        ).all()
+        for box, name, live in boxes:
+            (pages, texts, pictures) = conn.exec_driver_sql(
+                "SELECT count(*), count(r.content), count(p.checksum) FROM document d"
+                " LEFT JOIN content_representation r ON r.document_id = d.id AND r.content = 'text of ' || d.name"
+                " LEFT JOIN rendition p ON p.document_id = d.id"
+                " WHERE d.parent_id = ? AND (d.deleted_at IS NULL) = ?",
+                (box, live),
+            ).one()
+            if (pages, texts, pictures) != (4, 4, 4):
+                wrong.append(
+                    f"{name} holds {pages} pages, {texts} texts, {pictures} pictures: it was half carried"
+                )
+        missing = conn.exec_driver_sql("SELECT checksum FROM rendition").scalars().all()
+        pending = conn.exec_driver_sql(
+            "SELECT count(*) FROM document_transfer WHERE state NOT IN ('done', 'taken-back')"
+        ).scalar_one()
+    wrong += [
+        f"the file of {digest[:12]} is missing" for digest in missing if not library.objects.has(digest)
+    ]
+    if pending:
+        wrong.append(f"{pending} transfers were not finished")
+    live_boxes: dict[str, int] = {}
+    for _, name, live in boxes:
+        live_boxes[name] = live_boxes.get(name, 0) + live
+    return live_boxes, wrong
+
+
+def _carried_once(engine: Engine, library: Library, folder: Path, said: list[str]) -> list[str]:
+    other = _other_project(engine, folder)
+    here, wrong = _whole_boxes(library)
+    there, more = _whole_boxes(other)
+    wrong += more
+    wrong += [
+        str(found["what"]) for found in examine(engine, other.path)["findings"] if found["level"] == "error"
+    ]
+    if there.get("copied", 0) != 1:
+        wrong.append("the box that was copied is gone from where it was")
+    if here.get("copied", 0) != 1 and ("copied" in said or here.get("copied", 0) > 1):
+        wrong.append(f"the copy is there {here.get('copied', 0)} times")
+    if here.get("moved", 0) + there.get("moved", 0) != 1:
+        wrong.append(f"the moved box is here {here.get('moved', 0)} and there {there.get('moved', 0)} times")
+    if said[-1:] == ["ended"] and here.get("moved", 0) != 1:
+        wrong.append("the acknowledged move is lost")
+    with other.db.read() as conn:
+        aliases = conn.exec_driver_sql(
+            "SELECT count(*) FROM document WHERE name LIKE 'alias of moved%' AND deleted_at IS NULL"
+        ).scalar_one()
+    if aliases != 4 * there.get("moved", 0):
+        wrong.append(f"{aliases} aliases of the moved pages are left")
+    return wrong
+
+
+TRANSFER = Workload(
+    plugins=lambda: None, prepare=_boxes, work=_transfer, check=_carried_once, finish=_open_both
 )
