@@ -1,0 +1,329 @@
+"""The commands of documents, images and canvas, through an engine that serves: the tree, the table, the Trash, cuts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import Machine, Pictures
+
+
+@pytest.fixture
+def wills(desk: Machine, pictures: Pictures) -> Machine:
+    """A project of three pages of 100 by 80 pixels."""
+    pictures(["1.png", "2.png", "3.png"])
+    desk.done("create", "Wills")
+    desk.done("import", "pages")
+    return desk
+
+
+def ids(machine: Machine) -> dict[str, str]:
+    """The ids of what the project holds, by name."""
+    return {node["name"]: node["id"] for node in machine.done("ls", "--json").json["items"]}
+
+
+def run(machine: Machine, action: str, params: str) -> dict[str, Any]:
+    """The result of an action run by its name."""
+    found: dict[str, Any] = machine.done("action", "run", action, "-p", params, "--json").json["result"]
+    return found
+
+
+def describe(machine: Machine, document: str, **attributes: object) -> None:
+    import json
+
+    run(machine, "document.update", json.dumps({"document_id": document, "attributes": attributes}))
+
+
+def test_ls_goes_into_folders_or_not(wills: Machine) -> None:
+    said = wills.done("ls").out
+    assert "│   1.png" in said
+    assert "│ image  │" in said
+    flat = wills.done("ls", "--flat", "--json").json
+    assert [node["name"] for node in flat["items"]] == ["Sources"]
+    assert wills.done("ls", ids(wills)["Sources"], "--flat", "--json").json["count"] == 3
+    assert wills.refused("ls", "f" * 32).startswith("There is no document")
+
+
+def test_show_tells_what_a_document_is(wills: Machine) -> None:
+    page = ids(wills)["1.png"]
+    describe(wills, page, place="Toledo", tags=["a", "b"], nothing=None)
+    run(wills, "document.update", f'{{"document_id": "{page}", "date_iso": "1750", "is_starred": true}}')
+    said = wills.done("show", page).out
+    assert said.splitlines()[0] == "Sources / 1.png"
+    assert f"  {page}  image" in said
+    for words in (
+        "date: 1750",
+        "starred",
+        "place: Toledo",
+        "tags: a, b",
+        "100 × 80 pixels, image/png, primary",
+    ):
+        assert f"  {words}" in said or words in said, words
+    assert "nothing" not in said
+    shown = wills.done("show", page, "--json").json
+    assert shown["described"]["values"]["place"] == "Toledo"
+    assert "  inside: 3" in wills.done("show", ids(wills)["Sources"]).out
+    assert wills.refused("show", "f" * 32).startswith("There is no document")
+    assert wills.refused("show", "a b").endswith("show ids.")
+
+
+def test_show_tells_of_a_kind_that_cannot_be_resolved(wills: Machine) -> None:
+    page = ids(wills)["1.png"]
+    wills.done("action", "run", "classification.create", "-p", '{"key": "lost", "label": "Lost"}')
+    step = wills.done("history", "--json").json
+    made = step["items"][0]["id"] if "items" in step else step["rows"][0]["id"]
+    run(wills, "document.update", f'{{"document_id": "{page}", "prototype_key": "lost"}}')
+    wills.done("undo", made)
+    assert "its kind cannot be told:" in wills.done("show", page).out
+
+
+def test_show_writes_the_picture_to_a_file(wills: Machine) -> None:
+    from PIL import Image
+
+    page = ids(wills)["2.png"]
+    assert wills.done("show", page, "--picture", "out/two.png").out.endswith("Wrote out/two.png.\n")
+    with Image.open("out/two.png") as picture:
+        assert picture.size == (100, 80)
+    assert "pass --overwrite" in wills.refused("show", page, "--picture", "out/two.png")
+    assert wills.done("show", page, "--picture", "out/two.png", "--overwrite", "--json").json["picture"]
+    assert wills.refused("show", page, "--picture", "two.jpg").endswith("ends in .png.")
+    Path("folder.png").mkdir()
+    assert "is a folder" in wills.refused("show", page, "--picture", "folder.png")
+    assert "has no picture" in wills.refused("show", ids(wills)["Sources"], "--picture", "s.png")
+
+
+def test_move_places_documents(wills: Machine) -> None:
+    known = ids(wills)
+    box = run(wills, "document.create", '{"name": "Box"}')["id"]
+    said = wills.done("move", known["1.png"], known["2.png"], "--to", box).out
+    assert said.startswith("Moved 2 documents to Box. Take it back with: armarium undo ")
+    wills.done("move", known["2.png"], "--to", box, "--first")
+    assert [one["name"] for one in wills.done("ls", box, "--json").json["items"]] == ["2.png", "1.png"]
+    wills.done("move", known["2.png"], "--to", box, "--after", known["1.png"])
+    assert [one["name"] for one in wills.done("ls", box, "--json").json["items"]] == ["1.png", "2.png"]
+    assert wills.done("move", known["1.png"], "--top", "--json").json["parent_id"] is None
+    assert "to the top." in wills.done("move", known["2.png"], "--top").out
+
+
+def test_moves_that_cannot_be_are_refused(wills: Machine) -> None:
+    known = ids(wills)
+    box = run(wills, "document.create", '{"name": "Box"}')["id"]
+    inner = run(wills, "document.create", f'{{"name": "Inner", "parent_id": "{box}"}}')["id"]
+    assert wills.refused("move", known["1.png"]).startswith("Where to?")
+    assert wills.refused("move", known["1.png"], "--top", "--to", box).startswith("Where to?")
+    assert "--after a document or --first" in wills.refused(
+        "move", known["1.png"], "--to", box, "--first", "--after", inner
+    )
+    assert wills.refused("move", box, "--to", box).endswith(".")
+    assert wills.refused("move", box, "--to", inner).endswith(".")
+    assert wills.refused("move", known["1.png"], "--to", "f" * 32).startswith("There is no document")
+
+
+def test_the_trash_and_back(wills: Machine) -> None:
+    known = ids(wills)
+    assert wills.done("trash").out == "The Trash is empty.\n"
+    said = wills.done("trash", known["1.png"], known["2.png"]).out
+    assert said.startswith("2 documents went to the Trash. Take it back with: armarium undo ")
+    listed = wills.done("trash").out
+    assert known["1.png"] in listed
+    assert "Sources" in listed
+    assert wills.done("trash", "--json").json["total"] == 2
+    assert "in the Trash since" in wills.done("show", known["1.png"]).out
+    assert "1.png" in wills.done("restore", known["1.png"]).out
+    assert wills.done("restore", known["2.png"], "--json").json["count"] == 1
+    assert wills.refused("restore", known["1.png"]).endswith(".")
+    wills.done("trash", known["3.png"])
+    half = wills.refused("restore", known["3.png"], known["1.png"])
+    assert half.endswith("1 document named before it came back.")
+
+
+def test_empty_trash_asks_first(wills: Machine) -> None:
+    known = ids(wills)
+    assert wills.done("empty-trash").out == "The Trash is empty.\n"
+    wills.done("trash", known["1.png"])
+    assert "cannot be undone; pass --yes" in wills.refused("empty-trash")
+    assert "pass --yes" in wills.refused("empty-trash", "--json")
+    assert wills.done("empty-trash", "--dry-run", "--json").json["documents"] == 1
+    assert "?" in wills.done("empty-trash", "--dry-run").out
+    said = wills.done("empty-trash", "--yes").out
+    assert said.startswith("Removed 1 document and 1 file, ")
+    assert "Snapshot before it: " in said
+    assert wills.refused("show", known["1.png"]).startswith("There is no document")
+
+
+@pytest.fixture
+def described(wills: Machine) -> Machine:
+    """The three pages, two of them described."""
+    known = ids(wills)
+    describe(wills, known["1.png"], place="Toledo", pages=12, date="1750-03-01", sealed=True)
+    describe(wills, known["2.png"], place="Cuenca", pages=3, date="1750-09", sealed=False, long="x" * 200)
+    return wills
+
+
+CONDITIONS = [
+    (["place=Toledo"], ["1.png"]),
+    (["place != Toledo", "place"], ["2.png"]),
+    (["place~TOL"], ["1.png"]),
+    (["!place"], ["3.png"]),
+    (["pages:number>=4"], ["1.png"]),
+    (["pages:number<=4"], ["2.png"]),
+    (["pages:number=3..11.5"], ["2.png"]),
+    (["date:date=1750"], ["1.png", "2.png"]),
+    (["date:date=1750-04..1751"], ["2.png"]),
+    (["sealed:checkbox=yes"], ["1.png"]),
+    (["document.name~.png", "place"], ["1.png", "2.png"]),
+    (["no such thing=x"], []),
+]
+
+
+def test_dataset_keeps_what_meets_every_condition(described: Machine) -> None:
+    sources = ids(described)["Sources"]
+    for conditions, names in CONDITIONS:
+        options = [word for one in conditions for word in ("-w", one)]
+        found = described.done("dataset", sources, *options, "--json").json
+        assert [row["name"] for row in found["rows"]] == names, conditions
+
+
+def test_dataset_shows_a_table_and_what_was_counted(described: Machine) -> None:
+    said = described.done(
+        "dataset", "--described", "--sort", "pages:number", "--desc", "-f", "place", "--bins", "date:month"
+    ).out
+    assert said.index("1.png") < said.index("2.png")
+    assert "2 documents." in said
+    assert "┃ pages ┃" in said
+    assert "1750-03" in said
+    assert "│ Cuenca │ 1" in said
+    assert "…" in said
+    assert "x" * 41 not in said.replace("\n", "")
+    assert "these are 2 to 2" in described.done("dataset", "--described", "--limit", "1", "--offset", "1").out
+    assert described.done("dataset", "-w", "place=Lima").out == "0 documents.\n"
+    chosen = described.done("dataset", "--described", "-c", "sealed", "-c", "document.node_kind").out
+    assert "┃ sealed ┃ node_kind ┃" in chosen
+    assert "│ yes    │ document  │" in chosen
+    assert "Cuenca" not in chosen
+    assert described.done("dataset", "--bins", "date", "--json").json["bins"] == [{"bin": "1750", "count": 2}]
+
+
+def test_dataset_goes_into_folders_when_asked(described: Machine) -> None:
+    box = run(described, "document.create", '{"name": "Box"}')["id"]
+    described.done("move", ids(described)["1.png"], "--to", box)
+    deep = run(described, "document.create", f'{{"name": "Deep", "parent_id": "{box}"}}')["id"]
+    described.done("move", ids(described)["2.png"], "--to", deep)
+    assert described.done("dataset", box, "--json").json["total"] == 2
+    assert described.done("dataset", box, "-r", "--json").json["total"] == 3
+    assert described.done("dataset", "--kind", "letter", "--json").json["total"] == 0
+
+
+IMPOSSIBLE = [
+    (("-w", "pages:number=many"), "'many' is no number"),
+    (("-w", "sealed:checkbox=maybe"), "'maybe' is neither true nor false"),
+    (("-w", ""), "An empty name names no attribute"),
+    (("--sort", " "), "An empty name names no attribute"),
+    (("--desc",), "say --sort NAME with it"),
+    (("-w", 'a"b=c'), "an attribute's name holds no"),
+    (("-w", "document.parent_id=x"), "there is no field document.parent_id"),
+    (("-w", "sealed:checkbox>=yes"), "compared with eq or ne"),
+    (("-c", "document.language"), "cannot be shown here"),
+    (("f" * 32,), "There is no document"),
+]
+
+
+def test_a_dataset_that_cannot_be_is_refused(wills: Machine) -> None:
+    for words, said in IMPOSSIBLE:
+        assert said in wills.refused("dataset", *words), words
+
+
+def size(machine: Machine, document: str) -> tuple[int, int]:
+    picture = machine.done("show", document, "--json").json["attachments"]["renditions"][0]
+    return picture["pixel_width"], picture["pixel_height"]
+
+
+def test_crop_cuts_pixels_or_parts_and_is_taken_back(wills: Machine) -> None:
+    known = ids(wills)
+    cut = wills.done("crop", known["1.png"], "--box", "10,5,40,20", "--json").json
+    assert size(wills, cut["children"][0]["id"]) == (40, 20)
+    said = wills.done("crop", known["1.png"], known["2.png"], "--box", "0%, 0%, 50%, 50%").out
+    assert "2.png, crop 1" in said
+    assert "Take it back with: armarium undo " in said
+    assert wills.done("uncrop", known["1.png"]).out.startswith("2 pictures went to the Trash.")
+
+
+def test_split_cuts_in_every_way_it_can_be_said(wills: Machine) -> None:
+    known = ids(wills)
+    two = wills.done("split", known["1.png"], "--at", "40%", "--json").json["items"][0]
+    assert [size(wills, one) for one in two["child_ids"]] == [(40, 80), (60, 80)]
+    assert "2 pictures" in wills.done("unsplit", known["1.png"]).out
+    four = wills.done("split", known["2.png"], "--columns", "2", "--rows", "2", "--json").json["items"][0]
+    assert {size(wills, one) for one in four["child_ids"]} == {(50, 40)}
+    said = wills.done("split", known["3.png"], "--box", "0%,0%,50%,100%", "--box", "60%,0%,40%,50%").out
+    assert "3.png, split 2" in said
+
+
+def test_a_folder_is_cut_as_a_batch(wills: Machine) -> None:
+    sources = ids(wills)["Sources"]
+    said = wills.done("split", sources, "--columns", "2").out
+    assert said.startswith("3 pictures cut, 6 parts made.")
+    undo = said.split("armarium undo ")[1].strip()
+    wills.done("undo", undo)
+    assert len(ids(wills)) == 4
+    batch = wills.done("crop", sources, "--box", "90,0,10,10", "--recursive", "--json").json
+    assert [one["state"] for one in batch["items"]] == ["done"] * 3
+    outside = wills.done("crop", sources, "--box", "90,0,11,10").out
+    assert outside.startswith("0 pictures cut, 0 parts made.")
+    assert outside.count("  failed: ") == 3
+
+
+UNCUT = [
+    (("crop", "--box", "1,2,3"), "is no rectangle"),
+    (("crop", "--box", "a,2,3,4"), "is no rectangle"),
+    (("crop", "--box", "1%,2,3,4"), "mixes pixels and %"),
+    (("crop", "--box", "1.5,2,3,4"), "names parts of pixels"),
+    (("crop", "--box", "90,0,20,10"), "outside the picture"),
+    (("crop", "--box", "0%,0%,0%,10%"), "no area"),
+    (("crop", "--box", "1,1,1,1", "--recursive"), "goes with a folder"),
+    (("split",), "How?"),
+    (("split", "--at", "50%", "--rows", "2"), "How?"),
+    (("split", "--at", "100%"), "is no place between"),
+    (("split", "--at", "half"), "is no place between"),
+    (("split", "--box", "0,0,5,5", "--box", "5,0,5,5"), "are named in %"),
+    (("split", "--box", "0%,0%,50%,50%"), "at least 2"),
+    (("split", "--box", "0%,0%,60%,100%", "--box", "40%,0%,60%,100%"), "overlap"),
+    (("split", "--rows", "2", "--recursive"), "goes with a folder"),
+    (("uncrop",), "."),
+    (("unsplit",), "."),
+]
+
+
+def test_cuts_that_cannot_be_are_refused(wills: Machine) -> None:
+    before = ids(wills)
+    for (command, *options), said in UNCUT:
+        assert said in wills.refused(command, before["1.png"], *options), (command, options)
+    assert ids(wills) == before
+
+
+def test_pictures_and_folders_are_not_cut_together(wills: Machine) -> None:
+    known = ids(wills)
+    assert "not a folder among others" in wills.refused(
+        "crop", known["1.png"], known["Sources"], "--box", "0,0,9,9"
+    )
+    assert wills.refused("split", "f" * 32, "--rows", "2").startswith("There is no document")
+    wills.done("trash", known["3.png"])
+    half = wills.refused("split", known["2.png"], known["3.png"], "--rows", "2")
+    assert half.endswith("1 picture named before it stays split.")
+
+
+def test_canvas_draws_the_folder_into_a_file(wills: Machine) -> None:
+    from PIL import Image
+
+    sources = ids(wills)["Sources"]
+    assert wills.done("canvas", sources).out == "Drew Sources into Sources-canvas.png.\n"
+    with Image.open("Sources-canvas.png") as picture:
+        assert picture.format == "PNG"
+    assert "pass --overwrite" in wills.refused("canvas", sources)
+    drawn = wills.done("canvas", sources, "-o", "a/b.png", "--size", "300", "--json").json
+    assert drawn["size_bytes"] == Path("a/b.png").stat().st_size
+    assert "is a folder" in wills.refused("canvas", sources, "--out", "a")
+    assert "256" in wills.refused("canvas", sources, "--size", "10", "--out", "c.png")
+    assert wills.refused("canvas", "f" * 32).endswith(".")

@@ -1,0 +1,47 @@
+"""The command of the canvas: the picture of it, in a file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from armarium.commandline import Refused, answer, id_of, project_session
+
+
+def commands() -> typer.Typer:
+    """The command."""
+    program = typer.Typer()
+    program.command()(canvas)
+    # Without this, typer would make the one command the whole program.
+    program.callback()(lambda: None)
+    return program
+
+
+def canvas(
+    folder: Annotated[str, typer.Argument(help="Id of a folder (armarium ls shows them).")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The file; left out: NAME-canvas.png, here.")
+    ] = None,
+    size: Annotated[int, typer.Option(help="Pixels of the longest side, 256 to 4096.")] = 1600,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over a file that is there.")] = False,
+) -> None:
+    """Draw the canvas of a folder, its cards, notes and links where they lie, into a PNG file."""
+    identity = id_of(folder)
+    with project_session() as session:
+        name = session.get(f"/api/documents/{identity}")["name"]
+        place = out or Path(re.sub(r'[/\\:*?"<>|\0]', "_", name)[:100] + "-canvas.png")
+        if place.is_dir():
+            raise Refused(f"{place} is a folder; give the name of a file.")
+        if place.exists() and not overwrite:
+            raise Refused(f"{place} is there already; pass --overwrite to write over it.")
+        picture = session.raw(
+            "GET", f"/api/canvas/folders/{identity}/canvas-picture", query={"max_size": size}
+        )
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(picture)
+    answer(
+        {"path": str(place), "folder_id": identity, "size_bytes": len(picture)}, f"Drew {name} into {place}."
+    )

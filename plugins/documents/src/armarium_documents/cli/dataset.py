@@ -1,0 +1,200 @@
+"""The command that shows documents as a table: filtered, sorted, counted by value and by date."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+import typer
+
+from armarium.commandline import Refused, answer, id_of, plural, project_session, table
+
+TYPES = ("text", "number", "rating", "date", "checkbox", "choice", "url", "reference")
+
+_TYPED = re.compile(rf"(?P<attr>.+?)(?::(?P<type>{'|'.join(TYPES)}))?", re.DOTALL)
+_CONDITION = re.compile(
+    rf"(?P<attr>.+?)(?::(?P<type>{'|'.join(TYPES)}))?\s*(?P<op>!=|>=|<=|=|~)\s*(?P<value>.*)", re.DOTALL
+)
+_OPERATORS = {"=": "eq", "!=": "ne", "~": "contains", ">=": "gte", "<=": "lte"}
+_CARRIED = ("name", "prototype_key", "node_kind", "doc_type", "date_original", "date_iso")
+"""Fields of its own that a row carries."""
+
+_MOST_COLUMNS = 6
+_BAR = 40
+
+
+def register(program: typer.Typer) -> None:
+    """Add the command."""
+    program.command()(dataset)
+
+
+def dataset(
+    folder: Annotated[str | None, typer.Argument(help="Id of a folder; left out: the whole project.")] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--where",
+            "-w",
+            metavar="CONDITION",
+            help="place=Toledo, place~tol (contains), place!=Lima, pages:number>=10, date:date=1750..1760, "
+            "place (has a value), !place (has none).",
+        ),
+    ] = None,
+    sort: Annotated[
+        str | None, typer.Option(metavar="NAME[:TYPE]", help="Sort by this, those without a value last.")
+    ] = None,
+    descending: Annotated[bool, typer.Option("--desc", help="The other way round.")] = False,
+    facet: Annotated[
+        list[str] | None, typer.Option("--facet", "-f", metavar="NAME", help="Count the values of this.")
+    ] = None,
+    bins: Annotated[
+        str | None, typer.Option(metavar="NAME[:year|month|day]", help="Count the dates of this; by year.")
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column", "-c", metavar="NAME", help="Show this; left out: what is asked for and what there is."
+        ),
+    ] = None,
+    recursive: Annotated[
+        bool, typer.Option("--recursive", "-r", help="Go into the folder's own folders.")
+    ] = False,
+    kind: Annotated[str | None, typer.Option(metavar="KEY", help="Only documents of this prototype.")] = None,
+    described: Annotated[
+        bool, typer.Option("--described", help="Only documents that have attributes.")
+    ] = False,
+    limit: Annotated[int, typer.Option(min=1, max=500, help="Rows to show.")] = 50,
+    offset: Annotated[int, typer.Option(min=0, help="Rows to pass over.")] = 0,
+) -> None:
+    """Show documents and their attributes as a table. A document's own fields are named document.name, document.date_iso …
+
+    TYPE is text, number, rating, date, checkbox, choice, url or reference; text when left out.
+    """
+    for name in column or []:
+        if name.startswith("document.") and name.removeprefix("document.") not in _CARRIED:
+            there = ", ".join(f"document.{field}" for field in _CARRIED)
+            raise Refused(f"{name} cannot be shown here; of a document's own fields there are {there}.")
+    body: dict[str, Any] = {
+        "parent_id": folder and id_of(folder),
+        "recursive": recursive or folder is None,
+        "prototype_key": kind,
+        "attributed_only": described,
+        "filters": [condition(one) for one in where or []],
+        "limit": limit,
+        "offset": offset,
+        "facets": facet or [],
+    }
+    if sort is not None:
+        attr, type_name = _named(sort)
+        body["sort"] = {"attr": attr, "type": type_name, "direction": "desc" if descending else "asc"}
+    elif descending:
+        raise Refused("--desc turns a sort round; say --sort NAME with it.")
+    if bins is not None:
+        body["bins"] = _bins(bins)
+    with project_session() as session:
+        found = session.post("/api/documents/dataset/query", body)
+    asked = [one["attr"] for one in body["filters"]] + ([body["sort"]["attr"]] if sort is not None else [])
+    answer(found, lambda: _show(found, column or _columns(found, asked), body))
+
+
+def condition(words: str) -> dict[str, Any]:
+    """A condition as it is typed, as the filter the engine takes; Refused when it is none."""
+    meant = _CONDITION.fullmatch(words.strip())
+    if meant is None:
+        absent = words.strip().startswith("!")
+        attr, type_name = _named(words.strip().removeprefix("!"))
+        return {"attr": attr, "op": "not_set" if absent else "is_set", "type": type_name}
+    kind, op, value = meant["type"] or "text", _OPERATORS[meant["op"]], meant["value"]
+    one: dict[str, Any] = {"attr": meant["attr"].strip(), "op": op, "type": kind}
+    low, between, high = value.partition("..")
+    if between and low and high and op == "eq" and kind in ("number", "rating", "date"):
+        return {**one, "op": "between", "value": _value(low, kind), "value2": _value(high, kind)}
+    return {**one, "value": _value(value, kind) if op != "contains" else value}
+
+
+def _value(words: str, kind: str) -> Any:
+    words = words.strip()
+    if kind in ("number", "rating"):
+        try:
+            return int(words) if re.fullmatch(r"[+-]?\d{1,18}", words) else float(words)
+        except ValueError:
+            raise Refused(f"{words!r} is no number, and a {kind} is compared with one.") from None
+    if kind == "checkbox":
+        if words.casefold() not in ("true", "false", "yes", "no"):
+            raise Refused(
+                f"{words!r} is neither true nor false, and a checkbox is compared with one of them."
+            )
+        return words.casefold() in ("true", "yes")
+    return words
+
+
+def _named(words: str) -> tuple[str, str]:
+    """The attribute and type in `NAME[:TYPE]`."""
+    meant = _TYPED.fullmatch(words.strip())
+    if meant is None:
+        raise Refused("An empty name names no attribute; say NAME or NAME:TYPE.")
+    return meant["attr"], meant["type"] or "text"
+
+
+def _bins(words: str) -> dict[str, str]:
+    attr, colon, granularity = words.rpartition(":")
+    if colon and granularity in ("year", "month", "day"):
+        return {"attr": attr, "granularity": granularity}
+    return {"attr": words, "granularity": "year"}
+
+
+def _columns(found: dict[str, Any], asked: list[str]) -> list[str]:
+    """What was asked about, then what the rows have, the most common first."""
+    counts: dict[str, int] = {}
+    for row in found["rows"]:
+        for name, value in row["attributes"].items():
+            if value not in (None, "", [], {}):
+                counts[name] = counts.get(name, 0) + 1
+    common = sorted(counts, key=lambda name: -counts[name])
+    return list(dict.fromkeys([*(name for name in asked if name != "document.name"), *common]))[
+        :_MOST_COLUMNS
+    ]
+
+
+def _show(found: dict[str, Any], columns: list[str], body: dict[str, Any]) -> None:
+    rows = [(row["id"], row["name"], *(_cell(row, name) for name in columns)) for row in found["rows"]]
+    if rows:
+        headings = [name.removeprefix("document.") for name in columns]
+        table("", ("id", "name", *headings), rows)
+    last = found["offset"] + len(rows)
+    shown = f"; these are {found['offset'] + 1} to {last}" if rows and len(rows) < found["total"] else ""
+    typer.echo(f"{plural(found['total'], 'document')}{shown}.")
+    for key, defaults in found["defaults_by_prototype"].items():
+        if "_unresolved" in defaults:
+            typer.echo(f"{key}: {defaults['_unresolved']}")
+    for attr, values in found["facets"].items():
+        table(
+            attr, ("value", "documents", ""), _bars([(_words(one["value"]), one["count"]) for one in values])
+        )
+    if "bins" in body:
+        given = [(one["bin"], one["count"]) for one in found["bins"]]
+        table(
+            f"{body['bins']['attr']} by {body['bins']['granularity']}",
+            ("when", "documents", ""),
+            _bars(given),
+        )
+
+
+def _cell(row: dict[str, Any], name: str) -> str:
+    own = name.removeprefix("document.")
+    value = row.get(own) if name.startswith("document.") else row["attributes"].get(name)
+    words = " ".join(_words(value).split())
+    return words if len(words) <= 40 else f"{words[:39]}…"
+
+
+def _words(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(_words, value))
+    return "" if value is None else str(value)
+
+
+def _bars(counted: list[tuple[str, int]]) -> list[tuple[str, int, str]]:
+    most = max((count for _, count in counted), default=1)
+    return [(words, count, "█" * max(1, round(_BAR * count / most))) for words, count in counted]

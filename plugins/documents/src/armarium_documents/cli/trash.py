@@ -1,0 +1,118 @@
+"""Commands about the Trash: send there, look, bring back, empty."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from armarium.commandline import (
+    Refused,
+    answer,
+    id_of,
+    plural,
+    project_session,
+    table,
+    wants_json,
+)
+
+
+def register(program: typer.Typer) -> None:
+    """Add the commands."""
+    program.command()(trash)
+    program.command()(restore)
+    program.command("empty-trash")(empty_trash)
+
+
+def trash(
+    documents: Annotated[
+        list[str] | None, typer.Argument(help="Ids of documents; none: list what is in the Trash.")
+    ] = None,
+) -> None:
+    """Send documents to the Trash with all that lies in them, or list what is there."""
+    with project_session() as session:
+        if documents:
+            gone = session.post("/api/documents/delete", {"ids": [id_of(one) for one in documents]})
+            words = f"{plural(gone['item_count'], 'document')} went to the Trash."
+            answer(gone, f"{words} Take it back with: armarium undo {gone['audit_id']}")
+            return
+        found = session.get("/api/documents/trash", limit=1000)
+        while found["count"] < found["total"]:
+            more = session.get("/api/documents/trash", limit=1000, offset=found["count"])
+            found["items"] += more["items"]
+            found["count"] += more["count"]
+            if not more["count"]:
+                break
+    rows = [
+        (one["document_id"], one["name"], one["item_count"], one["from_where"], one["why"])
+        for one in found["items"]
+    ]
+    answer(
+        found,
+        (lambda: table("", ("id", "name", "inside", "from", "why"), rows)) if rows else "The Trash is empty.",
+    )
+
+
+def restore(
+    documents: Annotated[list[str], typer.Argument(help="Ids of documents (armarium trash shows them).")],
+) -> None:
+    """Bring documents back from the Trash to where they were."""
+    ids = [id_of(one) for one in documents]
+    done: list[dict[str, Any]] = []
+    with project_session() as session:
+        try:
+            for identity in ids:
+                done.append(session.post(f"/api/documents/{identity}/restore"))
+        except Refused as refused:
+            if not done:
+                raise
+            before = f" {plural(len(done), 'document')} named before it came back."
+            raise Refused({**refused.body, "detail": f"{refused}{before}", "restored": done}) from refused
+
+    def words() -> None:
+        for one in done:
+            typer.echo(f"{one['message']} Take it back with: armarium undo {one['audit_id']}")
+
+    answer({"items": done, "count": len(done)}, words)
+
+
+def empty_trash(
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
+) -> None:
+    """Remove everything in the Trash for good, after a snapshot; this cannot be undone."""
+    with project_session() as session:
+        plan = session.get("/api/documents/trash/empty")
+        if dry_run or not plan["documents"]:
+            answer(plan, (lambda: _tell(plan)) if plan["documents"] else "The Trash is empty.")
+            return
+        if not yes:
+            if wants_json() or not sys.stdin.isatty():
+                raise Refused(
+                    "Emptying the Trash cannot be undone; pass --yes to do it, --dry-run to see what goes."
+                )
+            _tell(plan)
+            if not typer.confirm("Remove it for good?"):
+                raise Refused("Nothing was removed.")
+        emptied = session.post("/api/documents/trash/empty")
+    removed = emptied["removed"]
+    answer(
+        emptied,
+        f"Removed {plural(removed['documents'], 'document')} and {plural(removed['files'], 'file')}, "
+        f"{_size(emptied['bytes_freed'])}. Snapshot before it: {emptied['snapshot_id']}.",
+    )
+
+
+def _tell(plan: dict[str, Any]) -> None:
+    typer.echo(plan["question"])
+    for one in plan["moved"]:
+        typer.echo(f"  {one['sentence']}")
+
+
+def _size(number: float) -> str:
+    for unit in ("bytes", "KB", "MB"):
+        if number < 1000:
+            return f"{number:.0f} {unit}"
+        number /= 1000
+    return f"{number:.1f} GB"

@@ -1,0 +1,255 @@
+"""Commands about the tree: bring pages in, list, show one document, move."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from armarium.commandline import (
+    Refused,
+    Session,
+    answer,
+    documents_under,
+    finished,
+    full_path,
+    id_of,
+    name_each,
+    plural,
+    project_session,
+    result_of,
+    table,
+)
+
+Ids = Annotated[list[str], typer.Argument(help="Ids of documents (armarium ls shows them).")]
+
+_FIELDS = (
+    ("page_label", "label"),
+    ("date_original", "dated"),
+    ("date_iso", "date"),
+    ("language", "language"),
+    ("script", "script"),
+    ("direction", "direction"),
+    ("case_id", "case"),
+)
+_SUFFIXES = {
+    "image/jpeg": (".jpg", ".jpeg"),
+    "image/png": (".png",),
+    "image/tiff": (".tif", ".tiff"),
+    "application/pdf": (".pdf",),
+}
+_FLAGS = (("is_locked", "locked"), ("is_read", "read"), ("is_starred", "starred"), ("is_flagged", "flagged"))
+
+
+def register(program: typer.Typer) -> None:
+    """Add the commands."""
+    program.command("import")(import_)
+    program.command()(ls)
+    program.command()(show)
+    program.command()(move)
+
+
+def import_(
+    paths: Annotated[list[str], typer.Argument(help="One folder, or files: JPEG, PNG, TIFF, PDF.")],
+    into: Annotated[
+        str | None, typer.Option(help="Id of the folder to put them in; left out: Sources.")
+    ] = None,
+    recursive: Annotated[bool, typer.Option(help="Go into the folder's own folders.")] = True,
+    format_name: Annotated[
+        str | None,
+        typer.Option("--format", help="Of the layout files beside the pictures; left out: recognised."),
+    ] = None,
+) -> None:
+    """Copy pages into the project, and the layout files beside them into the pages they are of."""
+    for path in paths:
+        if not path.strip():
+            raise Refused("An empty path names no file; give a folder, or files.")
+    places = [full_path(path) for path in paths]
+    body: dict[str, Any] = {"recursive": recursive, **({"parent_id": into} if into else {})}
+    if format_name is not None:
+        body["format"] = format_name
+    if len(places) == 1 and Path(places[0]).is_dir():
+        body["folder"] = places[0]
+    else:
+        body["paths"] = places
+    with project_session() as session:
+        started = session.post("/api/documents/import", body)
+        node = finished(session, started["job_id"], "Import")
+        outcome = result_of(session, started["job_id"])
+        children = node.get("children") or []
+        layouts = [result_of(session, child["id"]) for child in children if child["kind"] == "ingest-layouts"]
+
+    def words() -> None:
+        typer.echo(f"Imported {plural(outcome.get('files', 0), 'file')}.")
+        name_each("not imported", outcome, "refused", lambda one: f"{one['file']}: {one['why']}")
+        for found in layouts:
+            typer.echo(f"Read {plural(found.get('passes', 0), 'layout file')} into the pages they are of.")
+            name_each("not paired", found, "unpaired", lambda one: f"{one['file']}: {one['why']}")
+            name_each("not read", found, "refused", lambda one: f"{one['file']}: {one['why']}")
+        if not layouts:
+            name_each("left alone", outcome, "left", str)
+
+    found = {"job_id": started["job_id"], "set_id": started.get("set_id"), **outcome}
+    answer({**found, **({"layouts": layouts[0]} if layouts else {})}, words)
+
+
+def ls(
+    parent: Annotated[str | None, typer.Argument(help="Id of a folder; left out: everything.")] = None,
+    deep: Annotated[bool, typer.Option("--deep/--flat", help="Go into folders, or not.")] = True,
+) -> None:
+    """List what the project holds."""
+    with project_session() as session:
+        at = parent and id_of(parent)
+        if at is not None:
+            # An unknown id is refused even where nothing would be listed.
+            session.get(f"/api/documents/{at}")
+        nodes = list(documents_under(session, at) if deep else _children(session, at))
+    depth: dict[str | None, int] = {}
+    for node in nodes:
+        depth[node["id"]] = depth.get(node["parent_id"], -1) + 1
+    rows = [(n["id"], _kind(n), "  " * depth[n["id"]] + n["name"], n["child_count"] or "") for n in nodes]
+    answer({"items": nodes, "count": len(nodes)}, lambda: table("", ("id", "type", "name", "inside"), rows))
+
+
+def _children(session: Session, parent: str | None) -> Iterable[dict[str, Any]]:
+    offset, total = 0, 1
+    while offset < total:
+        found = session.get("/api/documents", parent_id=parent, limit=500, offset=offset)
+        yield from found["items"]
+        offset, total = offset + 500, found["total"]
+
+
+def _kind(node: dict[str, Any]) -> str:
+    """What a document is, in a word: a note, an alias, an image, else its type."""
+    if node["node_kind"] != "document":
+        return str(node["node_kind"]).replace("_", " ")
+    return str(node.get("file_type") or node["doc_type"])
+
+
+def show(
+    document: Annotated[str, typer.Argument(help="Id of a document (armarium ls shows them).")],
+    picture: Annotated[Path | None, typer.Option(help="Write the document's picture to this file.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over a file that is there.")] = False,
+) -> None:
+    """Show one document: where it is, what is said of it, its pictures and what hangs on it."""
+    identity = id_of(document)
+    with project_session() as session:
+        view = session.get(f"/api/documents/{identity}/view", limit=1)
+        try:
+            described = session.get(f"/api/documents/{identity}/effective-attributes")
+        except Refused as refused:
+            # The chain of its prototype is broken: the rest can be shown all the same.
+            described = {
+                "values": view["document"]["attributes"],
+                "declarations": [],
+                "unresolved": str(refused),
+            }
+        written = _write_picture(session, view, picture, overwrite) if picture is not None else None
+    found = {**view, "described": described, **({"picture": written} if written else {})}
+    # One child is asked for only because the view wants to be asked for one at least.
+    found.pop("children")
+    answer(found, lambda: _show(found, written))
+
+
+def _write_picture(session: Session, view: dict[str, Any], place: Path, overwrite: bool) -> str:
+    node = view["document"]
+    primary = next((one for one in view["attachments"]["renditions"] if one["is_primary"]), None)
+    if primary is None:
+        raise Refused(
+            f"{node['name']} has no picture; armarium ls shows which documents are images or pages."
+        )
+    suffixes = _SUFFIXES.get(primary["mime_type"], ())
+    if suffixes and place.suffix.lower() not in suffixes:
+        raise Refused(f"The picture is {primary['mime_type']}; give a file name that ends in {suffixes[0]}.")
+    if place.is_dir():
+        raise Refused(f"{place} is a folder; give the name of a file.")
+    if place.exists() and not overwrite:
+        raise Refused(f"{place} is there already; pass --overwrite to write over it.")
+    content = session.raw("GET", f"/api/documents/{node['id']}/renditions/{primary['id']}/content")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(content)
+    return str(place)
+
+
+def _show(found: dict[str, Any], written: str | None) -> None:
+    node, hanging = found["document"], found["attachments"]
+    typer.echo(" / ".join([*(above["name"] for above in found["ancestors"]), node["name"]]))
+    kind = _kind(node) + (f", {node['prototype_key']}" if node["prototype_key"] else "")
+    typer.echo(f"  {node['id']}  {kind}")
+    if node["deleted_at"]:
+        typer.echo(f"  in the Trash since {node['deleted_at']}; armarium restore {node['id']} brings it back")
+    for name, word in _FIELDS:
+        if node.get(name):
+            typer.echo(f"  {word}: {node[name]}")
+    flags = [word for name, word in _FLAGS if node[name]]
+    if flags:
+        typer.echo(f"  {', '.join(flags)}")
+    _show_attributes(found["described"])
+    proposed = (node["metadata"].get("proposed_attributes") or {}).get("prototype")
+    if proposed:
+        typer.echo(
+            f"  proposed as: {proposed.get('value') or proposed.get('prototype_key')}, waiting for a person"
+        )
+    if node["page_content"]:
+        typer.echo(f"  text: {_short(node['page_content'])}")
+    for one in hanging["renditions"]:
+        size = (
+            f"{one['pixel_width']} × {one['pixel_height']} pixels" if one["pixel_width"] else "size not known"
+        )
+        typer.echo(
+            f"  picture: {one['role']}, {size}, {one['mime_type']}{', primary' if one['is_primary'] else ''}"
+        )
+    for what, number in (
+        ("inside", found["children_total"]),
+        ("artifacts", len(hanging["artifacts"])),
+        ("annotations", hanging["annotation_count"]),
+        ("entities", hanging["entity_count"]),
+    ):
+        if number:
+            typer.echo(f"  {what}: {number}")
+    if written:
+        typer.echo(f"Wrote {written}.")
+
+
+def _show_attributes(described: dict[str, Any]) -> None:
+    labels = {one["key"]: one["label"] for one in described["declarations"]}
+    own = set(described.get("own_keys", described["values"]))
+    for key, value in described["values"].items():
+        if value is not None:
+            typer.echo(f"  {labels.get(key, key)}: {_short(value)}{'' if key in own else ' (by its kind)'}")
+    if described.get("unresolved"):
+        typer.echo(f"  its kind cannot be told: {described['unresolved']}")
+
+
+def _short(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    words = ", ".join(map(_short, value)) if isinstance(value, list) else str(value)
+    words = " ".join(words.split())
+    return words if len(words) <= 100 else f"{words[:97]}…"
+
+
+def move(
+    documents: Ids,
+    to: Annotated[str | None, typer.Option(help="Id of the folder to move them into.")] = None,
+    top: Annotated[bool, typer.Option("--top", help="Out of every folder, to the top.")] = False,
+    after: Annotated[str | None, typer.Option(help="Id of the document they shall follow there.")] = None,
+    first: Annotated[bool, typer.Option("--first", help="Before everything else there.")] = False,
+) -> None:
+    """Put documents into another folder, or in another place among their neighbours; left out: last."""
+    if (to is not None) == top:
+        raise Refused(
+            "Where to? Say --to FOLDER (its id; the one they are in, to order them there) or --top."
+        )
+    if after is not None and first:
+        raise Refused("Either --after a document or --first, not both.")
+    body: dict[str, Any] = {"ids": [id_of(one) for one in documents], "parent_id": to and id_of(to)}
+    if first or after is not None:
+        body["after_id"] = after and id_of(after)
+    with project_session() as session:
+        moved = session.post("/api/documents/move", body)
+        where = "the top" if to is None else session.get(f"/api/documents/{id_of(to)}")["name"]
+    words = f"Moved {plural(len(moved['ids']), 'document')} to {where}."
+    answer(moved, f"{words} Take it back with: armarium undo {moved['audit_id']}")

@@ -1,0 +1,213 @@
+"""Commands of images: crop, split, and take both back."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Annotated, Any
+
+import typer
+
+from armarium.commandline import (
+    Refused,
+    Session,
+    answer,
+    finished,
+    id_of,
+    plural,
+    project_session,
+)
+
+_NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(%?)\s*")
+_BOX = "LEFT,TOP,WIDTH,HEIGHT"
+
+Recursive = Annotated[bool, typer.Option("--recursive", "-r", help="Of a folder: its own folders too.")]
+
+
+def commands() -> typer.Typer:
+    """The commands."""
+    program = typer.Typer()
+    program.command()(crop)
+    program.command()(uncrop)
+    program.command()(split)
+    program.command()(unsplit)
+    return program
+
+
+def crop(
+    pictures: Annotated[
+        list[str], typer.Argument(help="Ids of images or pages, or of one folder for all that it holds.")
+    ],
+    box: Annotated[
+        str,
+        typer.Option(
+            metavar=_BOX, help="What to cut out: pixels, or parts of the picture as 10%,5%,80%,90%."
+        ),
+    ],
+    recursive: Recursive = False,
+) -> None:
+    """Cut the same rectangle out of pictures; each becomes a child of its source, which stays as it is."""
+    region = region_of(box)
+    with project_session() as session:
+        folder = _folder(session, pictures)
+        if folder is not None:
+            _batch(session, folder, {"kind": "crop", "region": region}, recursive)
+            return
+        if recursive:
+            raise Refused("--recursive goes with a folder; these are pictures.")
+        cut = session.post(
+            "/api/images/crops/batch", {"document_ids": [id_of(one) for one in pictures], "region": region}
+        )
+
+    def words() -> None:
+        _tell(cut["children"])
+        for one in cut["failed"]:
+            typer.echo(f"  not cut: {one['document_id']}: {one['why']}")
+        typer.echo(f"Take it back with: armarium undo {cut['audit_id']}")
+
+    if not cut["children"]:
+        first = cut["failed"][0]
+        more = f" {len(cut['failed']) - 1} more could not be cut either." if len(cut["failed"]) > 1 else ""
+        raise Refused({"detail": f"{first['why']}{more}", **cut})
+    answer(cut, words)
+
+
+def split(
+    pictures: Annotated[
+        list[str], typer.Argument(help="Id of an image or page, or of a folder for all that it holds.")
+    ],
+    columns: Annotated[int, typer.Option(min=1, max=64, help="Equal parts side by side.")] = 1,
+    rows: Annotated[int, typer.Option(min=1, max=64, help="Equal parts one below the other.")] = 1,
+    at: Annotated[
+        str | None, typer.Option(metavar="PERCENT", help="Two parts side by side, cut here: 48%.")
+    ] = None,
+    box: Annotated[
+        list[str] | None,
+        typer.Option(metavar=_BOX, help="One part, as 0%,0%,48%,100%; twice or more, without overlap."),
+    ] = None,
+    recursive: Recursive = False,
+) -> None:
+    """Split pictures into parts, as a photograph of two facing pages; each part becomes a child of its source."""
+    regions = regions_of(columns, rows, at, box or [])
+    done: list[dict[str, Any]] = []
+    with project_session() as session:
+        folder = _folder(session, pictures)
+        if folder is not None:
+            _batch(session, folder, {"kind": "split", "regions": regions}, recursive)
+            return
+        if recursive:
+            raise Refused("--recursive goes with a folder; these are pictures.")
+        for one in pictures:
+            try:
+                done.append(session.post(f"/api/images/{id_of(one)}/split", {"regions": regions}))
+            except Refused as refused:
+                if not done:
+                    raise
+                before = " " + plural(
+                    len(done), "picture named before it stays", "pictures named before it stay"
+                )
+                raise Refused(
+                    {**refused.body, "detail": f"{refused}{before} split.", "split": done}
+                ) from refused
+
+    def words() -> None:
+        for one in done:
+            _tell(one["children"])
+            typer.echo(f"Take it back with: armarium undo {one['audit_id']}")
+
+    answer({"items": done, "count": len(done)}, words)
+
+
+def uncrop(
+    picture: Annotated[str, typer.Argument(help="Id of a picture (all its crops) or of one crop.")],
+) -> None:
+    """Take crops back: they go to the Trash."""
+    _take_back(picture, "uncrop")
+
+
+def unsplit(
+    picture: Annotated[str, typer.Argument(help="Id of a picture that was split, or of one of its parts.")],
+) -> None:
+    """Take the parts of a split back: they go to the Trash."""
+    _take_back(picture, "unsplit")
+
+
+def _take_back(picture: str, verb: str) -> None:
+    with project_session() as session:
+        gone = session.post(f"/api/images/{id_of(picture)}/{verb}")
+    words = f"{plural(len(gone['removed_ids']), 'picture')} went to the Trash."
+    answer(gone, f"{words} Bring them back with: armarium undo {gone['audit_id']}")
+
+
+def region_of(box: str) -> dict[str, Any]:
+    """The rectangle that *box* names, in pixels or in fractions; Refused when it names none."""
+    parts = [_NUMBER.fullmatch(part) for part in box.split(",")]
+    if len(parts) != 4 or not all(parts):
+        raise Refused(f"{box!r} is no rectangle: say {_BOX}, four numbers of pixels or four with %.")
+    numbers = [float(part[1]) for part in parts if part]
+    percent = {bool(part[2]) for part in parts if part}
+    if len(percent) > 1:
+        raise Refused(f"{box!r} mixes pixels and %; use one of them for all four numbers.")
+    names = ("left", "top", "width", "height")
+    if percent == {True}:
+        fractions = [number / 100 for number in numbers]
+        return {**dict(zip(names, fractions, strict=True)), "unit": "fraction"}
+    if any(number != math.floor(number) for number in numbers):
+        raise Refused(f"{box!r} names parts of pixels; use whole numbers, or % for parts of the picture.")
+    return {**dict(zip(names, map(int, numbers), strict=True)), "unit": "pixel"}
+
+
+def regions_of(columns: int, rows: int, at: str | None, boxes: list[str]) -> list[dict[str, Any]]:
+    """The parts of a split, from whichever way they are named; Refused for none, or for two ways at once."""
+    if (columns > 1 or rows > 1) + (at is not None) + bool(boxes) != 1:
+        raise Refused("How? Say --columns or --rows, or --at 48%, or --box twice or more: one of these ways.")
+    if boxes:
+        found = [region_of(box) for box in boxes]
+        if any(one["unit"] == "pixel" for one in found):
+            raise Refused("The parts of a split are named in %, as 0%,0%,48%,100%.")
+        return [{"bbox": [one["left"], one["top"], one["width"], one["height"]]} for one in found]
+    if at is not None:
+        meant = _NUMBER.fullmatch(at)
+        cut = float(meant[1]) / 100 if meant else 0.0
+        if not 0 < cut < 1:
+            raise Refused(f"{at!r} is no place between 0% and 100% of the width.")
+        return [{"bbox": [0.0, 0.0, cut, 1.0]}, {"bbox": [cut, 0.0, 1.0 - cut, 1.0]}]
+    return [
+        {"bbox": [column / columns, row / rows, 1 / columns, 1 / rows]}
+        for row in range(rows)
+        for column in range(columns)
+    ]
+
+
+def _folder(session: Session, ids: list[str]) -> str | None:
+    """The folder that is meant, or None where pictures are; Refused for a folder among others."""
+    kinds = {one: session.get(f"/api/documents/{id_of(one)}")["doc_type"] for one in ids}
+    folders = [one for one, kind in kinds.items() if kind in ("folder", "group")]
+    if folders and len(ids) > 1:
+        raise Refused("Name one folder, or pictures; not a folder among others.")
+    return folders[0] if folders else None
+
+
+def _batch(session: Session, folder: str, spec: dict[str, Any], recursive: bool) -> None:
+    begun = session.post(
+        "/api/images/batch-apply", {"folder_id": folder, "recursive": recursive, "spec": spec}
+    )
+    finished(session, begun["job_id"], spec["kind"].capitalize())
+    batch = session.get(f"/api/images/batch-apply/{begun['batch_id']}")
+    done = [one for one in batch["items"] if one["state"] == "done"]
+    left = [one for one in batch["items"] if one["state"] != "done"]
+    made = sum(len(one["child_ids"]) for one in done)
+
+    def words() -> None:
+        typer.echo(f"{plural(len(done), 'picture')} cut, {plural(made, 'part')} made.")
+        for one in left:
+            typer.echo(f"  {one['state']}: {one['document_id']}: {one['reason'] or ''}")
+        if done:
+            typer.echo(f"Take it back with: armarium undo {begun['job_id']}")
+
+    answer({**batch, "audit_id": begun["audit_id"]}, words)
+
+
+def _tell(children: list[dict[str, Any]]) -> None:
+    for child in children:
+        typer.echo(f"  {child['id']}  {child['name']}")
