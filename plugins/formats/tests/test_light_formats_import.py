@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -56,3 +59,22 @@ def test_labels_without_the_size_of_the_page_are_refused(
         with pytest.raises(Invalid, match="no size") as refusal:
             run(engine, library, page_document, text, "a.txt")
         assert refusal.value.code == "no_page_size"
+
+
+def test_every_real_hocr_file_is_imported_or_refused_in_words(engine: Engine, library: Library) -> None:
+    stated = os.environ.get("ARMARIUM_SHARED_DATA")
+    folder = Path(stated) if stated else Path(__file__).resolve().parents[4] / "shared" / "data"
+    files = [path for one in ("hocr", "odd/hocr") for path in (folder / one).glob("*") if "h" in path.suffix]
+    if not files:
+        pytest.skip("no shared data here (set ARMARIUM_SHARED_DATA)")
+    refused: dict[str, str] = {}
+    for path in files:
+        made = engine.run(library, "document.create", {"name": path.name, "doc_type": "page"}, LOCAL_OWNER)
+        document = str((made.result or {})["id"])
+        try:
+            found = run(engine, library, document, path.read_text(), path.name)
+        except Invalid as refusal:
+            refused[path.name] = str(refusal.code)
+            continue
+        assert found["counts"]["line"] == len(re.findall(r"class=['\"]ocr_line['\"]", path.read_text())), path
+    assert refused == {"notok-system.html": "no_page_size", "notok-typo.html": "no_page_size"}

@@ -1,0 +1,114 @@
+"""Every format driver that is installed holds under broken files: no crash, none over 2 s or 512 MB (quality 8).
+
+Each driver is fuzzed in a process of its own, so that a crash of a parser in C is found as well. `make test` reads some
+hundred mutations a driver, `make soak` a million (ARMARIUM_FUZZ_INPUTS says how many).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from armarium.errors import Invalid
+from armarium_formats.api import Format, PageModel, PageSegment, ReadContext
+from proofs.format_mutations import all_drivers, mutated, seeds
+
+SCRIPT = Path(__file__).with_name("format_mutations.py")
+READERS = sorted(name for name, driver in all_drivers().items() if driver.reads)
+SHORT = 300
+FULL = int(os.environ.get("ARMARIUM_FUZZ_INPUTS", "1000000"))
+SECONDS, MEGABYTES = 2.0, 512
+
+
+def fuzz(name: str, first: int, count: int, seconds: float = SECONDS) -> list[dict[str, Any]]:
+    """What the process for one driver said; a process that died is a finding."""
+    command = [sys.executable, str(SCRIPT), name, str(first), str(count), str(seconds), str(MEGABYTES)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = [json.loads(row) for row in done.stdout.splitlines()]
+    if done.returncode or not found or "inputs" not in found[-1]:
+        found.append(
+            {
+                "driver": name,
+                "wrong": f"the process died ({done.returncode}): {done.stderr[-2000:]}",
+                "number": first,
+            }
+        )
+    return found
+
+
+def faults(found: list[dict[str, Any]]) -> list[str]:
+    return [f"{one['driver']} {one['wrong']} (input {one['number']})" for one in found if "wrong" in one]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", READERS)
+def test_a_driver_holds_under_broken_files(name: str) -> None:
+    # A test never fails for the time of a busy machine: thirty times what is allowed.
+    assert faults(fuzz(name, 0, SHORT, 30 * SECONDS)) == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", READERS)
+def test_a_driver_holds_under_a_million_broken_files(name: str) -> None:
+    share = 10_000
+    with ThreadPoolExecutor(max_workers=max(1, (os.cpu_count() or 2) // 2)) as several:
+        parts = several.map(lambda first: fuzz(name, first, min(share, FULL - first)), range(0, FULL, share))
+        found = [one for part in parts for one in part]
+    assert faults(found) == []
+    assert sum(one.get("inputs", 0) for one in found) == FULL
+
+
+def test_an_input_is_made_again_by_its_number() -> None:
+    files = seeds(all_drivers()["hocr"])
+    made = [mutated(files, "hocr", number) for number in range(50)]
+    assert made == [mutated(files, "hocr", number) for number in range(50)]
+    assert len(set(made)) > 45
+
+
+class Fragile(Format):
+    """What the harness must find out: a crash, an unsound page, a refusal without a sentence, endless work."""
+
+    name, label, extensions, reads = "fragile", "Fragile", (".x",), True
+
+    def __init__(self, fault: str) -> None:
+        self.fault = fault
+
+    def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
+        if self.fault == "crash":
+            raise KeyError("page")
+        if self.fault == "terse":
+            raise Invalid("bad")
+        if self.fault == "slow":
+            while True:
+                pass
+        return [PageModel(1, 1, segments=[PageSegment("", "line")])]
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"), [("crash", "KeyError"), ("terse", "refuses with 422 'bad'"), ("unsound", "has no id")]
+)
+def test_a_fragile_driver_is_found_out(fault: str, words: str) -> None:
+    from proofs.format_mutations import broken
+
+    assert words in str(broken(Fragile(fault), b"x"))
+
+
+def test_endless_work_and_hunger_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    from proofs import format_mutations
+
+    monkeypatch.setattr(format_mutations, "all_drivers", lambda: {"fragile": Fragile("slow")})
+    monkeypatch.setattr(format_mutations, "seeds", lambda driver: [])
+    monkeypatch.setattr(format_mutations, "mutated", lambda files, name, number: b"x")
+    first, _ = format_mutations.run("fragile", 0, 1, 0.05, 512)
+    assert "more than 0.05 seconds" in first["wrong"]
+    monkeypatch.setattr(format_mutations, "all_drivers", lambda: {"fragile": Fragile("unsound")})
+    monkeypatch.setattr(format_mutations, "broken", lambda driver, data: None)
+    (hungry, _) = format_mutations.run("fragile", 0, 1, 1, -1)
+    assert "MB of memory" in hungry["wrong"]
