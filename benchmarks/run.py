@@ -29,6 +29,7 @@ SCRIPTS = (
     "children",
     "segments",
     "segment_growth",
+    "iiif_tile",
 )
 """In the order of the rows in README.md."""
 
@@ -46,6 +47,7 @@ PEERS = (
     "onnxruntime",
     "kraken",
     "pillow",
+    "pyvips",
 )
 
 
