@@ -26,7 +26,6 @@ from armarium.api import (
     new_id,
     now,
     raw_of,
-    rules_of,
 )
 from armarium_documents.actions.transfer.abandoning import abandon
 from armarium_documents.actions.transfer.journal import begin, note, set_state
@@ -39,8 +38,8 @@ from armarium_documents.schemas.transfer import Arrival, TransferParams
 PART_ROWS = 10_000
 """Rows written while the target's writer is held once."""
 
-PART_BYTES = 32 * 1024 * 1024
-"""Bytes of long texts held in memory at once."""
+PART_BYTES = 16 * 1024 * 1024
+"""Characters of long texts held in memory at once."""
 
 _HELD = {
     "parent_id": "CASE WHEN s.id = s.root THEN :parent ELSE renewed(t.parent_id) END",
@@ -189,12 +188,11 @@ class _Transfer:
         rows = size = 0
         whole = self._pointing_in_circles()
         for table in self.selection.tables:
-            long = [i for i, name in enumerate(table.columns) if name in rules_of(table.table).large]
             special = SPECIAL.get(table.name, {})
-            for chunk in self.selection.copies(table, special, self._given() if special else {}):
+            for chunk, long in self.selection.copies(table, special, self._given() if special else {}):
                 part.append((table, chunk))
                 rows += len(chunk)
-                size += sum(len(row[i]) for row in chunk for i in long if row[i] is not None)
+                size += long
                 if not whole and (rows >= PART_ROWS or size >= PART_BYTES):
                     yield part
                     part, rows, size = [], 0, 0

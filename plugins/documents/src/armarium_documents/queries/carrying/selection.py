@@ -13,7 +13,10 @@ from armarium_documents.queries.carrying.tables import CarriedTable, quoted
 from armarium_documents.queries.tree import id_list
 
 CHUNK = 500
-"""Rows held in memory at once."""
+"""Rows handed out at once."""
+
+CHUNK_BYTES = 8 * 1024 * 1024
+"""Characters of long texts handed out at once."""
 
 _QUOTED_ID = re.compile('"([0-9a-f]{32})"')
 
@@ -104,16 +107,27 @@ class Selection(Choice):
 
     def copies(
         self, table: CarriedTable, special: Mapping[str, str], given: Mapping[str, Any]
-    ) -> Iterator[list[tuple[Any, ...]]]:
-        """The copies of *table*'s rows in chunks: tuples in the order of its `columns`."""
+    ) -> Iterator[tuple[list[tuple[Any, ...]], int]]:
+        """The copies of *table*'s rows in chunks, each with the size of its long texts: tuples in order of `columns`."""
         values = self.expressions(table, special)
         cursor = self.db.execute(
             f"SELECT {', '.join(values.values())} FROM {self.rows_of(table)} ORDER BY s.n",
             dict(given),
         )
         places = [index for index, name in enumerate(values) if name in table.json and name not in special]
-        while rows := cursor.fetchmany(CHUNK):
-            yield self._with_new_ids(rows, places) if places else rows
+        long = [i for i, name in enumerate(table.columns) if name in rules_of(table.table).large]
+        rows: list[tuple[Any, ...]] = []
+        size = 0
+        for row in cursor:
+            rows.append(row)
+            for place in long:
+                if row[place] is not None:
+                    size += len(row[place])
+            if len(rows) >= CHUNK or size >= CHUNK_BYTES:
+                yield self._with_new_ids(rows, places), size
+                rows, size = [], 0
+        if rows:
+            yield self._with_new_ids(rows, places), size
 
     def _with_new_ids(self, rows: list[tuple[Any, ...]], places: list[int]) -> list[tuple[Any, ...]]:
         named: set[str] = set()
