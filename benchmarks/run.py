@@ -29,6 +29,7 @@ SCRIPTS = (
     "children",
     "segments",
     "segment_growth",
+    "alto_export",
     "iiif_tile",
 )
 """In the order of the rows in README.md."""

@@ -26,6 +26,7 @@ def schema() -> Schema:
         points_rule=re.compile(rf"{_POINT}(?: {_POINT})*"),
         points_words="pairs of numbers with blanks between",
         foreign={"xlink": XLINK},
+        attributes_apart=True,
     )
 
 

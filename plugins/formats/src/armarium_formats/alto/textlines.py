@@ -54,7 +54,7 @@ class Textlines(Writing):
         shape = self._outline(line, kept, attributes, always=True)
         box = {key: attributes[key] for key in _BOX} if shape else {}
         if line.baseline:
-            attributes["BASELINE"] = " ".join([f"{x} {y}" for x, y in self.whole(line.baseline)])
+            attributes["BASELINE"] = self.places(line.baseline)[1]
         self._others("TextLine", stated, attributes, entry)
         strings = self._strings(line, box, entry, indent + "  ")
         if entry:

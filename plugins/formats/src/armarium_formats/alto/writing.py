@@ -11,7 +11,7 @@ from armarium_formats.alto.own import clean_extras
 from armarium_formats.alto.profile import elements
 from armarium_formats.alto.reading import DIRECTIONS
 from armarium_formats.alto.schema import fits, schema
-from armarium_formats.alto.shapes import box_of, corners
+from armarium_formats.alto.shapes import corners
 from armarium_formats.alto.tags import Tagging
 from armarium_formats.driver import WriteContext
 from armarium_formats.markup.fragments import attribute_of
@@ -20,6 +20,9 @@ from armarium_formats.page_model import PageModel, PageSegment, Point, ordered
 
 IDS = re.compile(r'(<[^<>]*?\s)(ID)="([^"]*)"')
 """The ids in a fragment of ALTO."""
+
+_LAWFUL = re.compile("[0-9 ]*")
+"""What points of whole numbers on the page come to."""
 
 OURS = "what other formats keep"
 
@@ -98,31 +101,35 @@ class Writing:
         """The box goes into the attributes; a shape that is more than a box is answered, or any when *always*."""
         if not segment.points:
             return ""
-        points = self.whole(segment.points)
-        around = box_of(points)
+        points, stated = self.places(segment.points)
+        xs, ys = zip(*points, strict=True)
+        left, top = min(xs), min(ys)
+        around = (left, top, max(xs) - left, max(ys) - top)
         same = kept.get("of") == list(around)
         box = kept["box"] if same and kept.get("box") else around
-        for key, value in zip(("HPOS", "VPOS", "WIDTH", "HEIGHT"), box, strict=True):
-            attributes[key] = str(round(value))
+        attributes["HPOS"], attributes["VPOS"], attributes["WIDTH"], attributes["HEIGHT"] = map(
+            str, map(round, box)
+        )
         if same and kept.get("shape") and schema().is_valid(kept["shape"]):
             return str(kept["shape"])
-        if not always and points == corners(around) and box is around:
+        if not always and list(points) == corners(around) and box is around:
             return ""
-        return f'<Shape><Polygon POINTS="{" ".join([f"{x} {y}" for x, y in points])}"/></Shape>'
+        return f'<Shape><Polygon POINTS="{stated}"/></Shape>'
 
-    def whole(self, points: Sequence[Point]) -> list[tuple[int, int]]:
-        """Points in whole pixels of the page."""
+    def places(self, points: Sequence[Point]) -> tuple[Sequence[Point], str]:
+        """Points in whole pixels of the page, and how they are written: blanks only, as eScriptorium and kraken do."""
+        stated = " ".join([f"{x} {y}" for x, y in points])
+        if _LAWFUL.fullmatch(stated):
+            return points, stated
         found = [(round(x), round(y)) for x, y in points]
-        if found != points and any(
-            x != fx or y != fy for (x, y), (fx, fy) in zip(points, found, strict=True)
-        ):
+        if any(x != fx or y != fy for (x, y), (fx, fy) in zip(points, found, strict=True)):
             self.lose("decimals of coordinates", "places are written in whole pixels")
         if min(map(min, found)) < 0:
             self.lose(
                 "coordinates left of or above the page", "no program reads negative places; they became 0"
             )
             found = [(max(0, x), max(0, y)) for x, y in found]
-        return found
+        return found, " ".join([f"{x} {y}" for x, y in found])
 
     def _others(
         self, element: str, stated: dict[str, str], attributes: dict[str, str], entry: dict[str, Any]

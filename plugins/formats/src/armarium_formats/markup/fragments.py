@@ -51,6 +51,8 @@ def illegal_characters(value: str) -> int:
 
 def attributes_of(values: dict[str, str]) -> str:
     """Attributes as they stand in a start tag, each after a blank."""
+    if not _SPECIAL.search("".join(values.values())):
+        return "".join([f' {key}="{value}"' for key, value in values.items()])
     return "".join([f' {key}="{attribute_of(value)}"' for key, value in values.items()])
 
 
