@@ -323,3 +323,43 @@ def test_a_disk_that_fills_while_files_arrive_is_503(
 def test_a_batch_that_is_no_batch(engine: Engine, library: Library) -> None:
     with pytest.raises(Invalid, match="filename"):
         send(engine, library, {"": picture()})
+
+
+CHECK = "/api/formats/check"
+
+
+def test_a_file_is_checked_where_it_lies(client: TestClient, tmp_path: Path) -> None:
+    layout, label, _, _ = laid(
+        tmp_path,
+        {
+            "1.xml": page("1.png"),
+            "2.txt": b"0 0.5 0.5 0.5 0.5\n7 0.5 0.5 0.1 0.1\n",
+            "2.png": picture(),
+            "classes.txt": b"line\n",
+        },
+    )
+    answer = client.post(CHECK, json={"path": str(layout)})
+    assert answer.status_code == 200, answer.text
+    found = answer.json()
+    assert (found["format"], found["valid"], found["pages"][0]["counts"]["line"]) == ("pagexml", True, 1)
+    assert {one["format"]: one["losses"] for one in found["losses"]}["pagexml"] == []
+    # The picture beside it gives the size, the class names beside it the words.
+    labels = client.post(CHECK, json={"path": str(label)}).json()
+    assert (labels["format"], labels["valid"]) == ("yolo", None)
+    assert labels["pages"][0]["unknown_classes"] == ["7"]
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("x.xml", "bad_path"),
+        ("/etc/passwd", "path_not_allowed"),
+        ("{here}", "not_a_file"),
+        ("{here}/no", "path_not_found"),
+    ],
+)
+def test_a_path_that_may_not_be_read_is_not_checked(
+    client: TestClient, tmp_path: Path, path: str, code: str
+) -> None:
+    answer = client.post(CHECK, json={"path": path.format(here=tmp_path)})
+    assert (answer.status_code, answer.json()["code"]) == (422, code)

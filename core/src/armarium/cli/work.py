@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -70,17 +70,24 @@ def name_each(what: str, outcome: dict[str, Any], key: str, words: Callable[[Any
 
 
 def write_exports(
-    session: Session, pages: list[dict[str, Any]], format_name: str, folder: Path, *, overwrite: bool
+    session: Session,
+    pages: list[dict[str, Any]],
+    format_name: str,
+    folder: Path,
+    *,
+    overwrite: bool,
+    choices: Mapping[str, str] | None = None,
+    told: Callable[[dict[str, Any]], None] | None = None,
 ) -> list[str]:
     """Export *pages* into *folder*, one file each under the name the engine gives; the paths written.
 
-    All or nothing: the files get their names only when every page is exported and no name is taken.
+    *choices* is the query of each (pass_id, order_id, reading_kind); *told* gets each answer without its content. All or nothing: the files get their names only when every page is exported and no name is taken.
     """
     made: list[tuple[Path, Path]] = []
     taken: set[str] = set()
     try:
         for page in pages:
-            given = session.get(f"/api/documents/{page['id']}/export/{format_name}")
+            given = session.get(f"/api/documents/{page['id']}/export/{format_name}", **(choices or {}))
             name = _free(re.sub(r'[/\\:*?"<>|\0]', "_", given["filename"]), taken)
             place = folder / name
             if place.exists() and not overwrite:
@@ -89,7 +96,9 @@ def write_exports(
             fresh = place.with_name(f".{name}.new")
             made.append((fresh, place))
             # Bytes, so that line ends are the format's on every system.
-            fresh.write_bytes(given["content"].encode("utf-8"))
+            fresh.write_bytes(given.pop("content").encode("utf-8"))
+            if told is not None:
+                told(given)
         for fresh, place in made:
             fresh.replace(place)
     finally:

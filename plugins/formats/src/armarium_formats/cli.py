@@ -1,9 +1,9 @@
-"""Commands of formats: write pages to files."""
+"""Commands of formats: which there are, what a file is, and pages written to files."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,10 +12,13 @@ from armarium.commandline import (
     Refused,
     Scope,
     answer,
+    engine_session,
     full_path,
+    id_of,
     pages_of,
     plural,
     project_session,
+    table,
     write_exports,
 )
 
@@ -23,25 +26,144 @@ from armarium.commandline import (
 def commands() -> typer.Typer:
     """The commands."""
     program = typer.Typer()
+    program.command()(formats)
+    program.command("check-file")(check_file)
     program.command()(export)
     return program
 
 
+def _word(format_name: str) -> str:
+    """*format_name* when it can be one, for use in a path."""
+    if ID.fullmatch(format_name) is None:
+        raise Refused(f"There is no format {format_name!r}; armarium formats lists those there are.")
+    return format_name
+
+
+def formats() -> None:
+    """The formats that are read and written."""
+    with engine_session() as session:
+        found = session.get("/api/formats")
+    rows = [
+        (
+            one["name"],
+            one["label"],
+            " ".join(one["extensions"]),
+            "yes" if one["reads"] else "",
+            "yes" if one["writes"] else "",
+            "yes" if one["validated"] else "",
+            _span(one["versions"]),
+        )
+        for one in found["items"]
+    ]
+    columns = ("name", "format", "endings", "read", "written", "checked", "versions")
+    answer(found, lambda: table("", columns, rows))
+
+
+def _span(versions: list[str]) -> str:
+    return versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1]}" if versions else ""
+
+
+def check_file(
+    file: Annotated[str, typer.Argument(help="A layout file of this machine.")],
+    format_name: Annotated[
+        str | None, typer.Option("--format", "-f", help="Read it as this format; left out: it is recognised.")
+    ] = None,
+) -> None:
+    """Say what a layout file is, whether it obeys its schema, and what would be lost of it. Nothing is kept."""
+    body = {"path": full_path(file), **({"format": format_name} if format_name else {})}
+    with engine_session() as session:
+        found = session.post("/api/formats/check", body)
+    answer(found, lambda: _told(found))
+
+
+def _told(found: dict[str, Any]) -> None:
+    version = f" {found['version']}" if found["version"] else ""
+    typer.echo(f"{found['filename']} is {found['label']}{version}, {plural(len(found['pages']), 'page')}.")
+    if found["valid"] is None:
+        typer.echo(
+            f"  schema: not checked. {found['problems'][0]}" if found["problems"] else "  schema: none."
+        )
+    else:
+        typer.echo("  schema: valid." if found["valid"] else "  schema: NOT valid.")
+        for problem in found["problems"] if not found["valid"] else ():
+            typer.echo(f"    {problem}")
+    for page in found["pages"]:
+        counts = page["counts"]
+        size = f"{page['width']} x {page['height']} pixels" if page["width"] else "no size"
+        typer.echo(
+            f"  page {page['number']}: {plural(counts['region'], 'region')}, {plural(counts['line'], 'line')}, "
+            f"{plural(counts['word'], 'word')}, {plural(counts['readings'], 'text')}; {size}"
+            + (f"; of {page['image']}" if page["image"] else "")
+        )
+        if page["refused"]:
+            typer.echo(f"    an import would refuse it: {page['refused']}")
+        for note in page["notes"]:
+            typer.echo(f"    noted: {note}")
+        for one in page["kept"]:
+            typer.echo(f"    kept for the way back: {one['count']} {one['what']}")
+        for word in page["unknown_classes"]:
+            typer.echo(f"    unknown class: {word}")
+    for one in found["losses"]:
+        lost = ", ".join(f"{loss['count']} {loss['what']}" for loss in one["losses"])
+        typer.echo(f"  written as {one['format']}: {f'loses {lost}' if lost else 'loses nothing'}.")
+
+
 def export(
     ids: Scope = None,
-    format_name: Annotated[str, typer.Option("--format", "-f", help="pagexml or plain-text.")] = "pagexml",
+    format_name: Annotated[
+        str, typer.Option("--format", "-f", help="A format that is written; armarium formats lists them.")
+    ] = "pagexml",
     out: Annotated[str, typer.Option("--out", "-o", help="The folder to write to.")] = ".",
     overwrite: Annotated[bool, typer.Option(help="Write over files that are there.")] = False,
+    pass_id: Annotated[
+        str | None, typer.Option("--pass", help="Of one page: the pass to write; left out: the working one.")
+    ] = None,
+    order_id: Annotated[
+        str | None, typer.Option("--order", help="Of one page: the reading order; left out: as written.")
+    ] = None,
+    kind: Annotated[
+        str | None, typer.Option("--kind", help="The kind of readings; left out: transcription.")
+    ] = None,
 ) -> None:
-    """Write pages to files, one a page."""
+    """Write pages to files, one a page, and say what the format could not carry."""
     folder = Path(full_path(out))
     if folder.exists() and not folder.is_dir():
         raise Refused(f"{folder} is a file; --out names a folder.")
-    if ID.fullmatch(format_name) is None:
-        raise Refused(f"There is no format {format_name!r}; armarium plugins lists those there are.")
+    choices = {
+        name: id_of(value)
+        for name, value in (("pass_id", pass_id), ("order_id", order_id))
+        if value is not None
+    }
+    if kind is not None:
+        choices["reading_kind"] = kind
+    lost: list[dict[str, Any]] = []
+
+    def told(given: dict[str, Any]) -> None:
+        lost.append(
+            {
+                "filename": given["filename"],
+                "document_id": given["choices"]["document_id"],
+                "pass_id": given["choices"]["pass_id"],
+                "losses": given["losses"],
+            }
+        )
+
     with project_session() as session:
         pages = pages_of(session, ids or [])
         if not pages:
             raise Refused("There is no page to export; bring some in with armarium import FOLDER.")
-        written = write_exports(session, pages, format_name, folder, overwrite=overwrite)
-    answer({"files": written, "count": len(written)}, f"Wrote {plural(len(written), 'file')} to {folder}.")
+        if len(pages) > 1 and (pass_id is not None or order_id is not None):
+            raise Refused("A pass and a reading order are of one page; name that page.")
+        written = write_exports(
+            session, pages, _word(format_name), folder, overwrite=overwrite, choices=choices, told=told
+        )
+
+    def words() -> None:
+        typer.echo(f"Wrote {plural(len(written), 'file')} to {folder}.")
+        for one in lost:
+            for loss in one["losses"]:
+                typer.echo(
+                    f"  {one['filename']} does not carry {loss['count']} {loss['what']}: {loss['why']}."
+                )
+
+    answer({"files": written, "count": len(written), "exports": lost}, words)

@@ -13,7 +13,7 @@ from armarium_formats.page_model import PageModel, PageSegment, PageText
 
 MAX_LINES: Final = 100_000
 _BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
-_MARKUP = re.compile(r"\s*<(?:[A-Za-z][\w.:-]*[\s/>]|!--|!DOCTYPE|\?)", re.IGNORECASE)
+_MARKUP = re.compile(r"\s*<(?:[A-Za-z][\w.:-]*(?:[\s/>]|$)|!--|!DOCTYPE|\?)", re.IGNORECASE)
 
 
 class PlainText(Format):

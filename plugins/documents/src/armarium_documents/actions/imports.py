@@ -68,7 +68,13 @@ def start_import(ctx: ActionContext, p: ImportParams) -> dict[str, Any]:
     title = f"Import {Path(folder).name if folder else f'{len(paths)} files'}"
     job_id = ctx.enqueue(
         "import-files",
-        {"folder": folder, "paths": paths, "parent_id": parent.id, "recursive": p.recursive},
+        {
+            "folder": folder,
+            "paths": paths,
+            "parent_id": parent.id,
+            "recursive": p.recursive,
+            "format": p.format,
+        },
         title=title,
         subject={"kind": "document", "id": parent.id},
     )

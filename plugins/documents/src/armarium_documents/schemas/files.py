@@ -174,6 +174,8 @@ class ImportParams(Params):
     folder: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
     parent_id: Id | None = None
     recursive: bool = True
+    format: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    """Of the layout files beside the pictures; left out: each is recognised by its content."""
 
     @model_validator(mode="after")
     def _something(self) -> ImportParams:
@@ -205,6 +207,7 @@ class ImportJobArgs(BaseModel):
     folder: str | None = None
     parent_id: str
     recursive: bool = True
+    format: str | None = None
 
 
 class ThumbnailJobArgs(BaseModel):

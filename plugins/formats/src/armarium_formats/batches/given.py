@@ -38,30 +38,41 @@ def named_on_disk(engine: Engine, library: Library, paths: Sequence[str], staged
 
 
 def _named(engine: Engine, library: Library, stated: str) -> Given:
+    given = on_disk(engine, stated)
+    if given.path.is_relative_to(library.path.resolve()):
+        raise Invalid("It lies inside the project itself.")
+    return given
+
+
+def on_disk(engine: Engine, stated: str) -> Given:
+    """The file that a path names on this machine; Invalid in words where it may not or cannot be read."""
     if "\0" in stated:
-        raise Invalid("A path holds no null character.")
+        raise Invalid("A path holds no null character.", code="bad_path")
     path = Path(os.path.expanduser(stated))
     if not path.is_absolute():
-        raise Invalid("It is not a full path; name it from the root of the disk.")
+        raise Invalid("It is not a full path; name it from the root of the disk.", code="bad_path")
     try:
         allowed = engine.allows(path)
     except (OSError, RuntimeError):
-        raise Invalid("It is a link that leads to itself.") from None
+        raise Invalid("It is a link that leads to itself.", code="bad_path") from None
     if not allowed:
         raise Invalid(
             "It lies outside the folders this engine may read (your home folder, mounted volumes, the temporary "
-            "folder), or is a link that leads out of them."
+            "folder), or is a link that leads out of them.",
+            code="path_not_allowed",
         )
     try:
         real = path.resolve(strict=True)
     except (FileNotFoundError, NotADirectoryError):
-        raise Invalid("There is nothing there, or it is a link to nothing. Check the path.") from None
+        raise Invalid(
+            "There is nothing there, or it is a link to nothing. Check the path.", code="path_not_found"
+        ) from None
     except OSError as error:
-        raise Invalid(f"It cannot be read: {error.strerror or error}.") from None
-    if real.is_relative_to(library.path.resolve()):
-        raise Invalid("It lies inside the project itself.")
+        raise Invalid(f"It cannot be read: {error.strerror or error}.", code="bad_path") from None
     if real.is_dir():
-        raise Invalid("It is a folder. Import it with POST /api/documents/import.")
+        raise Invalid("It is a folder. Import it with POST /api/documents/import.", code="not_a_file")
+    if not real.is_file():
+        raise Invalid("It is not an ordinary file.", code="not_a_file")
     return Given(real, path.parent.parts[1:], path.name, kept_at=real)
 
 

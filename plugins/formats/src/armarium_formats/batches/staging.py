@@ -233,7 +233,14 @@ class _Companions:
 
 
 def read_layout(
-    engine: Engine, path: Path, folder: Folder, name: str, pictures: Pictures, companions: dict[str, bytes]
+    engine: Engine,
+    path: Path,
+    folder: Folder,
+    name: str,
+    pictures: Pictures,
+    companions: dict[str, bytes],
+    *,
+    asked: str | None = None,
 ) -> tuple[Opened, bytes] | Mets:
     """Read one file that is no picture: a layout file with its bytes, or a METS file. Refusals as of `open_layout`."""
     with path.open("rb") as file:
@@ -243,7 +250,7 @@ def read_layout(
     # Label files count in fractions or in pixels of a picture they do not name: theirs is the one called like them.
     hint = pictures.hint(folder, name)
     size = hint.size if hint is not None else None
-    return open_layout(engine, data, name, page_size=size, companions=companions), data
+    return open_layout(engine, data, name, asked=asked, page_size=size, companions=companions), data
 
 
 def as_layout(folder: Folder, name: str, opened: Opened) -> LayoutFile:

@@ -40,6 +40,7 @@ class LayoutJobArgs(BaseModel):
     folder: str | None = None
     parent_id: str
     recursive: bool = True
+    format: str | None = None
     set_id: str
 
 
@@ -152,7 +153,7 @@ class Layouts:
         place = said("/".join((*folder, name)) if self.root is not None else str(path))
         number = self.kept.number
         try:
-            found = read_layout(self.ctx.engine, path, folder, name, self.pictures, self._beside(folder))
+            found = self._read(folder, name, path)
         except OSError as error:
             self._refuse(place, f"It cannot be read: {error.strerror or error}.")
         except ServiceError as refusal:
@@ -168,6 +169,11 @@ class Layouts:
         self.kept.number, self.kept.page = number + 1, 0
         if self.kept.number % SAVED_EVERY == 0:
             self.ctx.save(asdict(self.kept))
+
+    def _read(self, folder: Folder, name: str, path: Path) -> tuple[Opened, bytes] | Mets:
+        return read_layout(
+            self.ctx.engine, path, folder, name, self.pictures, self._beside(folder), asked=self.args.format
+        )
 
     def _pages(self, folder: Folder, name: str, opened: Opened, data: bytes) -> None:
         layout = as_layout(folder, name, opened)
@@ -264,7 +270,7 @@ class Layouts:
     def _sized(self, one: dict[str, Any], alone: Alone, picture: PictureFile) -> None:
         folder, name, path = self.files[one["file"]]
         try:
-            found = read_layout(self.ctx.engine, path, folder, name, self.pictures, self._beside(folder))
+            found = self._read(folder, name, path)
             with path.open("rb") as file:
                 data = file.read(MAX_FILE_BYTES + 1)
         except OSError as error:

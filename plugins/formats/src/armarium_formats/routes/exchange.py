@@ -8,9 +8,10 @@ from fastapi import APIRouter, File, Form, Query, Request, Response, UploadFile
 from starlette.responses import FileResponse
 
 from armarium.api import REFUSALS, CurrentEngine, CurrentLibrary, act, json_response
+from armarium_formats.inspecting import check_on_disk
 from armarium_formats.opening import MAX_COMPANION_BYTES, MAX_FILE_BYTES
 from armarium_formats.queries import exchange as queries
-from armarium_formats.schemas.exchange import Exported, FormatList, ImportedAnswer
+from armarium_formats.schemas.exchange import CheckedFile, CheckFile, Exported, FormatList, ImportedAnswer
 
 router = APIRouter(tags=["formats"])
 
@@ -23,6 +24,16 @@ router = APIRouter(tags=["formats"])
 )
 def list_formats(engine: CurrentEngine) -> Response:
     return json_response(queries.list_formats(engine))
+
+
+@router.post(
+    "/api/formats/check",
+    summary="What a file is, whether it is valid, and what each format would lose of it; nothing is kept",
+    response_model=CheckedFile,
+    responses=REFUSALS(),
+)
+def check_file(engine: CurrentEngine, body: CheckFile) -> Response:
+    return json_response(check_on_disk(engine, body.path, asked=body.format))
 
 
 @router.post(

@@ -140,3 +140,45 @@ class Exported(BaseModel):
     content: str
     choices: Choices
     losses: list[LossOut]
+
+
+class CheckFile(Params):
+    """A file on the engine's own machine; `format` forces one instead of recognising it."""
+
+    path: Annotated[str, Field(min_length=1, max_length=4096)]
+    format: Annotated[str, Field(max_length=100)] | None = None
+
+
+class CheckedPage(BaseModel):
+    """A page of a file: `refused` says why an import would refuse it."""
+
+    number: int
+    image: str
+    width: int
+    height: int
+    counts: Counts
+    unknown_classes: list[str]
+    kept: list[Kept]
+    notes: list[str]
+    refused: str | None
+
+
+class FormatLosses(BaseModel):
+    """What a format would lose of the file, and what is wrong with what it writes."""
+
+    format: str
+    losses: list[LossOut]
+    problems: list[str]
+
+
+class CheckedFile(BaseModel):
+    """What a file is; `valid` is null where its version has no schema here."""
+
+    filename: str
+    format: str
+    label: str
+    version: str | None
+    valid: bool | None
+    problems: list[str]
+    pages: list[CheckedPage]
+    losses: list[FormatLosses]

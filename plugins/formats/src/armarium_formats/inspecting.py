@@ -1,0 +1,155 @@
+"""What a layout file is, whether it obeys its schema, and what each format would lose of it; nothing is kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from armarium.api import ServiceError, image_info
+from armarium_formats.batches.given import on_disk
+from armarium_formats.batches.names import called_picture, is_companion, layout_stems, picture_keys
+from armarium_formats.catalogue import drivers
+from armarium_formats.decoding import decode
+from armarium_formats.driver import FormatDriver, ReadContext, WriteContext
+from armarium_formats.opening import (
+    MAX_COMPANION_BYTES,
+    MAX_FILE_BYTES,
+    Opened,
+    Size,
+    open_layout,
+    sized,
+)
+from armarium_formats.page_model import PageModel
+from armarium_formats.placing import place
+
+if TYPE_CHECKING:
+    from armarium.api import Engine
+
+MAX_PROBLEMS = 20
+
+MAX_BESIDE = 10_000
+"""Files of a folder that are looked at for a picture and class names."""
+
+UNNAMED = "page.jpg"
+
+
+def check_on_disk(engine: Engine, stated: str, *, asked: str | None = None) -> dict[str, Any]:
+    """Look at a file of this machine; the picture beside it that is called like it gives its size, class names beside
+    it their words. Raises Invalid for a path that may not be read, and what `inspect` does."""
+    given = on_disk(engine, stated)
+    beside = [path for path in sorted(given.path.parent.iterdir())[:MAX_BESIDE] if path.is_file()]
+    companions = {
+        path.name: path.read_bytes()
+        for path in beside
+        if is_companion(path.name) and path.stat().st_size <= MAX_COMPANION_BYTES
+    }
+    stems = layout_stems(given.name)
+    pictures = [
+        path for path in beside if set(picture_keys(path.name)) & set(stems) and called_picture(path.name)
+    ]
+    size = image_info(pictures[0]).upright_size if len(pictures) == 1 else None
+    with given.path.open("rb") as file:
+        data = file.read(MAX_FILE_BYTES + 1)
+    return inspect(engine, data, given.name, asked=asked, page_size=size, companions=companions)
+
+
+def inspect(
+    engine: Engine,
+    data: bytes,
+    filename: str,
+    *,
+    asked: str | None = None,
+    page_size: Size | None = None,
+    companions: Mapping[str, bytes] | None = None,
+) -> dict[str, Any]:
+    """Look at a file as an import would. Refusals as of `open_layout`; what an import of a page would be refused for
+    stands in `refused` of that page."""
+    opened = open_layout(engine, data, filename, asked=asked, page_size=page_size, companions=companions)
+    valid, problems = _obeys(opened, data)
+    pages = [_page(opened, page, number, page_size) for number, page in enumerate(opened.pages, 1)]
+    return {
+        "filename": filename,
+        "format": opened.driver.name,
+        "label": opened.driver.label,
+        "version": opened.pages[0].version,
+        "valid": valid,
+        "problems": problems[:MAX_PROBLEMS],
+        "pages": pages,
+        "losses": [
+            {"format": driver.name, **_written(driver, opened.pages)}
+            for driver in drivers(engine)
+            if driver.writes
+        ],
+    }
+
+
+def _page(opened: Opened, page: PageModel, number: int, picture: Size | None) -> dict[str, Any]:
+    notes = list(page.notes)
+    counts = {kind: len(page.of_kind(kind)) for kind in ("region", "line", "word")}
+    refused: str | None = None
+    try:
+        placed = place(
+            page, sized(page, picture, opened.filename, notes), opened.filename, opened.driver.name
+        )
+    except ServiceError as refusal:
+        refused = refusal.detail
+        readings = sum(1 for one in page.walk() if one.text.strip())
+    else:
+        notes += placed.notes
+        readings = len(placed.texts)
+    return {
+        "number": number,
+        "image": page.image,
+        "width": page.width,
+        "height": page.height,
+        "counts": {**counts, "readings": readings},
+        "unknown_classes": list(page.unknown_classes),
+        "kept": [{"what": what, "count": count} for what, count in sorted(page.kept.items())],
+        "notes": notes,
+        "refused": refused,
+    }
+
+
+def _obeys(opened: Opened, data: bytes) -> tuple[bool | None, list[str]]:
+    """Whether the file obeys its format's schema; None where its version has no schema here."""
+    driver = opened.driver
+    if not driver.validated:
+        return None, [f"{driver.label} has no schema."]
+    version, written = opened.pages[0].version, _written_version(opened)
+    if written is not None and version is not None and version != written:
+        return None, [f"There is a schema here for {driver.label} {written}, not for {version}."]
+    problems = driver.validate(decode(data).text)
+    return not problems, problems
+
+
+def _written_version(opened: Opened) -> str | None:
+    """The version that a driver writes, which is the one it has a schema of: as it reads what it wrote."""
+    if not opened.driver.writes:
+        return None
+    page = PageModel(width=100, height=100, image=UNNAMED)
+    written = opened.driver.write(page, WriteContext()).content.encode()
+    return opened.driver.read(written, ReadContext(opened.filename))[0].version
+
+
+def _written(driver: FormatDriver, pages: list[PageModel]) -> dict[str, Any]:
+    """What a format would lose of all the pages, and whether what it writes is valid."""
+    losses: Counter[tuple[str, str]] = Counter()
+    problems: list[str] = []
+    for page in pages:
+        # An export names the document's picture where the file named none.
+        named = page if page.image else replace(page, image=UNNAMED)
+        try:
+            written = driver.write(named, WriteContext())
+        except ServiceError as refusal:
+            problems.append(refusal.detail)
+            continue
+        for loss in written.losses:
+            losses[(loss.what, loss.why)] += loss.count
+        if driver.validated:
+            problems += driver.validate(written.content)
+    return {
+        "losses": [{"what": what, "count": count, "why": why} for (what, why), count in losses.items()],
+        "problems": problems[:MAX_PROBLEMS],
+    }

@@ -1,0 +1,185 @@
+"""Every real file: recognised and read, or refused in words; its lines and texts are as many as XPath counts."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import shared_data
+from lxml import etree
+
+from armarium.api import Engine
+from armarium_formats.trial import Row, trial, write_table
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
+    """The table of all real files, written and read again."""
+    folder = shared_data()
+    if folder is None:
+        pytest.skip("no shared data here (set ARMARIUM_SHARED_DATA)")
+    target = tmp_path_factory.mktemp("table") / "real files.csv"
+    rows = {row.file: row for row in trial(Engine(), folder)}
+    assert write_table(iter(rows.values()), target) == len(rows)
+    with target.open(encoding="utf-8", newline="") as file:
+        assert [row["file"] for row in csv.DictReader(file)] == list(rows)
+    return rows
+
+
+def test_each_file_is_recognised_or_refused_in_words(table: dict[str, Row]) -> None:
+    assert len(table) > 1000
+    silent = [row.file for row in table.values() if not row.recognised_as and not row.refused_why]
+    assert silent == []
+    rude = [
+        row.file for row in table.values() if row.refused_why and not row.refused_why.rstrip().endswith(".")
+    ]
+    assert rude == []
+    broken = [row.file for row in table.values() if "the driver failed" in row.refused_why]
+    assert broken == []
+
+
+def test_what_is_refused_is_what_is_at_fault(table: dict[str, Row]) -> None:
+    """A list of names: one more or less is looked at by a person."""
+    refused = {row.file for row in table.values() if row.refused_why and not row.file.startswith("yolo/")}
+    assert refused == {
+        # No page in it, or no format at all.
+        "LICENSES/michaelscho+bdd-segmentation-data.txt",
+        "odd/abbyy/FineReader10-schema-v1.xml",
+        "odd/tei/bpt6k79040t.xml",
+        # Not well-formed.
+        "odd/alto/alto.xml",
+        "odd/page/pagexml.xml",
+        # A size that is none, and no picture.
+        "odd/alto/invalid_dims.xml",
+        "odd/alto/invalid_zero_dims_missing_image.xml",
+        "odd/hocr/notok-system.html",
+        "odd/hocr/notok-typo.html",
+        "odd/page/invalid_dims.xml",
+        "odd/page/invalid_zero_dims_missing_image.xml",
+        # Shapes beyond the page.
+        "odd/alto/PPN720183197-PHYS_0004.xml",
+        "odd/page/bdd_kraken_B_0573.xml",
+        "odd/page/bdd_transkribus_B_0293.xml",
+        "odd/page/bdd_transkribus_B_0573.xml",
+    }
+    # Boxes in fractions of pictures that no one may pass on.
+    assert all("no picture" in row.refused_why for row in table.values() if "/labels/" in row.file)
+
+
+def test_what_is_written_of_each_file_is_valid(table: dict[str, Row]) -> None:
+    assert [(row.file, row.losses) for row in table.values() if "INVALID" in row.losses] == []
+
+
+def _named(name: str) -> str:
+    return f"*[local-name()='{name}']"
+
+
+def _xml(data: bytes) -> etree._Element:
+    return etree.fromstring(data, etree.XMLParser(resolve_entities=False, huge_tree=True))
+
+
+def _page(data: bytes) -> tuple[int, int]:
+    root = _xml(data)
+    texts = 0
+    for part in root.xpath(
+        "//*[local-name()='TextLine' or local-name()='Word'"
+        " or substring(local-name(), string-length(local-name()) - 5) = 'Region']"
+    ):
+        said = sorted(part.xpath(_named("TextEquiv")), key=lambda one: int(one.get("index") or 10**6))
+        if said:
+            words = said[0].xpath(f"string({_named('Unicode')})") or said[0].xpath(
+                f"string({_named('PlainText')})"
+            )
+            texts += bool(words.strip())
+    return len(root.xpath(f"//{_named('TextLine')}")), texts
+
+
+def _alto(data: bytes) -> tuple[int, None]:
+    return len(_xml(data).xpath(f"//{_named('TextLine')}")), None
+
+
+def _hocr(data: bytes) -> tuple[int, None]:
+    return len(re.findall(rb"""class=['"](?:ocr_line|ocrx_line)['"]""", data)), None
+
+
+def _text(data: bytes) -> tuple[int, int]:
+    lines = [
+        one
+        for one in re.split("\r\n|[\r\n\f\x85\u2028\u2029]", data.decode("utf-8-sig", "replace"))
+        if one.strip()
+    ]
+    return len(lines), len(lines)
+
+
+def _tei(data: bytes) -> tuple[int, None] | None:
+    """Files that draw their lines; where they only break a running text, what a line is is the reader's to say."""
+    drawn = len(_xml(data).xpath(f"//{_named('line')}"))
+    return (drawn, None) if drawn else None
+
+
+COUNTS: dict[str, Callable[[bytes], tuple[int, int | None] | None]] = {
+    "pagexml": _page,
+    "alto": _alto,
+    "hocr": _hocr,
+    "plain-text": _text,
+    "tei": _tei,
+}
+
+
+def test_lines_and_texts_are_as_many_as_an_independent_count(table: dict[str, Row]) -> None:
+    folder = shared_data()
+    assert folder is not None
+    differ = []
+    counted: Counter[str] = Counter()
+    for row in table.values():
+        count = COUNTS.get(row.recognised_as)
+        found = count((folder / row.file).read_bytes()) if count is not None else None
+        if found is None:
+            continue
+        counted[row.recognised_as] += 1
+        lines, texts = found
+        if lines != row.lines or texts not in (None, row.texts):
+            differ.append((row.file, row.lines, row.texts, found))
+    assert differ == []
+    assert counted["pagexml"] > 60
+    assert counted["alto"] > 60
+
+
+STRICT = frozenset(
+    {
+        "a missing outline",
+        "an outline of fewer than three points",
+        "a baseline of one point",
+        "coordinates left of or above the page",
+        "the element TableCell",
+        "ids",
+    }
+)
+"""What PAGE itself does not allow, though files have it: mended in what is written, and said."""
+
+
+def test_nothing_is_lost_where_a_file_is_written_in_its_own_format(table: dict[str, Row]) -> None:
+    lost = {}
+    for row in table.values():
+        if row.recognised_as in ("pagexml", "alto"):
+            (own,) = [one for one in row.losses.split("; ") if one.startswith(f"{row.recognised_as}: ")]
+            words = {re.sub(r"^[0-9]+ ", "", one) for one in own.split(": ", 1)[1].split(", ")}
+            if words - STRICT - {"none"}:
+                lost[row.file] = words - STRICT
+    assert lost == {}
+
+
+def test_the_tool_writes_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from armarium_formats.trial import main
+
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "words.txt").write_text("one\ntwo\n")
+    assert main([str(tmp_path / "in"), str(tmp_path / "table.csv")]) == 0
+    assert "1 files looked at" in capsys.readouterr().out
+    assert main(["nowhere"]) == 2
