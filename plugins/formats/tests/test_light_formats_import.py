@@ -13,6 +13,7 @@ from armarium.engine import Engine
 from armarium.errors import Conflict, Invalid
 from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
+from armarium_formats.queries.exchange import export
 
 HOCR = (
     "<div class='ocr_page' title='image a.png; bbox 0 0 1000 1400'><p class='ocr_par' title='bbox 10 10 500 90'>"
@@ -35,8 +36,6 @@ def test_hocr_becomes_a_pass_and_is_not_written(engine: Engine, library: Library
             "SELECT content, confidence FROM content_representation ORDER BY confidence"
         ).all()
     assert rows == [("Dear", None), ("Dear", 0.77)]
-    from armarium_formats.queries.exchange import export
-
     for name in ("hocr", "abbyy", "yolo", "tesseract-box", "qgis-points"):
         with pytest.raises(Conflict, match="read here, not written"):
             export(engine, library, page_document, name)
@@ -78,3 +77,19 @@ def test_every_real_hocr_file_is_imported_or_refused_in_words(engine: Engine, li
             continue
         assert found["counts"]["line"] == len(re.findall(r"class=['\"]ocr_line['\"]", path.read_text())), path
     assert refused == {"notok-system.html": "no_page_size", "notok-typo.html": "no_page_size"}
+
+
+def test_pictures_and_separators_cross_into_page_and_alto(
+    engine: Engine, library: Library, page_document: str
+) -> None:
+    areas = "".join(
+        f"<div class='{name}' title='bbox 10 {top} 500 {top + 50}'></div>"
+        for name, top in (("ocr_photo", 200), ("ocr_separator", 400), ("ocr_table", 600))
+    )
+    run(engine, library, page_document, HOCR.replace("</div>", areas + "</div>"), "a.html")
+    page = export(engine, library, page_document, "pagexml")["content"]
+    for element in ("ImageRegion", "SeparatorRegion", "TableRegion"):
+        assert page.count(f"<{element} ") == 1
+    assert 'custom="structure {type:ocr_photo;}"' in page
+    alto = export(engine, library, page_document, "alto")["content"]
+    assert (alto.count("<Illustration "), alto.count("<GraphicalElement ")) == (1, 1)

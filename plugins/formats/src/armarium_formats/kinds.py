@@ -10,6 +10,28 @@ _TABLES: Final = frozenset({"table", "tableregion"})
 _TEXTS: Final = frozenset({"TextRegion", "TableCell"})
 
 
+_NO_TEXT: Final = {
+    "ocr_photo": "ImageRegion",
+    "ocr_image": "ImageRegion",
+    "ocr_linedrawing": "LineDrawingRegion",
+    "ocr_separator": "SeparatorRegion",
+    "ocr_table": "TableRegion",
+    "Picture": "ImageRegion",
+    "Figure": "ImageRegion",
+    "Barcode": "GraphicRegion",
+    "Separator": "SeparatorRegion",
+    "SeparatorsBox": "SeparatorRegion",
+    "Table": "TableRegion",
+}
+"""Words of formats that are only read (hOCR, FineReader XML, labels) for what is no block of text, in PAGE's elements."""
+
+
+def _of_readers(raw: str | None) -> str | None:
+    """A bare word of a format that is only read behind PAGE's element for it: `ImageRegion:ocr_photo`."""
+    element = _NO_TEXT.get(raw or "")
+    return f"{element}:{raw}" if element else raw
+
+
 def split_kind(raw: str | None) -> tuple[str, str]:
     """The element and the type in a region's `kind_raw`: "TextRegion:heading", "TextBlock:MainZone", or a bare word."""
     name, _, kind = (raw or "").partition(":")
@@ -18,6 +40,7 @@ def split_kind(raw: str | None) -> tuple[str, str]:
 
 def in_page_words(raw: str | None) -> str | None:
     """A region's kind with an ALTO element turned into PAGE's: a TextBlock is a TextRegion, and so on."""
+    raw = _of_readers(raw)
     name, kind = split_kind(raw)
     match name:
         case "TextBlock":
@@ -39,6 +62,7 @@ def in_alto_words(raw: str | None, *, has_regions: bool, has_text: bool) -> tupl
 
     has_regions: other regions stand in it, which only a ComposedBlock may have; has_text: lines stand in it.
     """
+    raw = _of_readers(raw)
     name, kind = split_kind(raw)
     if name == "TableRegion":
         name, kind = "ComposedBlock", kind or "table"
