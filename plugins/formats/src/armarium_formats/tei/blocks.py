@@ -1,0 +1,156 @@
+"""Blocks of a TEI text: the regions that lines stand in where no zone says so, and what a block tells of its zone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from armarium_formats.page_model import PageSegment
+from armarium_formats.tei.keeping import attributes, name_of
+from armarium_formats.tei.surfaces import stated_id
+from armarium_formats.tei.vocabulary import (
+    FEET,
+    FURNITURE_WORDS,
+    MARGINS,
+    REGIONS,
+    XML,
+    is_marginal,
+    language_of,
+    type_and_subtype,
+)
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+    from armarium_formats.tei.collecting import Collecting
+    from armarium_formats.tei.surfaces import Page, Zone
+
+_WRITTEN_BACK = frozenset({"p", "ab", "note", "fw"})
+_POINTERS = ("facs", "corresp", "xml:id", "xml:lang", "xml:space")
+
+
+class Block:
+    """An element of the text that is a region, or stands for the zone it points at."""
+
+    def __init__(self, element: etree._Element, zone: Zone | None, above: Block | None) -> None:
+        self.element = element
+        self.name = name_of(element)
+        self.zone = zone
+        self.above = above
+        self.made: dict[int, PageSegment] = {}
+        self.counted = False
+
+    def zone_of(self, page: Page) -> Zone | None:
+        """The zone of this block or the nearest around it on *page*."""
+        if self.zone is not None and self.zone.page is page:
+            return self.zone
+        return self.above.zone_of(page) if self.above is not None else None
+
+    def place_for(self, walk: Collecting, page: Page) -> PageSegment | None:
+        """The region that a line without a zone stands in; one is made where the text has a block and no zone."""
+        if self.zone is not None and self.zone.page is page:
+            return self.zone.segment
+        if self.name not in REGIONS:
+            return self.above.place_for(walk, page) if self.above is not None else None
+        found = self.made.get(id(page))
+        if found is None:
+            stated = stated_id(self.element) if not self.made else None
+            found = PageSegment(page.identity(stated, self.name), "region")
+            self.made[id(page)] = found
+            self.tell(found, walk.left)
+            walk.mention(found)
+            around = self._around(walk, page)
+            (around.children if around is not None else page.model.segments).append(found)
+        return found
+
+    def _around(self, walk: Collecting, page: Page) -> PageSegment | None:
+        above = self.above
+        if above is None:
+            return None
+        if self.name == "cell" and above.name == "table":
+            return above.place_for(walk, page)
+        zone = above.zone_of(page)
+        return zone.segment if zone is not None else None
+
+    def tell(self, segment: PageSegment, left: Counter[str]) -> None:
+        """What the element says of its region: kind, furniture, language, cell, and what is kept of it."""
+        element, name = self.element, self.name
+        if segment.kind_raw is None:
+            segment.kind_raw = self._kind()
+        said = (element.get("subtype") or "") if name in ("ab", "p", "note") else ""
+        if name == "fw" or said.startswith("furniture"):
+            segment.is_furniture = True
+        if said.endswith("text"):
+            segment.extras = segment.extras or {"tei": {}}
+            segment.extras["tei"]["says_its_lines"] = True
+        if segment.language is None and segment.script is None:
+            segment.language, segment.script = language_of(element.get(f"{XML}lang"))
+        if name == "cell":
+            segment.cell = _cell(element)
+        stated = attributes(element, _POINTERS)
+        if said in ("furniture", "text", "furniture-text"):
+            stated.pop("subtype", None)
+        if name in ("table", "cell"):
+            for key in ("rows", "cols", "n"):
+                stated.pop(key, None)
+        kept: dict[str, str] = {}
+        if name in _WRITTEN_BACK:
+            if name == "p" or (name == "note" and not is_marginal(segment.kind_raw)):
+                kept["name"] = name
+            kept |= {f"@{key}": value for key, value in stated.items() if not self._is_said(key, segment)}
+        elif not self.counted:
+            self.counted = True
+            if name not in ("table", "cell"):
+                left[name] += 1
+            elif stated:
+                left[f"attributes of {name}"] += len(stated)
+        if kept:
+            segment.extras = segment.extras or {"tei": {}}
+            segment.extras["tei"]["block"] = kept
+
+    def _is_said(self, key: str, segment: PageSegment) -> bool:
+        """Whether an attribute says only what the writer says anew: the kind, the place of a marginal note."""
+        value = self.element.get(key) or ""
+        if key == "type":
+            if self.name == "fw" and FURNITURE_WORDS.get(value.casefold()) == segment.kind_raw:
+                return True
+            return value == type_and_subtype(segment.kind_raw)[0]
+        return key == "place" and value == "margin" and is_marginal(segment.kind_raw)
+
+    def _kind(self) -> str | None:
+        element, name = self.element, self.name
+        if name == "fw":
+            word = (element.get("type") or "").strip()
+            return FURNITURE_WORDS.get(word.casefold(), word or None)
+        if name == "note":
+            place = element.get("place") or ""
+            if MARGINS.search(place):
+                return "marginalia"
+            if FEET.search(place):
+                return "footnote"
+            return "endnote" if place.startswith("end") else "note"
+        if name in ("ab", "cb"):
+            return None
+        return REGIONS.get(name) if name != "cell" or self.zone is None else None
+
+
+def _cell(element: etree._Element) -> dict[str, int]:
+    """Row and column of a cell: as our profile numbers them (@n), else by counting rows and cells with their spans."""
+    row = element.getparent()
+    spans = [_count(element.get(key)) for key in ("rows", "cols")]
+    stated = [None, None] if row is None else [row.get("n"), element.get("n")]
+    numbers = [int(one) if one and one.isdigit() and len(one) < 7 else None for one in stated]
+    if numbers[0] is not None and numbers[1] is not None:
+        return {"row": numbers[0], "column": numbers[1], "row_span": spans[0], "column_span": spans[1]}
+    rows = row.itersiblings("{*}row", preceding=True) if row is not None else ()
+    before = element.itersiblings("{*}cell", preceding=True)
+    return {
+        "row": sum(1 for _ in rows),
+        "column": sum(_count(one.get("cols")) for one in before),
+        "row_span": spans[0],
+        "column_span": spans[1],
+    }
+
+
+def _count(stated: str | None) -> int:
+    return int(stated) if stated and stated.isdigit() and 0 < len(stated) < 5 and int(stated) > 0 else 1

@@ -1,0 +1,266 @@
+"""Lines of a TEI text as they are collected: begun at a break, filled across markup, hung into their page when they end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from armarium_formats.markup.fragments import local_name, text_of
+from armarium_formats.page_model import PageModel, PageSegment, PageText
+from armarium_formats.tei.blocks import Block
+from armarium_formats.tei.keeping import name_of, start_tag
+from armarium_formats.tei.lines import Line, Opened, Word, held
+from armarium_formats.tei.surfaces import Page, Surfaces, Zone, stated_id
+from armarium_formats.tei.vocabulary import LINE_POINTERS, WORD_POINTERS, XML, language_of
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+POINTING = ("facs", "corresp")
+
+
+class Collecting:
+    """Where the walk over a text stands, and the lines it has begun and ended."""
+
+    def __init__(self, surfaces: Surfaces) -> None:
+        self.surfaces = surfaces
+        self.notes = surfaces.notes
+        self.ranks: dict[int, int] = {}
+        self.counted = 0
+        self.walked = 0
+        self.left: Counter[str] = Counter()
+        self.filled: set[int] = set()
+        self.breaks: dict[etree._Element, Page] = {}
+        self.page: Page | None = None
+        self.first: Page | None = None
+        self.block: Block | None = None
+        self.line: Line | None = None
+        self.open: list[Opened] = []
+        self.mode = "both"
+        self.preserve = False
+        self.in_source = False
+
+    def characters(self, text: str | None) -> None:
+        if not text:
+            return
+        if self.line is None:
+            if not text.strip(" \t\r\n"):
+                return
+            self.begin(None)
+        line = self.line
+        assert line is not None
+        piece = held(text) if self.preserve else text
+        if self.mode in ("both", "plain"):
+            line.plain.append(piece)
+        if self.mode in ("both", "edited"):
+            line.edited.append(piece)
+        line.markup.append(text_of(text))
+
+    def opened(self, element: etree._Element) -> Opened:
+        opened = Opened(element, local_name(str(element.tag)))
+        if self.line is None and not len(element) and not (element.text or "").strip():
+            self.begin(None)
+        if self.line is not None:
+            self.line.markup.append(start_tag(element))
+            self.line.is_marked = True
+            opened.written = True
+        self.open.append(opened)
+        return opened
+
+    def closed(self, opened: Opened) -> None:
+        self.open.pop()
+        if self.line is not None:
+            self.line.markup.append(f"</{opened.tag}>")
+
+    # ------------------------------------------------------------------------------------------ lines
+
+    def target(self) -> Page:
+        if self.page is None:
+            if self.first is None:
+                self.first = Page(PageModel(0, 0), "the whole text")
+                self.surfaces.pages.append(self.first)
+            self.page = self.first
+        return self.page
+
+    def begin(self, zone: Zone | None) -> None:
+        if zone is not None:
+            self.page = zone.page
+        line = self.line = Line(self.target(), zone, self.next())
+        if zone is not None:
+            self.ranks.setdefault(id(zone.segment), line.rank)
+        for opened in self.open:
+            line.markup.append(start_tag(opened.element, again=opened.written))
+            line.is_marked = opened.written = True
+
+    def line_of(self, element: etree._Element, zone: Zone) -> None:
+        """An element that is a line itself, by its zone: the line begun takes it, or a new one begins."""
+        line = self.line
+        if line is not None and line.detached:
+            return
+        if line is not None and line.zone is None and not "".join(line.plain).strip():
+            self.page = line.page = zone.page
+            line.zone = zone
+            self.ranks.setdefault(id(zone.segment), line.rank)
+        elif line is None or line.zone is not zone:
+            self.finish()
+            self.begin(zone)
+        assert self.line is not None
+        self.line.language = element.get(f"{XML}lang")
+
+    def pause(self) -> None:
+        """Before a block: end the line, unless a line break has only just begun it."""
+        line = self.line
+        if line is None or line.detached or self.open or "".join(line.plain).strip() or line.words:
+            self.finish()
+
+    def finish(self) -> None:
+        line, self.line = self.line, None
+        if line is None:
+            return
+        if line.detached:
+            self.line = line
+            return
+        line.markup += [f"</{opened.tag}>" for opened in reversed(self.open)]
+        texts = line.texts()
+        page = line.page
+        assert page is not None
+        if line.zone is None and not texts and not line.words:
+            if any(piece.strip() and not piece.startswith("<") for piece in line.markup):
+                self.left["text that does not count on a line of its own"] += 1
+            return
+        if line.zone is not None:
+            segment = line.zone.segment
+            segment.kind = "line"
+        else:
+            segment = PageSegment(page.identity(line.identity, "line"), "line")
+            self.ranks[id(segment)] = line.rank
+        self.put(segment, line.zone, page)
+        self.fill(segment, texts, page)
+        if line.language and not segment.language:
+            segment.language, segment.script = language_of(line.language)
+        if line.attributes.get("type") == "furniture":
+            segment.is_furniture = True
+            line.attributes.pop("type")
+        if line.attributes:
+            extras = (segment.extras or {}).get("tei", {})
+            segment.extras = {"tei": {**extras, "lb": {**line.attributes, **extras.get("lb", {})}}}
+            for key in line.attributes:
+                page.notes.kept[f"attribute lb/@{key}"] += 1
+        for word in line.words:
+            self.settle_word(word, segment, line.zone)
+
+    def fill(self, segment: PageSegment, texts: list[PageText], page: Page) -> None:
+        """Give a line its texts; a line that has one from its zone keeps it, and another text is an alternative."""
+        if texts and texts[0].extras:
+            page.notes.kept["markup in texts"] += 1
+        if not segment.texts:
+            segment.texts = texts
+        elif texts and id(segment) in self.filled:
+            page.notes.note("A zone is the place of more than one line of text; they were put together")
+            segment.texts[0] = PageText(f"{segment.text} {texts[0].text}".strip())
+        elif texts and texts[0].text == segment.text:
+            segment.texts = texts
+        elif texts:
+            page.notes.kept["alternative readings (text beside the source document)"] += 1
+            segment.texts += texts
+        if not self.in_source and texts:
+            self.filled.add(id(segment))
+
+    def put(self, segment: PageSegment, zone: Zone | None, page: Page) -> None:
+        """Hang a line where it belongs: in its zone's parent, else in the region of the text around it."""
+        if zone is not None:
+            self.hang(zone, self.block.zone_of(page) if self.block is not None else None)
+            return
+        around = self.block.place_for(self, page) if self.block is not None else None
+        (around.children if around is not None else page.model.segments).append(segment)
+
+    def hang(self, zone: Zone, around: Zone | None) -> None:
+        """Hang a zone that lies on the bare surface into the one that its text stands in."""
+        up = around
+        while up is not None and up is not zone:
+            up = up.parent
+        if zone.parent is None and around is not None and up is None and zone.page is around.page:
+            zone.parent = around
+
+    def mention(self, segment: PageSegment) -> None:
+        self.ranks.setdefault(id(segment), self.next())
+
+    def next(self) -> int:
+        self.counted += 1
+        return self.counted
+
+    def settle_word(self, word: Word, line: PageSegment | None, zone: Zone | None) -> None:
+        segment = word.zone.segment
+        if segment.texts:
+            self.notes.note("A zone is the place of more than one word; the first counts")
+            return
+        segment.texts, segment.is_furniture = word.texts, word.is_furniture
+        for text in segment.texts:
+            text.extras = None
+        if zone is not None:
+            self.hang(word.zone, zone)
+        elif line is not None and word.zone.parent is None and not word.zone.is_hung:
+            word.zone.is_hung = True
+            line.children.append(segment)
+
+    def know_breaks(self, text: etree._Element) -> None:
+        """The page of every pb: the surface it points at, the one of its place in the sequence, or a page of its own."""
+        found = list(text.iter("{*}pb"))
+        pages = [one for one in self.surfaces.pages if one.element is not None]
+        targets = [self.pointed(one) for one in found]
+        in_sequence = bool(found) and len(found) == len(pages) and not any(targets)
+        if in_sequence:
+            self.notes.note("No pb points at a surface; they were put together in sequence")
+        for number, (element, target) in enumerate(zip(found, targets, strict=True)):
+            if in_sequence:
+                target = pages[number]
+            if isinstance(target, Zone):
+                target = target.page
+            if target is None:
+                name = element.get("n") or stated_id(element) or f"page {len(self.surfaces.pages) + 1}"
+                target = Page(PageModel(0, 0), name.strip())
+                target.model.image = (element.get("facs") or "").strip().split(" ")[0]
+                if target.model.image.startswith("#"):
+                    target.notes.note(f"A pb points at {target.model.image}, which is not there")
+                    target.model.image = ""
+                self.surfaces.pages.append(target)
+            self.breaks[element] = target
+            if element.get("n") and target.name.startswith("surface "):
+                target.name = str(element.get("n"))
+        if found:
+            self.first = self.breaks[found[0]]
+        elif self.surfaces.pages and not self.walked:
+            self.first = self.surfaces.pages[0]
+
+    def know_kinds(self, text: etree._Element) -> None:
+        """What zones are, by what points at them: lb at lines, w at words, blocks at regions."""
+        said: dict[int, tuple[int, Zone, str]] = {}
+        for element in text.iter():
+            zone = self.pointed(element)
+            if not isinstance(zone, Zone):
+                continue
+            name = name_of(element)
+            if name == "lb":
+                rank, kind = 0, "line"
+            elif name in ("w", "pc", "c"):
+                rank, kind = 1, "word"
+            elif name in LINE_POINTERS:
+                rank, kind = 2, "line"
+            elif name in WORD_POINTERS:
+                rank, kind = 3, "word"
+            else:
+                rank, kind = 4, "region"
+            if rank < said.get(id(zone), (9, zone, ""))[0]:
+                said[id(zone)] = rank, zone, kind
+        for rank, zone, kind in said.values():
+            if zone.kind is None or rank < 2:
+                zone.kind = kind
+
+    def pointed(self, element: etree._Element) -> Zone | Page | None:
+        """The zone or surface that an element points at, or that says it starts with it."""
+        for key in POINTING:
+            for pointer in (element.get(key) or "").split():
+                place = self.surfaces.places.get(pointer.rpartition("#")[2]) if "#" in pointer else None
+                if place is not None:
+                    return place
+        return None

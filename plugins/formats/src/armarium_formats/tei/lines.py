@@ -1,0 +1,83 @@
+"""A line of a TEI text while it is collected: what counts, what an editor made of it, and the markup in it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from armarium_formats.page_model import PageText
+from armarium_formats.tei.vocabulary import EDITED_KIND
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+    from armarium_formats.tei.surfaces import Page, Zone
+
+_BLANKS = re.compile(r"[ \t\r\n]+")
+_HELD = str.maketrans({" ": "\ufdd0", "\t": "\ufdd1", "\r": "\ufdd2", "\n": "\ufdd3"})
+_GIVEN = str.maketrans({"\ufdd0": " ", "\ufdd1": "\t", "\ufdd2": "\r", "\ufdd3": "\n"})
+
+
+def held(text: str) -> str:
+    """Text under xml:space="preserve": its blanks pass the settling of others as signs that no text uses."""
+    return text.translate(_HELD)
+
+
+def settled(pieces: list[str]) -> str:
+    """Pieces of text as one line: blanks run together and gone at both ends, held ones as they were."""
+    return _BLANKS.sub(" ", "".join(pieces)).strip(" ").translate(_GIVEN)
+
+
+@dataclass(slots=True, eq=False)
+class Word:
+    """A word of a line that has a place of its own."""
+
+    zone: Zone
+    texts: list[PageText]
+    is_furniture: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Line:
+    """One line. `detached` ones are collected aside (a word, another reading) and never end at a milestone."""
+
+    page: Page | None = None
+    zone: Zone | None = None
+    rank: int = 0
+    attributes: dict[str, str] = field(default_factory=dict)
+    identity: str | None = None
+    language: str | None = None
+    detached: bool = False
+    plain: list[str] = field(default_factory=list)
+    edited: list[str] = field(default_factory=list)
+    markup: list[str] = field(default_factory=list)
+    is_marked: bool = False
+    is_stated: bool = False
+    confidence: float | None = None
+    kind: str = "transcription"
+    readings: list[PageText] = field(default_factory=list)
+    words: list[Word] = field(default_factory=list)
+
+    def texts(self) -> list[PageText]:
+        """The text that counts with its markup, the other readings, and the edited text where it differs."""
+        plain = settled(self.plain)
+        edited = settled(self.edited)
+        found: list[PageText] = []
+        if plain or self.is_stated:
+            found.append(PageText(plain, self.confidence, self.kind))
+            if self.is_marked:
+                found[0].extras = {"tei": {"xml": _BLANKS.sub(" ", "".join(self.markup)).strip(" ")}}
+            found += self.readings
+            if edited and edited != plain and not any(one.kind == EDITED_KIND for one in found):
+                found.append(PageText(edited, kind=EDITED_KIND))
+        return found
+
+
+@dataclass(slots=True)
+class Opened:
+    """An inline element whose end is still to come, and whether its start stands in some line already."""
+
+    element: etree._Element
+    tag: str
+    written: bool = False

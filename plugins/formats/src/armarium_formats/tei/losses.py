@@ -1,0 +1,63 @@
+"""What a page has and our TEI profile does not carry, counted before a line is written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium_formats.driver import Loss
+from armarium_formats.page_model import PageModel, PageOrder
+
+
+def losses_of(page: PageModel) -> list[Loss]:
+    """Groups of the reading order, what other formats said beyond the model, the structure of a text that was read."""
+    found: list[Loss] = []
+    groups = _groups(page.order)
+    if groups:
+        found.append(
+            Loss(
+                "groups of the reading order", groups, "TEI has the sequence of the text, and no groups in it"
+            )
+        )
+    foreign: dict[str, int] = {}
+    for extras in _extras(page):
+        for driver, kept in extras.items():
+            if driver != "tei" and _says_something(kept):
+                foreign[driver] = foreign.get(driver, 0) + 1
+    found += [
+        Loss(
+            f"what the {driver} file says beyond the model", count, "it is written back into that format only"
+        )
+        for driver, count in foreign.items()
+    ]
+    left: dict[str, int] = (page.extras.get("tei") or {}).get("left") or {}
+    found += [
+        Loss(f"element {what} of the text", count, "the profile has blocks with lines, one after the other")
+        for what, count in left.items()
+    ]
+    return found
+
+
+def _groups(order: PageOrder | None) -> int:
+    """Groups below the top, and the top where it is unordered or says more."""
+    if order is None:
+        return 0
+    inner = sum(1 for node in order.walk() if node.items and node is not order)
+    return inner + (1 if order.items and not order.is_ordered else 0)
+
+
+def _extras(page: PageModel) -> list[dict[str, Any]]:
+    found = [page.extras]
+    for segment in page.walk():
+        found += [one for one in (segment.extras, *(text.extras for text in segment.texts)) if one]
+    return found
+
+
+def _says_something(kept: Any) -> bool:
+    """A bare index of a TextEquiv says nothing that the sequence does not."""
+    return (
+        bool(kept)
+        and kept != {}
+        and not (
+            isinstance(kept, dict) and set(kept) == {"attributes"} and set(kept["attributes"]) <= {"index"}
+        )
+    )

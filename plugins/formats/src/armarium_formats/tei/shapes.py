@@ -1,0 +1,58 @@
+"""The shapes and certainties of a TEI file: rectangles, polygons, probabilities, as numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from armarium_formats.markup.noting import Notes
+from armarium_formats.page_model import Point
+from armarium_formats.pagexml.fragments import parse_points
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+COORDINATES = ("ulx", "uly", "lrx", "lry", "points")
+
+
+def probability(stated: str, notes: Notes) -> float | None:
+    """A @cert from 0 to 1; words (high, low) are no numbers and stay out."""
+    try:
+        value = float(stated)
+    except ValueError:
+        return None
+    if 0 <= value <= 1:
+        return value
+    notes.note(f"A @cert of {stated[:20]} lies outside 0 to 1")
+    return None
+
+
+def outline_of(element: etree._Element, notes: Notes) -> list[Point]:
+    """The points of a zone in its surface's units: `points`, else the rectangle; empty when it states neither."""
+    stated = (element.get("points") or "").strip()
+    if stated:
+        points = parse_points(stated)
+        if points is not None:
+            return points
+        notes.note("The points of a zone are no x,y pairs")
+    box = box_of(element)
+    if box is None:
+        if any(key in element.attrib for key in COORDINATES[:4]):
+            notes.note("A zone states coordinates that are no rectangle")
+        return []
+    left, top, right, bottom = box
+    if right < left or bottom < top:
+        notes.note("A zone states its lower right corner above or left of the upper left one")
+        left, right = min(left, right), max(left, right)
+        top, bottom = min(top, bottom), max(top, bottom)
+    return [(left, top), (right, top), (right, bottom), (left, bottom)]
+
+
+def box_of(element: etree._Element) -> tuple[float, float, float, float] | None:
+    """Left, top, right and bottom as an element states them; None when it does not, or not as numbers."""
+    try:
+        left, top, right, bottom = (float(element.get(key, "")) for key in COORDINATES[:4])
+    except ValueError:
+        return None
+    if not all(abs(one) < 1e9 for one in (left, top, right, bottom)):
+        return None
+    return left, top, right, bottom

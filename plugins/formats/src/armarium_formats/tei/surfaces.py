@@ -1,0 +1,350 @@
+"""Reading the surfaces and zones of a TEI file: pages with their size in pixels, and where things lie on them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from armarium_formats.markup.noting import Notes
+from armarium_formats.page_model import PageModel, PageSegment, Point
+from armarium_formats.pagexml.fragments import parse_points
+from armarium_formats.tei.keeping import attributes, keep, name_of
+from armarium_formats.tei.shapes import COORDINATES, box_of, outline_of, probability
+from armarium_formats.tei.vocabulary import (
+    KEPT_IN_ZONES,
+    LINE_TYPES,
+    REGION_TYPES,
+    WORD_TYPES,
+    XML,
+    decoded,
+    direction_of,
+    language_of,
+)
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+_PIXELS = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(?:px)?\s*")
+_MODELLED = frozenset({*COORDINATES, "xml:id", "xml:lang", "type", "subtype", "cert"})
+LEAST_PIXELS = 1000
+"""A surface that counts in units of its own (centimetres, fractions) is scaled so that its longer side has as many."""
+
+MOST_PIXELS = 1_000_000
+
+
+@dataclass(slots=True, eq=False)
+class Zone:
+    """A place on a page: its segment, the zone around it, and what the file says it is (None while it does not)."""
+
+    segment: PageSegment
+    page: Page
+    parent: Zone | None
+    element: etree._Element
+    kind: str | None = None
+    lines: list[etree._Element] = field(default_factory=list)
+    has_text: bool = False
+    implied: str | None = None
+    """What its content makes likely while nothing says what it is: a zone with a path is a line."""
+    is_hung: bool = False
+    """Whether its segment stands in the tree already, below a line that has no zone."""
+
+
+@dataclass(slots=True, eq=False)
+class Page:
+    """One page while the file is read: the model that grows and how its coordinates become pixels."""
+
+    model: PageModel
+    name: str
+    element: etree._Element | None = None
+    zones: list[Zone] = field(default_factory=list)
+    ids: set[str] = field(default_factory=set)
+    left: float = 0
+    top: float = 0
+    across: float = 1
+    down: float = 1
+    made: Counter[str] = field(default_factory=Counter)
+    extras: dict[str, Any] = field(default_factory=dict)
+    notes: Notes = field(default_factory=Notes)
+
+    def identity(self, stated: str | None, word: str) -> str:
+        """An id of the page: the stated one, else one that is made; a second of the same gets a number."""
+        if stated:
+            if stated not in self.ids:
+                self.ids.add(stated)
+                return stated
+            self.notes.note(f"The id {stated[:60]} stands more than once; others got a number")
+            word = stated
+        while True:
+            self.made[word] += 1
+            made = f"{word}-{self.made[word]}"
+            if made not in self.ids:
+                self.ids.add(made)
+                return made
+
+    def place(self, x: float, y: float) -> Point:
+        """A point of the surface in pixels."""
+        return _number((x - self.left) * self.across), _number((y - self.top) * self.down)
+
+
+def _number(value: float) -> float:
+    value = round(value, 2)
+    return int(value) if value == int(value) else value
+
+
+def stated_id(element: etree._Element) -> str | None:
+    """The xml:id of an element, or the id that older files have."""
+    return element.get(f"{XML}id") or element.get("id")
+
+
+class Surfaces:
+    """The pages that surfaces make, and every zone and surface by its id."""
+
+    def __init__(self, root: etree._Element, page_size: tuple[int, int] | None, notes: Notes) -> None:
+        self.page_size = page_size
+        self.notes = notes
+        self.pages: list[Page] = []
+        self.places: dict[str, Zone | Page] = {}
+        for element in root.iter("{*}surface"):
+            if not any(name_of(above) in ("surface", "zone") for above in element.iterancestors()):
+                self._surface(element)
+
+    def _surface(self, element: etree._Element) -> None:
+        own = stated_id(element)
+        page = Page(PageModel(0, 0), own or f"surface {len(self.pages) + 1}", element)
+        self.pages.append(page)
+        if own:
+            self.places.setdefault(own, page)
+            page.ids.add(own)
+        graphic = self._graphic(element, page)
+        self._size(element, graphic, page)
+        model = page.model
+        model.language, model.script = language_of(element.get(f"{XML}lang"))
+        model.direction = direction_of(element.get("style"))
+        stated = attributes(element, _MODELLED - {"type", "subtype"})
+        if model.direction:
+            stated.pop("style", None)
+        if stated:
+            page.extras["surface"] = stated
+        if own:
+            page.extras["id"] = own
+        page.extras["elements"] = self._children(element, page, None, graphic)
+        loose = (element.text or "").strip() or any((child.tail or "").strip() for child in element)
+        if loose:
+            page.notes.note("A surface has text of its own outside its zones; it was left out")
+
+    def _graphic(self, surface: etree._Element, page: Page) -> etree._Element | None:
+        """The picture of the whole surface: its own, else that of a zone that covers it."""
+        graphics = [child for child in surface if name_of(child) in ("graphic", "media") and child.get("url")]
+        if not graphics:
+            for zone in surface:
+                inside = [child for child in zone if name_of(child) == "graphic" and child.get("url")]
+                if inside and box_of(zone) is not None and box_of(zone) == box_of(surface):
+                    page.model.image = str(inside[0].get("url"))
+                    return None
+            return None
+        chosen = graphics[0]
+        page.model.image = str(chosen.get("url")).strip()
+        stated = attributes(chosen, ("url", "width", "height"))
+        if stated:
+            page.extras["graphic"] = stated
+        return chosen
+
+    def _size(self, surface: etree._Element, graphic: etree._Element | None, page: Page) -> None:
+        """The page's pixels: the picture's, else the surface's own box, scaled where it counts in other units."""
+        pixels = None
+        if graphic is not None:
+            found = [_PIXELS.fullmatch(graphic.get(key) or "") for key in ("width", "height")]
+            if found[0] and found[1]:
+                size = [round(float(one.group(1))) for one in found if one]
+                pixels = (size[0], size[1]) if min(size) > 0 and max(size) <= MOST_PIXELS else None
+            elif graphic.get("width") or graphic.get("height"):
+                page.notes.note("A graphic states its size in other units than pixels")
+        box = box_of(surface)
+        if box is not None and (box[2] - box[0] <= 0 or box[3] - box[1] <= 0):
+            page.notes.note("A surface has the size 0 or less; its coordinates were taken as pixels")
+            box = None
+        if box is None:
+            if pixels is None and COORDINATES[0] in surface.attrib:
+                page.notes.note("A surface states coordinates that are no numbers")
+            page.model.width, page.model.height = pixels or (0, 0)
+            return
+        wide, high = box[2] - box[0], box[3] - box[1]
+        if pixels is None:
+            pixels = self._scaled(wide, high, page)
+        page.left, page.top = box[0], box[1]
+        page.across, page.down = pixels[0] / wide, pixels[1] / high
+        page.model.width, page.model.height = pixels
+
+    def _scaled(self, wide: float, high: float, page: Page) -> tuple[int, int]:
+        whole = wide == int(wide) and high == int(high)
+        if whole and max(wide, high) <= MOST_PIXELS and (max(wide, high) >= 100 or self.page_size is None):
+            return int(wide), int(high)
+        if self.page_size is not None:
+            size = self.page_size
+        else:
+            factor = LEAST_PIXELS / max(wide, high)
+            size = max(1, round(wide * factor)), max(1, round(high * factor))
+        page.notes.note(
+            f"The surface counts in units of its own ({wide:g} x {high:g}); they became {size[0]} x {size[1]} pixels"
+        )
+        return size
+
+    # -------------------------------------------------------------------------------------------- zones
+
+    def _children(
+        self, element: etree._Element, page: Page, parent: Zone | None, taken: etree._Element | None = None
+    ) -> list[str]:
+        """Zones, lines and nested surfaces inside an element; what else is in it, but for its text, as kept XML."""
+        kept: list[str] = []
+        for child in element:
+            name = name_of(child)
+            if name in ("zone", "surface"):
+                self._zone(child, page, parent)
+            elif name == "line":
+                self._line(child, page, parent)
+            elif name == "binaryObject":
+                page.notes.note("A picture inside the file itself was left out")
+            elif name == "note" and child.get("type") == "id":
+                continue
+            elif child is not taken and name in KEPT_IN_ZONES:
+                kept.append(keep(child))
+                page.notes.kept[f"element {name_of(element)}/{name}"] += 1
+            elif child is not taken and parent is not None:
+                parent.has_text = True
+        return kept
+
+    def _zone(self, element: etree._Element, page: Page, parent: Zone | None) -> Zone:
+        note = next(
+            (child for child in element if name_of(child) == "note" and child.get("type") == "id"), None
+        )
+        stated = (note.text if note is not None else None) or stated_id(element)
+        identity = page.identity(stated, "line" if name_of(element) == "line" else "zone")
+        segment = PageSegment(identity, "region")
+        zone = Zone(segment, page, parent, element)
+        page.zones.append(zone)
+        if own := stated_id(element):
+            if own in self.places:
+                self.notes.note(f"The id {own[:60]} stands more than once; pointers mean the first")
+            self.places.setdefault(own, zone)
+        self._facts(element, zone)
+        extras: dict[str, Any] = {}
+        path = self._baseline(element, segment, page, extras)
+        if name_of(element) == "surface":
+            page.notes.note("A surface inside another was read as a zone of it")
+            zone.kind = "region"
+        zone.has_text = name_of(element) == "zone" and (
+            bool((element.text or "").strip()) or any((child.tail or "").strip() for child in element)
+        )
+        children = self._children(element, page, zone, path) if name_of(element) != "line" else []
+        if children:
+            extras["elements"] = children
+        kept = attributes(element, _MODELLED)
+        if element.get("subtype") == "none":
+            kept["subtype"] = "none"
+        if segment.direction:
+            kept.pop("style", None)
+        if kept:
+            extras["zone"] = kept
+            for key in kept:
+                page.notes.kept[f"attribute zone/@{key}"] += 1
+        self._shape(element, zone, extras)
+        if extras:
+            segment.extras = {"tei": extras}
+        self._settle(zone, path is not None)
+        return zone
+
+    def _facts(self, element: etree._Element, zone: Zone) -> None:
+        segment = zone.segment
+        segment.language, segment.script = language_of(element.get(f"{XML}lang"))
+        segment.direction = direction_of(element.get("style"))
+        stated = (element.get("cert") or "").strip()
+        if stated:
+            segment.confidence = probability(stated, zone.page.notes)
+        word = (element.get("type") or "").strip()
+        rendition = (element.get("rendition") or element.get("rend") or "").strip().lstrip("#")
+        for said in (word, rendition):
+            if said.casefold() in LINE_TYPES:
+                zone.kind = zone.kind or "line"
+            elif said.casefold() in WORD_TYPES:
+                zone.kind = zone.kind or "word"
+        subtype = (element.get("subtype") or "").strip()
+        if subtype == "none":
+            subtype = ""
+        if word.casefold() in LINE_TYPES | WORD_TYPES | REGION_TYPES and not subtype:
+            segment.kind_raw = word if word.casefold() not in ("region", "line", "word") else None
+        elif word or subtype:
+            segment.kind_raw = f"{decoded(word)}:{decoded(subtype)}" if subtype else decoded(word)
+
+    def _baseline(
+        self, element: etree._Element, segment: PageSegment, page: Page, extras: dict[str, Any]
+    ) -> etree._Element | None:
+        paths = [child for child in element if name_of(child) == "path"]
+        chosen = next((one for one in paths if one.get("type") == "baseline"), paths[0] if paths else None)
+        if chosen is None:
+            return None
+        points = parse_points(chosen.get("points") or "")
+        if not points:
+            page.notes.note("The points of a path are no x,y pairs")
+            return None
+        segment.baseline = [page.place(x, y) for x, y in points]
+        stated = attributes(chosen, ("points", "type"))
+        if stated:
+            extras["path"] = stated
+        return chosen
+
+    def _shape(self, element: etree._Element, zone: Zone, extras: dict[str, Any]) -> None:
+        page = zone.page
+        points = outline_of(element, page.notes)
+        placed = [page.place(x, y) for x, y in points]
+        pictured = any(name_of(child) in ("graphic", "media", "binaryObject") for child in element)
+        width, height = page.model.width, page.model.height
+        if (
+            pictured
+            and width
+            and any(not (-2 <= x <= width + 2 and -2 <= y <= height + 2) for x, y in placed)
+        ):
+            extras["beyond"] = [list(point) for point in placed]
+            page.notes.note(
+                "A zone with a picture of its own reaches beyond its surface; its outline is kept but not placed"
+            )
+            return
+        zone.segment.points = placed
+
+    def _settle(self, zone: Zone, has_path: bool) -> None:
+        """A zone around one line is that line when it has a baseline or lies in a region; so says a source document."""
+        if has_path:
+            zone.implied = "line"
+        likely = zone.kind or zone.implied
+        bare = [one for one in zone.lines if box_of(one) is None and not one.get("points")]
+        alone = len(bare) == 1 and len(zone.lines) == 1
+        if alone and (likely == "line" or (likely is None and zone.parent is not None)):
+            zone.kind = "line"
+            self._join(zone, bare[0])
+            return
+        for line in zone.lines:
+            self._own_line(line, zone.page, zone)
+        if zone.lines and zone.kind is None:
+            zone.kind = "region"
+        zone.lines = []
+
+    def _line(self, element: etree._Element, page: Page, parent: Zone | None) -> None:
+        if parent is None:
+            self._own_line(element, page, None)
+        else:
+            parent.lines.append(element)
+
+    def _join(self, zone: Zone, line: etree._Element) -> None:
+        if own := stated_id(line):
+            self.places.setdefault(own, zone)
+        stated = attributes(line, ())
+        if stated:
+            zone.segment.extras = zone.segment.extras or {"tei": {}}
+            zone.segment.extras["tei"]["lb"] = stated
+            zone.page.ids.update(filter(None, (stated.get("xml:id"),)))
+
+    def _own_line(self, element: etree._Element, page: Page, parent: Zone | None) -> None:
+        zone = self._zone(element, page, parent)
+        zone.kind = "line"
+        zone.lines = [element]

@@ -1,0 +1,101 @@
+"""Writing the texts of a segment as TEI: what counts, other readings in an `app`, words, confidence, kept markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from armarium_formats.markup.fragments import attributes_of, illegal_characters, lawful, text_of
+from armarium_formats.page_model import PageSegment, PageText
+from armarium_formats.tei.vocabulary import EDITED_KIND, language_tag
+
+_BLANKS = re.compile(r"[ \t\r\n]+")
+Lose = Callable[..., None]
+
+
+def bare(text: str, lose: Lose) -> str:
+    """A text as character data."""
+    if bad := illegal_characters(text):
+        lose("control characters in texts", "XML cannot hold them", bad)
+    return text_of(text)
+
+
+def stated_texts(segment: PageSegment, lose: Lose = lambda *_: None) -> list[PageText]:
+    """The texts of a segment that say something, without what XML cannot hold."""
+    found: list[PageText] = []
+    for text in segment.texts:
+        if bad := illegal_characters(text.text):
+            lose("control characters in texts", "XML cannot hold them", bad)
+            text = replace(text, text=lawful(text.text))
+        if text.text or text.confidence is not None:
+            found.append(text)
+    return found
+
+
+def attributes_for(text: PageText) -> dict[str, str]:
+    """Confidence, and the blanks where they must not be run together."""
+    found: dict[str, str] = {}
+    if text.confidence is not None:
+        found["cert"] = repr(min(1.0, max(0.0, float(text.confidence))))
+    if _BLANKS.sub(" ", text.text).strip(" ") != text.text:
+        found["xml:space"] = "preserve"
+    return found
+
+
+def written(segment: PageSegment, words: Sequence[str], lose: Lose) -> str:
+    """The texts of a line, word or region with its words, which are written already, in sequence."""
+    texts = stated_texts(segment, lose)
+    tag = language_tag(segment.language, segment.script) if segment.kind == "line" else None
+    if not texts:
+        return f'<seg type="words">{" ".join(words)}</seg>' if words else ""
+    first = texts[0]
+    markup = ((first.extras or {}).get("tei") or {}).get("xml")
+    joint = _joint(segment, first.text) if words else None
+    others = [text for text in texts[1:] if not (markup and text.kind == EDITED_KIND)]
+    if markup and words:
+        lose("markup in texts", "the line has words with places of their own, which are written instead")
+        markup = None
+    body = markup or (joint.join(words) if joint is not None else text_of(first.text))
+    stated = attributes_for(first)
+    kind = _word_of_kind(first, lose)
+    if markup:
+        stated.pop("xml:space", None)
+    if others or (words and joint is None):
+        rest = "".join(_reading(text, lose) for text in others)
+        if words and joint is None:
+            rest += f'<rdg type="words">{" ".join(words)}</rdg>'
+        lemma = {**({"type": kind} if kind else {}), **stated}
+        return f'<app type="readings"><lem{attributes_of(lemma)}>{body}</lem>{rest}</app>'
+    if kind:
+        stated["subtype"] = kind
+    if segment.kind == "line" and (stated or tag):
+        language = {"xml:lang": tag} if tag else {}
+        return f"<seg{attributes_of({'type': 'reading', **stated, **language})}>{body}</seg>"
+    if (segment.kind == "region" and stated) or kind:
+        return f"<seg{attributes_of({'type': 'reading', **stated})}>{body}</seg>"
+    return body
+
+
+def _reading(text: PageText, lose: Lose) -> str:
+    word = _word_of_kind(text, lose)
+    kind = {"type": word} if word else {}
+    return f"<rdg{attributes_of({**kind, **attributes_for(text)})}>{text_of(text.text)}</rdg>"
+
+
+def _word_of_kind(text: PageText, lose: Lose) -> str | None:
+    """The kind of a text where it is no transcription; None as well for one that TEI has no word for."""
+    if text.kind == "transcription":
+        return None
+    if re.search(r"\s", text.kind) or text.kind in ("words", ""):
+        lose("the kind of a text", "it is no word of TEI")
+        return None
+    return text.kind
+
+
+def _joint(segment: PageSegment, text: str) -> str | None:
+    """What between the words makes the line's text of them; None when nothing does."""
+    words = [lawful(child.text) for child in segment.children if child.kind == "word"]
+    if not all(words):
+        return None
+    return next((joint for joint in (" ", "") if joint.join(words) == text), None)

@@ -1,0 +1,219 @@
+"""Which TEI elements are blocks, breaks, furniture or readings, and what their words mean in ours."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+NAMESPACE: Final = "http://www.tei-c.org/ns/1.0"
+XML: Final = "{http://www.w3.org/XML/1998/namespace}"
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+ROOTS: Final = frozenset({"TEI", "teiCorpus", "TEI.2", "text", "facsimile", "sourceDoc"})
+"""A file may begin with any of these; the last three without a header."""
+
+REGIONS: Final = {
+    "p": "paragraph",
+    "ab": None,
+    "head": "heading",
+    "trailer": "trailer",
+    "lg": "verse",
+    "list": "list",
+    "table": "TableRegion",
+    "cell": "TableCell",
+    "figure": "figure",
+    "sp": "speech",
+    "titlePage": "title-page",
+    "opener": "opener",
+    "closer": "closer",
+    "postscript": "postscript",
+    "epigraph": "epigraph",
+    "argument": "argument",
+    "fw": None,
+    "note": "note",
+    "entry": "entry",
+}
+"""Elements whose lines are a region of the page, and the kind it has when nothing else is said."""
+
+BREAKS: Final = _words(
+    """
+    addrLine address argument author back bibl biblFull biblStruct body byline caesura camera castGroup
+    castItem castList catDesc category cit classCode closer dateline def desc div div1 div2 div3 div4 div5
+    div6 div7 docAuthor docDate docEdition docImprint docTitle entryFree etym event floatingText form front
+    group head imprimatur item l label listBibl listEvent listObject listOrg listPerson listPlace listRef
+    listWit location nym opener org person place postscript row salute sense set sound signed sp speaker
+    spGrp stage taxonomy text titlePart trailer u view witness
+    """
+)
+"""Elements that begin and end a line but are no region."""
+
+INLINE: Final = _words(
+    """
+    abbr add am app c choice corr damage date del emph ex expan foreign forename g geogName gloss handShift
+    hi lem mentioned measure mod name num orgName orig pc persName placeName q quote rdg redo ref reg
+    restore retrace roleName rs s said secl seg settlement sic soCalled subst supplied surname surplus term
+    time title unclear undo unit w zone
+    """
+)
+
+UNSEEN: Final = _words(
+    """
+    teiHeader figDesc index interp interpGrp span spanGrp metamark fs fLib fvLib fsdDecl standOff xenoData facsimile
+    sourceDoc certainty respons precision listTranspose substJoin addSpan delSpan damageSpan alt altGrp join
+    joinGrp link linkGrp timeline graphic media binaryObject figure-note path surface surfaceGrp zone line
+    formula-note witDetail noteGrp-none
+    """
+)
+"""Elements that put no text on the page."""
+
+KEPT_IN_ZONES: Final = _words("graphic media path desc gloss label metamark figure note anchor milestone")
+"""Elements that stand in zones and surfaces beside zones; they are kept and written back."""
+
+LINE_POINTERS: Final = frozenset({"lb", "l", "s", "seg", "line"})
+WORD_POINTERS: Final = frozenset({"w", "pc", "c", "name", "persName", "placeName", "hi", "rs", "num", "date"})
+
+ORIGINAL: Final = frozenset({"abbr", "sic", "orig", "am"})
+"""In a `choice`: what stands on the page. It is the text that counts."""
+EDITED: Final = frozenset({"expan", "corr", "reg", "ex", "supplied"})
+"""In a `choice`: what an editor makes of it. It goes into the reading of kind `normalized_text`."""
+
+EDITED_KIND: Final = "normalized_text"
+
+MARGINS: Final = re.compile(r"margin|left|right|side|outer|inner|marg", re.IGNORECASE)
+FEET: Final = re.compile(r"foot|bottom|bot\b|foot$", re.IGNORECASE)
+
+FURNITURE_WORDS: Final = {
+    "header": "header",
+    "head": "header",
+    "runningtitle": "header",
+    "footer": "footer",
+    "pagenum": "page-number",
+    "pagenumber": "page-number",
+    "page": "page-number",
+    "folio": "page-number",
+    "catch": "catch-word",
+    "catchword": "catch-word",
+    "sig": "signature-mark",
+    "signature": "signature-mark",
+}
+"""Types of `fw` -> our kinds (those of PAGE)."""
+
+FURNITURE_KINDS: Final = {
+    "header": "header",
+    "footer": "footer",
+    "page-number": "pageNum",
+    "catch-word": "catch",
+    "signature-mark": "sig",
+}
+
+LINE_TYPES: Final = frozenset({"line", "textline", "baseline", "text-line"})
+WORD_TYPES: Final = frozenset({"word", "string", "token"})
+REGION_TYPES: Final = frozenset(
+    {"region", "textregion", "block", "textblock", "column", "zone", "printspace"}
+)
+"""Words in @type or @rendition of a zone that say what it is and nothing more."""
+
+DIRECTIONS: Final = {
+    "ltr": "direction: ltr",
+    "rtl": "direction: rtl",
+    "ttb": "writing-mode: vertical-rl",
+    "btt": "writing-mode: sideways-lr",
+}
+"""Our directions in the CSS of @style (TEI Guidelines, vertical and other writing modes)."""
+
+_DIRECTION = re.compile(r"(?<![\w-])direction\s*:\s*(ltr|rtl)(?![\w-])")
+_MODE = re.compile(r"writing-mode\s*:\s*([\w-]+)")
+_OTHER = re.compile(r"--direction\s*:\s*([\w-]+)")
+_MODES = {
+    "vertical-rl": "ttb",
+    "vertical-lr": "ttb",
+    "tb-rl": "ttb",
+    "sideways-rl": "ttb",
+    "sideways-lr": "btt",
+}
+
+
+def style_of(direction: str) -> str:
+    """A direction as CSS; one that CSS has no word for as a custom property."""
+    return DIRECTIONS.get(direction) or f"--direction: {re.sub(r'[^A-Za-z0-9_-]', '-', direction)}"
+
+
+def direction_of(style: str | None) -> str | None:
+    """The direction that a @style states, None when it states none."""
+    if not style:
+        return None
+    if found := _OTHER.search(style):
+        return found.group(1)
+    if (found := _MODE.search(style)) and found.group(1) in _MODES:
+        return _MODES[found.group(1)]
+    found = _DIRECTION.search(style)
+    return found.group(1) if found else None
+
+
+_TAG = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
+_SCRIPT = re.compile(r"-([A-Z][a-z]{3})(?=-|$)")
+
+
+def language_tag(language: str | None, script: str | None) -> str | None:
+    """xml:lang for a language and a script; None when they make no lawful tag (or there are none)."""
+    if not language and not script:
+        return None
+    tag = language or "und"
+    stated = _SCRIPT.search(tag)
+    if script and stated is None:
+        first, _, rest = tag.partition("-")
+        tag = f"{first}-{script}" + (f"-{rest}" if rest else "")
+    elif script and stated is not None and stated.group(1) != script:
+        return None
+    return tag if _TAG.fullmatch(tag) else None
+
+
+def language_of(tag: str | None) -> tuple[str | None, str | None]:
+    """Language and script of an xml:lang, the script taken out of the tag."""
+    tag = (tag or "").strip().replace("_", "-")
+    if not tag or not _TAG.fullmatch(tag):
+        return None, None
+    found = _SCRIPT.search(tag)
+    if found is None:
+        return tag, None
+    rest = tag[: found.start()] + tag[found.end() :]
+    return (None if rest == "und" else rest), found.group(1)
+
+
+def is_marginal(kind: str | None) -> bool:
+    """Whether a region of this kind is written as a note in the margin."""
+    return (kind or "").casefold().startswith("margin")
+
+
+_UNWRITABLE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff]")
+
+
+def encoded(word: str) -> str:
+    """A kind as one word of TEI: blanks and the like as `%20;`, and so the first letter of a word that has a meaning here."""
+    if word.casefold() in LINE_TYPES | WORD_TYPES | REGION_TYPES | {"none"}:
+        return f"%{ord(word[0]):02X};{word[1:]}"
+    return _UNWRITABLE.sub(lambda found: f"%{ord(found.group()):02X};", word)
+
+
+def decoded(word: str) -> str:
+    """A kind as it was before `encoded`."""
+    return re.sub(r"%([0-9A-Fa-f]{2,6});", lambda found: _character(found.group(1), found.group(0)), word)
+
+
+def _character(digits: str, stated: str) -> str:
+    number = int(digits, 16)
+    return chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 else stated
+
+
+def type_and_subtype(kind: str | None) -> tuple[str | None, str | None]:
+    """@type and @subtype for a kind; one with a colon has both."""
+    if not kind:
+        return None, None
+    first, colon, rest = kind.partition(":")
+    if colon and first.strip() and rest.strip():
+        return encoded(first), encoded(rest)
+    return encoded(kind).replace(":", "%3A;"), None

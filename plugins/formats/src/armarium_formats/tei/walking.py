@@ -1,0 +1,355 @@
+"""The walk over a TEI text: page, line and column breaks, blocks, furniture and notes, across whatever markup."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from armarium_formats.markup.fragments import local_name
+from armarium_formats.tei.blocks import Block
+from armarium_formats.tei.collecting import POINTING, Collecting
+from armarium_formats.tei.keeping import attributes, name_of, start_tag
+from armarium_formats.tei.lines import Line, Word
+from armarium_formats.tei.shapes import probability
+from armarium_formats.tei.surfaces import Page, Zone
+from armarium_formats.tei.vocabulary import (
+    BREAKS,
+    EDITED,
+    INLINE,
+    ORIGINAL,
+    REGIONS,
+    UNSEEN,
+    XML,
+)
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+
+class Walk(Collecting):
+    """One file's texts while they are read; lines and regions go to the pages of `surfaces`."""
+
+    # -------------------------------------------------------------------------------------- entrances
+
+    def sources(self) -> None:
+        """The texts that stand in the zones themselves (a source document)."""
+        self.in_source = True
+        for page in self.surfaces.pages:
+            for zone in list(page.zones):
+                if not zone.lines and not zone.has_text:
+                    continue
+                self.page, self.block = page, None
+                if zone.kind == "line":
+                    for element in zone.lines or [zone.element]:
+                        self.begin(zone)
+                        self._content(element)
+                        self.finish()
+                else:
+                    self.block = Block(zone.element, zone, None)
+                    self._content(zone.element)
+                    self.finish()
+        self.in_source = False
+        self.page = self.block = None
+
+    def text(self, element: etree._Element) -> None:
+        """A whole `text`."""
+        self.page = self.block = self.first = None
+        self.know_breaks(element)
+        self.know_kinds(element)
+        self.walked += 1
+        self._content(element)
+        self.finish()
+
+    # ------------------------------------------------------------------------------------------- walk
+
+    def _content(self, element: etree._Element) -> None:
+        before = self.preserve
+        space = element.get(f"{XML}space")
+        self.preserve = before if space is None else space == "preserve"
+        self.characters(element.text)
+        for child in element:
+            if isinstance(child.tag, str):
+                self._element(child)
+            self.characters(child.tail)
+        self.preserve = before
+
+    def _element(self, element: etree._Element) -> None:
+        name = name_of(element)
+        match name:
+            case "pb":
+                self._page_break(element)
+            case "lb":
+                self._line_break(element)
+            case "cb" | "gb" | "milestone":
+                self._column(element, name)
+            case "choice":
+                self._choice(element)
+            case "app":
+                self._apparatus(element)
+            case "note" | "fw":
+                self._aside(element, name)
+            case "seg" if element.get("type") in ("reading", "words"):
+                self._own_seg(element)
+            case _ if name in UNSEEN:
+                self.left[name] += name not in ("surface", "zone", "line", "path", "teiHeader")
+            case _:
+                self._other(element, name)
+
+    def _other(self, element: etree._Element, name: str) -> None:
+        place = self.pointed(element)
+        if isinstance(place, Page):
+            self.turn_to(place)
+            place = None
+        if (place is not None and place.kind == "region") or name in REGIONS:
+            self._region(element, place)
+        elif name in BREAKS or self._is_container(element, name):
+            if name not in ("text", "body", "l", "row", "item"):
+                self.left[name] += 1
+            self._bounded(element, place)
+        elif place is not None and place.kind == "word" and element.find(".//{*}lb") is None:
+            self._word(element, place)
+        else:
+            if place is not None and place.kind == "line":
+                self.line_of(element, place)
+            self._inline(element, name)
+
+    def _is_container(self, element: etree._Element, name: str) -> bool:
+        """Whether an element we do not know holds blocks rather than words: it has no text between its parts."""
+        if name in INLINE or not len(element) or (element.text or "").strip():
+            return False
+        if any(name_of(child) in REGIONS or name_of(child) in BREAKS for child in element):
+            return True
+        return self.line is None and not any((child.tail or "").strip() for child in element)
+
+    def _bounded(self, element: etree._Element, place: Zone | None) -> None:
+        self.pause()
+        if place is not None and place.kind == "line":
+            self.line_of(element, place)
+        self._content(element)
+        self.finish()
+
+    def _inline(self, element: etree._Element, name: str) -> None:
+        mode = self.mode
+        if name in ("del", "orphan", "rdg") or (name == "ex" and _is_twofold(element)):
+            self.mode = "edited" if name == "ex" and mode != "none" else "none"
+        elif name == "am" and mode == "both" and _has_expansion(element):
+            self.mode = "plain"
+        opened = self.opened(element)
+        if name == "gap":
+            self.left["text of gap"] += 1
+        if name == "space":
+            self.characters(" ") if self.line is not None else None
+        else:
+            self._content(element)
+        self.closed(opened)
+        self.mode = mode
+
+    # ------------------------------------------------------------------------------------- milestones
+
+    def _page_break(self, element: etree._Element) -> None:
+        if self.line is not None and self.line.detached:
+            return
+        page = self.breaks.get(element)
+        if page is None:
+            return
+        self.finish()
+        self.turn_to(page)
+        stated = attributes(element, POINTING if self.pointed(element) is not None else ("facs",))
+        if stated:
+            page.extras.setdefault("pb", stated)
+
+    def turn_to(self, page: Page) -> None:
+        if page is not self.page:
+            self.finish()
+            self.page = page
+
+    def _line_break(self, element: etree._Element) -> None:
+        if self.mode == "edited" or (self.line is not None and self.line.detached):
+            return
+        self.finish()
+        zone = self.pointed(element)
+        if isinstance(zone, Page):
+            self.turn_to(zone)
+            zone = None
+        self.begin(zone if zone is None or zone.kind == "line" else None)
+        line = self.line
+        assert line is not None
+        line.attributes = attributes(element, POINTING if zone is not None else ("facs",))
+        if line.zone is None:
+            line.identity = line.attributes.pop("xml:id", None)
+
+    def _column(self, element: etree._Element, name: str) -> None:
+        if self.line is not None and self.line.detached:
+            return
+        self.finish()
+        zone = self.pointed(element)
+        if isinstance(zone, Page):
+            self.turn_to(zone)
+        elif zone is not None:
+            self.block = Block(element, zone, self.block)
+            self.mention(zone.segment)
+        self.left[name] += 1
+
+    # ------------------------------------------------------------------------------------- words, parts
+
+    def _aside_line(self, element: etree._Element) -> Line:
+        """What an element says, collected beside the line."""
+        saved = self.line, self.open, self.mode
+        self.line, self.open, self.mode = Line(detached=True), [], "both"
+        aside = self.line
+        if cert := element.get("cert"):
+            aside.confidence = probability(cert, self.notes)
+        self._content(element)
+        self.line, self.open, self.mode = saved
+        return aside
+
+    def _word(self, element: etree._Element, zone: Zone) -> None:
+        if self.line is None:
+            self.begin(None)
+        line = self.line
+        assert line is not None
+        part = self._aside_line(element)
+        part.is_stated = part.is_stated or part.confidence is not None
+        zone.segment.kind = "word"
+        self.mention(zone.segment)
+        for mode, pieces in (("plain", part.plain), ("edited", part.edited)):
+            if self.mode in ("both", mode):
+                (line.plain if mode == "plain" else line.edited).extend(pieces)
+        line.markup += [start_tag(element), *part.markup, f"</{local_name(str(element.tag))}>"]
+        line.is_marked = line.is_marked or part.is_marked
+        furniture = element.get("type") == "furniture"
+        line.words.append(Word(zone, part.texts(), furniture))
+
+    def _own_seg(self, element: etree._Element) -> None:
+        """The `seg` of our profile: a line's text with its confidence, or only words."""
+        if element.get("type") == "words":
+            aside = self._aside_line(element)
+            if self.line is not None:
+                self.line.words += aside.words
+            else:
+                for word in aside.words:
+                    self.settle_word(word, None, None)
+            return
+        if self.line is None:
+            self.begin(None)
+        assert self.line is not None
+        self.line.is_stated = True
+        self.line.kind = element.get("subtype") or self.line.kind
+        if cert := element.get("cert"):
+            self.line.confidence = probability(cert, self.notes)
+        self._content(element)
+
+    def _apparatus(self, element: etree._Element) -> None:
+        """`app`: our own holds the readings of a line; of another's the lemma counts, else the first reading."""
+        own = element.get("type") == "readings"
+        opened = self.opened(element) if not own else None
+        if self.line is None:
+            self.begin(None)
+        line = self.line
+        assert line is not None
+        parts = [child for child in element if name_of(child) in ("lem", "rdg", "rdgGrp")]
+        counting = next((one for one in parts if name_of(one) == "lem"), parts[0] if parts else None)
+        for part in parts:
+            if not own:
+                mode = self.mode
+                self.mode = mode if part is counting else "none"
+                inner = self.opened(part)
+                self._content(part)
+                self.closed(inner)
+                self.mode = mode
+            elif part is counting:
+                line.is_stated = True
+                line.kind = part.get("type") or line.kind
+                if cert := part.get("cert"):
+                    line.confidence = probability(cert, self.notes)
+                self._content(part)
+            elif part.get("type") == "words":
+                line.words += self._aside_line(part).words
+            else:
+                aside = self._aside_line(part)
+                aside.is_stated = True
+                text = aside.texts()[0]
+                text.kind = part.get("type") or text.kind
+                line.readings.append(text)
+        if opened is not None:
+            self.closed(opened)
+
+    def _choice(self, element: etree._Element) -> None:
+        """Of two the one on the page counts; what an editor makes of it goes into the edited text."""
+        children = [child for child in element if isinstance(child.tag, str)]
+        names = [name_of(child) for child in children]
+        original = next((one for one, name in zip(children, names, strict=True) if name in ORIGINAL), None)
+        edited = next((one for one, name in zip(children, names, strict=True) if name in EDITED), None)
+        if original is None:
+            original = next((one for one in children if one is not edited), None)
+        opened = self.opened(element)
+        mode = self.mode
+        for child in children:
+            wanted = "plain" if child is original else "edited" if child is edited else "none"
+            if (child is original and edited is None) or (child is edited and original is None):
+                wanted = "both"
+            self.mode = wanted if mode == "both" or wanted in (mode, "none") else "none"
+            if wanted == "both":
+                self.mode = mode
+            inner = self.opened(child)
+            self._content(child)
+            self.closed(inner)
+        self.mode = mode
+        self.closed(opened)
+
+    # ----------------------------------------------------------------------------------------- blocks
+
+    def _region(self, element: etree._Element, place: Zone | None) -> None:
+        self.pause()
+        zone = place if place is not None and place.kind == "region" else None
+        saved = self.block, self.open, self.mode
+        self.block, self.open, self.mode = Block(element, zone, saved[0]), [], "both"
+        if zone is not None:
+            self.turn_to(zone.page)
+            self.mention(zone.segment)
+            self.block.tell(zone.segment, self.left)
+            above = saved[0].zone_of(zone.page) if saved[0] is not None else None
+            self.hang(zone, above)
+        elif place is not None and place.kind == "line":
+            self.line_of(element, place)
+        self._content(element)
+        self.finish()
+        self.block, self.open, self.mode = saved
+
+    def _aside(self, element: etree._Element, name: str) -> None:
+        """A note or forme work: a region of its own; the line that it interrupts goes on after it."""
+        if name == "note" and element.get("type") == "text" and self.block is not None and self.block.zone:
+            self._region_text(element)
+            return
+        if self.line is not None and self.line.detached:
+            return
+        saved = self.line, self.page
+        place = self.pointed(element)
+        if isinstance(place, Page):
+            self.page, place = place, None
+        self.line = None
+        self._region(element, place)
+        if saved[0] is not None:
+            self.line, self.page = saved
+
+    def _region_text(self, element: etree._Element) -> None:
+        """The text that a region has of its own, beside its lines."""
+        aside = self._aside_line(element)
+        aside.is_stated = True
+        assert self.block is not None
+        assert self.block.zone is not None
+        self.block.zone.segment.texts = aside.texts()
+
+
+def _is_twofold(ex: etree._Element) -> bool:
+    """Whether the abbreviated form stands beside the expanded letters (`expan` with `abbr` or `am` in it)."""
+    above = next((one for one in ex.iterancestors() if name_of(one) in ("expan", "choice")), None)
+    return (
+        above is not None
+        and name_of(above) == "expan"
+        and any(name_of(one) in ("abbr", "am") for one in above.iter())
+    )
+
+
+def _has_expansion(am: etree._Element) -> bool:
+    above = next((one for one in am.iterancestors() if name_of(one) in ("expan", "choice")), None)
+    return above is not None and any(name_of(one) == "ex" for one in above.iter())

@@ -1,0 +1,393 @@
+"""Writing TEI P5 in our profile (docs/tei-profile.md): one surface with zones, and the text that points at them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from armarium_formats.driver import Loss, WriteContext, Written
+from armarium_formats.markup.fragments import attributes_of, lawful, text_of
+from armarium_formats.markup.identities import Identities
+from armarium_formats.page_model import PageModel, PageSegment, Point
+from armarium_formats.tei import texts
+from armarium_formats.tei.keeping import IDS
+from armarium_formats.tei.losses import losses_of
+from armarium_formats.tei.vocabulary import (
+    FURNITURE_KINDS,
+    NAMESPACE,
+    is_marginal,
+    language_tag,
+    style_of,
+    type_and_subtype,
+)
+
+_ATTRIBUTE = re.compile(r"(?:xml:)?[A-Za-z_][\w.-]*")
+
+
+def write(page: PageModel, context: WriteContext) -> Written:
+    """*page* as TEI P5 with the losses counted."""
+    return _Writing(page, context).written()
+
+
+class _Writing:
+    """One file while it is written."""
+
+    def __init__(self, page: PageModel, context: WriteContext) -> None:
+        self.page = page
+        self.context = context
+        self.losses: Counter[tuple[str, str]] = Counter()
+        self.image = lawful(page.image).strip()
+        self.kept: dict[str, Any] = page.extras.get("tei") or {}
+        self.ids = Identities((segment.id for segment in page.walk()), IDS)
+        self.identities: dict[int, str] = {}
+        self.given: set[str] = set()
+        self.top = _in_order(page)
+        self.out: list[str] = []
+
+    def written(self) -> Written:
+        """The whole file: header, facsimile, text."""
+        page, kept = self.page, self.kept
+        surface = self.ids.take(str(kept.get("id") or "surface"))
+        for segment in self.top:
+            self._zone(segment, "\n      ")
+        zones, self.out = "".join(self.out), []
+        if self.ids.changed:
+            self.lose(
+                "ids",
+                "TEI asks for ids that begin with a letter and stand once; the original stands in a note of the zone",
+                self.ids.changed,
+            )
+        self._body(self.top)
+        body = "".join(self.out)
+        tag = self._language(page.language, page.script, "the page")
+        language = {"xml:lang": tag} if tag else {}
+        root = {key: value for key, value in (kept.get("root") or {}).items() if _ATTRIBUTE.fullmatch(key)}
+        if "xml:id" in root:
+            root["xml:id"] = self.ids.take(root["xml:id"])
+        pb = {"facs": f"#{surface}", **self._attributes("pb", kept.get("pb"), ())}
+        content = (
+            f'<?xml version="1.0" encoding="UTF-8"?>\n<TEI xmlns="{NAMESPACE}"{attributes_of(root)}>\n'
+            f"{self._header()}\n{self._fragments(kept.get('beside'))}"
+            f"  <facsimile>\n    {self._surface(surface)}{zones}\n    </surface>\n  </facsimile>\n"
+            f"  <text{attributes_of(language)}>\n    <body>\n      <pb{attributes_of(pb)}/>{body}\n    </body>\n  </text>\n"
+            "</TEI>\n"
+        )
+        for loss in losses_of(page):
+            self.losses[loss.what, loss.why] += loss.count
+        return Written(content, [Loss(what, count, why) for (what, why), count in self.losses.items()])
+
+    def lose(self, what: str, why: str, count: int = 1) -> None:
+        """Count something that the file does not carry as the page has it."""
+        self.losses[what, why] += count
+
+    # ----------------------------------------------------------------------------------------- header
+
+    def _header(self) -> str:
+        kept = self.kept.get("header")
+        if kept:
+            return "  " + (self.ids.settle(kept) or kept)
+        title = text_of(self.image or "A page")
+        creator = text_of(self.context.creator)
+        if not self.image:
+            self.lose("the image's name", "the page names no image; the header and the surface go without")
+        return (
+            f"  <teiHeader>\n    <fileDesc>\n      <titleStmt><title>{title}</title></titleStmt>\n"
+            f"      <publicationStmt><p>Unpublished; written by {creator}.</p></publicationStmt>\n"
+            f"      <sourceDesc><p>{title}</p></sourceDesc>\n    </fileDesc>\n"
+            "    <encodingDesc><projectDesc><p>One page: its zones in the facsimile, its lines in the text, "
+            "each pointing at its zone.</p></projectDesc></encodingDesc>\n"
+            f'    <revisionDesc><change when="{text_of(self.context.created)}">Exported by {creator}.</change>'
+            "</revisionDesc>\n  </teiHeader>"
+        )
+
+    # -------------------------------------------------------------------------------------- facsimile
+
+    def _surface(self, identity: str) -> str:
+        page = self.page
+        stated = {"xml:id": identity}
+        if page.width > 0 and page.height > 0:
+            stated |= {"ulx": "0", "uly": "0", "lrx": str(page.width), "lry": str(page.height)}
+        stated |= self._facts(page.language, page.script, page.direction, "the page")
+        stated |= self._attributes("surface", self.kept.get("surface"), stated)
+        graphic = ""
+        if self.image:
+            about = {"url": self.image}
+            if page.width > 0 and page.height > 0:
+                about |= {"width": f"{page.width}px", "height": f"{page.height}px"}
+            about |= self._attributes("graphic", self.kept.get("graphic"), about)
+            graphic = f"\n      <graphic{attributes_of(about)}/>"
+        return (
+            f"<surface{attributes_of(stated)}>{graphic}{self._fragments(self.kept.get('elements'), chr(10))}"
+        )
+
+    def _zone(self, segment: PageSegment, indent: str) -> None:
+        kept: dict[str, Any] = (segment.extras or {}).get("tei") or {}
+        known = self.ids.of_segment.get(segment.id)
+        identity = known if known and known not in self.given else self.ids.make(segment.id)
+        self.given.add(identity)
+        self.identities[id(segment)] = identity
+        stated = {"xml:id": identity}
+        kind, subtype = type_and_subtype(segment.kind_raw)
+        stated |= {key: value for key, value in (("type", kind), ("subtype", subtype)) if value}
+        stated |= self._coordinates(segment, kept)
+        if segment.confidence is not None:
+            stated["cert"] = repr(min(1.0, max(0.0, float(segment.confidence))))
+        stated |= self._facts(segment.language, segment.script, segment.direction, f"a {segment.kind}")
+        stated |= self._attributes("zone", kept.get("zone"), stated)
+        inner = indent + "  "
+        inside = ""
+        if identity != segment.id:
+            inside += f'{inner}<note type="id">{texts.bare(segment.id, self.lose)}</note>'
+        if len(segment.baseline) > 1:
+            path = {"type": "baseline", "points": _points(segment.baseline)}
+            path |= self._attributes("path", kept.get("path"), path)
+            inside += f"{inner}<path{attributes_of(path)}/>"
+        elif segment.baseline:
+            self.lose("a baseline of one point", "TEI asks for two points at least")
+        inside += self._fragments(kept.get("elements"), inner)
+        self.out.append(f"{indent}<zone{attributes_of(stated)}")
+        children = segment.children
+        if segment.kind == "word" and children:
+            self.lose("parts of a word", "the profile ends at words", len(children))
+            children = []
+        if not inside and not children:
+            self.out.append("/>")
+            return
+        self.out.append(f">{inside}")
+        for child in children:
+            self._zone(child, inner)
+        self.out.append(f"{indent}</zone>")
+
+    def _coordinates(self, segment: PageSegment, kept: dict[str, Any]) -> dict[str, str]:
+        points: Sequence[Point] = segment.points or [(x, y) for x, y in kept.get("beyond") or ()]
+        if not points:
+            return {}
+        xs, ys = [x for x, _ in points], [y for _, y in points]
+        left, top, right, bottom = min(xs), min(ys), max(xs), max(ys)
+        rectangle = [(left, top), (right, top), (right, bottom), (left, bottom)]
+        if len(points) > 2 and list(points) != rectangle:
+            return {"points": _points(points)}
+        if len(points) < 3:
+            self.lose("an outline of fewer than three points", "TEI asks for three; the box was written")
+        keys = ("ulx", "uly", "lrx", "lry")
+        return dict(zip(keys, map(_figure, (left, top, right, bottom)), strict=True))
+
+    def _facts(
+        self, language: str | None, script: str | None, direction: str | None, what: str
+    ) -> dict[str, str]:
+        found: dict[str, str] = {}
+        if tag := self._language(language, script, what):
+            found["xml:lang"] = tag
+        if direction:
+            found["style"] = style_of(direction)
+        return found
+
+    def _language(self, language: str | None, script: str | None, what: str) -> str | None:
+        tag = language_tag(language, script)
+        if tag is None and (language or script):
+            self.lose(f"language and script of {what}", "they make no language tag (BCP 47)")
+        return tag
+
+    def _attributes(self, what: str, kept: dict[str, str] | None, taken: Any) -> dict[str, str]:
+        """Attributes that were kept of an element, but for those that the model says anew."""
+        found: dict[str, str] = {}
+        for key, value in (kept or {}).items():
+            if key in taken or key in ("facs", "xmlns"):
+                continue
+            if not _ATTRIBUTE.fullmatch(key):
+                self.lose(f"attribute {what}/@{key}", "it is no name of an attribute")
+            else:
+                found[key] = self.ids.take(value) if key == "xml:id" else value
+        return found
+
+    def _fragments(self, kept: Sequence[str] | None, before: str = "  ") -> str:
+        after = "" if before != "  " else "\n"
+        return "".join(f"{before}{self.ids.settle(one) or one}{after}" for one in kept or ())
+
+    # ------------------------------------------------------------------------------------------- text
+
+    def _body(self, segments: Sequence[PageSegment]) -> None:
+        """The top of the page: regions as blocks, what stands in none in blocks that point at nothing."""
+        loose: list[PageSegment] = []
+
+        def flush() -> None:
+            if loose:
+                self.out.append("\n      <ab>")
+                for segment in loose:
+                    self._line(segment) if segment.kind == "line" else self._loose_words([segment])
+                self.out.append("</ab>")
+                loose.clear()
+
+        cells: list[PageSegment] = []
+        for segment in segments:
+            if cells and segment.cell is None:
+                self._table(cells)
+                cells = []
+            if segment.kind == "region":
+                flush()
+                if segment.cell is not None:
+                    cells.append(segment)
+                else:
+                    self._region(segment)
+            else:
+                if loose and loose[-1].kind != segment.kind:
+                    flush()
+                loose.append(segment)
+        if cells:
+            self._table(cells)
+        flush()
+        if all(
+            one.kind == "region" and one.cell is None and self._tag(one) in ("fw", "note") for one in segments
+        ):
+            self.out.append("\n      <ab/>")
+
+    def _tag(self, segment: PageSegment) -> str:
+        holds = any(child.kind == "region" for child in segment.children)
+        if segment.is_furniture and not holds:
+            return "fw"
+        name = str((((segment.extras or {}).get("tei") or {}).get("block") or {}).get("name") or "")
+        if is_marginal(segment.kind_raw) or name == "note":
+            return "note"
+        return "p" if name == "p" and not holds else "ab"
+
+    def _region(self, segment: PageSegment, cell: dict[str, str] | None = None) -> None:
+        kept = ((segment.extras or {}).get("tei") or {}).get("block") or {}
+        tag = "cell" if cell is not None else self._tag(segment)
+        stated = {"facs": f"#{self.identities[id(segment)]}"}
+        if cell is not None:
+            stated |= cell
+        else:
+            kind = type_and_subtype(segment.kind_raw)[0]
+            if kind:
+                stated["type"] = FURNITURE_KINDS.get(segment.kind_raw or "", kind) if tag == "fw" else kind
+            if tag == "note" and is_marginal(segment.kind_raw):
+                stated["place"] = "margin"
+        flag = self._flags(segment, tag)
+        if flag:
+            stated["subtype"] = flag
+        if language := language_tag(segment.language, segment.script):
+            stated["xml:lang"] = language
+        if tag != "cell":
+            own = {key[1:]: value for key, value in kept.items() if key.startswith("@")}
+            stated |= self._attributes(tag, own, ("facs", "subtype") if flag else ("facs",))
+        self.out.append(f"\n      <{tag}{attributes_of(stated)}>")
+        self._inside(segment)
+        if segment.texts and "text" not in flag:
+            whole = replace(segment, children=[])
+            self.out.append(f'<note type="text">{texts.written(whole, (), self.lose)}</note>')
+        self.out.append(f"</{tag}>")
+
+    def _flags(self, segment: PageSegment, tag: str) -> str:
+        """What a block says in @subtype: furniture that is no `fw`, a text that is only that of its lines."""
+        furniture = segment.is_furniture and tag not in ("fw",)
+        lines = [lawful(part.text) for part in segment.walk() if part.kind == "line"]
+        whole = "\n".join(one for one in lines if one)
+        own = texts.stated_texts(segment)
+        says = (
+            tag not in ("fw", "cell")
+            and len(own) == 1
+            and own[0].text == whole != ""
+            and own[0].confidence is None
+        )
+        if tag == "cell" and furniture:
+            self.lose("the mark of furniture on a cell", "the profile has it on blocks, lines and words")
+            furniture = False
+        return "-".join(word for word, on in (("furniture", furniture), ("text", says)) if on)
+
+    def _inside(self, segment: PageSegment) -> None:
+        """What a region holds, in reading order; cells in a row stand in a table."""
+        cells: list[PageSegment] = []
+        words: list[PageSegment] = []
+        for child in segment.children:
+            if cells and (child.kind != "region" or child.cell is None):
+                self._table(cells)
+                cells = []
+            if words and child.kind != "word":
+                self._loose_words(words, wrapped=True)
+                words = []
+            if child.kind == "line":
+                self._line(child)
+            elif child.kind == "word":
+                words.append(child)
+            elif child.cell is not None:
+                cells.append(child)
+            else:
+                self._region(child)
+        if cells:
+            self._table(cells)
+        if words:
+            self._loose_words(words, wrapped=True)
+
+    def _table(self, cells: Sequence[PageSegment]) -> None:
+        self.out.append("\n      <table>")
+        row: int | None = None
+        for segment in cells:
+            cell = segment.cell or {}
+            if cell.get("row", 0) != row:
+                if row is not None:
+                    self.out.append("</row>")
+                row = cell.get("row", 0)
+                self.out.append(f'\n      <row n="{row}">')
+            stated = {"n": str(cell.get("column", 0))}
+            for key, name in (("row_span", "rows"), ("column_span", "cols")):
+                if cell.get(key, 1) != 1:
+                    stated[name] = str(cell[key])
+            self._region(segment, stated)
+        self.out.append("</row></table>")
+
+    def _line(self, segment: PageSegment) -> None:
+        kept = ((segment.extras or {}).get("tei") or {}).get("lb")
+        stated = {"facs": f"#{self.identities[id(segment)]}"}
+        if segment.is_furniture:
+            stated["type"] = "furniture"
+        stated |= self._attributes("lb", kept, stated)
+        self.out.append(f"\n        <lb{attributes_of(stated)}/>")
+        kinds = [child.kind == "word" for child in segment.children]
+        if sorted(kinds, reverse=True) != kinds:
+            self.lose("places of words among lines in a line", "the words of a line stand first")
+        words = [self._word(child) for child in segment.children if child.kind == "word"]
+        self.out.append(texts.written(segment, words, self.lose))
+        for child in segment.children:
+            if child.kind == "line":
+                self._line(child)
+            elif child.kind == "region":
+                self._region(child)
+
+    def _word(self, segment: PageSegment) -> str:
+        stated = {"facs": f"#{self.identities[id(segment)]}"}
+        if segment.is_furniture:
+            stated["type"] = "furniture"
+        own = texts.stated_texts(segment)
+        if len(own) == 1:
+            stated |= texts.attributes_for(own[0])
+        body = texts.written(replace(segment, children=[]), (), self.lose)
+        return f"<w{attributes_of(stated)}>{body}</w>" if body else f"<w{attributes_of(stated)}/>"
+
+    def _loose_words(self, words: Sequence[PageSegment], *, wrapped: bool = False) -> None:
+        """Words outside lines."""
+        inside = f'<seg type="words">{" ".join(self._word(one) for one in words)}</seg>'
+        self.out.append(f"<ab>{inside}</ab>" if wrapped else inside)
+
+
+def _in_order(page: PageModel) -> list[PageSegment]:
+    """The page's segments as a tree in reading order; the model itself is not touched."""
+
+    def settle(segment: PageSegment) -> PageSegment:
+        if not segment.children:
+            return segment
+        return replace(segment, children=[settle(child) for child in segment.in_order(page.order)])
+
+    top = {id(segment) for segment in page.segments}
+    return [settle(segment) for segment in page.in_order() if id(segment) in top]
+
+
+def _points(points: Sequence[Point]) -> str:
+    return " ".join(f"{_figure(x)},{_figure(y)}" for x, y in points)
+
+
+def _figure(value: float) -> str:
+    value = round(value, 2)
+    return str(int(value)) if value == int(value) else f"{value:.2f}".rstrip("0")
