@@ -1,15 +1,15 @@
-"""Commands of documents: pages in, the tree and its table, the Trash. One file a subject; this one puts them together."""
+"""Commands of documents: pages in, the tree and its table, the Trash, transfer. One file a subject; this one puts them together."""
 
 from __future__ import annotations
 
 import typer
 
-from armarium_documents.cli import dataset, trash, tree
+from armarium_documents.cli import dataset, transfer, trash, tree
 
 
 def commands() -> typer.Typer:
     """The commands."""
     program = typer.Typer()
-    for part in (tree, dataset, trash):
+    for part in (tree, dataset, trash, transfer):
         part.register(program)
     return program

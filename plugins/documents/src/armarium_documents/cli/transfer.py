@@ -1,0 +1,99 @@
+"""The command that brings documents from another project: copies of them, or the documents themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from armarium.commandline import Refused, Session, answer, id_of, plural, project_session
+
+_MANY = 20
+
+
+def register(program: typer.Typer) -> None:
+    """Add the command."""
+    program.command()(transfer)
+
+
+def transfer(
+    documents: Annotated[list[str], typer.Argument(help="Ids of documents of the other project.")],
+    source: Annotated[
+        str, typer.Option("--from", metavar="PROJECT", help="The other project, by path or name.")
+    ],
+    into: Annotated[
+        str | None, typer.Option(help="Id of the folder here to put them in; left out: Sources.")
+    ] = None,
+    move: Annotated[
+        bool, typer.Option("--move", help="Send the originals to the other project's Trash.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be carried.")] = False,
+) -> None:
+    """Bring documents from another project, with all that lies in them and hangs on them."""
+    body: dict[str, Any] = {
+        "items": [id_of(one) for one in documents],
+        "target_parent_id": into and id_of(into),
+        "mode": "move" if move else "copy",
+        "dry_run": dry_run,
+    }
+    with project_session() as session:
+        body["source_library"] = _opened(session, source)
+        done = session.post("/api/documents/transfer", body)
+    answer(done, lambda: _tell(done))
+
+
+def _opened(session: Session, words: str) -> str:
+    """The path of the project that *words* name, opened."""
+    place = Path(words).expanduser()
+    for candidate in (place, place.with_name(f"{place.name}.library")):
+        if candidate.is_dir() and candidate.suffix == ".library":
+            found = str(candidate.resolve())
+            break
+    else:
+        if "/" in words:
+            raise Refused(f"There is no project at {place}; armarium projects lists those this engine knows.")
+        found = str(session.get("/api/registry/resolve", name=words)["path"])
+    here, session.library = session.library, found
+    try:
+        session.get("/api/documents", limit=1)
+    finally:
+        session.library = here
+    return found
+
+
+def _tell(done: dict[str, Any]) -> None:
+    verb = "moved" if done["mode"] == "move" else "copied"
+    counts = done["planned"] if done["written"] is None else done["written"]
+    told = ", ".join(_counted(number, kind.replace("_", " ")) for kind, number in counts.items() if number)
+    if done["dry_run"]:
+        typer.echo(f"Would be {verb}: {told}.")
+    else:
+        typer.echo(f"{verb.capitalize()} {told}.")
+    made = done["vocabulary"]["made"]
+    if made:
+        typer.echo(
+            f"{'To be made' if done['dry_run'] else 'Made'} here: {', '.join(one['key'] for one in made)}."
+        )
+    for what, said in (
+        ("left_behind", "left behind"),
+        ("edges_cut", "cut"),
+        ("cuts", "cut in the other project"),
+    ):
+        told_of = done[what]
+        for one in told_of[:_MANY]:
+            typer.echo(f"  {said}: {one['why']}")
+        if len(told_of) > _MANY:
+            typer.echo(f"  … and {len(told_of) - _MANY} more {said}.")
+    if done["linked_originals"]:
+        typer.echo(
+            f"{plural(len(done['linked_originals']), 'picture')} stay links to files outside both projects."
+        )
+    if not done["dry_run"]:
+        typer.echo(f"Take it back with: armarium undo {done['audit_id']}")
+
+
+def _counted(number: int, kind: str) -> str:
+    if number != 1:
+        return f"{number} {kind}"
+    return f"1 {({'entities': 'entity', 'passes': 'pass'}).get(kind, kind.removesuffix('s'))}"
