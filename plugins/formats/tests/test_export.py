@@ -412,5 +412,7 @@ def test_the_list_of_formats(engine: Engine) -> None:
     found = {item["name"]: item for item in list_formats(engine)["items"]}
     assert found["pagexml"]["reads"]
     assert found["pagexml"]["validated"]
-    assert found["pagexml"]["versions"][-1] == "2019-07-15"
-    assert (found["plain-text"]["reads"], found["plain-text"]["writes"]) == (False, True)
+    assert found["pagexml"]["versions"][-1] == "2024-07-15"
+    assert (found["plain-text"]["reads"], found["plain-text"]["writes"]) == (True, True)
+    for name in ("hocr", "abbyy", "yolo", "tesseract-box", "qgis-points"):
+        assert (found[name]["reads"], found[name]["writes"]) == (True, False)

@@ -134,6 +134,8 @@ def test_titles_are_taken_apart() -> None:
     assert box_of("1 2 3") is None
     assert box_of("1 2 3 inf") is None
     assert box_of("1 2 3 " + "9" * 5000) is None
+    assert box_of("1 2 3 " + "9" * 400) is None
+    assert box_of("1 2 3 nan") is None
     assert polygon_of("1 2 3 4 5 6.5") == [(1, 2), (3, 4), (5, 6.5)]
     assert polygon_of("1 2 3 4 5") is None
 

@@ -93,3 +93,23 @@ def test_pictures_and_separators_cross_into_page_and_alto(
     assert 'custom="structure {type:ocr_photo;}"' in page
     alto = export(engine, library, page_document, "alto")["content"]
     assert (alto.count("<Illustration "), alto.count("<GraphicalElement ")) == (1, 1)
+
+
+@pytest.mark.parametrize("width", ["99999999999", "9" * 400, "1e308"])
+def test_a_page_larger_than_any_picture_is_refused(
+    engine: Engine, library: Library, page_document: str, width: str
+) -> None:
+    page = (
+        '<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15">'
+        f'<Page imageFilename="a" imageWidth="{width}" imageHeight="9"/></PcGts>'
+    )
+    with pytest.raises(Invalid, match="no size of its page|no picture has a side"):
+        run(engine, library, page_document, page, "a.xml")
+    with pytest.raises(Invalid, match="no size of its page|no picture has a side"):
+        run(
+            engine,
+            library,
+            page_document,
+            f"<div class='ocr_page' title='bbox 0 0 {width} 9'></div>",
+            "a.html",
+        )

@@ -71,7 +71,7 @@ class FormatDriver(Protocol):
         ...
 
     def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
-        """The pages of a file, at least one. XML is parsed by `armarium.api.parse_xml` and nothing else."""
+        """The pages of a file, at least one. XML is parsed by `armarium.api.parse_xml`, HTML by `parse_html`."""
         ...
 
     def write(self, page: PageModel, context: WriteContext) -> Written:

@@ -28,6 +28,9 @@ MAX_FILE_BYTES = 64 * 1024 * 1024
 MAX_COMPANION_BYTES = 16 * 1024 * 1024
 """Of a file that belongs to a layout file."""
 
+MAX_SIDE = 10_000_000
+"""Of a page, in pixels: more than any picture, less than any number that cannot be counted with."""
+
 Size = tuple[int, int]
 """Width and height in pixels."""
 
@@ -103,6 +106,12 @@ def chosen(pages: list[PageModel], asked: str | None) -> tuple[PageModel, list[i
 
 def sized(page: PageModel, picture: Size | None, filename: str, notes: list[str]) -> Size:
     """The pixel size the file's shapes count in: what it declares, else its picture's; what was decided is noted."""
+    if max(page.width, page.height) > MAX_SIDE:
+        raise Invalid(
+            f"{filename} declares a page of {page.width:.6g} x {page.height:.6g} pixels; no picture has a side of more than "
+            f"{MAX_SIDE:,}. Correct the size in the file.",
+            code="page_too_large",
+        )
     if page.width > 0 and page.height > 0:
         size = page.width, page.height
         if picture is not None and picture != size:

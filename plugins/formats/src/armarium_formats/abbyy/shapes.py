@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -12,21 +11,23 @@ from armarium_formats.page_model import Point
 if TYPE_CHECKING:
     from lxml import etree
 
+LARGEST = 1_000_000_000
+
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom in pixels."""
 
 
 def number_of(value: str | None) -> float | None:
-    """A finite number, whole where it is; None for anything else."""
+    """A number, whole where it is; None for anything else and for what is endless or above a thousand million."""
+    found: float
     try:
-        return int(value or "")
+        found = int(value or "")
     except ValueError:
-        pass
-    try:
-        found = float(value or "")
-    except ValueError:
-        return None
-    return found if math.isfinite(found) else None
+        try:
+            found = float(value or "")
+        except ValueError:
+            return None
+    return found if -LARGEST <= found <= LARGEST else None
 
 
 def box_of(element: etree._Element) -> Box | None:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _PART = re.compile(r"""(?:"[^"]*"|[^;])+""")
 _CLASS = re.compile(r"(?:^|\s)(ocrx?_\w+)")
+LARGEST = 1_000_000_000
+"""No number of a page is larger; what is, is taken for none."""
 _CURVE_STEPS = 8
 
 Box = tuple[float, float, float, float]
@@ -38,7 +40,7 @@ def properties(title: str) -> dict[str, str]:
 
 
 def numbers(value: str) -> list[float] | None:
-    """Numbers parted by blanks or commas, whole ones whole; None when some of it is no finite number."""
+    """Numbers parted by blanks or commas, whole ones whole; None when some of it is none, endless or above a thousand million."""
     try:
         return [_number(part) for part in value.replace(",", " ").split()]
     except ValueError:
@@ -46,13 +48,14 @@ def numbers(value: str) -> list[float] | None:
 
 
 def _number(part: str) -> float:
+    value: float
     try:
-        return int(part)
+        value = int(part)
     except ValueError:
         value = float(part)
-    if not math.isfinite(value):
+    if not -LARGEST <= value <= LARGEST:
         raise ValueError(part)
-    return int(value) if value.is_integer() else value
+    return int(value) if value == int(value) else value
 
 
 def box_of(value: str | None) -> Box | None:
