@@ -40,7 +40,7 @@ async def _library(
 ) -> Library:
     if named is not None:
         return named
-    identifier = str(request.path_params.get("document_id") or request.path_params["identifier"])
+    identifier = str(request.path_params.get("document_id") or request.path_params["image_id"])
     return await run_in_threadpool(project_with, engine, principal, identifier)
 
 

@@ -66,33 +66,33 @@ def read_manifest(request: Request, library: IiifLibrary, document_id: str) -> R
 
 
 @router.get(
-    "/api/iiif/image/{identifier}",
+    "/api/iiif/image/{image_id}",
     summary="Where an image service's information document is",
     response_class=RedirectResponse,
     status_code=303,
     responses={303: {"description": "See info.json"}, **REFUSALS(404, 409)},
 )
-def image_base(request: Request, engine: CurrentEngine, library: IiifLibrary, identifier: str) -> Response:
-    image_service.picture(engine, library, identifier)
-    return RedirectResponse(f"{_places(request).image(identifier)}/info.json", status_code=303)
+def image_base(request: Request, engine: CurrentEngine, library: IiifLibrary, image_id: str) -> Response:
+    image_service.picture(engine, library, image_id)
+    return RedirectResponse(f"{_places(request).image(image_id)}/info.json", status_code=303)
 
 
 @router.get(
-    "/api/iiif/image/{identifier}/info.json",
+    "/api/iiif/image/{image_id}/info.json",
     summary="What an image service offers (Image API 3, level 2)",
     response_model=ImageService,
     responses=_READ,
 )
 def image_information(
-    request: Request, engine: CurrentEngine, library: IiifLibrary, identifier: str
+    request: Request, engine: CurrentEngine, library: IiifLibrary, image_id: str
 ) -> Response:
-    found = image_service.picture(engine, library, identifier)
+    found = image_service.picture(engine, library, image_id)
     link = f'<{LEVEL}>;rel="profile"'
     return _linked(request, image_service.information(_places(request), found), IMAGE, {"Link": link})
 
 
 @router.get(
-    "/api/iiif/image/{identifier}/{region}/{size}/{rotation}/{quality}.{file_format}",
+    "/api/iiif/image/{image_id}/{region}/{size}/{rotation}/{quality}.{file_format}",
     summary="A piece of a picture: region, size, rotation, quality and format by the Image API 3",
     response_class=Response,
     responses={
@@ -108,16 +108,16 @@ def image_piece(
     request: Request,
     engine: CurrentEngine,
     library: IiifLibrary,
-    identifier: str,
+    image_id: str,
     region: _Part,
     size: _Part,
     rotation: _Part,
     quality: _Part,
     file_format: _Part,
 ) -> Response:
-    found = image_service.picture(engine, library, identifier)
+    found = image_service.picture(engine, library, image_id)
     wanted, etag = image_service.piece(found, region, size, rotation, quality, file_format)
-    canonical = f"{_places(request).image(identifier)}/{wanted.canonical}"
+    canonical = f"{_places(request).image(image_id)}/{wanted.canonical}"
     headers = {
         "ETag": etag,
         "Cache-Control": "private, max-age=31536000, immutable" if found.lasting else "private, no-cache",
