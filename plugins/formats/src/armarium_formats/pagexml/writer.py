@@ -56,6 +56,7 @@ class _Writing:
         """The whole file. Body first: ids that it uses up are then known to the reading order."""
         page = self.page
         kept = page.extras.get("pagexml") or {}
+        self._foreign(page.extras)
         for segment in arrange(page, self.lose):
             self._segment(segment, None, "\n    ")
         body, self.out = "".join(self.out), []
@@ -99,6 +100,7 @@ class _Writing:
 
     def _segment(self, segment: PageSegment, parent: PageSegment | None, indent: str) -> None:
         kept: dict[str, Any] = (segment.extras or {}).get("pagexml") or {}
+        self._foreign(segment.extras)
         stated: dict[str, str] = dict(kept.get("attributes") or {}) if kept else {}
         others: list[str] = []
         attributes = {"id": self.ids.of_segment.get(segment.id) or self.ids.make(segment.id)}
@@ -145,6 +147,11 @@ class _Writing:
                 elif slots.get(name):
                     out.append(f"{inner}{slots[name]}")
         out.append(f"{indent}</{tag}>")
+
+    def _foreign(self, extras: dict[str, Any] | None) -> None:
+        """Count what another format kept and PAGE has no place for."""
+        if extras and any(name != "pagexml" for name in extras):
+            self.lose("what other formats keep", "PAGE has no place for it; it stays with the pass")
 
     def _kind(self, segment: PageSegment, stated: dict[str, str], attributes: dict[str, str]) -> str:
         """The element's name; its type, structure and stated position go into the attributes."""
