@@ -1,0 +1,104 @@
+"""Commands about links between things: `armarium link add|of|types|withdraw|restore`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import typer
+
+from armarium.commandline import answer, id_of, project_session, table
+
+End = Annotated[str, typer.Argument(help="Id of a segment, document, note or other thing, or a URI.")]
+ROOT = "/api/links"
+
+
+def register(program: typer.Typer) -> None:
+    """Add the commands."""
+    group = typer.Typer(no_args_is_help=True, help="Links between segments, documents and other things.")
+    for command in (add, of, types, withdraw, restore):
+        group.command()(command)
+    program.add_typer(group, name="link")
+
+
+def add(
+    one: End,
+    link_type: Annotated[str, typer.Argument(help="What the link says (armarium link types shows them).")],
+    other: End,
+    from_kind: Annotated[str, typer.Option(help="What the first thing is.")] = "segment",
+    to_kind: Annotated[str, typer.Option(help="What the second thing is; uri for a URI.")] = "segment",
+    certainty: Annotated[float | None, typer.Option(help="How sure, from 0 to 1.")] = None,
+    note: Annotated[str | None, typer.Option(help="A word on it.")] = None,
+) -> None:
+    """Link two things: ONE glosses OTHER."""
+    body = {
+        "from_id": one,
+        "link_type": link_type,
+        "to_id": other,
+        "from_kind": from_kind,
+        "to_kind": to_kind,
+        "certainty": certainty,
+        "note": note,
+    }
+    with project_session() as session:
+        made = session.post(ROOT, body)
+    answer(made, f"Linked ({made['result']['link_id']}). {_back(made)}")
+
+
+def of(
+    end: End,
+    withdrawn: Annotated[bool, typer.Option("--withdrawn", help="Withdrawn ones too.")] = False,
+) -> None:
+    """List the links of a thing, told from its side."""
+    with project_session() as session:
+        found = session.get(f"{ROOT}/of/{quote(end, safe='')}", include_deleted=withdrawn or None)
+
+    def words() -> None:
+        rows = [
+            (
+                one["id"],
+                one["label"],
+                f"{one['other_kind']} {one['other_id']}",
+                one["certainty"],
+                ("withdrawn " if one["deleted_at"] else "") + (one["note"] or ""),
+            )
+            for one in found["links"]
+        ]
+        table("", ("id", "says", "of", "certainty", "note"), rows)
+
+    answer(found, words)
+
+
+def types() -> None:
+    """Show the vocabulary of links."""
+    with project_session() as session:
+        found = session.get(f"{ROOT}/types")
+
+    def words() -> None:
+        table(
+            "",
+            ("type", "from one end", "from the other"),
+            [(one["key"], one["label"], one["inverse_label"]) for one in found["types"]],
+        )
+        for alias, key in found["aliases"].items():
+            typer.echo(f"{alias} means {key}.")
+
+    answer(found, words)
+
+
+def withdraw(link: Annotated[str, typer.Argument(help="Id of the link.")]) -> None:
+    """Withdraw a link; it can be restored."""
+    with project_session() as session:
+        gone = session.delete(f"{ROOT}/{id_of(link)}")
+    answer(gone, f"Withdrawn. {_back(gone)}")
+
+
+def restore(link: Annotated[str, typer.Argument(help="Id of the link.")]) -> None:
+    """Bring a withdrawn link back."""
+    with project_session() as session:
+        back = session.post(f"{ROOT}/{id_of(link)}/restore")
+    answer(back, f"Restored. {_back(back)}")
+
+
+def _back(written: dict[str, Any]) -> str:
+    return f"Take it back with: armarium undo {written['audit_id']}"

@@ -1,0 +1,257 @@
+"""Commands about a page: its text, its passes and segments, the picture of a segment, two readings compared."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from armarium.commandline import (
+    Refused,
+    Scope,
+    Session,
+    answer,
+    full_path,
+    id_of,
+    pages_of,
+    plural,
+    project_session,
+    table,
+)
+
+Page = Annotated[str, typer.Argument(help="Id of the page (armarium ls shows them).")]
+LONG = 60
+"""Characters of a text that a table shows."""
+
+
+def register(program: typer.Typer) -> None:
+    """Add the commands."""
+    program.command()(text)
+    program.command()(passes)
+    program.command()(segments)
+    program.command()(picture)
+    program.command()(compare)
+
+
+def text(
+    ids: Scope = None,
+    furniture: Annotated[bool, typer.Option(help="Running heads and folio numbers too.")] = False,
+    with_ids: Annotated[
+        bool, typer.Option("--ids", help="Each line after its id, as correct takes it.")
+    ] = False,
+    of_pass: Annotated[
+        str | None,
+        typer.Option("--pass", metavar="ID", help="Of this pass, not the one worked on; one page."),
+    ] = None,
+    order: Annotated[
+        str | None, typer.Option(metavar="ID", help="In this reading order, not that of the boxes; one page.")
+    ] = None,
+) -> None:
+    """Print the text of pages, worked out from the readings that count."""
+    with project_session() as session:
+        pages = pages_of(session, ids or [])
+        if (of_pass or order) and len(pages) != 1:
+            raise Refused(f"--pass and --order are of one page, and {plural(len(pages), 'page')} are meant.")
+        query = {"include_furniture": furniture or None, "pass_id": of_pass, "order": order}
+        found = [
+            {
+                "name": page["name"],
+                **session.get(f"/api/segments/document/{page['id']}/text", **query),
+            }
+            for page in pages
+        ]
+
+    def words() -> None:
+        for page in found:
+            if len(found) > 1:
+                typer.echo(f"── {page['name']}")
+            if not with_ids:
+                typer.echo(page["text"])
+            for span in page["spans"] if with_ids else ():
+                typer.echo(f"{span['segment_id']}  {page['text'][span['char_start'] : span['char_end']]}")
+            if order is None:
+                continue
+            for gap in page["omitted"]:
+                why = gap["reason"].replace("_", " ") + (f" {gap['pass_id']}" if gap.get("pass_id") else "")
+                typer.echo(f"left out: {gap['segment_id']} ({why})", err=True)
+
+    answer({"items": found, "count": len(found)}, words)
+
+
+def passes(
+    page: Page,
+    use: Annotated[str | None, typer.Option(metavar="ID", help="Work on this pass from now on.")] = None,
+    release: Annotated[
+        str | None, typer.Option(metavar="ID", help="Take that choice back; the engine chooses again.")
+    ] = None,
+    truth: Annotated[str | None, typer.Option(metavar="ID", help="Mark this pass as ground truth.")] = None,
+    no_truth: Annotated[str | None, typer.Option(metavar="ID", help="Take that mark back.")] = None,
+    withdraw: Annotated[str | None, typer.Option(metavar="ID", help="Withdraw this pass.")] = None,
+    restore: Annotated[str | None, typer.Option(metavar="ID", help="Bring a withdrawn pass back.")] = None,
+) -> None:
+    """List the passes of a page; with an option, change one first."""
+    wishes: tuple[tuple[str | None, str, str, dict[str, bool] | None], ...] = (
+        (use, "PUT", "/working", {"working": True}),
+        (release, "PUT", "/working", {"working": False}),
+        (truth, "PUT", "/ground-truth", {"ground_truth": True}),
+        (no_truth, "PUT", "/ground-truth", {"ground_truth": False}),
+        (withdraw, "DELETE", "", None),
+        (restore, "POST", "/restore", None),
+    )
+    chosen = [wish for wish in wishes if wish[0] is not None]
+    if len(chosen) > 1:
+        raise Refused("One change at a time: each is a step of its own, to be taken back by itself.")
+    with project_session() as session:
+        changed = [
+            session.ask(method, f"/api/segments/passes/{id_of(identity or '')}{what}", body=body)
+            for identity, method, what, body in chosen
+        ]
+        found = _listed(session, page)["passes"]
+    audit_id = changed[0]["audit_id"] if changed else None
+
+    def words() -> None:
+        rows = [
+            (
+                one["id"],
+                one["name"],
+                one["model"] or one["provider"] or one["import_format"] or one["provenance_kind"],
+                one["segment_count"],
+                one["working_basis"] or "",
+                "ground truth" if one["ground_truth"] else "provisional" if one["provisional"] else "",
+            )
+            for one in found
+        ]
+        table("", ("id", "name", "by", "segments", "worked on", ""), rows)
+        if audit_id:
+            typer.echo(f"Take it back with: armarium undo {audit_id}")
+
+    answer({"items": found, "count": len(found), "audit_id": audit_id}, words)
+
+
+def segments(
+    page: Page,
+    of_pass: Annotated[str | None, typer.Option("--pass", metavar="ID", help="Of this pass only.")] = None,
+    kind: Annotated[str | None, typer.Option(help="region, line or word.")] = None,
+    area: Annotated[
+        str | None,
+        typer.Option(metavar="X,Y,W,H", help="What touches this area, in fractions of the picture."),
+    ] = None,
+) -> None:
+    """List the regions, lines and words of a page."""
+    with project_session() as session:
+        found = _listed(session, page, pass_id=of_pass, kind=kind, area=area)
+
+    def words() -> None:
+        rows = [
+            (
+                one["id"],
+                one["kind"] + (" (furniture)" if one["is_furniture"] else ""),
+                ", ".join(f"{number:.3f}" for number in one["anchor"]["rect"]),
+                short(one["text"]),
+            )
+            for one in found["segments"]
+        ]
+        table("", ("id", "kind", "x, y, width, height", "text"), rows)
+        typer.echo(plural(len(rows), "segment") + ".")
+
+    answer(found, words)
+
+
+def picture(
+    segment: Annotated[str, typer.Argument(help="Id of the segment (armarium segments shows them).")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The PNG file to write [ID.png].", dir_okay=False)
+    ] = None,
+    mask: Annotated[bool, typer.Option(help="White outside its outline.")] = False,
+    straighten: Annotated[bool, typer.Option(help="Turned level along its baseline.")] = False,
+    size: Annotated[int, typer.Option(help="Pixels of the longer side, at most (32 to 4096).")] = 1024,
+    overwrite: Annotated[bool, typer.Option(help="Write over a file that is there.")] = False,
+) -> None:
+    """Cut the picture of a segment out of its page."""
+    place = Path(full_path(str(out or f"{id_of(segment).replace(':', '-')}.png")))
+    if place.exists() and not overwrite:
+        raise Refused(f"{place} is there already; pass --overwrite to write over it.")
+    if not place.parent.is_dir():
+        raise Refused(f"There is no folder {place.parent} to write into.")
+    query = {"mask": str(mask).lower(), "straighten": str(straighten).lower(), "size": size}
+    with project_session() as session:
+        data = session.raw("GET", f"/api/segments/{id_of(segment)}/picture", query=query)
+    try:
+        place.write_bytes(data)
+    except OSError as error:
+        raise Refused(f"{place} cannot be written: {error.strerror}.") from error
+    written = {"path": str(place), "bytes": len(data), "checksum": hashlib.sha256(data).hexdigest()}
+    answer(written, f"Wrote {place}.")
+
+
+def compare(
+    page: Page,
+    reference: Annotated[str, typer.Argument(help="Id of the pass or artifact to measure against.")],
+    hypothesis: Annotated[str, typer.Argument(help="Id of the pass or artifact that is measured.")],
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="diplomatic, layout-insensitive (the usual one), lenient or accent-blind; may be repeated."
+        ),
+    ] = None,
+    expand: Annotated[
+        list[str] | None, typer.Option(metavar="SHORT=FULL", help="An abbreviation; may be repeated.")
+    ] = None,
+    checked_by: Annotated[
+        str | None, typer.Option(help="Who checked the reference: then the measure is a CER.")
+    ] = None,
+) -> None:
+    """Compare two readings of a page, character by character."""
+    expansions: dict[str, str] = {}
+    for one in expand or []:
+        short_form, equals, full = one.partition("=")
+        if not equals or not short_form:
+            raise Refused(f"{one!r} is no expansion; write SHORT=FULL, as in --expand dho=dicho.")
+        expansions[short_form] = full
+    with project_session() as session:
+        known = {one["id"] for one in _listed(session, page)["passes"]}
+        body: dict[str, Any] = {
+            "reference": _side(reference, known),
+            "hypothesis": _side(hypothesis, known),
+            "expansions": expansions,
+            "reference_checked_by": checked_by,
+            **({"policies": policy} if policy else {}),
+        }
+        found = session.post(f"/api/documents/{id_of(page)}/readings/compare", body)
+
+    def words() -> None:
+        rows = [
+            (
+                one["policy"],
+                f"{100 * one['rate']:.2f} %",
+                one["distance"],
+                one["reference_chars"],
+                one["hypothesis_chars"],
+            )
+            for one in found["scores"]
+        ]
+        measure = (
+            "CER" if found["measure"] == "cer" else "Difference (nobody is named who checked the reference)"
+        )
+        typer.echo(f"{measure} of {found['hypothesis_label']} against {found['reference_label']}")
+        table("", ("policy", "rate", "edits", "reference", "compared"), rows)
+
+    answer(found, words)
+
+
+def _side(identity: str, passes_of_page: set[str]) -> dict[str, str]:
+    """A pass of the page, else an artifact."""
+    return {"pass_id" if identity in passes_of_page else "artifact_id": id_of(identity)}
+
+
+def _listed(session: Session, page: str, **query: Any) -> dict[str, Any]:
+    found: dict[str, Any] = session.get(f"/api/segments/document/{id_of(page)}", **query)
+    return found
+
+
+def short(words: str | None) -> str:
+    """*words* on one line of a table."""
+    line = " ".join((words or "").split())
+    return line if len(line) <= LONG else line[: LONG - 1] + "…"

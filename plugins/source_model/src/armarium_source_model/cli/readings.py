@@ -1,0 +1,102 @@
+"""Commands about the readings of a line: list them, choose the one that counts, correct."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from armarium.commandline import Refused, answer, id_of, project_session, table
+
+
+def register(program: typer.Typer) -> None:
+    """Add the commands."""
+    program.command()(readings)
+    program.command()(correct)
+
+
+def readings(
+    segment: Annotated[str, typer.Argument(help="Id of the line (armarium text --ids shows them).")],
+    kind: Annotated[str | None, typer.Option(help="Of this kind only: transcription, translation, …")] = None,
+    choose: Annotated[
+        str | None, typer.Option(metavar="ID", help="Say that this reading counts, as a person.")
+    ] = None,
+    release: Annotated[bool, typer.Option(help="Take such a choice back; the rule decides again.")] = False,
+    retract: Annotated[
+        str | None, typer.Option(metavar="ID", help="Take this reading out of the count; it stays readable.")
+    ] = None,
+) -> None:
+    """List the readings of a line, rivals side by side; with an option, change what counts first."""
+    if sum((choose is not None, release, retract is not None)) > 1:
+        raise Refused("One change at a time: --choose, --release or --retract.")
+    place = f"/api/segments/{id_of(segment)}/readings"
+    with project_session() as session:
+        changed: dict[str, Any] = {}
+        if choose is not None or release:
+            body = {"kind": kind or _kind_of(session.get(place), choose), "representation_id": choose}
+            changed = session.post(f"{place}/choice", body)
+        if retract is not None:
+            changed = session.post(f"/api/segments/readings/{id_of(retract)}/retract")
+        found = session.get(place, kind=kind)
+    audit_id = changed.get("audit_id")
+
+    def words() -> None:
+        rows = [
+            (
+                one["id"],
+                one["kind"],
+                _state(one, found["counting"]),
+                one["producer_model"] or one["producer_tool"] or one["created_by"] or one["provenance_kind"],
+                one["content"],
+            )
+            for one in found["items"]
+        ]
+        table("", ("id", "kind", "", "by", "text"), rows)
+        if audit_id:
+            typer.echo(f"Take it back with: armarium undo {audit_id}")
+
+    answer({**found, "audit_id": audit_id}, words)
+
+
+def _kind_of(found: dict[str, Any], representation_id: str | None) -> str:
+    """The kind of the reading that is chosen; a choice is of one kind."""
+    for one in found["items"]:
+        if one["id"] == representation_id:
+            return str(one["kind"])
+    return "transcription"
+
+
+def _state(one: dict[str, Any], counting: dict[str, Any]) -> str:
+    if one["counting"]:
+        basis = counting[one["kind"]]["basis"].replace("-", " ")
+        return f"counts ({basis})"
+    if one["retracted"]:
+        return "retracted"
+    return "corrected" if one["superseded_by"] else "stale" if one["stale"] else ""
+
+
+def correct(
+    segment: Annotated[str, typer.Argument(help="Id of the line (armarium text --ids shows them).")],
+    words: Annotated[str, typer.Argument(help="What the line says.")],
+    kind: Annotated[
+        str | None, typer.Option(help="Another kind of reading: translation, normalized_text, …")
+    ] = None,
+    level: Annotated[
+        str | None, typer.Option(help="as_written, expanded, normalised or another word.")
+    ] = None,
+    expect: Annotated[
+        str | None, typer.Option(help="Id of the reading you saw; refused when another counts now.")
+    ] = None,
+) -> None:
+    """Correct a line as a person; the earlier reading stays beside it."""
+    given = {"kind": kind, "level": level, "expected_counting_id": expect}
+    body = {"text": words, **{name: value for name, value in given.items() if value is not None}}
+    with project_session() as session:
+        written = session.post(f"/api/segments/{id_of(segment)}/correct", body)
+
+    def told() -> None:
+        typer.echo(f"Corrected. Take it back with: armarium undo {written['audit_id']}")
+        for one in written["unplaced"]:
+            typer.echo(f"  not moved along: {one['id']}: {one['why']}")
+
+    answer(written, told)
