@@ -327,3 +327,20 @@ def test_canvas_draws_the_folder_into_a_file(wills: Machine) -> None:
     assert "is a folder" in wills.refused("canvas", sources, "--out", "a")
     assert "256" in wills.refused("canvas", sources, "--size", "10", "--out", "c.png")
     assert wills.refused("canvas", "f" * 32).endswith(".")
+
+
+def test_enhance_makes_a_rendition_of_each_picture_once(wills: Machine) -> None:
+    known = ids(wills)
+
+    def roles() -> list[str]:
+        shown = wills.done("show", known["1.png"], "--json").json
+        return [one["role"] for one in shown["attachments"]["renditions"]]
+
+    said = wills.done("enhance", known["1.png"], known["2.png"], "--make", "background-removed").out
+    assert said.startswith("Background-removed: 2 pictures have one now.\nTake it back with: armarium undo ")
+    assert wills.done("enhance", "--make", "background-removed", "--json").json["pictures"] == 3
+    assert roles() == ["archival-original", "background-removed"]
+    wills.done("undo", said.split()[-1])
+    assert roles() == ["archival-original"]
+    wills.misused("enhance", "--contrast", "9")
+    assert wills.refused("enhance", "f" * 32).startswith("There is no document")

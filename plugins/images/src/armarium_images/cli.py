@@ -1,21 +1,26 @@
-"""Commands of images: crop, split, and take both back."""
+"""Commands of images: crop, split, take both back; enhanced renditions."""
 
 from __future__ import annotations
 
 import math
 import re
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
 from armarium.commandline import (
     Refused,
+    Scope,
     Session,
     answer,
     finished,
     id_of,
+    name_each,
     plural,
     project_session,
+    result_of,
+    scope_of,
 )
 
 _NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(%?)\s*")
@@ -31,6 +36,7 @@ def commands() -> typer.Typer:
     program.command()(uncrop)
     program.command()(split)
     program.command()(unsplit)
+    program.command()(enhance)
     return program
 
 
@@ -130,6 +136,40 @@ def unsplit(
 ) -> None:
     """Take the parts of a split back: they go to the Trash."""
     _take_back(picture, "unsplit")
+
+
+class Treatment(StrEnum):
+    """What may be made of a picture."""
+
+    enhanced = "enhanced"
+    background_removed = "background-removed"
+    binarised = "binarised"
+
+
+def enhance(
+    ids: Scope = None,
+    make: Annotated[
+        Treatment, typer.Option(help="Evened light and more contrast; the paper taken away; ink alone.")
+    ] = Treatment.enhanced,
+    contrast: Annotated[
+        float, typer.Option(min=1, max=8, help="How far `enhanced` lifts local contrast.")
+    ] = 2.0,
+) -> None:
+    """Make a rendition of each picture beside its original, which stays the primary one."""
+    with project_session() as session:
+        params = {"scope_ids": scope_of(session, ids), "role": make.value, "contrast": contrast}
+        begun = session.act("image.treat", params)["result"]
+        finished(session, begun["job_id"], "Enhance")
+        outcome = result_of(session, begun["job_id"])
+
+    def words() -> None:
+        have = plural(outcome["pictures"], "picture has one", "pictures have one")
+        typer.echo(f"{make.value.capitalize()}: {have} now.")
+        name_each("not done", outcome, "failed", lambda one: f"{one['document_id']}: {one['why']}")
+        if outcome["pictures"]:
+            typer.echo(f"Take it back with: armarium undo {begun['job_id']}")
+
+    answer({**begun, **outcome}, words)
 
 
 def _take_back(picture: str, verb: str) -> None:

@@ -1,23 +1,18 @@
 """The bytes of a piece of a picture: cut once, kept in the object store, and remembered so that a step only writes rows.
 
-What a piece holds follows from the source's digest, its rectangle and how it is turned; the note of it lies in the
-package's `derived` folder, safe to delete. Every picture is opened through the guard.
+What a piece holds follows from the source's digest, its rectangle and how it is turned (see `pieces`). Every picture is
+opened through the guard.
 """
 
 from __future__ import annotations
 
-import hashlib
 import io
-import os
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-
-import orjson
 
 from armarium.api import Library, open_image
 from armarium_images.orientation import INVERSE, UPRIGHT, Box, turn_box
+from armarium_images.pieces import Piece, remember, remembered
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -47,22 +42,12 @@ class Frame(NamedTuple):
         return self.orientation if self.as_stored else UPRIGHT
 
 
-class Piece(NamedTuple):
-    """The bytes of one piece in the object store. Width and height in pixels."""
-
-    checksum: str
-    size_bytes: int
-    mime_type: str
-    width: int
-    height: int
-
-
 def cut_pieces(library: Library, frame: Frame, boxes: Sequence[Box], *, max_pixels: int) -> list[Piece]:
     """The pieces *boxes* of *frame*; the picture is opened only when one of them is not there yet.
 
     Raises Invalid in words for a damaged picture, Unavailable when the project's disk will not take a piece.
     """
-    found = [_remembered(library, frame, box) for box in boxes]
+    found = [remembered(library, _told(frame, box)) for box in boxes]
     if all(piece is not None for piece in found):
         return [piece for piece in found if piece is not None]
     library.objects.size(frame.checksum)
@@ -75,7 +60,7 @@ def cut_pieces(library: Library, frame: Frame, boxes: Sequence[Box], *, max_pixe
     for box, known in zip(boxes, found, strict=True):
         if known is None:
             known = _store(library, _cut(image, frame, box, turn), lossy=lossy, profile=profile)
-            _remember(library, frame, box, known)
+            remember(library, _told(frame, box), known)
         pieces.append(known)
     return pieces
 
@@ -127,28 +112,5 @@ def _store(library: Library, image: Image.Image, *, lossy: bool, profile: bytes 
     return Piece(library.objects.put_bytes(data), len(data), mime_type, image.width, image.height)
 
 
-def _note(library: Library, frame: Frame, box: Box) -> Path:
-    told = f"{frame.checksum} {frame.orientation} {frame.as_stored} {tuple(box)} q{JPEG_QUALITY}"
-    key = hashlib.sha256(told.encode()).hexdigest()
-    return library.derived / "cuts" / key[:2] / f"{key}.json"
-
-
-def _remembered(library: Library, frame: Frame, box: Box) -> Piece | None:
-    try:
-        piece = Piece(*orjson.loads(_note(library, frame, box).read_bytes()))
-    except (OSError, TypeError, ValueError):
-        return None
-    return piece if library.objects.has(piece.checksum) else None
-
-
-def _remember(library: Library, frame: Frame, box: Box, piece: Piece) -> None:
-    target = _note(library, frame, box)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(orjson.dumps(list(piece)))
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+def _told(frame: Frame, box: Box) -> str:
+    return f"{frame.checksum} {frame.orientation} {frame.as_stored} {tuple(box)} q{JPEG_QUALITY}"

@@ -90,3 +90,11 @@ def too_many_images(count: int, most: int) -> Invalid:
         code="too_many_images",
         count=count,
     )
+
+
+def nothing_to_treat() -> Invalid:
+    """422: no page or picture lies at or beneath the nodes named."""
+    return Invalid(
+        "There is no picture at or beneath the nodes that were named. Name pages, images, or folders that hold some.",
+        code="no_images",
+    )

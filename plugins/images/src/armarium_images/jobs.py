@@ -1,18 +1,19 @@
-"""The job `image-batch`: cut the waiting pictures of a batch, one step each, so that a kill loses and doubles nothing.
+"""The jobs `image-batch` (cut the pictures of a batch) and `image-treat` (make renditions): one step a picture.
 
-The state of every picture is kept in the batch's rows, written in the very step that cuts it; the bytes are cut before
-the step and found again after a kill.
+A kill loses and doubles nothing: how far a job is stands in the very step that does a picture, and the bytes are made
+before the step and found again after a kill.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import JobContext, JobKind, NotFound, raw_of
+from armarium.api import JobContext, JobKind, NotFound, ServiceError, raw_of
 from armarium_images.actions.batches import SPEC
 from armarium_images.planning import cut_ahead, plan_spec
-from armarium_images.queries import batch_answer, batch_row, waiting_items
-from armarium_images.schemas import BatchJobArgs
+from armarium_images.queries import batch_answer, batch_row, original_of, waiting_items
+from armarium_images.schemas import BatchJobArgs, TreatJobArgs
+from armarium_images.treating import treated
 
 _CHUNK = 200
 
@@ -59,6 +60,58 @@ def _waiting(ctx: JobContext, batch_id: str, after: int) -> list[tuple[int, str]
     with ctx.library.db.read_raw() as raw:
         return waiting_items(raw, batch_id, after, _CHUNK)
 
+
+def run_treat(ctx: JobContext) -> dict[str, Any]:
+    """Make what is missing; answers how many pictures have it now. A picture that is refused is told in the result and stops no other."""
+    ids: list[str] = ctx.args.document_ids
+    treated_now = int(ctx.checkpoint.get("pictures", 0))
+    failed: list[dict[str, str]] = list(ctx.checkpoint.get("failed", []))
+    params = {"role": ctx.args.role, "contrast": ctx.args.contrast}
+    for number in range(int(ctx.checkpoint.get("done", 0)), len(ids)):
+        ctx.check()
+        try:
+            _treat_ahead(ctx, ids[number])
+            ctx.act(
+                "image.treat_item",
+                {"document_id": ids[number], **params},
+                checkpoint={"done": number + 1, "pictures": treated_now + 1, "failed": failed},
+                done=number + 1,
+                total=len(ids),
+            )
+            treated_now += 1
+        except ServiceError as refusal:
+            if refusal.status >= 500:
+                raise
+            failed.append({"document_id": ids[number], "why": refusal.detail})
+            ctx.save(
+                {"done": number + 1, "pictures": treated_now, "failed": failed},
+                done=number + 1,
+                total=len(ids),
+            )
+    return {"pictures": treated_now, "failed": failed}
+
+
+def _treat_ahead(ctx: JobContext, document_id: str) -> None:
+    """Make the bytes before the writer is asked for."""
+    with ctx.library.db.read() as conn:
+        original = original_of(conn, document_id)
+    treated(
+        ctx.library,
+        original.checksum,
+        original.name,
+        ctx.args.role,
+        ctx.args.contrast,
+        max_pixels=ctx.engine.settings.max_image_pixels,
+    )
+
+
+image_treat = JobKind(
+    name="image-treat",
+    lane="images",
+    summary="Make enhanced, background-removed or binarised renditions",
+    run=run_treat,
+    args=TreatJobArgs,
+)
 
 image_batch = JobKind(
     name="image-batch",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
-from armarium_images.actions import batches, cuts
-from armarium_images.jobs import image_batch
+from armarium_images.actions import batches, cuts, treatments
+from armarium_images.jobs import image_batch, image_treat
 from armarium_images.models import metadata
 from armarium_images.routes import router
 
@@ -14,7 +14,7 @@ def armarium_plugin() -> Plugin:
     """Crops and splits as derived children, one by one or over a folder."""
     return Plugin(
         name="images",
-        summary="Crops and splits of pictures as derived children, one by one or over a folder",
+        summary="Crops and splits of pictures as derived children; enhanced, background-removed and binarised renditions",
         prefixes=("image",),
         metadata=metadata,
         actions=(
@@ -26,7 +26,9 @@ def armarium_plugin() -> Plugin:
             batches.batch_apply,
             batches.batch_item,
             batches.batch_undo,
+            treatments.treat,
+            treatments.treat_item,
         ),
-        jobs=(image_batch,),
+        jobs=(image_batch, image_treat),
         routers=(router,),
     )

@@ -14,6 +14,9 @@ from armarium_documents.api import primary_row, require_live
 from armarium_images.cutting import Frame
 from armarium_images.errors import no_such_page, unknown_batch
 
+IDENTITY = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]
+"""The transform of a frame that is the primary's own."""
+
 
 class Cut(NamedTuple):
     """Where a derived child was cut. `transform` carries its fractions to those of the source."""
@@ -142,6 +145,50 @@ def pictures_in(conn: Connection, folder_id: str, *, recursive: bool) -> list[st
         (folder_id,),
     )
     return [row[0] for row in rows]
+
+
+class Original(NamedTuple):
+    """The picture that renditions are made from. `transform` carries it to the primary's frame; None when not known."""
+
+    rendition_id: str
+    name: str
+    checksum: str
+    transform: list[float] | None
+
+
+def original_of(conn: Connection, document_id: str) -> Original:
+    """A live document's archival original where its bytes are there, else its primary picture.
+
+    NotFound for an unknown document or one without a picture, Conflict in the Trash.
+    """
+    name = require_live(conn, document_id).name
+    primary = primary_row(conn, document_id)
+    row = (
+        raw_of(conn)
+        .execute(
+            "SELECT id, checksum, transform FROM rendition WHERE document_id = ? AND role = 'archival-original'"
+            " AND materialized AND checksum IS NOT NULL AND pixel_width IS NOT NULL"
+            " ORDER BY is_primary DESC, created_at, id LIMIT 1",
+            (document_id,),
+        )
+        .fetchone()
+    )
+    if row is None or row[0] == primary.rendition_id:
+        return Original(primary.rendition_id, name, primary.checksum, IDENTITY)
+    return Original(row[0], name, row[1], orjson.loads(row[2]) if row[2] else None)
+
+
+def treated_rendition(conn: Connection, document_id: str, role: str, checksum: str) -> str | None:
+    """The document's rendition of that role with those bytes, where it has one."""
+    row = (
+        raw_of(conn)
+        .execute(
+            "SELECT id FROM rendition WHERE document_id = ? AND role = ? AND checksum = ?",
+            (document_id, role, checksum),
+        )
+        .fetchone()
+    )
+    return row[0] if row else None
 
 
 def batch_row(raw: sqlite3.Connection, batch_id: str) -> tuple[str, str, dict[str, Any]]:

@@ -145,6 +145,47 @@ class BatchJobArgs(BaseModel):
     batch_id: str
 
 
+Treatment = Literal["enhanced", "background-removed", "binarised"]
+Contrast = Annotated[float, Field(ge=1.0, le=8.0, allow_inf_nan=False)]
+
+
+class TreatItemParams(Params):
+    """What is made of one picture; `contrast` says how far `enhanced` lifts local contrast."""
+
+    document_id: Id
+    role: Treatment
+    contrast: Contrast = 2.0
+
+
+class TreatParams(Params):
+    """What is made of the pages and pictures at and beneath the nodes named."""
+
+    scope_ids: Annotated[list[Id], Field(min_length=1, max_length=1000)]
+    role: Treatment
+    contrast: Contrast = 2.0
+
+
+class TreatResult(BaseModel):
+    """The job, and how many pictures it has to do."""
+
+    job_id: str
+    pictures: int
+
+
+class TreatItemResult(BaseModel):
+    """The rendition that is there now, and whether it was made in this step."""
+
+    document_id: str
+    rendition_id: str
+    made: bool
+
+
+class TreatJobArgs(BaseModel):
+    document_ids: list[str]
+    role: Treatment
+    contrast: float
+
+
 class Child(BaseModel):
     """A derived child: a document with its part of the source's picture."""
 

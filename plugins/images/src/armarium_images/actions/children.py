@@ -7,9 +7,10 @@ from typing import Any
 
 from armarium.api import ActionContext, json_text, new_id, raw_of
 from armarium_documents.api import require_unlocked
-from armarium_images.cutting import Piece, cut_pieces
+from armarium_images.cutting import cut_pieces
 from armarium_images.models import cuts
 from armarium_images.orientation import affine_to_source
+from armarium_images.pieces import Piece
 from armarium_images.planning import Plan, rect_of, region_of
 from armarium_images.queries import count_cuts
 

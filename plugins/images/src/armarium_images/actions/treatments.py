@@ -1,0 +1,108 @@
+"""Make renditions of pictures: evened and lifted, the paper taken away, ink alone; a job over many, a step for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Example, action
+from armarium_documents.api import add_rendition, pages_under, require_unlocked
+from armarium_images.actions.samples import sample_folder
+from armarium_images.errors import nothing_to_treat, too_many_images
+from armarium_images.queries import original_of, treated_rendition
+from armarium_images.schemas import TreatItemParams, TreatItemResult, TreatParams, TreatResult
+from armarium_images.treating import treated
+
+MAX_IMAGES = 100_000
+"""Pictures of one job."""
+
+_TITLES = {
+    "enhanced": "Enhance pictures",
+    "background-removed": "Take the paper out of pictures",
+    "binarised": "Binarise pictures",
+}
+
+
+def _start_example(ex: Example) -> dict[str, Any]:
+    folder, _ = sample_folder(ex)
+    return {"scope_ids": [folder], "role": "enhanced"}
+
+
+@action(
+    "image.treat",
+    params=TreatParams,
+    result=TreatResult,
+    summary="Make a rendition of each picture: enhanced, with the background removed, or binarised.",
+    undoable=False,
+    example=_start_example,
+)
+def treat(ctx: ActionContext, p: TreatParams) -> dict[str, Any]:
+    """Enqueue the job; its steps share the job's id as their set, so that one undo takes back all it made.
+
+    Raises NotFound for an unknown node, Forbidden by a lock, Invalid where there is no picture or there are too many.
+    """
+    found = pages_under(ctx.conn, p.scope_ids)
+    if not found:
+        raise nothing_to_treat()
+    if len(found) > MAX_IMAGES:
+        raise too_many_images(len(found), MAX_IMAGES)
+    for scope_id in p.scope_ids:
+        require_unlocked(ctx, scope_id)
+    job_id = ctx.enqueue(
+        "image-treat",
+        {"document_ids": found, "role": p.role, "contrast": p.contrast},
+        title=_TITLES[p.role],
+        subject={"kind": "document", "id": p.scope_ids[0]},
+    )
+    ctx.target(*p.scope_ids, job_id)
+    return {"job_id": job_id, "pictures": len(found)}
+
+
+def _item_example(ex: Example) -> dict[str, Any]:
+    _, (picture,) = sample_folder(ex)
+    return {"document_id": picture, "role": "background-removed"}
+
+
+@action(
+    "image.treat_item",
+    params=TreatItemParams,
+    result=TreatItemResult,
+    summary="Make a rendition of one picture from its archival original.",
+    example=_item_example,
+)
+def treat_item(ctx: ActionContext, p: TreatItemParams) -> dict[str, Any]:
+    """A rendition that is there already is not made twice. The primary picture stays the primary one.
+
+    Raises NotFound for an unknown document or one without a picture, Conflict in the Trash, Forbidden by a lock,
+    Invalid for a damaged picture, Unavailable when the disk takes no more.
+    """
+    assert ctx.library is not None
+    original = original_of(ctx.conn, p.document_id)
+    require_unlocked(ctx, p.document_id)
+    piece = treated(
+        ctx.library,
+        original.checksum,
+        original.name,
+        p.role,
+        p.contrast,
+        max_pixels=ctx.engine.settings.max_image_pixels,
+    )
+    known = treated_rendition(ctx.conn, p.document_id, p.role, piece.checksum)
+    rendition_id = known or add_rendition(
+        ctx,
+        p.document_id,
+        checksum=piece.checksum,
+        mime_type=piece.mime_type,
+        role=p.role,
+        pixel_width=piece.width,
+        pixel_height=piece.height,
+        size_bytes=piece.size_bytes,
+        transform=original.transform,
+        made_by="image.treat",
+        params={
+            "from_rendition_id": original.rendition_id,
+            **({"contrast": p.contrast} if p.role == "enhanced" else {}),
+        },
+    )
+    ctx.target(p.document_id, rendition_id)
+    ctx.changed(document_ids=[p.document_id])
+    return {"document_id": p.document_id, "rendition_id": rendition_id, "made": known is None}

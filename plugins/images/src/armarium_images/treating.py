@@ -1,0 +1,157 @@
+"""Renditions for the eye and for readers: evened light and more contrast, the paper taken away, ink alone (OpenCV).
+
+Each has the pixels of the picture it is made from, upright, so that every shape measured on one lies right on the other.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+from armarium.api import Library, open_image
+from armarium_images.pieces import Piece, remember, remembered
+from armarium_images.schemas import Treatment
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+    # OpenCV's own types say no more than that it is an array.
+    Pixels = Any
+
+JPEG_QUALITY = 92
+_LIGHT_SIDE = 1000
+"""The longest side, in pixels, at which the light that fell on the paper is estimated: it changes slowly."""
+_WHITEST = 235
+"""Where the paper is taken away: what is lighter than this part of 255 of the paper around it is paper."""
+
+_DARKER = 1.5
+"""The exponent that darkens what is left when the paper is taken away."""
+
+
+def treated(
+    library: Library, checksum: str, name: str, how: Treatment, contrast: float, *, max_pixels: int
+) -> Piece:
+    """The picture *checksum* treated; made when it is not remembered.
+
+    *contrast* (1 to 8) is how far `enhanced` lifts local contrast. Raises Invalid in words for a damaged picture,
+    Unavailable when the project's disk will not take the new one.
+    """
+    lift = f" {contrast:g}" if how == "enhanced" else ""
+    told = f"{checksum} {how}{lift} q{JPEG_QUALITY}"
+    known = remembered(library, told)
+    if known is not None:
+        return known
+    library.objects.size(checksum)
+    source = open_image(library.objects.path(checksum), max_pixels=max_pixels, name=f"“{name}”")
+    piece = _store(library, treat(source, how, contrast), source.info.get("icc_profile"))
+    remember(library, told, piece)
+    return piece
+
+
+def treat(source: Image.Image, how: Treatment, contrast: float = 2.0) -> Image.Image:
+    """*source* upright and treated: L or RGB, of mode 1 when binarised."""
+    import numpy
+    from PIL import Image, ImageOps
+
+    pixels = numpy.asarray(_plain(ImageOps.exif_transpose(source)))
+    if how == "enhanced":
+        return Image.fromarray(_enhanced(pixels, contrast))
+    if how == "background-removed":
+        return Image.fromarray(_without_paper(pixels))
+    return Image.fromarray(_ink(pixels)).convert("1", dither=Image.Dither.NONE)
+
+
+def _plain(image: Image.Image) -> Image.Image:
+    """8 bits a channel, grey or RGB; what is transparent shows white paper."""
+    from PIL import Image
+
+    if image.mode in ("L", "RGB"):
+        return image
+    if image.mode in ("1", "I", "I;16", "I;16B", "F"):
+        if image.mode != "1":
+            low, high = image.getextrema()
+            scale = 255.0 / (high - low) if high > low else 0.0  # type: ignore[operator]
+            image = image.convert("F").point(lambda value: value * scale - low * scale)  # type: ignore[operator]
+        return image.convert("L")
+    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+        seen = image.convert("RGBA")
+        return Image.alpha_composite(Image.new("RGBA", seen.size, "white"), seen).convert("RGB")
+    return image.convert("RGB")
+
+
+def _light(channel: Pixels) -> Pixels:
+    """The light on the paper behind the writing, as large as *channel*; nowhere 0."""
+    import cv2
+    import numpy
+
+    height, width = channel.shape
+    scale = min(1.0, _LIGHT_SIDE / max(height, width))
+    small = cv2.resize(
+        channel,
+        (max(1, round(width * scale)), max(1, round(height * scale))),
+        interpolation=cv2.INTER_AREA,
+    )
+    # Strokes are dark and narrow: the lightest value around a place is its paper; the median takes specks away.
+    reach = max(3, max(small.shape) // 40 | 1)
+    paper = cv2.medianBlur(
+        cv2.dilate(small, numpy.ones((reach, reach), numpy.uint8)), min(2 * reach + 1, 101)
+    )
+    grown = cv2.resize(paper, (width, height), interpolation=cv2.INTER_LINEAR)
+    return numpy.maximum(grown, 1).astype(numpy.uint8)
+
+
+def _evened(channel: Pixels, to: float) -> Pixels:
+    """*channel* as if the same light had fallen everywhere: paper becomes *to*."""
+    import cv2
+
+    return cv2.divide(channel, _light(channel), scale=to)
+
+
+def _enhanced(pixels: Pixels, contrast: float) -> Pixels:
+    import cv2
+    import numpy
+
+    colour = pixels.ndim == 3
+    parts: list[Any] = list(cv2.split(cv2.cvtColor(pixels, cv2.COLOR_RGB2LAB))) if colour else [pixels]
+    # The paper keeps its own lightness: an old page does not turn white.
+    tone = float(numpy.median(_light(parts[0])))
+    lifted = cv2.createCLAHE(clipLimit=contrast, tileGridSize=(8, 8)).apply(_evened(parts[0], tone))
+    parts[0] = cv2.addWeighted(lifted, 1.5, cv2.GaussianBlur(lifted, (0, 0), 1.2), -0.5, 0)
+    return cv2.cvtColor(cv2.merge(parts), cv2.COLOR_LAB2RGB) if colour else parts[0]
+
+
+def _without_paper(pixels: Pixels) -> Pixels:
+    import cv2
+    import numpy
+
+    parts: list[Any] = list(cv2.split(pixels)) if pixels.ndim == 3 else [pixels]
+    # Lighter than `_WHITEST` is paper and becomes white; what is darker is darkened, so that faint ink stays legible.
+    values = numpy.minimum(numpy.arange(256) / _WHITEST, 1.0)
+    curve = numpy.rint(255 * values**_DARKER).astype(numpy.uint8)
+    whitened = [cv2.LUT(_evened(part, 255.0), curve) for part in parts]
+    return cv2.merge(whitened) if len(whitened) > 1 else whitened[0]
+
+
+def _ink(pixels: Pixels) -> Pixels:
+    import cv2
+
+    grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY) if pixels.ndim == 3 else pixels
+    flat = cv2.GaussianBlur(_evened(grey, 255.0), (0, 0), 0.8)
+    around = max(11, max(flat.shape) // 60 | 1)
+    return cv2.adaptiveThreshold(flat, 255, cv2.ADAPTIVE_THRESH_GAUSSIAN_C, cv2.THRESH_BINARY, around, 15)
+
+
+def _store(library: Library, image: Image.Image, profile: bytes | None) -> Piece:
+    file = io.BytesIO()
+    if image.mode == "1":
+        image.save(file, "PNG")
+        mime_type = "image/png"
+    else:
+        # A profile of another kind of colour (CMYK, say) does not fit what was made RGB.
+        fits = profile is not None and profile[16:20] == {"L": b"GRAY", "RGB": b"RGB "}[image.mode]
+        image.save(
+            file, "JPEG", quality=JPEG_QUALITY, subsampling=0, **({"icc_profile": profile} if fits else {})
+        )
+        mime_type = "image/jpeg"
+    data = file.getvalue()
+    return Piece(library.objects.put_bytes(data), len(data), mime_type, image.width, image.height)
