@@ -27,6 +27,7 @@ SCRIPTS = (
     "page_import",
     "dataset",
     "children",
+    "transfer",
     "segments",
     "segment_growth",
     "alto_export",
