@@ -168,10 +168,46 @@ def test_a_referenced_page_is_given_out_by_reference(client: TestClient) -> None
     body = canvas["items"][0]["items"][0]["body"]
     assert body["id"] == "https://example.org/i/1/full/max/0/default.jpg"
     assert body["service"] == [
-        {"id": "https://example.org/i/1", "type": "ImageService3", "profile": "level1"}
+        {"id": "https://example.org/i/1", "type": "ImageService3", "profile": "level2"}
     ]
     assert canvas["thumbnail"][0]["id"] == "https://example.org/i/1/full/256,/0/default.jpg"
     assert found["seeAlso"][0]["id"] == "https://example.org/letters/manifest"
+
+
+@pytest.mark.parametrize(
+    ("service", "given", "thumbnail"),
+    [
+        ({"id": "https://a.org/i", "type": "ImageService3", "profile": "level0"}, "level0", None),
+        ({"@id": "https://a.org/i", "profile": ["http://iiif.io/api/image/2/level1.json", {}]},
+         "http://iiif.io/api/image/2/level1.json", "https://a.org/i/full/256,/0/default.jpg"),
+        ({"@id": "https://a.org/i", "profile": "http://library.stanford.edu/iiif/image-api/1.1/conformance.html#level2"},
+         "http://library.stanford.edu/iiif/image-api/1.1/compliance.html#level2", "https://a.org/i/full/256,/0/native.jpg"),
+    ],
+)  # fmt: skip
+def test_services_of_others_are_given_out_as_they_are(
+    client: TestClient, service: Json, given: str, thumbnail: str | None
+) -> None:
+    value = orjson.loads(SAMPLE)
+    value["items"][0]["items"][0]["items"][0]["body"]["service"] = [service]
+    folder = upload(client, orjson.dumps(value)).json()["document_id"]
+    (canvas,) = client.get(f"/api/iiif/manifest/{folder}").json()["items"]
+    assert canvas["items"][0]["items"][0]["body"]["service"][0]["profile"] == given
+    assert [one["id"] for one in canvas.get("thumbnail", [])] == ([thumbnail] if thumbnail else [])
+
+
+def test_an_imported_manifest_leaves_with_its_folder(
+    engine: Engine, library: Library, client: TestClient
+) -> None:
+    folder = upload(client).json()["document_id"]
+    with library.db.read_raw() as raw:
+        original = raw.execute("SELECT original FROM iiif_manifest").fetchone()[0]
+    client.delete(f"/api/documents/{folder}").raise_for_status()
+    assert upload(client).status_code == 200, "what lies in the Trash is not here"
+    client.post("/api/documents/trash/empty", json={}).raise_for_status()
+    with library.db.read_raw() as raw:
+        assert raw.execute("SELECT count(*) FROM iiif_manifest").fetchone()[0] == 1
+        assert raw.execute("SELECT count(*) FROM iiif_canvas").fetchone()[0] == 1
+    assert library.objects.has(original), "the second import is of the same file"
 
 
 def test_order_names_direction_and_description_are_kept(client: TestClient) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,9 +11,11 @@ from iiif_ground import OWNER, PAGE, add_lines, add_page
 from starlette.testclient import TestClient
 
 from armarium.api import Engine, Library
+from armarium.testing.fixtures import http_client
 from armarium_formats.iiif import lines, presentation
-from armarium_formats.iiif.errors import TooManyCanvases
+from armarium_formats.iiif.errors import TooManyCanvases, UnknownHere
 from armarium_formats.iiif.places import Places
+from armarium_formats.iiif.projects import project_with
 from armarium_formats.iiif.texts import shown
 
 BASE = "http://127.0.0.1:8765"
@@ -260,6 +263,24 @@ def test_an_address_finds_its_project_by_itself(
     unknown = client.get("/api/iiif/image/nothing/info.json")
     assert unknown.status_code == 404
     assert "No open project" in unknown.json()["detail"]
+
+
+def test_a_project_out_of_reach_is_not_looked_into(engine: Engine, page: str) -> None:
+    bound = replace(OWNER, libraries=frozenset({"/elsewhere/Other.library"}))
+    with pytest.raises(UnknownHere, match="No open project"):
+        project_with(engine, bound, page)
+
+
+def test_a_viewer_whose_origin_is_named_may_read(make_engine: Any, tmp_path: Any) -> None:
+    engine = make_engine(cors_origins="https://viewer.example")
+    engine.run(None, "library.create", {"path": str(tmp_path / "Open.library")}, OWNER)
+    library = engine.libraries.get(tmp_path / "Open.library")
+    page = add_page(engine, library)
+    for client in http_client(engine):
+        answer = client.get(f"/api/iiif/image/{page}/info.json", headers={"Origin": "https://viewer.example"})
+        assert answer.status_code == 200
+        assert answer.headers["access-control-allow-origin"] == "https://viewer.example"
+        assert "Accept" in answer.headers["vary"]
 
 
 def test_an_address_in_two_open_projects_asks_which(

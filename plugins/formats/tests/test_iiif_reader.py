@@ -97,7 +97,7 @@ def test_presentation_3() -> None:
         3000,
         4000,
     )
-    assert (canvas.service, canvas.service_version) == ("https://example.org/i/1", 3)
+    assert (canvas.service, canvas.service_version, canvas.service_level) == ("https://example.org/i/1", 3, 2)
     assert found.notes == []
 
 
@@ -229,6 +229,7 @@ def test_services_are_web_addresses_of_an_image_api() -> None:
     body["id"] = "data:image/png;base64,AAAA"
     canvas = read(found).canvases[0]
     assert (canvas.image, canvas.service, canvas.service_version) == (None, "https://example.org/i/9", 1)
+    assert canvas.service_level is None
     assert read(found).notes == ["3 addresses are no web addresses (http or https): left out."]
 
 

@@ -169,6 +169,7 @@ def _keep(
             "image_height",
             "service",
             "service_version",
+            "service_level",
             "created_at",
         ),
         [
@@ -181,6 +182,7 @@ def _keep(
                 canvas.image_height,
                 canvas.service,
                 canvas.service_version,
+                canvas.service_level,
                 ctx.now,
             )
             for node_id, canvas in zip(ids, found.canvases, strict=True)

@@ -36,6 +36,8 @@ class PageCanvas(NamedTuple):
     image_size: tuple[int, int] | None
     service: str | None
     service_version: int | None
+    service_level: int
+    """What the service claims to comply with; 0 is what every one does."""
 
     def address(self, places: Places) -> str:
         """The id of the canvas (open-fields, iiif lines)."""
@@ -46,7 +48,7 @@ _SELECT = """
 SELECT d.id, d.parent_id, d.name, d.page_label, json_extract(d.metadata, '$.iiif_canvas_id'),
  json_extract(d.metadata, '$.width'), json_extract(d.metadata, '$.height'), r.id, r.pixel_width, r.pixel_height,
  EXISTS (SELECT 1 FROM segment_pass p WHERE p.document_id = d.id AND p.deleted_at IS NULL),
- c.image, c.format, c.image_width, c.image_height, c.service, c.service_version,
+ c.image, c.format, c.image_width, c.image_height, c.service, c.service_version, COALESCE(c.service_level, 0),
  CASE WHEN r.id IS NULL THEN (SELECT json_array(f.page_width, f.page_height) FROM format_import f
   WHERE f.document_id = d.id AND f.page_width > 0 AND f.page_height > 0 ORDER BY f.created_at DESC LIMIT 1) END
 FROM json_each(?) j JOIN document d ON d.id = j.value
@@ -85,8 +87,8 @@ def _canvas(row: Sequence[Any]) -> PageCanvas:
     stated = _size(row[5], row[6])
     # Lines and picture of another's canvas count in that canvas' own pixels.
     size = (stated or picture) if canvas_id is not None else (picture or stated)
-    if size is None and row[17] is not None:
-        size = _size(*orjson.loads(row[17]))
+    if size is None and row[18] is not None:
+        size = _size(*orjson.loads(row[18]))
     return PageCanvas(
         document_id=row[0],
         parent_id=row[1],
@@ -103,6 +105,7 @@ def _canvas(row: Sequence[Any]) -> PageCanvas:
         image_size=_size(row[13], row[14]),
         service=row[15],
         service_version=row[16],
+        service_level=row[17],
     )
 
 

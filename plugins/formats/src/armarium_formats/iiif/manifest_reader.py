@@ -21,7 +21,7 @@ from armarium_formats.iiif.texts import plain_text
 Json = dict[str, Any]
 
 MAX_BYTES: Final = 64 * 1024 * 1024
-MAX_VALUES: Final = 4_000_000
+MAX_VALUES: Final = 2_500_000
 """Values of a manifest: each becomes an object in memory, of which 25,000 canvases need about a million and a half."""
 
 MAX_SIDE: Final = 1_000_000
@@ -45,6 +45,7 @@ class ReferencedCanvas:
     image_height: int | None = None
     service: str | None = None
     service_version: int | None = None
+    service_level: int | None = None
 
 
 @dataclass(slots=True)
@@ -228,6 +229,7 @@ class _Reader:
             address = self._address(_id(service))
             if address is not None:
                 made.service, made.service_version = address.rstrip("/").removesuffix("/info.json"), version
+                made.service_level = _service_level(service)
                 break
 
     def _address(self, value: Any) -> str | None:
@@ -346,6 +348,16 @@ def _service_version(service: Any) -> int | None:
     if "/image/2" in said or "/image-api/2" in said:
         return 2
     return 1 if "/image/1" in said or "image-api/1" in said else None
+
+
+def _service_level(service: Json) -> int | None:
+    """The level of compliance a service claims, 0 to 2."""
+    for claimed in _listed(service.get("profile"))[:5]:
+        if isinstance(claimed, str):
+            for level in (2, 1, 0):
+                if f"level{level}" in claimed[-40:]:
+                    return level
+    return None
 
 
 def _described(found: Json) -> dict[str, str]:

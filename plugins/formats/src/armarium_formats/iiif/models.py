@@ -48,6 +48,8 @@ canvases = Table(
     Column("image_height", Integer),
     Column("service", Text),
     Column("service_version", Integer),
+    # The level of compliance it claims; null where it claims none.
+    Column("service_level", Integer),
     Column("created_at", Text, nullable=False),
     info=tracked(label="referenced canvas", document="document_id"),
 )

@@ -63,9 +63,9 @@ def manifest(library: Library, places: Places, document_id: str) -> Json:
         "label": language_map(node.name),
         **_described(facts),
     }
-    first = next((page for page in pages if page.rendition_id or page.image), None)
-    if first is not None:
-        made["thumbnail"] = _thumbnail(places, first)
+    thumbnail = next((found for page in pages if (found := _thumbnail(places, page))), None)
+    if thumbnail is not None:
+        made["thumbnail"] = thumbnail
     made["items"] = [_canvas(places, page) for page in pages]
     structures = _ranges(places, node, pages, containers)
     if structures:
@@ -137,7 +137,9 @@ def _canvas(places: Places, page: PageCanvas) -> Json:
     }
     body = _painted(places, page)
     if body is not None:
-        made["thumbnail"] = _thumbnail(places, page)
+        thumbnail = _thumbnail(places, page)
+        if thumbnail:
+            made["thumbnail"] = thumbnail
         made["items"] = [
             {
                 "id": f"{own}#page",
@@ -184,20 +186,24 @@ def _painted(places: Places, page: PageCanvas) -> Json | None:
     if page.image_size is not None:
         made["width"], made["height"] = page.image_size
     if page.service is not None:
-        if page.service_version == 3:
-            made["service"] = [{"id": page.service, "type": "ImageService3", "profile": "level1"}]
-        else:
-            made["service"] = [
-                {
-                    "@id": page.service,
-                    "@type": "ImageService2",
-                    "profile": "http://iiif.io/api/image/2/level1.json",
-                }
-            ]
+        made["service"] = [_service(page.service, page.service_version or 2, page.service_level)]
     return made
 
 
+def _service(address: str, version: int, level: int) -> Json:
+    """Another's image service, as it describes itself."""
+    if version == 3:
+        return {"id": address, "type": "ImageService3", "profile": f"level{level}"}
+    profile = (
+        f"http://iiif.io/api/image/2/level{level}.json"
+        if version == 2
+        else f"http://library.stanford.edu/iiif/image-api/1.1/compliance.html#level{level}"
+    )
+    return {"@id": address, "@type": f"ImageService{version}", "profile": profile}
+
+
 def _thumbnail(places: Places, page: PageCanvas) -> list[Json]:
+    """A small picture of the page; none where only a large one is to be had."""
     if page.rendition_id is not None and page.picture is not None:
         width, height = _within(page.picture, THUMBNAIL_SIDE)
         return [
@@ -209,9 +215,11 @@ def _thumbnail(places: Places, page: PageCanvas) -> list[Json]:
                 "height": height,
             }
         ]
-    if page.service is not None:
-        return [{"id": f"{page.service}/full/{THUMBNAIL_SIDE},/0/default.jpg", "type": "Image"}]
-    return [{"id": page.image, "type": "Image"}]
+    if page.service is not None and page.service_level > 0:
+        width = min(THUMBNAIL_SIDE, *(size[0] for size in (page.image_size, (page.width or 1, 0)) if size))
+        quality = "native" if page.service_version == 1 else "default"
+        return [{"id": f"{page.service}/full/{width},/0/{quality}.jpg", "type": "Image"}]
+    return []
 
 
 def _within(size: tuple[int, int], side: int) -> tuple[int, int]:
