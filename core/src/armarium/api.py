@@ -58,6 +58,7 @@ from armarium.jobs.kinds import JobKind
 from armarium.jobs.queue import NewJob
 from armarium.lettering import Lettering, lettering_for
 from armarium.libraries import Library
+from armarium.messages import Message
 from armarium.objects import ObjectStore
 from armarium.plugins import Migration, Plugin
 from armarium.principals import Principal
@@ -103,6 +104,7 @@ __all__ = [
     "Lettering",
     "Library",
     "Limits",
+    "Message",
     "Migration",
     "NewJob",
     "NoParams",

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 from sqlalchemy import Column, Integer, MetaData, Table, Text, delete, insert, select
 
 from armarium import snapshots
 from armarium.actions import ActionContext, Example, Params, action
 from armarium.errors import Conflict, Forbidden, Invalid, NotFound
 from armarium.ids import new_id
+from armarium.messages import Message
 from armarium.plugins import Plugin
 from armarium.tables import Json, json_text, operational, tracked
+
+if TYPE_CHECKING:
+    from armarium.libraries import Library
 
 library_metadata = MetaData()
 engine_metadata = MetaData()
@@ -61,7 +65,7 @@ class CreateLibraryParams(LibraryPath):
     name: str | None = Field(default=None, min_length=1, max_length=200, description="Name shown to people.")
 
 
-class CreateLibraryResult(BaseModel):
+class CreateLibraryResult(Message):
     """A package that was made."""
 
     path: str
@@ -70,7 +74,7 @@ class CreateLibraryResult(BaseModel):
     library_uuid: str
 
 
-class KnownLibrary(BaseModel):
+class KnownLibrary(Message):
     """A registered project (A 2.1)."""
 
     id: str
@@ -85,7 +89,7 @@ class KnownLibrary(BaseModel):
     snapshot_offsite_path: str | None = None
 
 
-class ReleaseLibraryResult(BaseModel):
+class ReleaseLibraryResult(Message):
     """What releasing a project did (part A 2.2)."""
 
     status: Literal["released", "not_open"]
@@ -96,7 +100,7 @@ class ReleaseLibraryResult(BaseModel):
     conversion_stopped: bool
 
 
-class UnregisterResult(BaseModel):
+class UnregisterResult(Message):
     """A project that is no longer registered; its package stays on disk."""
 
     status: Literal["unregistered"] = "unregistered"
@@ -212,6 +216,7 @@ def release_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
             code="library_busy",
             busy=busy,
         )
+    converting = _converting(library)
     stopped, waiting = ctx.engine.jobs.detach(library)
     ctx.target(library.uuid)
     libraries.release(place)
@@ -221,8 +226,19 @@ def release_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
         "registered": registered,
         "jobs_stopped": stopped,
         "jobs_waiting": waiting,
-        "conversion_stopped": False,
+        "conversion_stopped": converting,
     }
+
+
+def _converting(library: Library) -> bool:
+    """Whether a conversion of older results runs in it; A 2.1 has it told apart from other work."""
+    with library.db.read() as conn:
+        return (
+            conn.exec_driver_sql(
+                "SELECT 1 FROM job WHERE kind = 'convert-older-results' AND state = 'running'"
+            ).first()
+            is not None
+        )
 
 
 @action(
@@ -248,7 +264,7 @@ def unregister_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     return {"status": "unregistered", "path": str(place)}
 
 
-class ScriptRow(BaseModel):
+class ScriptRow(Message):
     """A script the project works with: its ISO 15924 code, or a private one declared with a name (B 4.3)."""
 
     code: str = Field(pattern=r"^[A-Z][a-z]{3}$")
@@ -316,7 +332,7 @@ class SnapshotParams(Params):
     reason: str = Field(default="on demand", max_length=200)
 
 
-class Snapshot(BaseModel):
+class Snapshot(Message):
     """A copy of the project's database with the list of files it needs."""
 
     id: str

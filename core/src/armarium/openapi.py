@@ -7,12 +7,13 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
+from armarium.messages import Message
 from armarium.switch import routes_of
 
 
-class ErrorBody(BaseModel):
+class ErrorBody(Message):
     """A refusal: `detail` is a sentence, `code` a word for programs; a route may name further fields (A 7)."""
 
     model_config = ConfigDict(extra="allow")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from armarium.actions import Params, SourceText
+from armarium.messages import Message
 from armarium.principals import Role
 
 LibraryScope = Literal["all"] | list[str]
@@ -28,7 +29,7 @@ class PairRequest(Params):
     device_name: str = Field(default="device", min_length=1, max_length=80)
 
 
-class PairResponse(BaseModel):
+class PairResponse(Message):
     """A new device token; it is shown this once."""
 
     device_id: str
@@ -43,7 +44,7 @@ class PairCodeParams(Params):
     libraries: LibraryScope = "all"
 
 
-class PairCode(BaseModel):
+class PairCode(Message):
     """A pairing code; good once, for ten minutes."""
 
     code: str
@@ -52,13 +53,13 @@ class PairCode(BaseModel):
     expires_at: str
 
 
-class EnrollmentSecret(BaseModel):
+class EnrollmentSecret(Message):
     """The secret a further device of the owner enrolls with."""
 
     enrollment_secret: str
 
 
-class RotatedSecret(BaseModel):
+class RotatedSecret(Message):
     """The enrollment secret was replaced; read the new one from GET /api/pair/enrollment."""
 
     rotated: bool = True
@@ -78,7 +79,7 @@ class TokenId(Params):
     token_id: str = Field(min_length=1, max_length=64)
 
 
-class TokenRow(BaseModel):
+class TokenRow(Message):
     """A token as the owner sees it; never its secret."""
 
     id: str
@@ -99,21 +100,21 @@ class TokenCreated(TokenRow):
     token: str
 
 
-class TokenList(BaseModel):
+class TokenList(Message):
     """Devices, sessions and agents, newest first."""
 
     items: list[TokenRow]
     count: int
 
 
-class TokenRenewed(BaseModel):
+class TokenRenewed(Message):
     """A device token that lives longer now."""
 
     token_id: str
     expires_at: str
 
 
-class TokenRevoked(BaseModel):
+class TokenRevoked(Message):
     """A token that is refused from now on, and the sessions that came from it."""
 
     status: Literal["deleted"] = "deleted"
@@ -134,7 +135,7 @@ class SessionRequest(SessionParams):
     token: SourceText | None = Field(default=None, min_length=1, max_length=500)
 
 
-class SessionMade(BaseModel):
+class SessionMade(Message):
     """A session token; over HTTP it travels only in the cookie."""
 
     token_id: str
@@ -143,7 +144,7 @@ class SessionMade(BaseModel):
     session_token: str
 
 
-class SessionResponse(BaseModel):
+class SessionResponse(Message):
     """A session; its token is in the HttpOnly cookie `service_session`."""
 
     token_id: str
@@ -158,7 +159,7 @@ class ComputeParams(Params):
     device: Literal["auto", "cpu", "gpu"] | None = None
 
 
-class ComputeEffective(BaseModel):
+class ComputeEffective(Message):
     """What applies now, environment settings included. `threads` is a count."""
 
     priority: Literal["balanced", "fast", "background"]
@@ -169,7 +170,7 @@ class ComputeEffective(BaseModel):
     device_from: Literal["setting", "environment", "default"]
 
 
-class ComputeSettings(BaseModel):
+class ComputeSettings(Message):
     """The saved choice and what comes of it (part C 4.7)."""
 
     priority: Literal["balanced", "fast", "background"]
@@ -184,7 +185,7 @@ class SandboxGrantParams(Params):
     bookmark: SourceText = Field(max_length=1_000_000)
 
 
-class SandboxGranted(BaseModel):
+class SandboxGranted(Message):
     """Whether the folder is open to the engine now, and whether it was before."""
 
     path: str

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from armarium.actions import ActionContext, Example, NoParams, Params, action
 from armarium.db import raw_of
@@ -19,6 +19,7 @@ from armarium.jobs.listing import is_counted, no_such, targets
 from armarium.jobs.models import FINISHED, Mode
 from armarium.jobs.queue import loads
 from armarium.jobs.sight import Row, Sight
+from armarium.messages import Message
 from armarium.tables import json_text
 from armarium.undo import UndoContext
 
@@ -35,7 +36,7 @@ class PauseJob(JobNamed):
     paused: bool
 
 
-class JobState(BaseModel):
+class JobState(Message):
     """A job and its state now; a counted row also says how many jobs it applied to."""
 
     id: str
@@ -43,7 +44,7 @@ class JobState(BaseModel):
     applied: int | None = None
 
 
-class Cleared(BaseModel):
+class Cleared(Message):
     """How many failed jobs left the list."""
 
     cleared: int
@@ -61,7 +62,7 @@ class SetMode(Params):
     mode: Mode
 
 
-class BackgroundMode(BaseModel):
+class BackgroundMode(Message):
     """The mode of background work, and whether it is paused."""
 
     mode: Mode

@@ -10,11 +10,12 @@ from armarium.activity import ActivityType
 from armarium.jobs.actions import BackgroundMode, Cleared, JobState
 from armarium.jobs.log import Level
 from armarium.jobs.models import Mode
+from armarium.messages import Message
 
 ShownState = Literal["waiting", "running", "paused", "done", "failed", "cancelled"]
 
 
-class Can(BaseModel):
+class Can(Message):
     """What may be done to a job now."""
 
     pause: bool
@@ -22,7 +23,7 @@ class Can(BaseModel):
     retry: bool
 
 
-class JobNode(BaseModel):
+class JobNode(Message):
     """A job; `done` and `total` count pages, rolled up over everything under it (A 2.2)."""
 
     id: str
@@ -56,7 +57,7 @@ class JobTree(JobNode):
     stages: list[JobNode] | None = None
 
 
-class LaneState(BaseModel):
+class LaneState(Message):
     """A lane: how many jobs it runs at a time, and how many run and wait."""
 
     lane: str
@@ -65,7 +66,7 @@ class LaneState(BaseModel):
     waiting: int
 
 
-class MachineState(BaseModel):
+class MachineState(Message):
     """What holds heavy work back just now."""
 
     memory: bool
@@ -74,7 +75,7 @@ class MachineState(BaseModel):
     in_use: bool
 
 
-class JobList(BaseModel):
+class JobList(Message):
     """Running, waiting, paused, then failed jobs of seven days."""
 
     items: list[JobNode]
@@ -85,7 +86,7 @@ class JobList(BaseModel):
     conditions: MachineState
 
 
-class LogLine(BaseModel):
+class LogLine(Message):
     """One line; `row_id` is the job, step or run it belongs to."""
 
     seq: int
@@ -97,7 +98,7 @@ class LogLine(BaseModel):
     data: dict[str, Any]
 
 
-class JobLog(BaseModel):
+class JobLog(Message):
     """The lines of one row and of the rows under it, newest last."""
 
     id: str
@@ -105,7 +106,7 @@ class JobLog(BaseModel):
     count: int
 
 
-class ActivityEvent(BaseModel):
+class ActivityEvent(Message):
     """One event of the activity log."""
 
     id: str
@@ -122,7 +123,7 @@ class ActivityEvent(BaseModel):
     error: str | None = None
 
 
-class ActivityPage(BaseModel):
+class ActivityPage(Message):
     """Events, newest first."""
 
     items: list[ActivityEvent]

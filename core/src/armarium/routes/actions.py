@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from armarium import audit
 from armarium.actions import Params
@@ -26,6 +26,7 @@ from armarium.http import (
 )
 from armarium.ids import parse_timestamp, timestamp
 from armarium.libraries import Library
+from armarium.messages import Message
 from armarium.undo import MAX_SET
 
 router = APIRouter(prefix="/api/actions", tags=["actions"])
@@ -37,7 +38,7 @@ WhichLog = Annotated[
 ]
 
 
-class ActionEntry(BaseModel):
+class ActionEntry(Message):
     """One action: who may run it, and its JSON Schemas."""
 
     name: str
@@ -51,7 +52,7 @@ class ActionEntry(BaseModel):
     result: dict[str, Any] | None = None
 
 
-class ActionRegistryAnswer(BaseModel):
+class ActionRegistryAnswer(Message):
     """Every action of this engine, by name."""
 
     actions: list[ActionEntry]
@@ -65,7 +66,7 @@ class InvokeRequest(Params):
     params: dict[str, Any] = Field(default_factory=dict)
 
 
-class InvokeAnswer(BaseModel):
+class InvokeAnswer(Message):
     """What the action answered, and the row to undo it by."""
 
     ok: Literal[True]
@@ -73,14 +74,14 @@ class InvokeAnswer(BaseModel):
     audit_id: str
 
 
-class Actor(BaseModel):
+class Actor(Message):
     """Who did it."""
 
     kind: Literal["person", "machine"]
     name: str
 
 
-class AuditRow(BaseModel):
+class AuditRow(Message):
     """One step of the audit log (A 2.1)."""
 
     model_config = ConfigDict(extra="allow")
@@ -104,7 +105,7 @@ class AuditRow(BaseModel):
     created_at: str
 
 
-class AuditRows(BaseModel):
+class AuditRows(Message):
     """A page of the audit log, newest first."""
 
     items: list[AuditRow]
@@ -114,7 +115,7 @@ class AuditRows(BaseModel):
     offset: int
 
 
-class RowChange(BaseModel):
+class RowChange(Message):
     """One row a step changed: an update names the columns that differ, an insert or delete the whole row."""
 
     table: str
@@ -132,7 +133,7 @@ class AuditDetail(AuditRow):
     changes_total: int
 
 
-class ChainVerdict(BaseModel):
+class ChainVerdict(Message):
     """Whether every row's hash follows from the row before; `detail` names the first that does not."""
 
     ok: bool
@@ -146,7 +147,7 @@ class UndoSet(Params):
     audit_ids: list[Annotated[str, Field(max_length=64)]] = Field(min_length=1, max_length=MAX_SET)
 
 
-class UndoAnswer(BaseModel):
+class UndoAnswer(Message):
     """The new rows, whose undo as a set is the redo, and the rows taken back."""
 
     audit_ids: list[str]

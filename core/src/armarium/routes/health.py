@@ -7,15 +7,15 @@ from importlib import metadata as distributions
 from typing import Literal
 
 from fastapi import APIRouter, Response
-from pydantic import BaseModel
 
 from armarium import __version__
 from armarium.http import REFUSALS, CurrentEngine, CurrentPrincipal, json_response
+from armarium.messages import Message
 
 router = APIRouter(prefix="/api", tags=["engine"])
 
 
-class Health(BaseModel):
+class Health(Message):
     """The engine answers. `uptime_seconds` counts from its start."""
 
     status: Literal["ok"]
@@ -24,7 +24,7 @@ class Health(BaseModel):
     uptime_seconds: float
 
 
-class LoadedPlugin(BaseModel):
+class LoadedPlugin(Message):
     """A plugin that is in, and what it brings."""
 
     name: str
@@ -42,7 +42,7 @@ class LoadedPlugin(BaseModel):
     """The names of the drivers installed, by group."""
 
 
-class RefusedPlugin(BaseModel):
+class RefusedPlugin(Message):
     """A plugin that was not let in, and why."""
 
     name: str
@@ -50,7 +50,7 @@ class RefusedPlugin(BaseModel):
     distribution: str | None = None
 
 
-class RefusedDriver(BaseModel):
+class RefusedDriver(Message):
     """A driver that was asked for and did not load, and why."""
 
     group: str
@@ -58,7 +58,7 @@ class RefusedDriver(BaseModel):
     why: str
 
 
-class Plugins(BaseModel):
+class Plugins(Message):
     """Everything this engine was offered."""
 
     plugins: list[LoadedPlugin]
@@ -67,7 +67,7 @@ class Plugins(BaseModel):
     count: int
 
 
-class Client(BaseModel):
+class Client(Message):
     """A connected surface; `client` is what it calls itself, else its transport."""
 
     client: str
@@ -77,7 +77,7 @@ class Client(BaseModel):
     last_seen: str
 
 
-class Clients(BaseModel):
+class Clients(Message):
     """Who asked this engine anything since it started."""
 
     clients: list[Client]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import ConfigDict, create_model
 
 from armarium import snapshots
 from armarium.engine import Engine
@@ -21,6 +21,7 @@ from armarium.library_actions import (
     Snapshot,
     SnapshotParams,
 )
+from armarium.messages import Message
 
 router = APIRouter(prefix="/api", tags=["project"])
 
@@ -36,7 +37,7 @@ COUNTED = ("documents", "pages", "segments", "readings", "entities", "claims")
 JOB_STATES = ("waiting", "running", "paused", "done", "failed", "cancelled")
 
 
-class Statistics(BaseModel):
+class Statistics(Message):
     """How much is in a project. `bytes` is the package's size on disk; plugins may add counts of their own."""
 
     model_config = ConfigDict(extra="allow")
@@ -51,7 +52,7 @@ class Statistics(BaseModel):
     jobs: dict[Literal["waiting", "running", "paused", "done", "failed", "cancelled"], int]
 
 
-class Snapshots(BaseModel):
+class Snapshots(Message):
     """The snapshots of a project, newest first."""
 
     items: list[Snapshot]

@@ -5,23 +5,23 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel
 
 from armarium.errors import Conflict, Forbidden, NotFound
 from armarium.http import REFUSALS, CurrentEngine, CurrentPrincipal, act, json_response
 from armarium.library_actions import KnownLibrary, LibraryPath, ReleaseLibraryResult, UnregisterResult
+from armarium.messages import Message
 
 router = APIRouter(prefix="/api/registry", tags=["registry"])
 
 
-class KnownLibraries(BaseModel):
+class KnownLibraries(Message):
     """The registered projects."""
 
     libraries: list[KnownLibrary]
     count: int
 
 
-class OpenLibraryHandle(BaseModel):
+class OpenLibraryHandle(Message):
     """A project the engine holds open."""
 
     id: str
@@ -29,7 +29,7 @@ class OpenLibraryHandle(BaseModel):
     is_open: bool
 
 
-class OpenLibraryHandlesResponse(BaseModel):
+class OpenLibraryHandlesResponse(Message):
     """The open projects, from a snapshot that waits for nobody."""
 
     items: list[OpenLibraryHandle]

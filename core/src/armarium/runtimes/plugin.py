@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from armarium.actions import ActionContext, Example, Params, action
 from armarium.errors import Conflict
 from armarium.jobs.kinds import JobKind
+from armarium.messages import Message
 from armarium.plugins import Plugin
 from armarium.runtimes.registry import MARKER
 
@@ -22,7 +23,7 @@ class RuntimeName(Params):
     name: str = Field(min_length=1, max_length=80, pattern=r"^[a-z0-9][a-z0-9_.-]*$")
 
 
-class InstallResult(BaseModel):
+class InstallResult(Message):
     """A runtime that is being installed, or is here already (then without a job)."""
 
     name: str
@@ -30,7 +31,7 @@ class InstallResult(BaseModel):
     job_id: str | None = None
 
 
-class RemoveResult(BaseModel):
+class RemoveResult(Message):
     """A runtime that was removed."""
 
     status: str

@@ -9,7 +9,7 @@ import threading
 import time
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 from sqlalchemy import Column, Integer, MetaData, Table, Text
 
 from armarium.actions import ActionContext, Params, action
@@ -18,6 +18,7 @@ from armarium.ids import new_id
 from armarium.jobs.context import JobContext, RetryLater
 from armarium.jobs.kinds import JobKind
 from armarium.jobs.queue import NewJob
+from armarium.messages import Message
 from armarium.plugins import Plugin
 from armarium.tables import tracked
 
@@ -50,14 +51,14 @@ class Many(Params):
     model: str | None = None
 
 
-class Items(BaseModel):
+class Items(Message):
     """How many items a chore has, and how long each takes."""
 
     items: int = Field(ge=0)
     seconds: float = 0.0
 
 
-class Tree(BaseModel):
+class Tree(Message):
     """How many children, and how many items each has."""
 
     children: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 from sqlalchemy import (
     Column,
     Float,
@@ -22,6 +22,7 @@ from sqlalchemy import (
 from armarium.actions import ActionContext, Example, Params, SourceText, action
 from armarium.errors import NotFound
 from armarium.ids import new_id
+from armarium.messages import Message
 from armarium.plugins import Plugin
 from armarium.tables import Json, append_only, derived_index, tracked
 from armarium.undo import UndoContext
@@ -91,7 +92,7 @@ class ShelfParams(Params):
     name: str = Field(min_length=1, max_length=100)
 
 
-class Made(BaseModel):
+class Made(Message):
     """The id of what was made."""
 
     id: str
