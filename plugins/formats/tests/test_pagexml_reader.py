@@ -292,6 +292,12 @@ def test_the_first_dialect_is_read_like_the_later_ones() -> None:
     assert "first dialect" in page.notes[0]
 
 
+def test_an_endless_coordinate_is_no_coordinate() -> None:
+    page = read('<TextRegion id="r"><Coords points="1e999,2 3,4 5,6"/></TextRegion>')
+    assert page.segments[0].points == []
+    assert "The points of a Coords are no x,y pairs." in page.notes
+
+
 def test_regions_nested_deep_are_read() -> None:
     body = (
         "".join(f'<TextRegion id="r{n}"><Coords points="0,0 9,0 9,9"/>' for n in range(200))

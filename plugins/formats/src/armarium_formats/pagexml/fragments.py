@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from armarium_formats.markup.fragments import attribute_of, local_name
@@ -33,7 +34,7 @@ def parse_points(value: str) -> list[tuple[float, float]] | None:
         return []
     found = [(_number(x), _number(y)) for x, y in _PAIR.findall(value)]
     rest = _PAIR.sub("", value).strip(" ,;\t\r\n")
-    return found if not rest else None
+    return found if not rest and all(isfinite(number) for pair in found for number in pair) else None
 
 
 def _number(text: str) -> float:
