@@ -50,7 +50,9 @@ def test_every_route_says_what_it_is_what_it_answers_and_what_it_refuses(whole: 
             assert answers[status]["content"]["application/json"]["schema"] == {
                 "$ref": "#/components/schemas/ErrorBody"
             }, where
-        success = next(answer for status, answer in answers.items() if status.startswith("2"))
+        success = next(
+            (said for status, said in answers.items() if status.startswith("2")), answers.get("303", {})
+        )
         json = success.get("content", {}).get("application/json")
         assert json is None or json.get("schema"), f"{where} does not say what it answers"
 
