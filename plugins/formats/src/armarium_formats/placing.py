@@ -172,8 +172,16 @@ class _Placing:
                 kept["text"] = {"of": checksum(first.text), "extras": first.extras}
         else:
             self.empty += 1
+        others = [text for text in others if not self._of_its_own_kind(segment, text)]
         if others:
             kept["alternatives"] = [[text.text, text.confidence, text.extras] for text in others]
+
+    def _of_its_own_kind(self, segment: PageSegment, text: PageText) -> bool:
+        """A further text of another kind (a normalised one, a translation) is a reading too, not an alternative."""
+        if text.kind == "transcription" or not text.text.strip():
+            return False
+        self.placed.texts.append((segment.id, text))
+        return True
 
 
 def _is_area(points: Sequence[Point]) -> str | None:

@@ -137,16 +137,16 @@ def clean_extras(value: Any) -> dict[str, Any]:
 
 
 def clean_extra(value: Any) -> dict[str, Any]:
-    """One driver's extras: `attributes` of strings, `elements` a list of strings, `metadata` the same again, else strings."""
+    """One driver's extras: `metadata` the same again, else strings, lists of strings and strings by name."""
     found: dict[str, Any] = {}
     for key, stated in _items(value):
         kept: Any = stated if isinstance(stated, str) else None
-        if key == "attributes":
-            kept = {name: text for name, text in _items(stated) if isinstance(text, str)} or None
-        elif key == "elements":
-            kept = [one for one in stated if isinstance(one, str)] if isinstance(stated, list) else None
-        elif key == "metadata":
+        if key == "metadata":
             kept = clean_extra(stated) or None
+        elif isinstance(stated, list):
+            kept = [one for one in stated if isinstance(one, str)]
+        elif isinstance(stated, dict):
+            kept = {name: text for name, text in _items(stated) if isinstance(text, str)} or None
         if kept is not None:
             found[key] = kept
     return found

@@ -29,10 +29,15 @@ def losses_of(page: PageModel) -> list[Loss]:
         )
         for driver, count in foreign.items()
     ]
-    left: dict[str, int] = (page.extras.get("tei") or {}).get("left") or {}
+    left: dict[str, str] = (page.extras.get("tei") or {}).get("left") or {}
     found += [
-        Loss(f"element {what} of the text", count, "the profile has blocks with lines, one after the other")
+        Loss(
+            f"element {what} of the text",
+            int(count),
+            "the profile has blocks with lines, one after the other",
+        )
         for what, count in left.items()
+        if count.isdigit()
     ]
     return found
 

@@ -142,7 +142,7 @@ def _finished(root: etree._Element, surfaces: Surfaces, walk: Walk) -> list[Page
                 kept[f"attribute {key}/@{attribute}"] += 1
         left = {what: count for what, count in sorted(walk.left.items()) if count}
         if left:
-            extras["left"] = left
+            extras["left"] = {what: str(count) for what, count in left.items()}
         if extras:
             model.extras["tei"] = extras
         model.kept = dict(kept)

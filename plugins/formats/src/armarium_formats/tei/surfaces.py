@@ -305,7 +305,7 @@ class Surfaces:
             and width
             and any(not (-2 <= x <= width + 2 and -2 <= y <= height + 2) for x, y in placed)
         ):
-            extras["beyond"] = [list(point) for point in placed]
+            extras["beyond"] = " ".join(f"{x},{y}" for x, y in placed)
             page.notes.note(
                 "A zone with a picture of its own reaches beyond its surface; its outline is kept but not placed"
             )

@@ -16,6 +16,7 @@ from armarium_formats.tei.vocabulary import (
     EDITED,
     INLINE,
     ORIGINAL,
+    READING_KINDS,
     REGIONS,
     UNSEEN,
     XML,
@@ -233,10 +234,17 @@ class Walk(Collecting):
             self.begin(None)
         assert self.line is not None
         self.line.is_stated = True
-        self.line.kind = element.get("subtype") or self.line.kind
+        self.line.kind = self._kind_of(element.get("subtype")) or self.line.kind
         if cert := element.get("cert"):
             self.line.confidence = probability(cert, self.notes)
         self._content(element)
+
+    def _kind_of(self, word: str | None) -> str | None:
+        """A kind of reading; None for a word that is none, which is noted."""
+        if not word or word in READING_KINDS:
+            return word
+        self.notes.note(f"{word[:40]} is no kind of reading here; the text is taken as a transcription")
+        return None
 
     def _apparatus(self, element: etree._Element) -> None:
         """`app`: our own holds the readings of a line; of another's the lemma counts, else the first reading."""
@@ -258,7 +266,7 @@ class Walk(Collecting):
                 self.mode = mode
             elif part is counting:
                 line.is_stated = True
-                line.kind = part.get("type") or line.kind
+                line.kind = self._kind_of(part.get("type")) or line.kind
                 if cert := part.get("cert"):
                     line.confidence = probability(cert, self.notes)
                 self._content(part)
@@ -268,7 +276,7 @@ class Walk(Collecting):
                 aside = self._aside_line(part)
                 aside.is_stated = True
                 text = aside.texts()[0]
-                text.kind = part.get("type") or text.kind
+                text.kind = self._kind_of(part.get("type")) or text.kind
                 line.readings.append(text)
         if opened is not None:
             self.closed(opened)

@@ -12,6 +12,7 @@ from armarium_formats.driver import Loss, WriteContext, Written
 from armarium_formats.markup.fragments import attributes_of, lawful, text_of
 from armarium_formats.markup.identities import Identities
 from armarium_formats.page_model import PageModel, PageSegment, Point
+from armarium_formats.pagexml.fragments import parse_points
 from armarium_formats.tei import texts
 from armarium_formats.tei.keeping import IDS
 from armarium_formats.tei.losses import losses_of
@@ -162,7 +163,7 @@ class _Writing:
         self.out.append(f"{indent}</zone>")
 
     def _coordinates(self, segment: PageSegment, kept: dict[str, Any]) -> dict[str, str]:
-        points: Sequence[Point] = segment.points or [(x, y) for x, y in kept.get("beyond") or ()]
+        points: Sequence[Point] = segment.points or parse_points(str(kept.get("beyond") or "")) or []
         if not points:
             return {}
         xs, ys = [x for x, _ in points], [y for _, y in points]
