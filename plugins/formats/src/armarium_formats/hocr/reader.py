@@ -36,6 +36,7 @@ INLINE: Final = frozenset(
 FURNITURE: Final = frozenset({"ocr_header", "ocr_footer", "ocr_pageno"})
 _CONFIDENCES: Final = ("x_wconf", "x_conf", "x_confs")
 _HIDDEN: Final = frozenset({"script", "style", "head", "title", "template"})
+_XML_LANG: Final = "{http://www.w3.org/XML/1998/namespace}lang"
 _DIRECTIONS: Final = {"ltr": "ltr", "rtl": "rtl", "ttb": "ttb", "btt": "btt"}
 
 
@@ -98,6 +99,7 @@ class _Reading:
         self.ids: set[str] = set()
         self.made = 0
         self.confidences: list[tuple[PageText, float]] = []
+        self.said: dict[int, float] = {}
         self.loose: list[str] = []
         self.place = _Place([], "", None)
 
@@ -140,7 +142,8 @@ class _Reading:
             for key in stated:
                 self.notes.kept[f"property ocr_page/{key}"] += 1
         if element is not None:
-            page.language, page.script = self._language(element)
+            if language := element.get("lang") or element.get(_XML_LANG):
+                page.language, page.script = language_and_script(str(language))
             page.direction = _DIRECTIONS.get(str(element.get("dir") or ""))
         self.pages.append(page)
         self.place = _Place(page.segments, "ocr_page", None)
@@ -282,16 +285,31 @@ class _Reading:
                     if turned
                     else f"The baseline of an {name} is none"
                 )
-        if language := element.get("lang") or element.get("{http://www.w3.org/XML/1998/namespace}lang"):
-            found.language, found.script = self._language(element)
+        language = element.get("lang") or element.get(_XML_LANG)
+        if language:
+            found.language, found.script = language_and_script(str(language))
             if found.language is None or "_" in language:
                 stated["lang"] = str(language)
-        found.direction = _DIRECTIONS.get(str(element.get("dir") or ""))
+        if direction := element.get("dir"):
+            found.direction = _DIRECTIONS.get(str(direction))
+        if stated:
+            self._confidence(found, stated)
         if stated:
             self.keep(found, "title", stated)
-            for key in stated.keys() - _CONFIDENCES:
+            for key in stated:
                 self.notes.kept[f"property {name}/{key}"] += 1
         return found
+
+    def _confidence(self, segment: PageSegment, stated: dict[str, str]) -> None:
+        """Take the confidence of the text out of a title; those of single characters stay there too."""
+        for key in _CONFIDENCES:
+            if key in stated:
+                found = numbers(stated[key])
+                if found:
+                    self.said[id(segment)] = sum(found) / len(found)
+                    if len(found) == 1:
+                        del stated[key]
+                return
 
     def keep(self, segment: PageSegment, key: str, value: Any) -> None:
         """Set something aside that the model has no field for."""
@@ -300,21 +318,10 @@ class _Reading:
         segment.extras["hocr"][key] = value
 
     def state_confidence(self, segment: PageSegment) -> None:
-        """Note what the title says of the text that counts; of how many hundredths it speaks is known at the end."""
-        stated = ((segment.extras or {}).get("hocr") or {}).get("title") or {}
-        if not segment.texts:
-            return
-        for key in _CONFIDENCES:
-            found = numbers(stated.get(key, "")) or []
-            if found:
-                if len(found) == 1:
-                    del stated[key]
-                self.confidences.append((segment.texts[0], sum(found) / len(found)))
-                break
-        if not stated and segment.extras and "title" in segment.extras["hocr"]:
-            del segment.extras["hocr"]["title"]
-            if not segment.extras["hocr"]:
-                segment.extras = None
+        """Note what was said of the text that counts; of how many hundredths it speaks is known at the end."""
+        said = self.said.pop(id(segment), None)
+        if said is not None and segment.texts:
+            self.confidences.append((segment.texts[0], said))
 
     def _settle_confidences(self) -> None:
         """Hundredths by the standard; a file whose every figure is at most 1 counts in wholes."""
@@ -330,10 +337,6 @@ class _Reading:
                 outside += 1
         if outside:
             self.of_file.append(f"{outside} confidences of the file lie outside 0 to 100")
-
-    def _language(self, element: etree._Element) -> tuple[str | None, str | None]:
-        stated = element.get("lang") or element.get("{http://www.w3.org/XML/1998/namespace}lang")
-        return language_and_script(str(stated)) if stated else (None, None)
 
     def _identity(self, stated: str | None, kind: str) -> str:
         """The id as it stands; one that is missing or stands twice is made unique, the latter noted."""

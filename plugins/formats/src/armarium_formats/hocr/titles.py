@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from armarium_formats.page_model import Point
@@ -25,7 +26,12 @@ Box = tuple[float, float, float, float]
 def class_of(element: etree._Element) -> str | None:
     """The first class of hOCR that an element has; None for a comment too."""
     stated = element.get("class") if isinstance(element.tag, str) else None
-    found = _CLASS.search(str(stated)) if stated else None
+    return _class_in(str(stated)) if stated else None
+
+
+@lru_cache(maxsize=1000)
+def _class_in(stated: str) -> str | None:
+    found = _CLASS.search(stated)
     return found.group(1) if found else None
 
 
@@ -64,6 +70,8 @@ def box_of(value: str | None) -> Box | None:
     if stated is None or len(stated) != 4:
         return None
     x0, y0, x1, y1 = stated
+    if x0 <= x1 and y0 <= y1:
+        return x0, y0, x1, y1
     return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
 
 
