@@ -19,7 +19,7 @@ def proved(report: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workload", ["SHELVES", "IMPORT", "TRANSFER"])
+@pytest.mark.parametrize("workload", ["SHELVES", "IMPORT", "TRANSFER", "CUTS"])
 def test_random_kills(tmp_path: Path, workload: str) -> None:
     report = strike(f"workloads:{workload}", tmp_path, "--random", "12", env=HERE)
     proved(report)
@@ -28,14 +28,18 @@ def test_random_kills(tmp_path: Path, workload: str) -> None:
 
 @needs_compiler
 @pytest.mark.slow
-@pytest.mark.parametrize(("workload", "stride"), [("SHELVES", "41"), ("IMPORT", "61"), ("TRANSFER", "37")])
+@pytest.mark.parametrize(
+    ("workload", "stride"), [("SHELVES", "41"), ("IMPORT", "61"), ("TRANSFER", "61"), ("CUTS", "97")]
+)
 def test_kills_at_writes_syncs_and_renames(tmp_path: Path, workload: str, stride: str) -> None:
     proved(strike(f"workloads:{workload}", tmp_path, "--every", stride, env=HERE))
 
 
 @needs_compiler
 @pytest.mark.slow
-@pytest.mark.parametrize(("workload", "stride"), [("SHELVES", "97"), ("IMPORT", "701"), ("TRANSFER", "397")])
+@pytest.mark.parametrize(
+    ("workload", "stride"), [("SHELVES", "97"), ("IMPORT", "701"), ("TRANSFER", "601"), ("CUTS", "901")]
+)
 def test_a_disk_that_fails_is_told_in_words(tmp_path: Path, workload: str, stride: str) -> None:
     report = strike(f"workloads:{workload}", tmp_path, "--errors", stride, env=HERE)
     proved(report)
@@ -49,9 +53,17 @@ def test_a_lost_step_would_be_seen(tmp_path: Path) -> None:
     assert any("is lost" in fault for fault in late["faults"])
 
 
+@needs_compiler
+@pytest.mark.slow
+def test_a_transfer_that_nobody_finishes_would_be_seen(tmp_path: Path) -> None:
+    """The check itself: with nothing to finish what a kill left, half-made transfers are found."""
+    late = strike("workloads:FORGETFUL", tmp_path, "--every", "97", env=HERE)
+    assert any("were not finished" in fault for fault in late["faults"])
+
+
 @pytest.mark.soak
 @pytest.mark.timeout(0)
-@pytest.mark.parametrize("workload", ["SHELVES", "IMPORT", "TRANSFER"])
+@pytest.mark.parametrize("workload", ["SHELVES", "IMPORT", "TRANSFER", "CUTS"])
 def test_a_thousand_kills(tmp_path: Path, workload: str) -> None:
     report = strike(f"workloads:{workload}", tmp_path, "--random", "500", env=HERE)
     proved(report)
@@ -61,7 +73,7 @@ def test_a_thousand_kills(tmp_path: Path, workload: str) -> None:
 @needs_compiler
 @pytest.mark.soak
 @pytest.mark.timeout(0)
-@pytest.mark.parametrize("workload", ["SHELVES", "IMPORT", "TRANSFER"])
+@pytest.mark.parametrize("workload", ["SHELVES", "IMPORT", "TRANSFER", "CUTS"])
 def test_a_kill_and_each_error_at_every_call(tmp_path: Path, workload: str) -> None:
     proved(strike(f"workloads:{workload}", tmp_path, "--every", "1", env=HERE))
     stride = "7" if workload == "SHELVES" else "41"

@@ -1,4 +1,4 @@
-"""Work that is struck in the proofs: the core's own on shelves, and the main job's import, Trash and undo."""
+"""Work that is struck in the proofs: the core's own on shelves, import and Trash, transfer, cuts over a folder."""
 
 from __future__ import annotations
 
@@ -269,3 +269,88 @@ def _carried_once(engine: Engine, library: Library, folder: Path, said: list[str
 TRANSFER = Workload(
     plugins=lambda: None, prepare=_boxes, work=_transfer, check=_carried_once, finish=_open_both
 )
+
+
+def _forgetful() -> list[Plugin]:
+    """Documents that finish nothing when a project is opened: the fault that kills must show."""
+    from dataclasses import replace
+
+    from armarium_documents.plugin import armarium_plugin
+
+    return [replace(armarium_plugin(), on_open=())]
+
+
+FORGETFUL = Workload(
+    plugins=_forgetful, prepare=_boxes, work=_transfer, check=_carried_once, finish=_open_both
+)
+
+
+def _openings(engine: Engine, library: Library, folder: Path) -> None:
+    """A box of six photographs of two facing pages."""
+    from PIL import Image
+
+    box = engine.run(library, "document.create", {"name": "Openings"}, LOCAL_OWNER).result
+    assert box is not None
+    for number in range(6):
+        file = folder / f"{number}.png"
+        image = Image.new("L", (80, 40), 200)
+        image.paste(20 + number, (0, 0, 40, 40))
+        image.save(file)
+        node = {"id": f"{number}".rjust(32, "0"), "parent_id": box["id"], "doc_type": "file"}
+        node |= {"file_type": "image", "name": f"opening {number}"}
+        picture = {"checksum": library.objects.put_file(file), "mime_type": "image/png"}
+        picture |= {"size_bytes": file.stat().st_size, "pixel_width": 80, "pixel_height": 40}
+        engine.run(library, "document.add_files", {"nodes": [{**node, "picture": picture}]}, LOCAL_OWNER)
+
+
+def _cut(engine: Engine, library: Library, folder: Path, say: Say) -> None:
+    with library.db.read() as conn:
+        box = conn.exec_driver_sql("SELECT id FROM document WHERE name = 'Openings'").scalar_one()
+    halves = [{"bbox": [0, 0, 0.5, 1]}, {"bbox": [0.5, 0, 0.5, 1]}]
+    params = {"folder_id": box, "spec": {"kind": "split", "regions": halves}}
+    batch = engine.run(library, "image.batch_apply", params, LOCAL_OWNER)
+    say("cutting")
+    treat = {"scope_ids": [box], "role": "background-removed"}
+    engine.run(library, "image.treat", treat, LOCAL_OWNER)
+    say("treating")
+    engine.jobs.run_until_idle(library, PATIENCE)
+    assert batch.result is not None
+    engine.run(library, "document.delete", {"ids": ["0".rjust(32, "0")]}, LOCAL_OWNER)
+    engine.run(library, "document.empty_trash", {}, LOCAL_OWNER)
+    say("emptied")
+    back = {"batch_id": batch.result["batch_id"]}
+    engine.run(library, "image.batch_undo", back, LOCAL_OWNER)
+    say("taken back")
+
+
+def _cut_once(engine: Engine, library: Library, folder: Path, said: list[str]) -> list[str]:
+    wrong: list[str] = []
+    with library.db.read() as conn:
+        sources = conn.exec_driver_sql(
+            "SELECT d.id, d.name, (SELECT count(*) FROM image_cut c JOIN document k ON k.id = c.child_id"
+            " WHERE c.source_id = d.id AND k.deleted_at IS NULL), coalesce(i.state, 'never'),"
+            " (SELECT count(*) FROM rendition r WHERE r.document_id = d.id AND r.role = 'background-removed')"
+            " FROM document d LEFT JOIN image_batch_item i ON i.document_id = d.id"
+            " WHERE d.name GLOB 'opening [0-9]' AND d.deleted_at IS NULL"
+        ).all()
+        digests = (
+            conn.exec_driver_sql("SELECT checksum FROM rendition WHERE checksum IS NOT NULL").scalars().all()
+        )
+    for _, name, children, state, treated in sources:
+        if children != {"done": 2}.get(state, 0):
+            wrong.append(f"{name} has {children} parts and its item says {state}")
+        if treated > 1 or (treated != 1 and "treating" in said):
+            wrong.append(f"{name} was treated {treated} times")
+        if "taken back" in said and children:
+            wrong.append(f"{name} has parts though its batch was taken back")
+        if "cutting" in said and state not in ("done", "undone", "skipped"):
+            wrong.append(f"the item of {name} stands at {state}")
+    if len(sources) not in ((5,) if "emptied" in said else (5, 6)):
+        wrong.append(f"{len(sources)} photographs are left")
+    wrong += [
+        f"the file of {digest[:12]} is missing" for digest in digests if not library.objects.has(digest)
+    ]
+    return wrong
+
+
+CUTS = Workload(plugins=lambda: None, prepare=_openings, work=_cut, check=_cut_once, finish=_carry_on)

@@ -389,17 +389,18 @@ REFUSED = [
 @pytest.mark.parametrize(
     ("code", "status", "prepare"), REFUSED, ids=[f"{r[0]}-{n}" for n, r in enumerate(REFUSED)]
 )
-@pytest.mark.parametrize("mode", ["copy", "move"])
-def test_refusals(two: Two, code: str, status: int, prepare: Any, mode: str) -> None:
-    params = {"source_library": str(two.source.path), "mode": mode, **prepare(two)}
+def test_refusals(two: Two, code: str, status: int, prepare: Any) -> None:
+    given = {"source_library": str(two.source.path), **prepare(two)}
     target = table_digests(two.target.db, two.engine.library_schema)
-    for run in (
-        lambda: two.engine.run(two.target, "document.transfer", params, OWNER),
-        lambda: plan(two.engine, two.target, OWNER, TransferRequest.model_validate(params)),
-    ):
+    for mode in ("copy", "move"):
+        params = {**given, "mode": mode}
+        request = TransferRequest.model_validate(params)
         with pytest.raises(ServiceError) as refused:
-            run()
-        assert (refused.value.code, refused.value.status) == (code, status)
+            two.engine.run(two.target, "document.transfer", params, OWNER)
+        with pytest.raises(ServiceError) as refused_plan:
+            plan(two.engine, two.target, OWNER, request)
+        for one in (refused.value, refused_plan.value):
+            assert (one.code, one.status) == (code, status)
     assert table_digests(two.target.db, two.engine.library_schema) == target
     assert count(two.target, "document_transfer") == 0
 

@@ -206,6 +206,22 @@ def test_what_is_trashed_while_it_is_moved_is_told(two: Two, monkeypatch: pytest
     assert entry["reason"] == "deleted"
 
 
+def test_a_trash_emptied_while_something_is_moved_asks_for_another_try(
+    two: Two, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Numbers of history images are given anew after a purge, so a later change could hide behind them."""
+    box, scrap = ground(two), two.note("Scrap")
+    two.do("document.delete", ids=[scrap])
+    check = copying._Transfer._check
+    monkeypatch.setattr(
+        copying._Transfer, "_check", lambda self: (check(self), two.do("document.empty_trash"))
+    )
+    with pytest.raises(ServiceError, match="changed while it was copied"):
+        two.transfer([box], "move")
+    monkeypatch.undo()
+    assert two.transfer([box], "move")["source_audit_id"]
+
+
 def test_a_place_that_goes_meanwhile_refuses_the_transfer(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
     box = ground(two)
     place = two.do("document.create", two.target, name="Place")["id"]

@@ -207,7 +207,8 @@ class Selection(Choice):
 
     def marks(self, tables: Sequence[Any]) -> dict[str, int]:
         """Where the source's history stands in this snapshot: a later entry means that something was changed since."""
-        found = {}
+        (steps,) = self.db.execute("SELECT max(seq) FROM source.audit").fetchone()
+        found = {"audit": int(steps or 0)}
         for table in tables:
             kind = rules_of(table).kind
             name = f"{table.name}__history" if kind == "tracked" else table.name
