@@ -289,7 +289,7 @@ def test_readings_are_copied_across_an_accepted_match_and_uncarried(
     desk.run("segment.match_accept", match_id=rivals["match"])
     answer = desk.run("segment.carry", match_id=rivals["match"])
     assert len(answer["carried"]) == 2
-    assert {one["kind"] for one in answer["not_carried"]} == {"annotation", "claim_evidence"}
+    assert {one["kind"] for one in answer["not_carried"]} == {"claim_evidence"}
     with desk.library.db.read() as conn:
         carried, kept = readings_of(conn, new), readings_of(conn, old)
     assert kept["counting"]["transcription"]["representation_id"] == mine

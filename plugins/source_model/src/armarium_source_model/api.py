@@ -30,6 +30,12 @@ from armarium_source_model.queries.readings import (
 )
 from armarium_source_model.queries.readings import counting_of_pass as counting_readings
 from armarium_source_model.queries.segments import get_segment, segments_of
+from armarium_source_model.queries.staleness import (
+    Derived,
+    segment_fingerprints,
+    stale_readings,
+    stale_rows,
+)
 from armarium_source_model.queries.text import PageTextResult, page_text, pass_sequence
 from armarium_source_model.text import text_fingerprint
 from armarium_source_model.writes import NewReading, NewSegment, add_readings, add_segments, create_pass
@@ -39,6 +45,7 @@ __all__ = [
     "CannotScore",
     "Counting",
     "CountingText",
+    "Derived",
     "NewReading",
     "NewSegment",
     "PageTextResult",
@@ -72,9 +79,12 @@ __all__ = [
     "rect_around",
     "representations",
     "score",
+    "segment_fingerprints",
     "segments",
     "segments_of",
     "sound_geometry",
+    "stale_readings",
+    "stale_rows",
     "standing_order",
     "text_fingerprint",
     "total_rate",

@@ -9,11 +9,14 @@ from sqlalchemy import Row, select
 from armarium.api import ActionContext, Conflict, Example, action, new_id
 from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.samples import sample_anchor, sample_page
+from armarium_source_model.actions.spans import Hanging, carry_annotations
 from armarium_source_model.api import representations
 from armarium_source_model.counting import HUMAN
 from armarium_source_model.errors import MatchNeedsAPerson, OtherPage, refuse_provisional
 from armarium_source_model.models import carries, matches
 from armarium_source_model.queries.matches import get_match, is_one_to_one, match_answer, match_between
+from armarium_source_model.queries.passes import reading_rule
+from armarium_source_model.queries.readings import counting_of_segments
 from armarium_source_model.schemas.joins import Carried, Carry, MatchId, MatchPropose, WrittenMatch
 
 
@@ -21,7 +24,7 @@ class SegmentCarrier(Protocol):
     """How another family's things are copied across a match: put one into the plugin's `extras["segment_carriers"]`."""
 
     kind: str
-    """annotation or claim_evidence."""
+    """claim_evidence, or another word."""
 
     def carry(
         self, ctx: ActionContext, from_segment_id: str, to_segment_id: str
@@ -192,6 +195,8 @@ def carry(ctx: ActionContext, p: Carry) -> dict[str, Any]:
     for kind in dict.fromkeys(p.kinds):
         if kind == "reading":
             copies, kept = _carry_readings(ctx, match)
+        elif kind == "annotation":
+            copies, kept = carry_annotations(ctx, _hanging(ctx, match))
         elif kind in carriers:
             copies, kept = carriers[kind].carry(ctx, match.from_segment_id, match.to_segment_id)
         else:
@@ -213,6 +218,26 @@ def carry(ctx: ActionContext, p: Carry) -> dict[str, Any]:
     return {"carried": carried, "not_carried": left}
 
 
+def _carried_before(ctx: ActionContext, match: Row[Any]) -> frozenset[str]:
+    """The originals that were carried across this match before."""
+    rows = ctx.conn.execute(select(carries.c.original_id).where(carries.c.match_id == match.id))
+    return frozenset(row[0] for row in rows)
+
+
+def _hanging(ctx: ActionContext, match: Row[Any]) -> Hanging:
+    """The match with the counting transcription of each of its ends."""
+    one, other = match.from_segment_id, match.to_segment_id
+    texts = counting_of_segments(ctx.conn, (one, other), rule=reading_rule(ctx.project))
+    return Hanging(
+        match.document_id,
+        one,
+        other,
+        texts[one].text if one in texts else "",
+        texts[other].text if other in texts else "",
+        _carried_before(ctx, match),
+    )
+
+
 def _carry_readings(
     ctx: ActionContext, match: Row[Any]
 ) -> tuple[list[tuple[str, str]], list[tuple[str | None, str]]]:
@@ -227,10 +252,7 @@ def _carry_readings(
     if not is_one_to_one(ctx.conn, match):
         why = "Several segments are matched with one; a reading is carried only from one to one."
         return [], [(row.id, why) for row in live] or [(None, why)]
-    done = {
-        row[0]
-        for row in ctx.conn.execute(select(carries.c.original_id).where(carries.c.match_id == match.id))
-    }
+    done = _carried_before(ctx, match)
     copies: dict[str, str] = {}
     left: list[tuple[str | None, str]] = []
     for row in live:

@@ -10,6 +10,7 @@ from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, ac
 from armarium_documents.api import require_live, require_unlocked
 from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.samples import sample_page, sample_reading
+from armarium_source_model.actions.spans import Corrected, move_spans
 from armarium_source_model.api import readings_of, representations
 from armarium_source_model.counting import HUMAN
 from armarium_source_model.errors import (
@@ -91,6 +92,7 @@ def correct(ctx: ActionContext, p: Correct) -> dict[str, Any]:
     """Raises OtherReadingCounts when another reading counts than the caller saw, UnknownKind, SegmentDeleted.
 
     A person's correction retires what it corrects, a standing choice of it included. A machine's stands beside it.
+    Where the new reading counts, spans on the old one move along as far as they can be placed (`unplaced`).
     """
     row = editable(ctx, p.segment_id, None)
     require_kind(ctx, p.kind)
@@ -99,8 +101,8 @@ def correct(ctx: ActionContext, p: Correct) -> dict[str, Any]:
     if p.expected_counting_id is not None and p.expected_counting_id != counting.representation_id:
         text = None
         if counting.representation_id is not None:
-            now_counts = get_reading(ctx.conn, counting.representation_id)
-            text = now_counts["content"] if now_counts else None
+            rival = get_reading(ctx.conn, counting.representation_id)
+            text = rival["content"] if rival else None
         raise OtherReadingCounts(p.expected_counting_id, counting.representation_id, text)
     if counting.basis == "chosen" and ctx.principal.kind == "person":
         _withdraw_choice(ctx, row.id, p.kind)
@@ -114,7 +116,16 @@ def correct(ctx: ActionContext, p: Correct) -> dict[str, Any]:
         script=p.script,
         corrects=counting.representation_id,
     )
-    return {**_one_reading(ctx, row.id, representation_id), "unplaced": []}
+    unplaced: list[dict[str, str]] = []
+    now_counts = counting_of_segment(ctx.conn, row.id, p.kind, rule).representation_id
+    if p.kind == "transcription" and counting.representation_id and now_counts == representation_id:
+        old = get_reading(ctx.conn, counting.representation_id)
+        assert old is not None
+        unplaced = move_spans(
+            ctx,
+            Corrected(row.document_id, row.id, old["id"], representation_id, old["content"] or "", p.text),
+        )
+    return {**_one_reading(ctx, row.id, representation_id), "unplaced": unplaced}
 
 
 def write_reading(

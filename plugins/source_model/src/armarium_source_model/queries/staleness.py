@@ -1,0 +1,88 @@
+"""What a correction has made stale: derived rows whose text says something else by now (A 2.1, B 2.2).
+
+A derived row of any family keeps the fingerprint of the text it came from, of a segment or of a page. Readings that
+were made from another reading keep that reading's id instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection
+
+from armarium_source_model.counting import ReadingRule
+from armarium_source_model.queries.readings import counting_of_segments, readings_of
+from armarium_source_model.queries.text import page_text
+from armarium_source_model.text import text_fingerprint
+
+
+class Derived(NamedTuple):
+    """A row that came from the counting transcription of a segment, or (without one) from the text of a page."""
+
+    id: str
+    document_id: str
+    fingerprint: str
+    segment_id: str | None = None
+
+
+def segment_fingerprints(
+    conn: Connection, segment_ids: Iterable[str], rule: ReadingRule = "strict"
+) -> dict[str, str]:
+    """The fingerprint of each segment's counting transcription; a segment without one is not in the answer."""
+    texts = counting_of_segments(conn, segment_ids, rule=rule)
+    return {segment_id: text_fingerprint(one.text) for segment_id, one in texts.items()}
+
+
+def stale_rows(conn: Connection, rows: Iterable[Derived], rule: ReadingRule = "strict") -> list[str]:
+    """The ids of *rows* whose text is another by now, or is not there any more, in the order given.
+
+    One query for all segments, one page text for each page: give a page's rows together.
+    """
+    given = list(rows)
+    lines = segment_fingerprints(
+        conn, dict.fromkeys(row.segment_id for row in given if row.segment_id is not None), rule
+    )
+    pages = {
+        document_id: page_text(conn, document_id, rule=rule).fingerprint
+        for document_id in dict.fromkeys(row.document_id for row in given if row.segment_id is None)
+    }
+    return [
+        row.id
+        for row in given
+        if row.fingerprint
+        != (pages[row.document_id] if row.segment_id is None else lines.get(row.segment_id))
+    ]
+
+
+_MADE_FROM = """
+SELECT DISTINCT segment_id FROM content_representation
+WHERE document_id = ? AND segment_id IS NOT NULL AND derived_from_representation_id IS NOT NULL AND NOT retracted
+ORDER BY segment_id
+"""
+
+
+def stale_readings(conn: Connection, document_id: str, rule: ReadingRule = "strict") -> list[dict[str, Any]]:
+    """The live readings of a page that were made from a reading which a correction has retired or somebody retracted.
+
+    As answered (a Reading); a translation of what was corrected since, for instance. What they were made from may be
+    of another segment (it was carried across a match).
+    """
+    made = [row[0] for row in conn.exec_driver_sql(_MADE_FROM, (document_id,))]
+    found: list[dict[str, Any]] = []
+    for segment_id in made:
+        for one in readings_of(conn, segment_id, rule=rule)["items"]:
+            source = one["derived_from_representation_id"]
+            if source is not None and not one["retracted"] and (one["stale"] or _retired(conn, source)):
+                found.append({**one, "stale": True})
+    return found
+
+
+def _retired(conn: Connection, representation_id: str) -> bool:
+    """Whether a reading, of whatever segment, is retracted or corrected by a person."""
+    row = conn.exec_driver_sql(
+        "SELECT r.retracted OR EXISTS (SELECT 1 FROM content_representation c WHERE c.corrects_representation_id = r.id "
+        "AND c.provenance_kind = 'human' AND NOT c.retracted) FROM content_representation r WHERE r.id = ?",
+        (representation_id,),
+    ).one_or_none()
+    return row is None or bool(row[0])

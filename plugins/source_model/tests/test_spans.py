@@ -1,0 +1,165 @@
+"""Spans on a reading: they move along with a correction where their characters say where to, and cross a match."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from source_model_desk import AGENT, PERSON, Desk, anchor
+
+from armarium_documents.plugin import armarium_plugin as documents_plugin
+from armarium_source_model.actions.spans import Corrected, placed
+from armarium_source_model.plugin import armarium_plugin
+
+
+@pytest.fixture
+def line(desk: Any) -> dict[str, str]:
+    page = desk.page()
+    segment_id = desk.machine_lines(page, ["Deer Sir, the the end"])["segment_ids"][0]
+    return {"page": page, "id": segment_id}
+
+
+def mark(desk: Any, page: str, *targets: dict[str, Any], **more: Any) -> str:
+    given = {"anchor_kind": "char_range", "kind": "highlight", **more}
+    return str(desk.run("annotation.create", document_id=page, targets=list(targets), **given)["id"])
+
+
+def span(segment_id: str, start: int, end: int) -> dict[str, Any]:
+    return {"segment_id": segment_id, "char_start": start, "char_end": end}
+
+
+def targets_of(desk: Any, annotation_id: str) -> Any:
+    import orjson
+
+    with desk.library.db.read_raw() as raw:
+        row = raw.execute("SELECT targets FROM annotation WHERE id = ?", (annotation_id,)).fetchone()
+    return orjson.loads(row[0])
+
+
+def test_spans_move_with_their_characters_or_are_listed(client: Any, desk: Any, line: dict[str, str]) -> None:
+    one, page = line["id"], line["page"]
+    other = desk.lines(page, desk.new_pass(page), 1)[0]
+    sir = mark(desk, page, span(one, 5, 8), {"segment_id": other, "char_start": 0, "char_end": 3})
+    deer = mark(desk, page, span(one, 0, 4))
+    twice = mark(desk, page, span(one, 10, 13))
+    far = mark(desk, page, span(one, 10, 99))
+    whole = mark(desk, page, {"segment_id": one}, anchor_kind="bbox", anchor={"rect": [0.1, 0.1, 0.1, 0.1]})
+    answer = client.post(f"/api/segments/{one}/correct", json={"text": "My dear Sir, the the end"}).json()
+    assert targets_of(desk, sir) == [
+        span(one, 8, 11),
+        {"segment_id": other, "char_start": 0, "char_end": 3},
+    ]
+    assert answer["unplaced"] == [
+        {"id": deer, "why": "Its characters do not occur in the new reading."},
+        {"id": twice, "why": "Its characters occur more than once in the new reading."},
+        {"id": far, "why": "Its characters lie outside the earlier reading."},
+    ]
+    assert targets_of(desk, deer) == [span(one, 0, 4)]
+    assert targets_of(desk, whole)[0].get("char_start") is None
+    desk.undo(answer["audit_id"])
+    assert targets_of(desk, sir)[0] == span(one, 5, 8)
+
+
+def test_an_annotation_of_the_folder_a_page_is_in_moves_too(desk: Any) -> None:
+    folder = desk.run("document.create", name="Book")["id"]
+    page = desk.run("document.create", name="p", doc_type="page", parent_id=folder)["id"]
+    one = desk.machine_lines(page, ["Deer Sir"])["segment_ids"][0]
+    sir = mark(desk, folder, span(one, 5, 8))
+    desk.correct(one, "Dear, dear Sir")
+    assert targets_of(desk, sir) == [span(one, 11, 14)]
+
+
+def test_an_anchor_that_names_the_reading_names_the_new_one(desk: Any, line: dict[str, str]) -> None:
+    import orjson
+
+    one, page = line["id"], line["page"]
+    with desk.library.db.read() as conn:
+        old = conn.exec_driver_sql("SELECT id FROM content_representation").scalar_one()
+    place = {"representation_id": old, "segment_id": one, "char_start": 5, "char_end": 8}
+    note = mark(desk, page, anchor=place)
+    new = desk.correct(one, "O Sir")
+    with desk.library.db.read() as conn:
+        found = conn.exec_driver_sql("SELECT anchor FROM annotation WHERE id = ?", (note,)).scalar_one()
+    there = orjson.loads(found)
+    assert (there["representation_id"], there["char_start"], there["char_end"]) == (new, 2, 5)
+
+
+def test_a_reading_that_does_not_count_moves_nothing(desk: Any, line: dict[str, str]) -> None:
+    one, page = line["id"], line["page"]
+    desk.correct(one, "Dear Sir")
+    sir = mark(desk, page, span(one, 5, 8))
+    made = desk.as_(AGENT).run("representation.create", segment_id=one, text="xx Sir")
+    assert (made["counting"], made["unplaced"]) == (False, [])
+    made = desk.run("representation.create", segment_id=one, text="Cher Sir", kind="translation")
+    assert made["unplaced"] == []
+    assert targets_of(desk, sir) == [span(one, 5, 8)]
+
+
+@given(st.text("ab", max_size=8), st.text("ab", max_size=10), st.integers(0, 9), st.integers(0, 9))
+def test_a_span_is_placed_where_its_characters_occur_exactly_once(
+    old: str, new: str, start: int, end: int
+) -> None:
+    found = placed(start, end, old, new)
+    words = old[start:end] if end <= len(old) else ""
+    places = [n for n in range(len(new)) if words and new.startswith(words, n)]
+    if len(places) == 1:
+        assert found == (places[0], places[0] + len(words))
+    else:
+        assert isinstance(found, str)
+
+
+def test_annotations_cross_an_accepted_match_and_are_uncarried(client: Any, desk: Any) -> None:
+    page = desk.page()
+    old = desk.machine_lines(page, ["Deer Sir"])["segment_ids"][0]
+    new = desk.machine_lines(page, ["My dear Sir"], "m2")["segment_ids"][0]
+    sir = mark(desk, page, span(old, 5, 8), tags=["address"], color="#aa0000")
+    deer = mark(desk, page, span(old, 0, 4))
+    note = mark(
+        desk, page, {"segment_id": old}, anchor_kind="bbox", kind="note", text="a second hand",
+        anchor={**anchor(0), "segment_id": old},
+    )  # fmt: skip
+    match = desk.run("segment.match_propose", from_segment_id=old, to_segment_id=new)["id"]
+    desk.run("segment.match_accept", match_id=match)
+    made = client.post("/api/segments/carry", json={"match_id": match, "kinds": ["annotation"]}).json()
+    copies = {one["original_id"]: one["copy_id"] for one in made["carried"]}
+    assert set(copies) == {sir, note}
+    assert made["not_carried"] == [
+        {"kind": "annotation", "original_id": deer, "why": "Its characters do not occur in the new reading."}
+    ]
+    assert targets_of(desk, copies[sir]) == [span(new, 8, 11)]
+    assert targets_of(desk, sir) == [span(old, 5, 8)]
+    with desk.library.db.read() as conn:
+        copy = conn.exec_driver_sql(
+            "SELECT text, json_extract(anchor, '$.segment_id') FROM annotation WHERE id = ?", (copies[note],)
+        ).one()
+    assert tuple(copy) == ("a second hand", new)
+    again = client.post("/api/segments/carry", json={"match_id": match, "kinds": ["annotation"]}).json()
+    assert again["carried"] == []
+    assert {one["original_id"] for one in again["not_carried"]} == {sir, deer, note}
+    desk.undo(made["audit_id"])
+    with desk.library.db.read() as conn:
+        assert conn.exec_driver_sql("SELECT count(*) FROM annotation").scalar_one() == 3
+
+
+def test_other_families_move_their_spans_too(make_engine: Any, tmp_path: Any) -> None:
+    met: list[Corrected] = []
+
+    class Mover:
+        def move(self, ctx: Any, corrected: Corrected) -> list[tuple[str, str]]:
+            met.append(corrected)
+            return [("mention-1", "It says no.")]
+
+    plugin = armarium_plugin()
+    engine = make_engine(
+        plugins=[documents_plugin(), replace(plugin, extras={**plugin.extras, "span_movers": (Mover(),)})]
+    )
+    engine.run(None, "library.create", {"path": str(tmp_path / "A.library")}, PERSON)
+    desk = Desk(engine, engine.libraries.get(tmp_path / "A.library"))
+    page = desk.page()
+    (one,) = desk.machine_lines(page, ["Deer"])["segment_ids"]
+    made = desk.run("representation.create", segment_id=one, text="Dear")
+    assert made["unplaced"] == [{"id": "mention-1", "why": "It says no."}]
+    assert [(c.old_text, c.new_text, c.segment_id) for c in met] == [("Deer", "Dear", one)]
