@@ -161,12 +161,12 @@ class Reading(Notes):
         if stated["of"] != (checksum(first.text) if first is not None else None):
             return
         texts: list[PageText] = []
-        for text, sure, kind, extras in stated["all"]:
-            if text is None and first is not None:
-                own = first.extras or {}
-                texts.append(PageText(first.text, sure, kind, {**(extras or {}), **own} or None))
-            else:
-                texts.append(PageText(text or "", sure, kind, extras))
+        for number, (text, sure, kind, extras) in enumerate(stated["all"]):
+            kept = extras or {}
+            if number == 0 and first is not None:  # what the strings say beside their text is still so
+                kept = {**kept, **(first.extras or {})}
+            same = first.text if first is not None else ""
+            texts.append(PageText(same if text is None else text, sure, kind, kept or None))
         found.texts = texts
 
 

@@ -1,0 +1,52 @@
+"""Whatever a reader makes of a broken file, every writer gives out a valid file of it, or says why not (quality 8, 9)."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from armarium.errors import ServiceError
+from armarium_formats.api import FormatDriver, PageModel, ReadContext
+from armarium_formats.exercise import NOW
+from proofs.format_mutations import COMPANIONS, SIZE, all_drivers, mutated, seeds
+
+DRIVERS = all_drivers()
+READERS = sorted(name for name, driver in DRIVERS.items() if driver.reads)
+SHORT = 100
+FULL = int(os.environ.get("ARMARIUM_FUZZ_INPUTS", "1000000")) // 100
+
+
+def pages_of(driver: FormatDriver, data: bytes) -> list[PageModel]:
+    """The first pages of a mutation; none when it is refused."""
+    try:
+        return driver.read(data, ReadContext("fuzzed", SIZE, COMPANIONS))[:2]
+    except ServiceError:
+        return []
+
+
+def faults(name: str, numbers: range) -> list[str]:
+    """The mutations of a reader's files that some writer breaks on, each with what was wrong."""
+    reader, found = DRIVERS[name], []
+    files = seeds(reader)
+    for number in numbers:
+        for page in pages_of(reader, mutated(files, name, number)):
+            for writer in (one for one in DRIVERS.values() if one.writes):
+                try:
+                    problems = writer.validate(writer.write(page, NOW).content)
+                except Exception as fault:
+                    problems = [repr(fault)]
+                found += [f"input {number} as {writer.name}: {problem}" for problem in problems[:1]]
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", READERS)
+def test_what_is_read_from_a_broken_file_is_written_valid(name: str) -> None:
+    assert faults(name, range(SHORT)) == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", READERS)
+def test_what_is_read_from_very_many_broken_files_is_written_valid(name: str) -> None:
+    assert faults(name, range(FULL)) == []
