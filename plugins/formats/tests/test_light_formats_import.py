@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from armarium.engine import Engine
@@ -103,9 +104,9 @@ def test_a_page_larger_than_any_picture_is_refused(
         '<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15">'
         f'<Page imageFilename="a" imageWidth="{width}" imageHeight="9"/></PcGts>'
     )
-    with pytest.raises(Invalid, match="no size of its page|no picture has a side"):
+    with pytest.raises(Invalid, match=r"no size of its page|no picture has a side"):
         run(engine, library, page_document, page, "a.xml")
-    with pytest.raises(Invalid, match="no size of its page|no picture has a side"):
+    with pytest.raises(Invalid, match=r"no size of its page|no picture has a side"):
         run(
             engine,
             library,
@@ -113,3 +114,69 @@ def test_a_page_larger_than_any_picture_is_refused(
             f"<div class='ocr_page' title='bbox 0 0 {width} 9'></div>",
             "a.html",
         )
+
+
+def pictured(engine: Engine, library: Library, folder: Path) -> str:
+    """A page with a picture of 200 x 100 pixels; its id."""
+    from PIL import Image
+
+    source = folder / "pictures"
+    source.mkdir()
+    Image.new("L", (200, 100), 200).save(source / "0001.png")
+    engine.run(library, "document.import", {"folder": str(source)}, LOCAL_OWNER)
+    engine.jobs.run_until_idle(library)
+    with library.db.read() as conn:
+        return str(conn.exec_driver_sql("SELECT document_id FROM rendition WHERE is_primary").scalar_one())
+
+
+def test_labels_become_segments_on_the_picture(engine: Engine, library: Library, tmp_path: Path) -> None:
+    page = pictured(engine, library, tmp_path)
+    made = run(
+        engine,
+        library,
+        page,
+        "0 0.5 0.5 0.5 0.5 0.9\n1 0.5 0.25 0.5 0.1\n7 0.5 0.5 0.1 0.1\n",
+        "0001.txt",
+        companions=[{"filename": "classes.txt", "file": "MainZone\nDefaultLine\n"}],
+    )
+    assert (made["format"], made["unknown_classes"]) == ("yolo", ["7"])
+    assert made["counts"] == {"region": 2, "line": 1, "word": 0, "readings": 0}
+    with library.db.read() as conn:
+        rows = conn.exec_driver_sql(
+            "SELECT kind, kind_raw, bbox_x, bbox_y, bbox_w, bbox_h, confidence FROM segment ORDER BY id"
+        ).all()
+    assert rows[0] == ("region", "MainZone", 0.25, 0.25, 0.5, 0.5, 0.9)
+    assert [row[:2] for row in rows[1:]] == [("line", "DefaultLine"), ("region", "class 7")]
+
+
+def test_labels_beyond_the_picture_are_refused_by_name(
+    engine: Engine, library: Library, tmp_path: Path
+) -> None:
+    page = pictured(engine, library, tmp_path)
+    with pytest.raises(Invalid, match="label-2") as refusal:
+        run(engine, library, page, "0 0.5 0.5 0.5 0.5\n0 0.95 0.5 0.4 0.5\n", "0001.txt")
+    assert refusal.value.code == "shapes_outside"
+
+
+def test_boxes_are_turned_upright_on_the_picture(engine: Engine, library: Library, tmp_path: Path) -> None:
+    page = pictured(engine, library, tmp_path)
+    made = run(engine, library, page, "a 20 10 40 30 0\nb 42 10 60 30 0\n\t 60 10 61 30 0\n", "0001.box")
+    assert made["counts"] == {"region": 0, "line": 1, "word": 1, "readings": 2}
+    with library.db.read() as conn:
+        (box,) = conn.exec_driver_sql(
+            "SELECT bbox_x, bbox_y, bbox_w, bbox_h FROM segment WHERE kind = 'line'"
+        ).all()
+    assert box == pytest.approx((0.1, 0.7, 0.2, 0.2))
+
+
+def test_control_points_stay_with_the_pass(engine: Engine, library: Library, tmp_path: Path) -> None:
+    page = pictured(engine, library, tmp_path)
+    made = run(engine, library, page, POINTS.replace("100.5", "50").replace("-200.25", "-25"), "map.points")
+    assert made["counts"] == {"region": 0, "line": 0, "word": 0, "readings": 0}
+    assert made["kept"] == [{"what": "control points", "count": 1}]
+    with library.db.read() as conn:
+        kept = conn.exec_driver_sql(
+            "SELECT page FROM format_import WHERE format = 'qgis-points'"
+        ).scalar_one()
+    (point,) = orjson.loads(kept)["extras"]["qgis-points"]["points"]
+    assert (point["x"], point["y"], point["map_x"], point["map_y"]) == (50, 25, 10.5, 52.25)
