@@ -336,14 +336,16 @@ def _cut_once(engine: Engine, library: Library, folder: Path, said: list[str]) -
         digests = (
             conn.exec_driver_sql("SELECT checksum FROM rendition WHERE checksum IS NOT NULL").scalars().all()
         )
+        # A job that the disk failed stands as failed, with the reason, until a person takes it up again.
+        ended = conn.exec_driver_sql("SELECT kind FROM job WHERE state = 'done'").scalars().all()
     for _, name, children, state, treated in sources:
         if children != {"done": 2}.get(state, 0):
             wrong.append(f"{name} has {children} parts and its item says {state}")
-        if treated > 1 or (treated != 1 and "treating" in said):
+        if treated > 1 or (treated != 1 and "image-treat" in ended):
             wrong.append(f"{name} was treated {treated} times")
         if "taken back" in said and children:
             wrong.append(f"{name} has parts though its batch was taken back")
-        if "cutting" in said and state not in ("done", "undone", "skipped"):
+        if "image-batch" in ended and state not in ("done", "undone", "skipped"):
             wrong.append(f"the item of {name} stands at {state}")
     if len(sources) not in ((5,) if "emptied" in said else (5, 6)):
         wrong.append(f"{len(sources)} photographs are left")
