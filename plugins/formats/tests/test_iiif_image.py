@@ -354,6 +354,25 @@ def test_the_first_tile_of_a_large_page_is_the_same_as_the_next(
     assert pictures.decoded == 1
 
 
+def test_many_callers_of_many_pages_all_get_theirs(tmp_path: Path) -> None:
+    pictures = DecodedPictures(memory=4 * 400 * 300)
+    sources = [source_of(tmp_path, f"p{number}", (400, 300)) for number in range(4)]
+    request = parse_request((400, 300), "200,150,200,150", "max", "0", "default", "png")
+    corners: list[object] = []
+
+    def ask(source: Source) -> None:
+        corners.append(opened(render(pictures, source, request)).getpixel((100, 75)))
+
+    threads = [threading.Thread(target=ask, args=(sources[number % 4],)) for number in range(24)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert len(corners) == 24
+    assert all(near(corner, YELLOW) for corner in corners)
+    assert pictures.held_bytes <= pictures.memory
+
+
 def test_a_failed_decoding_holds_nobody_up(tmp_path: Path) -> None:
     source = source_of(tmp_path, "a", (400, 300))
     source.path.write_bytes(b"no picture")

@@ -98,7 +98,7 @@ class DecodedPictures:
                     return found
                 in_part = rows is not None and self._first_glance(source, level, rows)
                 if (in_part or key not in self._decoding) and (
-                    not self._decoding_bytes or self._decoding_bytes + size <= 2 * self.memory
+                    not self._decoding_bytes or self._decoding_bytes + size <= self.memory
                 ):
                     break
                 self._changed.wait()
