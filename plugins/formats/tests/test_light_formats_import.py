@@ -180,3 +180,16 @@ def test_control_points_stay_with_the_pass(engine: Engine, library: Library, tmp
         ).scalar_one()
     (point,) = orjson.loads(kept)["extras"]["qgis-points"]["points"]
     assert (point["x"], point["y"], point["map_x"], point["map_y"]) == (50, 25, 10.5, 52.25)
+
+
+def test_a_coordinate_of_many_digits_is_refused_in_words(
+    engine: Engine, library: Library, page_document: str
+) -> None:
+    many = "9" * 400
+    page = (
+        '<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15">'
+        '<Page imageFilename="a" imageWidth="9" imageHeight="9"><TextRegion id="r1">'
+        f'<Coords points="1,1 {many},1 5,5"/></TextRegion></Page></PcGts>'
+    )
+    with pytest.raises(Invalid, match="r1"):
+        run(engine, library, page_document, page, "a.xml")

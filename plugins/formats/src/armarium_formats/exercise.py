@@ -156,7 +156,7 @@ def sound(page: PageModel, where: str) -> None:
     for segment in page.walk():
         assert segment.kind in ("region", "line", "word"), f"{segment.id} of {where} is a {segment.kind!r}."
         numbers = [number for point in (*segment.points, *segment.baseline) for number in point]
-        assert all(math.isfinite(number) for number in numbers), (
+        assert all(isinstance(number, int) or math.isfinite(number) for number in numbers), (
             f"{segment.id} of {where} has an endless coordinate."
         )
         for text in segment.texts:

@@ -75,13 +75,15 @@ def resolution_in(settings: str) -> float | None:
 
 
 def number(value: str | None) -> float | None:
-    """A finite number; whole ones stay whole."""
+    """A finite number; whole ones stay whole. None for more than a thousand million: no page has such a one."""
     if not value:
         return None
     try:
-        return int(value)
+        whole = int(value)
     except ValueError:
         pass
+    else:
+        return whole if abs(whole) <= 1_000_000_000 else None
     try:
         found = float(value)
     except ValueError:
