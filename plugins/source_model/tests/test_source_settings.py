@@ -202,3 +202,28 @@ def test_scripts() -> None:
     ]
     assert [direction_of_script(code) for code in ("Latn", "Hebr", "Mong")] == ["ltr", "rtl", "ttb"]
     assert PERSON.kind == "person"
+
+
+@pytest.mark.parametrize(
+    ("stated", "code"),
+    [
+        ({"script": "Xxxx"}, "bad_script"),
+        ({"script": "Qaaa"}, "bad_script"),
+        ({"language": "fr-fr-fr-fr"}, "bad_language"),
+    ],
+)
+def test_what_a_segment_or_a_reading_states_is_checked_as_a_setting_is(
+    client: Any, desk: Any, stated: dict[str, str], code: str
+) -> None:
+    page = desk.page()
+    pass_id = desk.new_pass(page)
+    (line,) = desk.lines(page, pass_id, 1)
+    new = {"document_id": page, "pass_id": pass_id, "kind": "line", "anchor": {"rect": [0.1, 0.1, 0.1, 0.1]}}
+    answers = [
+        client.post("/api/segments", json={**new, **stated}),
+        client.post("/api/segments/bulk", json={"segments": [new, {**new, **stated}]}),
+        client.put(f"/api/segments/{line}", json={"segment_id": line, "expected_version": 1, **stated}),
+        client.post(f"/api/segments/{line}/correct", json={"text": "x", **stated}),
+    ]
+    assert [(answer.status_code, answer.json()["code"]) for answer in answers] == [(422, code)] * 4
+    assert answers[1].json()["index"] == 1

@@ -163,3 +163,12 @@ def test_other_families_move_their_spans_too(make_engine: Any, tmp_path: Any) ->
     made = desk.run("representation.create", segment_id=one, text="Dear")
     assert made["unplaced"] == [{"id": "mention-1", "why": "It says no."}]
     assert [(c.old_text, c.new_text, c.segment_id) for c in met] == [("Deer", "Dear", one)]
+
+
+def test_a_merge_takes_the_spans_of_the_kept_reading_along(desk: Any) -> None:
+    page = desk.page()
+    first, kept = desk.machine_lines(page, ["Deer Sir", "your letter"])["segment_ids"]
+    letter = mark(desk, page, span(kept, 5, 11))
+    desk.run("segment.merge", segment_ids=[first, kept], keep_id=kept)
+    start = len("Deer Sir\nyour ")
+    assert targets_of(desk, letter) == [span(kept, start, start + 6)]

@@ -75,6 +75,27 @@ class NewReading:
     script: str | None = None
 
 
+_PASS_COLUMNS = (
+    "id",
+    "document_id",
+    "name",
+    "provider",
+    "model",
+    "source_artifact_id",
+    "artifact_type",
+    "import_file",
+    "import_checksum",
+    "import_format",
+    "has_original",
+    "ground_truth",
+    "transformation",
+    "provenance_kind",
+    "created_by",
+    "run_id",
+    "created_at",
+)
+
+
 def create_pass(
     ctx: ActionContext,
     document_id: str,
@@ -103,24 +124,30 @@ def create_pass(
     if run_id is not None:
         provenance["run_id"] = run_id
     pass_id = new_id()
-    ctx.conn.execute(
-        passes.insert().values(
-            id=pass_id,
-            document_id=document_id,
-            name=name,
-            provider=provider,
-            model=model,
-            source_artifact_id=source_artifact_id,
-            artifact_type=artifact_type,
-            import_file=import_file,
-            import_checksum=import_checksum,
-            import_format=import_format,
-            has_original=has_original,
-            ground_truth=False,
-            transformation=dict(transformation) if transformation is not None else None,
-            deleted_at=None,
-            **provenance,
-        )
+    ctx.bulk_insert(
+        passes,
+        _PASS_COLUMNS,
+        [
+            (
+                pass_id,
+                document_id,
+                name,
+                provider,
+                model,
+                source_artifact_id,
+                artifact_type,
+                import_file,
+                import_checksum,
+                import_format,
+                int(has_original),
+                0,
+                json_text(dict(transformation)) if transformation is not None else None,
+                provenance["provenance_kind"],
+                provenance["created_by"],
+                provenance["run_id"],
+                provenance["created_at"],
+            )
+        ],
     )
     ctx.target(pass_id)
     ctx.changed(pass_ids=[pass_id], document_ids=[document_id])

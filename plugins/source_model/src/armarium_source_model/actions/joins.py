@@ -19,6 +19,7 @@ from armarium_source_model.actions.forward import forward_undo
 from armarium_source_model.actions.readings import write_reading
 from armarium_source_model.actions.samples import sample_page, sample_reading
 from armarium_source_model.actions.segments import anchor_value
+from armarium_source_model.actions.spans import Corrected, move_spans
 from armarium_source_model.api import segments
 from armarium_source_model.errors import ForwardingWouldLoop, refuse_provisional
 from armarium_source_model.geometry import MAX_POINTS, convex_hull, tile_of, union_rect, validate_baseline
@@ -169,7 +170,15 @@ def _join_texts(ctx: ActionContext, keep: SegmentRow, ordered: Sequence[SegmentR
         if reading is not None and reading["content"]:
             texts.append(reading["content"])
     if len(texts) > 1 or (texts and own is None):
-        write_reading(ctx, keep, "\n".join(texts), corrects=own)
+        joined = "\n".join(texts)
+        made = write_reading(ctx, keep, joined, corrects=own)
+        before = get_reading(ctx.conn, own) if own is not None else None
+        if before is not None and ctx.principal.kind == "person":
+            # What cannot be placed stays: every word of the kept reading is in the joined one.
+            move_spans(
+                ctx,
+                Corrected(keep.document_id, keep.id, before["id"], made, before["content"] or "", joined),
+            )
 
 
 def _split_example(ex: Example) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from sqlalchemy import Row
 from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, action, new_id
 from armarium_documents.api import require_live, require_unlocked
 from armarium_source_model.actions.edits import editable
+from armarium_source_model.actions.facts import StatedFacts
 from armarium_source_model.actions.samples import sample_page, sample_reading
 from armarium_source_model.actions.spans import Corrected, move_spans
 from armarium_source_model.api import readings_of, representations
@@ -96,6 +97,7 @@ def correct(ctx: ActionContext, p: Correct) -> dict[str, Any]:
     """
     row = editable(ctx, p.segment_id, None)
     require_kind(ctx, p.kind)
+    StatedFacts(ctx).check(p.language, p.script)
     rule = reading_rule(ctx.project)
     counting = counting_of_segment(ctx.conn, row.id, p.kind, rule)
     if p.expected_counting_id is not None and p.expected_counting_id != counting.representation_id:

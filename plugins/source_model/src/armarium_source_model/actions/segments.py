@@ -20,6 +20,7 @@ from armarium_source_model.actions.edits import (
     set_deleted,
     write_version,
 )
+from armarium_source_model.actions.facts import StatedFacts
 from armarium_source_model.actions.forward import forward_undo
 from armarium_source_model.actions.samples import sample_anchor, sample_document, sample_page
 from armarium_source_model.api import segments
@@ -123,6 +124,7 @@ def insert_segments(ctx: ActionContext, new: Sequence[SegmentCreate], *, numbere
     parents = _parents(ctx, {one.parent_segment_id for one in new if one.parent_segment_id is not None})
     provenance = ctx.provenance()
     by_hand = ctx.principal.kind == "person"
+    facts = StatedFacts(ctx)
     rows: list[tuple[object, ...]] = []
     for index, one in enumerate(new):
         try:
@@ -138,6 +140,7 @@ def insert_segments(ctx: ActionContext, new: Sequence[SegmentCreate], *, numbere
             anchor, (x, y, w, h) = anchor_value(ctx, one.anchor, one.document_id, renditions[one.document_id])
             if one.baseline is not None:
                 validate_baseline(one.baseline)
+            facts.check(one.language, one.script)
         except (Invalid, Conflict, NotFound) as refusal:
             if numbered:
                 refusal.detail = f"segments[{index}]: {refusal.detail}"
@@ -265,6 +268,7 @@ def update(ctx: ActionContext, p: SegmentUpdate) -> dict[str, Any]:
     if "parent_segment_id" in sent:
         _check_new_parent(ctx, row, p.parent_segment_id)
         changes["parent_segment_id"] = p.parent_segment_id
+    StatedFacts(ctx).check(p.language, p.script)
     if "cell" in sent:
         changes["cell"] = None if p.cell is None else p.cell.model_dump()
     for name in sent & {"kind", "kind_raw", "is_furniture", "language", "script", "direction"}:

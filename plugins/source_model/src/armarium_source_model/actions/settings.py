@@ -6,18 +6,17 @@ from typing import Any
 
 from armarium.api import ActionContext, Example, Invalid, action
 from armarium_documents.api import require_document
+from armarium_source_model.actions.facts import check_fact
 from armarium_source_model.actions.samples import sample_document
 from armarium_source_model.errors import refuse_provisional
 from armarium_source_model.models import source_settings
 from armarium_source_model.queries.settings import resolve_settings
 from armarium_source_model.schemas.settings import (
-    DIRECTIONS,
     KEYS,
     SettingClear,
     SettingPut,
     WrittenSettings,
 )
-from armarium_source_model.scripts import is_language, is_private, is_script
 
 
 def _check_place(level: str, key: str, target_id: str | None) -> None:
@@ -41,26 +40,6 @@ def _check_place(level: str, key: str, target_id: str | None) -> None:
     refuse_provisional(target_id)
 
 
-def _check_value(ctx: ActionContext, key: str, value: str) -> None:
-    if key == "language" and not is_language(value):
-        raise Invalid(
-            f"{value!r} is no BCP 47 tag; write one such as fr, la-Latn or qaa (private use).",
-            code="bad_language",
-        )
-    if key == "direction" and value not in DIRECTIONS:
-        raise Invalid(f"{value!r} is no direction; one of {', '.join(DIRECTIONS)}.", code="bad_direction")
-    if key == "script":
-        rows = ctx.project.setting("scripts") or ()
-        declared = {row["code"] for row in rows if row.get("declared") and row.get("name")}
-        if not is_script(value, declared):
-            more = (
-                " A private code is used once the project declares it with a name."
-                if is_private(value)
-                else ""
-            )
-            raise Invalid(f"{value!r} is not an ISO 15924 script code.{more}", code="bad_script")
-
-
 def _set_example(ex: Example) -> dict[str, Any]:
     return {"level": "node", "key": "language", "value": "fr", "target_id": sample_document(ex)}
 
@@ -79,7 +58,7 @@ def set_fact(ctx: ActionContext, p: SettingPut) -> dict[str, Any]:
         raise Invalid(
             "An empty value states nothing; clear the fact with source_setting.clear.", code="empty_value"
         )
-    _check_value(ctx, p.key, p.value)
+    check_fact(ctx, p.key, p.value)
     if p.level == "node":
         require_document(ctx.conn, p.target_id or "")
         ctx.run("document.update", {"document_id": p.target_id, p.key: p.value})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, bindparam, select
 
 from armarium.api import Library
 from armarium_source_model.counting import IMPORTED, PassBasis, PassFacts, ReadingRule, Working
@@ -31,9 +31,12 @@ def reading_rule(library: Library) -> ReadingRule:
     return "relaxed" if library.setting("reading_rule") == "relaxed" else "strict"
 
 
+_BY_ID = select(passes).where(passes.c.id == bindparam("identity"))
+
+
 def get_pass(conn: Connection, pass_id: str) -> Row[Any]:
     """The row of a pass, withdrawn or not; NoSuchPass."""
-    row = conn.execute(select(passes).where(passes.c.id == pass_id)).one_or_none()
+    row = conn.execute(_BY_ID, {"identity": pass_id}).one_or_none()
     if row is None:
         raise NoSuchPass(pass_id)
     return row
