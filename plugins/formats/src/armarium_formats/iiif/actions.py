@@ -196,7 +196,8 @@ def _keep(
     result=JobStarted,
     summary="Fetch a IIIF manifest by its address and import it, as a background job.",
     undoable=False,
-    example=lambda ex: {"url": "https://example.org/letters/manifest"},
+    # The name of this machine: should the job be run, the network gate refuses it and nobody is asked.
+    example=lambda ex: {"url": "http://localhost/letters/manifest"},
 )
 def fetch_manifest(ctx: ActionContext, p: FetchManifest) -> dict[str, Any]:
     """Enqueue the job; the address is looked at first. Forbidden and BadRequest of the network gate, NotFound."""
@@ -215,7 +216,8 @@ def fetch_manifest(ctx: ActionContext, p: FetchManifest) -> dict[str, Any]:
 
 
 def _images_example(ex: Example) -> dict[str, Any]:
-    made = ex.run("iiif.import", _import_example(ex))
+    here = SAMPLE.replace(b"https://example.org/i/", b"http://localhost/i/").decode()
+    made = ex.run("iiif.import", {**_import_example(ex), "file": here})
     return {"document_ids": [made["document_id"]]}
 
 
