@@ -16,6 +16,7 @@ import orjson
 from sqlalchemy import Connection, Table
 from sqlalchemy.exc import IntegrityError
 
+from armarium import circles
 from armarium.actions import ActionContext, Bus, authorise
 from armarium.actions.rights import authorise_unknown
 from armarium.db import Database, raw_of
@@ -262,12 +263,16 @@ def _take_back(
     ctx.target(*row.target_ids)
     ctx.changed(**row.changed)
     raw.execute("PRAGMA defer_foreign_keys=ON")
+    newest = circles.newest(raw, spans)
     for table, where in reversed(spans.items()):
         delete_inserted(raw, table, where)
     for table, where in spans.items():
         write_back(raw, table, where, ctx.now)
     for table, where in spans.items():
         _check_references(raw, schema, table, row, where)
+    for table, since in newest.items():
+        if (circle := circles.made_since(raw, table, since, row.seq)) is not None:
+            raise _refusal("changed", row.id, circle.why, later_audit_id=circle.later)
     if action is not None and action.after_undo is not None:
         action.after_undo(UndoContext(ctx, row.id, row.params, row.target_ids, redo=redo))
     bus.close_step(ctx, before, raw, {"audit_id": row.id}, undoable=True, inverse_of=row.id)

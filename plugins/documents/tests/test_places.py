@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from documents_ground import OWNER, Run, names_under
@@ -88,3 +89,31 @@ def test_a_move_is_one_step_and_taken_back_whole(
     engine.undo(library, [done.audit_id], OWNER)
     assert names_under(library, box) == ["a", "b", "c"]
     assert names_under(library, other) == []
+
+
+def test_undo_and_redo_in_another_order_close_no_circle(
+    act: Callable[..., Outcome], engine: Engine, library: Library, folder: Make, client: Any
+) -> None:
+    outer, inner, below = folder("Outer"), folder("Inner"), folder("Below")
+    moved = act("document.move", {"ids": [inner], "parent_id": outer})
+    undone = engine.undo(library, [moved.audit_id], OWNER)["audit_ids"]
+    act("document.move", {"ids": [below], "parent_id": inner})
+    later = act("document.move", {"ids": [outer], "parent_id": below})
+    with pytest.raises(Conflict, match="would come to lie beneath itself") as refused:
+        engine.undo(library, undone, OWNER)
+    assert refused.value.fields["reason"] == "changed"
+    assert refused.value.fields["later_audit_id"] == later.audit_id
+    assert names_under(library, outer) == []
+    for level in ("stored", "content"):
+        assert client.get(f"/api/documents/{outer}/view", params={"level": level}).status_code == 200
+    engine.undo(library, [later.audit_id], OWNER)
+    engine.undo(library, undone, OWNER)
+    assert names_under(library, outer) == ["Inner"]
+
+
+def test_nodes_moved_together_close_no_circle(do: Run, folder: Make, library: Library) -> None:
+    a, b = folder("A"), folder("B")
+    for ids, parent in (([a, b], b), ([b, a], a)):
+        with pytest.raises(Conflict, match="cannot be moved into itself"):
+            do("document.move", {"ids": ids, "parent_id": parent})
+    assert sorted(names_under(library, None)) == ["A", "B", "Sources"]

@@ -129,7 +129,7 @@ def content_page(
     """What lies under *anchor_id* when folders and groups are looked through: the nearest live nodes that are neither."""
     kinds = ", ".join(f"'{kind}'" for kind in CONTAINERS)
     through = (
-        "WITH RECURSIVE opened(id) AS (VALUES (:anchor) UNION ALL"
+        "WITH RECURSIVE opened(id) AS (VALUES (:anchor) UNION"
         " SELECT c.id FROM opened o JOIN document c ON c.parent_id = o.id"
         f" WHERE c.deleted_at IS NULL AND c.doc_type IN ({kinds}))"
     )
