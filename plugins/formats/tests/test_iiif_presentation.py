@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from iiif_ground import OWNER, PAGE, add_lines, add_page
+from iiif_ground import OWNER, PAGE, add_lines, add_page, sources
 from starlette.testclient import TestClient
 
 from armarium.api import Engine, Library
@@ -64,6 +64,26 @@ def test_lines_are_an_annotation_page_on_the_canvas(
     # A line that nobody has read is shown where it is, with no text and no maker.
     assert second["body"]["value"] == ""
     assert "creator" not in second
+
+
+def test_the_language_is_that_of_the_nearest_who_states_it(
+    engine: Engine, library: Library, client: TestClient, page: str
+) -> None:
+    add_lines(engine, library, page)
+
+    def language() -> str | None:
+        body: dict[str, str] = lines_of(client, page)["items"][0]["body"]
+        return body.get("language")
+
+    assert language() is None
+    client.put(
+        "/api/source-settings", json={"level": "project", "key": "language", "value": "la"}
+    ).raise_for_status()
+    assert language() == "la"
+    made(engine, library, "document.update", document_id=sources(library), language="fr")
+    assert language() == "fr"
+    made(engine, library, "document.update", document_id=page, language="es")
+    assert language() == "es"
 
 
 def test_the_reading_that_counts_is_the_one_given(

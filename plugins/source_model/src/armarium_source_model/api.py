@@ -30,6 +30,7 @@ from armarium_source_model.queries.readings import (
 )
 from armarium_source_model.queries.readings import counting_of_pass as counting_readings
 from armarium_source_model.queries.segments import get_segment, segments_of
+from armarium_source_model.queries.settings import resolve_settings
 from armarium_source_model.queries.staleness import (
     Derived,
     segment_fingerprints,
@@ -78,6 +79,7 @@ __all__ = [
     "readings_of",
     "rect_around",
     "representations",
+    "resolve_settings",
     "score",
     "segment_fingerprints",
     "segments",

@@ -19,6 +19,7 @@ from armarium_source_model.api import (
     counting_readings,
     get_pass,
     pass_sequence,
+    resolve_settings,
     working_pass,
 )
 
@@ -33,14 +34,6 @@ _READINGS = """
 SELECT r.id, r.language, r.provenance_kind, r.created_by, r.producer_tool, r.producer_model, r.created_at
 FROM segment s JOIN content_representation r ON r.segment_id = s.id
 WHERE s.pass_id = ? AND s.kind = 'line' AND s.deleted_at IS NULL AND r.kind = 'transcription' AND NOT r.retracted
-"""
-
-_LANGUAGE = """
-WITH RECURSIVE up(language, parent_id, steps) AS (
- SELECT language, parent_id, 0 FROM document WHERE id = ?
- UNION ALL SELECT d.language, d.parent_id, up.steps + 1 FROM up JOIN document d ON d.id = up.parent_id
- WHERE up.steps < 1000)
-SELECT language FROM up WHERE language IS NOT NULL ORDER BY steps LIMIT 1
 """
 
 
@@ -91,7 +84,8 @@ def lines_page(library: Library, places: Places, document_id: str) -> Json:
         texts = counting_readings(conn, pass_id, rule=rule, words=False)
         order = pass_sequence(conn, document_id, pass_id, texts)
         makers = {row[0]: row for row in raw_of(conn).execute(_READINGS, (pass_id,))}
-        stated = raw_of(conn).execute(_LANGUAGE, (document_id,)).fetchone()
+        settings = resolve_settings(library, conn, document_id=document_id)["settings"]
+        stated = next((one["value"] for one in settings if one["key"] == "language"), None)
         frames = _frames(conn, page)
     items: list[Json] = []
     left_out = 0
@@ -104,7 +98,7 @@ def lines_page(library: Library, places: Places, document_id: str) -> Json:
         if box is None:
             left_out += 1
             continue
-        language = row[1] or (stated[0] if stated else None)
+        language = row[1] or stated
         items.append(
             _annotation(
                 f"{places.lines(document_id)}#{segment_id}",
