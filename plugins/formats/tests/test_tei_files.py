@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from pathlib import Path
@@ -12,6 +13,7 @@ from lxml import etree
 
 from armarium.errors import Invalid
 from armarium_formats.api import PageModel, ReadContext, WriteContext
+from armarium_formats.pagexml.driver import PageXml
 from armarium_formats.tei.driver import Tei
 
 DRIVER = Tei()
@@ -144,3 +146,23 @@ def test_the_header_is_written_back_as_it_was(tei_file: Path) -> None:
     assert etree.tostring(back, method="c14n", with_tail=False) == re.sub(
         b"\r", b"", etree.tostring(headers[0], method="c14n", with_tail=False)
     )
+
+
+@pytest.fixture(scope="session")
+def published_schema() -> etree.RelaxNG:
+    """The published TEI schema: where ARMARIUM_TEI_RNG points (no package that may be used carries it)."""
+    path = Path(os.environ.get("ARMARIUM_TEI_RNG", ""))
+    if not path.is_file():
+        pytest.skip("the published tei_all.rng is not here: set ARMARIUM_TEI_RNG to the file")
+    return etree.RelaxNG(etree.parse(str(path)))
+
+
+def test_what_is_written_of_a_page_file_is_published_tei(
+    page_file: Path, published_schema: etree.RelaxNG
+) -> None:
+    try:
+        page = PageXml().read(page_file.read_bytes(), ReadContext(page_file.name))[0]
+    except Invalid:
+        pytest.skip("refused, as it must be")
+    root = etree.fromstring(DRIVER.write(page, CONTEXT).content.encode())
+    assert published_schema.validate(root), published_schema.error_log

@@ -17,6 +17,7 @@ from armarium_formats.tei.vocabulary import (
     is_marginal,
     language_of,
     type_and_subtype,
+    type_in_text,
 )
 
 if TYPE_CHECKING:
@@ -112,9 +113,10 @@ class Block:
         """Whether an attribute says only what the writer says anew: the kind, the place of a marginal note."""
         value = self.element.get(key) or ""
         if key == "type":
-            if self.name == "fw" and FURNITURE_WORDS.get(value.casefold()) == segment.kind_raw:
-                return True
-            return value == type_and_subtype(segment.kind_raw)[0]
+            return value in (
+                type_in_text(segment.kind_raw, furniture=self.name == "fw"),
+                type_and_subtype(segment.kind_raw)[0],
+            )
         return key == "place" and value == "margin" and is_marginal(segment.kind_raw)
 
     def _kind(self) -> str | None:

@@ -192,7 +192,7 @@ def language_of(tag: str | None) -> tuple[str | None, str | None]:
 
 def is_marginal(kind: str | None) -> bool:
     """Whether a region of this kind is written as a note in the margin."""
-    return (kind or "").casefold().startswith("margin")
+    return (kind or "").rpartition(":")[2].casefold().startswith("margin")
 
 
 _UNWRITABLE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff]")
@@ -200,7 +200,7 @@ _UNWRITABLE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufef
 
 def encoded(word: str) -> str:
     """A kind as one word of TEI: blanks and the like as `%20;`, and so the first letter of a word that has a meaning here."""
-    if word.casefold() in LINE_TYPES | WORD_TYPES | REGION_TYPES | {"none"}:
+    if word.casefold() in LINE_TYPES | WORD_TYPES | {"region", "none"}:
         return f"%{ord(word[0]):02X};{word[1:]}"
     return _UNWRITABLE.sub(lambda found: f"%{ord(found.group()):02X};", word)
 
@@ -223,3 +223,10 @@ def type_and_subtype(kind: str | None) -> tuple[str | None, str | None]:
     if colon and first.strip() and rest.strip():
         return encoded(first), encoded(rest)
     return encoded(kind).replace(":", "%3A;"), None
+
+
+def type_in_text(kind: str | None, *, furniture: bool = False) -> str | None:
+    """@type of a block for a kind: its last word, of forme work in TEI's words (header, pageNum, catch, sig)."""
+    first, rest = type_and_subtype(kind)
+    word = rest or first
+    return FURNITURE_KINDS.get(word or "", word) if furniture else word

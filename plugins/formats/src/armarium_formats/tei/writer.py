@@ -17,12 +17,12 @@ from armarium_formats.tei import texts
 from armarium_formats.tei.keeping import IDS
 from armarium_formats.tei.losses import losses_of
 from armarium_formats.tei.vocabulary import (
-    FURNITURE_KINDS,
     NAMESPACE,
     is_marginal,
     language_tag,
     style_of,
     type_and_subtype,
+    type_in_text,
 )
 
 _ATTRIBUTE = re.compile(r"(?:xml:)?[A-Za-z_][\w.-]*")
@@ -261,9 +261,8 @@ class _Writing:
         if cell is not None:
             stated |= cell
         else:
-            kind = type_and_subtype(segment.kind_raw)[0]
-            if kind:
-                stated["type"] = FURNITURE_KINDS.get(segment.kind_raw or "", kind) if tag == "fw" else kind
+            if kind := type_in_text(segment.kind_raw, furniture=tag == "fw"):
+                stated["type"] = kind
             if tag == "note" and is_marginal(segment.kind_raw):
                 stated["place"] = "margin"
         flag = self._flags(segment, tag)
