@@ -80,6 +80,68 @@ def test_what_tesseract_writes_is_read_whole() -> None:
     assert found.notes == []
 
 
+KRAKEN = """<!DOCTYPE html>
+<html><head><meta name="ocr-system" content="kraken"/></head><body>
+  <div class="ocr_page" title="bbox 0 0 1000 1400, image page.png" style="writing-mode: horizontal-tb;">
+    <span class="ocr_line" id="line_0" title="bbox 10 20 500 60; cuts [[1, 2]]">
+      <span class="ocrx_word" id="segment_0" title="bbox 10 20 90 60, x_confs 0.9 0.7">Ad</span>
+      <span class="ocrx_word" id="segment_1" title="bbox 95 20 190 60, x_confs 1.0">te</span>
+    </span>
+    <br/>
+  </div></body></html>"""
+
+VISION = (
+    XHTML
+    + """<html xmlns="http://www.w3.org/1999/xhtml" xml:lang="unknown" lang="unknown">
+  <head><title>x</title><meta name='ocr-system' content='gcv2hocr.py' /></head><body>
+  <div class='ocr_page' lang='unknown' title='bbox 0 0 1000 1400'><div class='ocr_carea' lang='unknown' title='bbox 1 2 900 900'>
+    <span class='ocr_line' id='line_0' title='bbox 10 20 110 60; baseline 0 -5'>
+      <span class='ocrx_word' id='word_0_0' title='bbox 10 20 110 60'>古文</span>
+    </span></div></div></body></html>"""
+)
+
+ARCHIVE = (
+    XHTML
+    + """<html xmlns="http://www.w3.org/1999/xhtml"><head><meta name="ocr-system" content="archive-hocr-tools"/></head><body>
+<div class="ocr_page" id="page_000000" title="bbox 0 0 1000 1400; ppageno 0"><div class="ocr_carea" id="c" title="bbox 1 1 900 900">
+<p class="ocr_par" id="p" lang="lat" title="bbox 1 1 900 900"><span class="ocr_line" id="l" title="bbox 10 20 500 60; baseline 0 40; x_size 30">
+<span class="ocrx_word" id="w1" title="bbox 10 20 90 60; x_wconf 91"><span class="ocrx_cinfo" title="x_bboxes 1 2 3 4; x_conf 98.5">A</span><span
+ class="ocrx_cinfo" title="x_bboxes 3 2 5 4; x_conf 70">d</span></span><span class="ocrx_word" id="w2" title="bbox 95 20 190 60; x_wconf 30">te</span>
+</span></p></div></div>
+<div class="ocr_page" id="page_000001" title="bbox 0 0 1000 1400; ppageno 1"></div></body></html>"""
+)
+
+
+def test_kraken_parts_its_properties_by_commas() -> None:
+    found = read(KRAKEN)[0]
+    assert (found.width, found.image, found.lines()[0].text) == (1000, "page.png", "Ad te")
+    assert [word.texts[0].confidence for word in found.of_kind("word")] == [0.8, 1.0]
+    assert found.of_kind("word")[0].points[0] == (10, 20)
+    assert any("comma" in note for note in found.notes)
+
+
+def test_a_language_that_is_unknown_is_none() -> None:
+    found = read(VISION)[0]
+    assert (found.language, found.segments[0].language, found.lines()[0].text) == (None, None, "古文")
+    assert found.lines()[0].baseline == [(10, 55), (110, 55)]
+
+
+def test_the_internet_archive_keeps_a_book_in_a_file() -> None:
+    one, two = read(ARCHIVE)
+    assert (one.lines()[0].text, len(two.segments)) == ("Ad te", 0)
+    assert one.lines()[0].baseline == [(10, 100), (500, 100)]
+    assert one.segments[0].children[0].language == "la"
+    assert one.of_kind("word")[0].texts[0].confidence == 0.91
+    assert any("parted by one each" in note for note in one.notes)
+
+
+def test_a_baseline_far_outside_its_line_is_kept_as_stated() -> None:
+    found = page("<span class='ocr_line' title='bbox 10 20 500 60; baseline 0 99'>x</span>")
+    assert found.lines()[0].baseline == []
+    assert (found.lines()[0].extras or {})["hocr"]["title"] == {"baseline": "0 99"}
+    assert "far outside" in found.notes[0]
+
+
 def test_a_header_with_lines_in_it_is_a_region_and_furniture() -> None:
     found = page(
         "<div class='ocr_header' title='bbox 1 1 9 9'><span class='ocr_line'>Canto I</span></div>"

@@ -75,6 +75,7 @@ class Flow:
         self.line = _Run(line)
         self.word: _Run | None = None
         self.words = 0
+        self.ended = 0
         self.spaced = False
         self.strays: list[etree._Element] = []
         self.nested: list[tuple[etree._Element, str]] = []
@@ -110,8 +111,6 @@ class Flow:
                 self._part(child)
             tail = child.tail
             if tail:
-                if self.word is None and tail[:1].isspace():
-                    self.spaced = True
                 self._add(tail, of_characters=of_characters)
 
     def _part(self, element: etree._Element) -> None:
@@ -142,7 +141,7 @@ class Flow:
         if self.word is not None:
             self.nested.append((element, name))
             return
-        if self.line.pieces and self.line.pieces[-1][-1:].isspace():
+        if self.words and any(char.isspace() for char in "".join(self.line.pieces[self.ended :])):
             self.spaced = True
         waiting = deque([(element, name)])
         while waiting:
@@ -153,6 +152,9 @@ class Flow:
             self.line.segment.children.append(self.word.segment)
             self._inside(element, _of_characters(element))
             self.word.finish(self.reader)
+            self.ended = len(self.line.pieces)
+            if self.line.pieces and self.line.pieces[-1][-1:].isspace():
+                self.ended -= 1  # a blank inside the word's own end parts it from the next as well
             self.word = None
             if self.nested:
                 self.reader.notes.note(

@@ -15,9 +15,11 @@ from armarium_formats.hocr.titles import (
     box_of,
     class_of,
     corners,
+    near,
     numbers,
     polygon_of,
     properties,
+    semicolons,
 )
 from armarium_formats.markup.fragments import local_name
 from armarium_formats.markup.noting import Notes
@@ -125,7 +127,7 @@ class _Reading:
     def _open_page(self, element: etree._Element | None) -> None:
         self._close_page()
         page = PageModel(0, 0)
-        stated = properties(str(element.get("title") or "")) if element is not None else {}
+        stated = self._properties(element) if element is not None else {}
         box = box_of(stated.pop("bbox", None))
         size = self.context.page_size
         if box is not None and (box[:2] == (0, 0) or size is None):
@@ -255,12 +257,19 @@ class _Reading:
 
     # ----------------------------------------------------------------------------------------- segments
 
+    def _properties(self, element: etree._Element) -> dict[str, str]:
+        title = str(element.get("title") or "")
+        if "," in title and (mended := semicolons(title)) != title:
+            self.notes.note("The properties of a title are parted by a comma where a semicolon should stand")
+            title = mended
+        return properties(title)
+
     def segment(self, element: etree._Element, name: str) -> PageSegment:
         """A word of a line."""
         return self._segment(element, "word", name)
 
     def _segment(self, element: etree._Element, kind: SegmentKind, name: str) -> PageSegment:
-        stated = properties(str(element.get("title") or ""))
+        stated = self._properties(element)
         found = PageSegment(self._identity(element.get("id"), kind), kind, name)
         bbox = stated.pop("bbox", None)
         box = box_of(bbox)
@@ -276,6 +285,8 @@ class _Reading:
         if baseline := stated.get("baseline"):
             turned = numbers(stated.get("textangle", "0")) not in ([0], [360])
             drawn = None if turned else baseline_of(baseline, box)
+            if drawn is not None and box is not None and not near(drawn, box):
+                drawn = None
             if drawn is not None:
                 found.baseline = drawn
                 del stated["baseline"]
@@ -283,7 +294,7 @@ class _Reading:
                 self.notes.note(
                     "The baseline of a turned line is kept as it is stated"
                     if turned
-                    else f"The baseline of an {name} is none"
+                    else f"The baseline of an {name} is none, or lies far outside of it, and is kept as it is stated"
                 )
         language = element.get("lang") or element.get(_XML_LANG)
         if language:

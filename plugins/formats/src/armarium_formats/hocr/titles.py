@@ -17,6 +17,7 @@ _PART = re.compile(r"""(?:"[^"]*"|[^;])+""")
 _CLASS = re.compile(r"(?:^|\s)(ocrx?_\w+)")
 LARGEST = 1_000_000_000
 """No number of a page is larger; what is, is taken for none."""
+_COMMA = re.compile(r"(\bbbox(?:\s+[-+\d.eE]+){4})\s*,\s*(?=[a-zA-Z])")
 _CURVE_STEPS = 8
 
 Box = tuple[float, float, float, float]
@@ -33,6 +34,11 @@ def class_of(element: etree._Element) -> str | None:
 def _class_in(stated: str) -> str | None:
     found = _CLASS.search(stated)
     return found.group(1) if found else None
+
+
+def semicolons(title: str) -> str:
+    """A title whose bbox is parted from what follows by a comma, as older programs do, with the semicolon of the standard."""
+    return _COMMA.sub(r"\1; ", title)
 
 
 def properties(title: str) -> dict[str, str]:
@@ -114,6 +120,12 @@ def baseline_of(value: str, box: Box | None) -> list[Point] | None:
             return None
         points.append((left + along, round(bottom + height, 2)))
     return points
+
+
+def near(points: Sequence[Point], box: Box) -> bool:
+    """Whether a baseline runs through its box, or no further above or below than the box is high."""
+    room = max(box[3] - box[1], 8)
+    return all(box[1] - room <= y <= box[3] + room for _, y in points)
 
 
 def _lie_in(stated: Sequence[float], box: Box | None) -> bool:
