@@ -306,12 +306,73 @@ def test_defaults_come_with_the_rows_or_say_why_not(
         {"limit": 501},
         {"offset": -1},
         {"where": "1=1"},
+        {"filters": [{"attr": "x" * 10_000, "op": "is_set"}]},
+        {"filters": [{"attr": "a", "op": "eq", "value": "x" * 10_001}]},
+        {"filters": [{"attr": "a", "op": "eq", "value": ["x"]}]},
+        {"filters": [{"attr": "a", "op": "eq", "value": {"$gt": ""}}]},
+        {"filters": [{"attr": "a", "op": "gte", "value": "NaN", "type": "number"}]},
+        {"filters": [{"attr": "a", "op": "between", "value": 1, "value2": "2", "type": "number"}]},
+        {"facets": ["a\u0000b"]},
+        {"facets": ["a\u001b[31m"]},
+        {"sort": {"attr": "document.name; DROP TABLE document"}},
+        {"sort": {"attr": "document.attributes"}},
+        {"bins": {"attr": "document.deleted_at"}},
+        {"parent_id": "' OR 1=1 --"},
+        {"prototype_key": "x" * 201},
     ],
 )
 def test_a_query_that_is_none_is_422(shared_client: Any, query: dict[str, Any]) -> None:
     answer = shared_client.post("/api/documents/dataset/query", json=query)
     assert answer.status_code == 422
     assert answer.json()["code"] == "invalid_request"
+
+
+@pytest.mark.parametrize("attr", ["a", "document.name"])
+def test_a_value_nested_ten_thousand_deep_is_refused(shared_client: Any, attr: str) -> None:
+    deep = b"[" * 10_000 + b"]" * 10_000
+    body = b'{"filters": [{"attr": "%s", "op": "eq", "value": %s}]}' % (attr.encode(), deep)
+    answer = shared_client.post(
+        "/api/documents/dataset/query", content=body, headers={"Content-Type": "application/json"}
+    )
+    assert answer.status_code in (400, 422)
+    assert answer.json()["detail"].endswith(".")
+
+
+def test_dates_are_what_edtf_says_they_are(library: Library, folder: Make) -> None:
+    box = folder("Box")
+    for name, date in (
+        ("decade", "175X"),
+        ("about", "1750~"),
+        ("unsure", "1750-03?"),
+        ("spring", "1750-21"),
+        ("interval", "1750-06/1751-02"),
+        ("open", "1750-07/.."),
+        ("one of", "[1750-08,1752]"),
+        ("long ago", "-0044-03-15"),
+        ("none", "1750-02-30"),
+        ("words", "about 1750"),
+    ):
+        folder(name, box, attributes={"d": date})
+    year = [{"attr": "d", "op": "eq", "value": "1750", "type": "date"}]
+    found = ask(
+        library,
+        parent_id=box,
+        filters=year,
+        sort={"attr": "d", "type": "date"},
+        bins={"attr": "d", "granularity": "month"},
+    )
+    names = [row["name"] for row in found["rows"]]
+    assert names == ["about", "decade", "spring", "unsure", "interval", "open", "one of"]
+    assert [(one["bin"], one["count"]) for one in found["bins"]] == [
+        ("1750", 2),
+        ("1750-03", 2),
+        ("1750-06", 1),
+        ("1750-07", 1),
+        ("1750-08", 1),
+    ]
+    by_date = ask(library, parent_id=box, sort={"attr": "d", "type": "date"})
+    assert by_date["rows"][0]["name"] == "long ago"
+    assert [row["name"] for row in by_date["rows"]][-2:] == ["none", "words"]
 
 
 def test_an_unknown_folder_is_404(shared_client: Any) -> None:
