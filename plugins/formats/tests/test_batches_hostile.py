@@ -134,9 +134,9 @@ def test_a_file_that_vanishes_meanwhile_is_told(
     paths = laid(tmp_path, {"1.png": picture(), "1.xml": page("1.png"), "2.xml": page("1.png", text="gone")})
     real = staging.read_layout
 
-    def vanishing(*args: Any) -> Any:
+    def vanishing(*args: Any, **how: Any) -> Any:
         (tmp_path / "2.xml").unlink(missing_ok=True)
-        return real(*args)
+        return real(*args, **how)
 
     monkeypatch.setattr(staging, "read_layout", vanishing)
     answer = take(engine, library, paths)

@@ -61,8 +61,13 @@ def writer(engine: Engine, asked: str) -> FormatDriver:
     return driver
 
 
-def reader(engine: Engine, data: bytes, filename: str, asked: str | None) -> FormatDriver:
-    """The driver to read *data* with: the one asked for, else the one that knows its content best."""
+def reader(
+    engine: Engine, data: bytes, filename: str, asked: str | None, *, likely: str | None = None
+) -> FormatDriver:
+    """The driver to read *data* with: the one asked for, else the one that knows its content best.
+
+    Who is quite sure (1.0) is not asked twice; *likely* names who is asked first, the driver of the file before.
+    """
     if asked:
         driver = named(engine, asked)
         if driver is None or not driver.reads:
@@ -70,7 +75,7 @@ def reader(engine: Engine, data: bytes, filename: str, asked: str | None) -> For
         return driver
     best: FormatDriver | None = None
     surest = 0.0
-    for driver in drivers(engine):
+    for driver in sorted(drivers(engine), key=lambda one: one.name != likely):
         if driver.reads:
             try:
                 sure = driver.sniff(data)
@@ -79,6 +84,8 @@ def reader(engine: Engine, data: bytes, filename: str, asked: str | None) -> For
                 continue
             if sure > surest:
                 best, surest = driver, sure
+                if sure >= 1.0:
+                    break
     if best is None:
         raise NotRecognised(filename, readable(engine))
     return best

@@ -53,8 +53,9 @@ def open_layout(
     asked: str | None = None,
     page_size: Size | None = None,
     companions: Mapping[str, bytes] | None = None,
+    likely: str | None = None,
 ) -> Opened:
-    """Read a layout file. Refusals: Invalid (empty, no page, what the driver says), TooLarge, NotRecognised, NotReadable."""
+    """Read a layout file; *likely* is the driver of the file before it. Refusals: Invalid (empty, no page, what the driver says), TooLarge, NotRecognised, NotReadable."""
     if not data:
         raise Invalid(f"{filename} is empty (0 bytes); a layout file was expected.", code="empty_file")
     if len(data) > MAX_FILE_BYTES:
@@ -68,7 +69,7 @@ def open_layout(
                 f"{name} is longer than {MAX_COMPANION_BYTES >> 20} MiB; a file beside a layout file is a small one.",
                 code="companion_too_large",
             )
-    driver = reader(engine, data, filename, asked)
+    driver = reader(engine, data, filename, asked, likely=likely)
     with collector_waits():
         pages = _read(driver, data, ReadContext(filename, page_size, companions or {}))
     return Opened(driver, filename, hashlib.sha256(data).hexdigest(), pages)

@@ -25,6 +25,7 @@ def armarium_plugin() -> Plugin:
         metadata=metadata,
         actions=(
             importing.import_file,
+            importing.import_several,
             batches.ingest_batch,
             batches.ingest_files,
             conversion.start,

@@ -13,13 +13,13 @@ from typing import Any
 
 from armarium.api import ActionContext, Conflict, Engine, Example, Invalid, Library, action, new_id, raw_of
 from armarium_documents.api import clean_name, require_parent, require_unlocked, sources_folder
-from armarium_formats.actions.importing import keep_pass
+from armarium_formats.actions.importing import keep_pass, make_ready
 from armarium_formats.actions.samples import SAMPLE_PAGE, sample_picture
 from armarium_formats.batches.given import disk_refuses, named_on_disk, sent, unpacked
 from armarium_formats.batches.names import Folder
 from armarium_formats.batches.staging import Given, Staged, StagedPass, said, scratch, stage
 from armarium_formats.errors import AlreadyAPass, AlreadyHere, NothingCameIn
-from armarium_formats.opening import collector_waits
+from armarium_formats.opening import Opened, collector_waits
 from armarium_formats.queries.exchange import pass_of_file, picture_of
 from armarium_formats.schemas.batches import IngestBatch, Ingested, IngestFiles
 
@@ -249,17 +249,12 @@ class _Step:
             if known is not None:
                 raise AlreadyAPass(staged.given.name, *known)
             # What one file cannot bring in leaves the others as they are.
+            picture = picture_of(conn, document_id)
+            name = said(staged.given.name)[:500]
+            opened = Opened(staged.driver, name, staged.digest, [self.staged.page(staged)])
+            ready = make_ready(opened, picture, notes=staged.pair.notes)
             with conn.begin_nested():
-                made = keep_pass(
-                    self.ctx,
-                    document_id,
-                    self.staged.page(staged),
-                    picture_of(conn, document_id),
-                    driver=staged.driver,
-                    filename=said(staged.given.name)[:500],
-                    digest=staged.digest,
-                    notes=staged.pair.notes,
-                )
+                made = keep_pass(self.ctx, document_id, ready, picture, filename=name, digest=staged.digest)
         except (Invalid, Conflict) as refusal:
             self.already += isinstance(refusal, AlreadyAPass)
             self.staged.refuse(staged.given.place, refusal.detail)

@@ -241,6 +241,7 @@ def read_layout(
     companions: dict[str, bytes],
     *,
     asked: str | None = None,
+    likely: str | None = None,
 ) -> tuple[Opened, bytes] | Mets:
     """Read one file that is no picture: a layout file with its bytes, or a METS file. Refusals as of `open_layout`."""
     with path.open("rb") as file:
@@ -250,7 +251,10 @@ def read_layout(
     # Label files count in fractions or in pixels of a picture they do not name: theirs is the one called like them.
     hint = pictures.hint(folder, name)
     size = hint.size if hint is not None else None
-    return open_layout(engine, data, name, asked=asked, page_size=size, companions=companions), data
+    opened = open_layout(
+        engine, data, name, asked=asked, page_size=size, companions=companions, likely=likely
+    )
+    return opened, data
 
 
 def as_layout(folder: Folder, name: str, opened: Opened) -> LayoutFile:
@@ -284,7 +288,13 @@ def _pair(
     for given in files:
         try:
             found = read_layout(
-                engine, given.path, given.folder, given.name, index, companions.beside(given.folder)
+                engine,
+                given.path,
+                given.folder,
+                given.name,
+                index,
+                companions.beside(given.folder),
+                likely=read[-1].driver.name if read else None,
             )
         except OSError as error:
             staged.refuse(given.place, f"It cannot be read: {error.strerror or error}.")

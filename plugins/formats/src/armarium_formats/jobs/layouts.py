@@ -1,11 +1,12 @@
 """The job `ingest-layouts`: after a folder's pictures came in, its layout files become passes of theirs (B 4.5).
 
-Each file is one `format.import` step with the checkpoint in its transaction; all steps belong to the import's own set,
-so the whole import is one undo. Files that no name pairs wait for the end, where the size may tell.
+Files are written in batches, each one step with the checkpoint in its transaction; all steps belong to the import's own
+set, so the whole import is one undo. Files that no name pairs wait for the end, where the size may tell.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
@@ -16,16 +17,23 @@ from pydantic import BaseModel
 
 from armarium.api import JobContext, JobKind, ServiceError, json_text, raw_of
 from armarium_documents.api import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, named_files, walk_folder
+from armarium_formats.actions.importing import make_ready
 from armarium_formats.batches.names import Folder, is_companion
 from armarium_formats.batches.pairing import Alone, Pair, PictureFile, Pictures, pair_by_size
 from armarium_formats.batches.staging import as_layout, page_place, paired_by_size, read_layout, said
+from armarium_formats.errors import AlreadyAPass
 from armarium_formats.mets.reader import Mets
-from armarium_formats.opening import MAX_COMPANION_BYTES, MAX_FILE_BYTES, Opened
-from armarium_formats.queries.exchange import Picture, picture_of
-from armarium_formats.schemas.exchange import ImportFile
+from armarium_formats.opening import MAX_COMPANION_BYTES, MAX_FILE_BYTES, Opened, collector_waits
+from armarium_formats.queries.exchange import pass_of_file, picture_of
+from armarium_formats.schemas.exchange import ImportFile, ImportSeveral
 
 MAX_LISTED = 1000
 """Files that are named in the job's result; all of them are in its log."""
+
+BATCH_FILES = 32
+BATCH_BYTES = 4 * 1024 * 1024
+BATCH_SECONDS = 3.0
+"""What one step takes at most, which bounds what a kill makes the job do again."""
 
 SAVED_EVERY = 50
 """Files after which the checkpoint is kept although no step was made."""
@@ -71,6 +79,11 @@ class Layouts:
         self.files: list[tuple[Folder, str, Path]] = []
         self.companions: dict[Folder, list[Path]] = {}
         self.pictures = Pictures([])
+        self.batch: list[tuple[str, ImportFile]] = []
+        self.bytes = 0
+        self.since = time.monotonic()
+        self.likely: str | None = None
+        """The driver of the file before."""
 
     def run(self) -> dict[str, Any]:
         """Read and pair all of it; answers counts and what was left."""
@@ -81,8 +94,12 @@ class Layouts:
                 continue
             self.ctx.progress(number, total)
             self._file(folder, name, path)
+            if self.kept.page == 0:
+                self._commit_when_full()
             self.ctx.check()
+        self._commit()
         self._by_size()
+        self._commit()
         kept = self.kept
         self.ctx.save(asdict(kept), done=total, total=total)
         return {
@@ -167,13 +184,23 @@ class Layouts:
             else:
                 self._pages(folder, name, *found)
         self.kept.number, self.kept.page = number + 1, 0
-        if self.kept.number % SAVED_EVERY == 0:
+        if self.kept.number % SAVED_EVERY == 0 and not self.batch:
             self.ctx.save(asdict(self.kept))
 
     def _read(self, folder: Folder, name: str, path: Path) -> tuple[Opened, bytes] | Mets:
-        return read_layout(
-            self.ctx.engine, path, folder, name, self.pictures, self._beside(folder), asked=self.args.format
+        found = read_layout(
+            self.ctx.engine,
+            path,
+            folder,
+            name,
+            self.pictures,
+            self._beside(folder),
+            asked=self.args.format,
+            likely=self.likely,
         )
+        if not isinstance(found, Mets):
+            self.likely = found[0].driver.name
+        return found
 
     def _pages(self, folder: Folder, name: str, opened: Opened, data: bytes) -> None:
         layout = as_layout(folder, name, opened)
@@ -182,9 +209,6 @@ class Layouts:
         for index, result in enumerate(results):
             if index < self.kept.page:
                 continue
-            # Moved on before the step, so that the step's own checkpoint says that it is done.
-            last = index + 1 == len(results)
-            self.kept.number, self.kept.page = (number + 1, 0) if last else (number, index + 1)
             place = said(page_place(layout, result.page))
             if isinstance(result, Pair):
                 self._import(place, name, opened, data, result)
@@ -200,26 +224,66 @@ class Layouts:
                         "place": place,
                     }
                 )
+            self.kept.page = index + 1
+            # A file of many pages may be more than a batch.
+            if index + 1 < len(results):
+                self._commit_when_full()
 
     def _import(self, place: str, name: str, opened: Opened, data: bytes, pair: Pair) -> None:
+        """Put a page of a file into the batch; what it would be refused for is found here."""
         document_id = self._document(pair)
         if document_id is None:
             self._refuse(place, "The page it is of is not there any more.")
             return
-        with self.ctx.library.db.read() as conn:
-            picture: Picture = picture_of(conn, document_id)
         params = ImportFile(
             document_id=document_id, file=data, filename=said(name)[:500], pages=str(pair.page + 1)
         )
-        params.read_for(picture, opened, pair.notes)
-        self.kept.passes += 1
+        with self.ctx.library.db.read() as conn:
+            picture = picture_of(conn, document_id)
+            known = pass_of_file(conn, document_id, params.digest)
         try:
-            self.ctx.act("format.import", params, checkpoint=asdict(self.kept), set_id=self.args.set_id)
+            if known is not None:
+                raise AlreadyAPass(params.filename, *known)
+            with collector_waits():
+                params.make_ready_for(picture, make_ready(opened, picture, params.pages, pair.notes))
         except ServiceError as refusal:
-            self.kept.passes -= 1
+            self._refuse(place, refusal.detail)
+            return
+        self.batch.append((place, params))
+        self.bytes += len(data)
+        self.kept.passes += 1
+
+    def _commit(self) -> None:
+        """Write the batch as one step with the checkpoint; file by file where one of it is refused after all."""
+        batch, self.batch, self.bytes = self.batch, [], 0
+        self.since = time.monotonic()
+        if not batch:
+            return
+        try:
+            self.ctx.act(
+                "ingest.layouts",
+                ImportSeveral(files=[params for _, params in batch]),
+                checkpoint=asdict(self.kept),
+                set_id=self.args.set_id,
+            )
+            return
+        except ServiceError as refusal:
             if refusal.status >= 500:
                 raise
-            self._refuse(place, refusal.detail)
+        for place, params in batch:
+            try:
+                self.ctx.act("format.import", params, set_id=self.args.set_id)
+            except ServiceError as refusal:
+                if refusal.status >= 500:
+                    raise
+                self.kept.passes -= 1
+                self._refuse(place, refusal.detail)
+        self.ctx.save(asdict(self.kept))
+
+    def _commit_when_full(self) -> None:
+        full = len(self.batch) >= BATCH_FILES or self.bytes >= BATCH_BYTES
+        if full or (self.batch and time.monotonic() - self.since > BATCH_SECONDS):
+            self._commit()
 
     def _document(self, pair: Pair) -> str | None:
         if pair.part is None:
@@ -259,12 +323,13 @@ class Layouts:
             if number < self.kept.settled:
                 continue
             one, picture = self.kept.waiting[number], paired[key]
-            self.kept.settled = number + 1
             if isinstance(picture, PictureFile):
                 one["document_id"] = picture.key
                 self._sized(one, alone, picture)
             else:
                 self._alone(one["place"], picture)
+            self.kept.settled = number + 1
+            self._commit_when_full()
             self.ctx.check()
 
     def _sized(self, one: dict[str, Any], alone: Alone, picture: PictureFile) -> None:

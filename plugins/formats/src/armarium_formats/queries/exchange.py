@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
-from armarium.api import NotFound, now
+from armarium.api import NotFound, now, raw_of
 from armarium_documents.api import renditions, require_document
 from armarium_formats.assembling import assemble
 from armarium_formats.catalogue import drivers, writer
@@ -19,7 +19,6 @@ from armarium_source_model.api import (
     ReadingRule,
     get_pass,
     order_walk,
-    passes,
     standing_order,
     working_pass,
 )
@@ -49,13 +48,15 @@ def list_formats(engine: Engine) -> dict[str, Any]:
 
 def pass_of_file(conn: Connection, document_id: str, checksum: str) -> tuple[str, str] | None:
     """Id and name of the live pass of a page that was read from these very bytes."""
-    row = conn.execute(
-        select(passes.c.id, passes.c.name).where(
-            passes.c.document_id == document_id,
-            passes.c.import_checksum == checksum,
-            passes.c.deleted_at.is_(None),
+    row = (
+        raw_of(conn)
+        .execute(
+            "SELECT id, name FROM segment_pass WHERE document_id = ? AND import_checksum = ?"
+            " AND deleted_at IS NULL",
+            (document_id, checksum),
         )
-    ).first()
+        .fetchone()
+    )
     return (row[0], row[1]) if row else None
 
 
@@ -68,11 +69,14 @@ class Picture(NamedTuple):
 
 def picture_of(conn: Connection, document_id: str) -> Picture:
     """The primary rendition of a page."""
-    row = conn.execute(
-        select(renditions.c.id, renditions.c.pixel_width, renditions.c.pixel_height).where(
-            renditions.c.document_id == document_id, renditions.c.is_primary
+    row = (
+        raw_of(conn)
+        .execute(
+            "SELECT id, pixel_width, pixel_height FROM rendition WHERE document_id = ? AND is_primary",
+            (document_id,),
         )
-    ).first()
+        .fetchone()
+    )
     if row is None:
         return Picture()
     return Picture(row[0], (row[1], row[2]) if row[1] and row[2] else None)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, PrivateAttr
 
 from armarium.api import Params, SourceText
-
-if TYPE_CHECKING:
-    from armarium_formats.opening import Opened
 
 
 class FormatInfo(BaseModel):
@@ -56,8 +53,7 @@ class ImportFile(Params):
     )
     companions: Annotated[list[Companion], Field(max_length=20)] = Field(default_factory=list)
 
-    _found: tuple[Any, Opened] | None = PrivateAttr(default=None)
-    _notes: tuple[str, ...] = PrivateAttr(default=())
+    _ready: tuple[Any, Any] | None = PrivateAttr(default=None)
 
     @cached_property
     def data(self) -> bytes:
@@ -69,19 +65,19 @@ class ImportFile(Params):
         """Their sha256."""
         return hashlib.sha256(self.data).hexdigest()
 
-    def read_for(self, picture: Any, opened: Opened, notes: tuple[str, ...] = ()) -> None:
-        """Remember the file as it was read beside *picture*, and what is to be noted with the pass."""
-        self._found = (picture, opened)
-        self._notes = notes
+    def make_ready_for(self, picture: Any, ready: Any) -> None:
+        """Remember the file as it was read and placed on *picture*."""
+        self._ready = (picture, ready)
 
-    @property
-    def more_notes(self) -> tuple[str, ...]:
-        """What is to be noted with the pass beside what its reader notes."""
-        return self._notes
+    def ready_for(self, picture: Any) -> Any:
+        """The file as it was read and placed, None when it was not or the page has another picture by now."""
+        return self._ready[1] if self._ready is not None and self._ready[0] == picture else None
 
-    def found(self, picture: Any) -> Opened | None:
-        """The file as it was read, None when it was not or the page has another picture by now."""
-        return self._found[1] if self._found is not None and self._found[0] == picture else None
+
+class ImportSeveral(Params):
+    """Layout files, each with the page it is of."""
+
+    files: Annotated[list[ImportFile], Field(min_length=1, max_length=500)]
 
 
 class Counts(BaseModel):
@@ -108,6 +104,11 @@ class Imported(BaseModel):
     unknown_classes: list[str]
     kept: list[Kept]
     notes: list[str]
+
+
+class ImportedSeveral(BaseModel):
+    items: list[Imported]
+    count: int
 
 
 class ImportedAnswer(Imported):

@@ -1,0 +1,227 @@
+"""Rows 16 and 18: import of 2,000 PAGE files as audited steps against the parsers of kraken and ocrd alone, and the
+memory that an import of 10,000 pages takes.
+
+kraken is measured where ``armarium runtime install kraken`` was run on this machine, or with the interpreter that
+``ARMARIUM_KRAKEN_PYTHON`` names; ocrd where it is installed beside the project, or with ``ARMARIUM_OCRD_PYTHON``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from benchmarks.alto_export import kraken_python
+from benchmarks.harness import Result, compare, seconds
+from benchmarks.places import OWNER, running_engine, scratch_folder
+
+FILES = 2_000
+REGIONS, LINES = 3, 12
+"""Of one file; layout only, as line finders write it."""
+WIDTH, HEIGHT = 2400, 3600
+MEMORY_PAGES = 10_000
+MEMORY_LIMIT = 400.0
+"""Megabytes."""
+ALL_LINES = FILES * REGIONS * LINES
+
+_SPACE = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"
+
+
+def measure(rounds: int) -> list[Result]:
+    """Lines a second against each parser alone; megabytes at the peak, and how they grow."""
+    results: list[Result] = []
+    with scratch_folder() as folder:
+        write_files(folder / "pages", FILES)
+        for name, python, limit in _peers():
+            with (
+                running_engine(folder / name) as (engine, library),
+                bare_parser(python, name, folder / "pages") as bare,
+            ):
+                from armarium_formats.jobs.layouts import BATCH_FILES
+                from armarium_formats.schemas.exchange import ImportFile, ImportSeveral
+
+                files = sorted((folder / "pages").glob("*.xml"))
+
+                def ours(engine=engine, library=library, files=files) -> float:  # type: ignore[no-untyped-def]
+                    pages = make_pages(engine, library, len(files))
+
+                    def bring_in() -> None:
+                        # As the import of a folder does it: a step of so many files, one after the other.
+                        for start in range(0, len(files), BATCH_FILES):
+                            given = [
+                                ImportFile(document_id=page, file=file.read_bytes(), filename=file.name)
+                                for page, file in zip(
+                                    pages[start : start + BATCH_FILES],
+                                    files[start : start + BATCH_FILES],
+                                    strict=True,
+                                )
+                            ]
+                            engine.run(library, "ingest.layouts", ImportSeveral(files=given), OWNER)
+
+                    return ALL_LINES / seconds(bring_in)
+
+                results.append(
+                    compare(
+                        16,
+                        f"import of {FILES:,} PAGE files of {REGIONS * LINES} lines, audited, in bounded steps",
+                        engine=ours,
+                        peer=lambda bare=bare: ALL_LINES / bare(),  # type: ignore[misc]
+                        peer_name=f"{name}'s parser alone",
+                        unit="lines a second",
+                        rounds=rounds,
+                        limit=limit,
+                        bound="at least",
+                    )
+                )
+    results += _memory()
+    return results
+
+
+def _peers() -> Iterator[tuple[str, Path, float | None]]:
+    kraken = kraken_python()
+    if kraken is not None:
+        yield "kraken", kraken, 0.5
+    ocrd = Path(os.environ.get("ARMARIUM_OCRD_PYTHON") or sys.executable)
+    check = [str(ocrd), "-c", "import ocrd_models.ocrd_page"]
+    if subprocess.run(check, capture_output=True, check=False).returncode == 0:
+        yield "ocrd", ocrd, None
+
+
+def make_pages(engine, library, count: int) -> list[str]:  # type: ignore[no-untyped-def]
+    """Pages without pictures; their ids."""
+    from armarium.api import new_id
+
+    folder = engine.run(library, "document.create", {"name": "Pages"}, OWNER).result["id"]
+    nodes = [
+        {"id": new_id(), "parent_id": folder, "doc_type": "page", "name": f"{number:05}"}
+        for number in range(count)
+    ]
+    engine.run(library, "document.add_files", {"nodes": nodes}, OWNER)
+    return [node["id"] for node in nodes]
+
+
+def write_files(folder: Path, count: int) -> None:
+    """*count* PAGE files of a layout without texts, no two alike."""
+    folder.mkdir(parents=True)
+    for number in range(count):
+        (folder / f"{number:05}.xml").write_text(page_file(number), encoding="utf-8")
+
+
+def page_file(number: int) -> str:
+    """A PAGE file of regions and lines with outlines of 24 points and baselines of 5."""
+    parts = [
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<PcGts xmlns="{_SPACE}"><Metadata><Creator>bench {number}</Creator>'
+        "<Created>2026-01-01T00:00:00</Created><LastChange>2026-01-01T00:00:00</LastChange></Metadata>"
+        f'<Page imageFilename="{number:05}.jpg" imageWidth="{WIDTH}" imageHeight="{HEIGHT}">'
+    ]
+    for region in range(REGIONS):
+        top = 40 + region * 1150 + number % 7
+        parts.append(
+            f'<TextRegion id="r{region}"><Coords points="60,{top} 2300,{top} 2300,{top + 1100} 60,{top + 1100}"/>'
+        )
+        for line in range(LINES):
+            y = top + 5 + line * 90
+            upper = [(70 + step * 200, y - step % 3 + 3) for step in range(12)]
+            lower = [(x, y + 70 + x % 2) for x, _ in reversed(upper)]
+            outline = " ".join(f"{x},{y}" for x, y in (*upper, *lower))
+            base = " ".join(f"{70 + step * 550},{y + 60 - step % 2}" for step in range(5))
+            parts.append(
+                f'<TextLine id="r{region}l{line}"><Coords points="{outline}"/><Baseline points="{base}"/></TextLine>'
+            )
+        parts.append("</TextRegion>")
+    parts.append("</Page></PcGts>")
+    return "".join(parts)
+
+
+@contextmanager
+def bare_parser(python: Path, which: str, folder: Path) -> Iterator[Callable[[], float]]:
+    """A parser in its own interpreter; each call answers the seconds that all files took."""
+    script = Path(__file__).with_name("bare_parse.py")
+    command = [str(python), str(script), which, str(folder), str(ALL_LINES)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        asked, said = process.stdin, process.stdout
+
+        def once() -> float:
+            asked.write("again\n")
+            asked.flush()
+            return float(said.readline())
+
+        yield once
+        asked.close()
+
+
+def _memory() -> list[Result]:
+    """The peak of a process that imports a folder of pictures and PAGE files, and its growth after the first tenth."""
+    with scratch_folder() as folder:
+        done = subprocess.run(
+            [sys.executable, "-m", "benchmarks.many_pages", str(folder), str(MEMORY_PAGES)],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=Path(__file__).parent.parent,
+        )
+    seen = json.loads(done.stdout.splitlines()[-1])
+    what = f"import of {MEMORY_PAGES:,} pages with their PAGE files as a folder"
+    return [
+        Result(
+            18,
+            f"peak memory of an {what}",
+            "MB",
+            seen["peak"],
+            MEMORY_LIMIT,
+            "the limit",
+            seen["peak"] / MEMORY_LIMIT,
+            "at most",
+            1,
+        ),
+        Result(
+            18,
+            f"peak memory at the end of an {what}",
+            "MB",
+            seen["peak"],
+            seen["early"],
+            "the peak after a tenth of it",
+            seen["peak"] / seen["early"],
+            "at most",
+            1.15,
+        ),
+    ]
+
+
+def watched_import(folder: Path, count: int) -> dict[str, float]:
+    """Import *count* small pictures with a PAGE file each; megabytes at the peak after a tenth and at the end."""
+    import resource
+
+    from PIL import Image
+
+    def peak() -> float:
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        # Kilobytes on Linux, bytes on macOS.
+        return most / (1024 * 1024 if sys.platform == "darwin" else 1024)
+
+    for part, number in ((0, count // 10), (1, count - count // 10)):
+        write_files(folder / f"part{part}" / "page", number)
+        for one in range(number):
+            image = Image.new("L", (240, 360), one % 256)
+            image.putpixel((one % 240, one // 240 % 360), 255 - one % 256)
+            image.save(folder / f"part{part}" / f"{one:05}.jpg", quality=30)
+    seen: dict[str, float] = {}
+    with running_engine(folder / "engine") as (engine, library):
+        for part, name in ((0, "early"), (1, "peak")):
+            engine.run(library, "document.import", {"folder": str(folder / f"part{part}")}, OWNER)
+            engine.jobs.run_until_idle(library, 24 * 3600)
+            seen[name] = peak()
+        with library.db.read() as conn:
+            (made,) = conn.exec_driver_sql("SELECT count(*) FROM segment_pass").one()
+        assert made == count, (made, count)
+    return seen
+
+
+if __name__ == "__main__":
+    print(json.dumps(watched_import(Path(sys.argv[1]), int(sys.argv[2]))))

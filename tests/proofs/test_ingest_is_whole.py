@@ -1,0 +1,34 @@
+"""Files that come in together are all in or none, and a folder's layout files are each read once, whatever is killed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from armarium.testing.faults import compiler, strike
+
+HERE = {"PYTHONPATH": str(Path(__file__).parent)}
+needs_compiler = pytest.mark.skipif(compiler() is None, reason="no C compiler here: the shim cannot be made")
+
+
+@pytest.mark.slow
+def test_random_kills(tmp_path: Path) -> None:
+    report = strike("ingesting:INGEST", tmp_path, "--random", "8", env=HERE)
+    assert report["faults"] == []
+    assert report["kills"] == 8
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [("--every", "97"), ("--errors", "901")])
+def test_kills_and_errors_at_writes_syncs_and_renames(tmp_path: Path, how: tuple[str, str]) -> None:
+    assert strike("ingesting:INGEST", tmp_path, *how, env=HERE)["faults"] == []
+
+
+@needs_compiler
+@pytest.mark.soak
+@pytest.mark.timeout(0)
+def test_a_kill_at_every_call(tmp_path: Path) -> None:
+    assert strike("ingesting:INGEST", tmp_path, "--every", "1", env=HERE)["faults"] == []
+    assert strike("ingesting:INGEST", tmp_path / "random", "--random", "500", env=HERE)["faults"] == []
