@@ -561,11 +561,12 @@ def test_twenty_thousand_lines() -> None:
 )  # fmt: skip
 def test_a_tag_of_ours_from_elsewhere_is_not_believed(kept: str) -> None:
     from armarium_formats.pagexml.driver import PageXml
+    from armarium_formats.tei.driver import Tei
 
     tag = f'<Tags><OtherTag ID="k" TYPE="armarium:kept" LABEL="kept"><XmlData><kept xmlns="urn:armarium:kept">{kept}</kept></XmlData></OtherTag></Tags>'
     page = read(alto(line('<String CONTENT="x"/>'), head=tag))
     assert [one.text for one in page.lines()] == ["x"]
-    for driver in (DRIVER, PageXml()):
+    for driver in (DRIVER, PageXml(), Tei()):
         assert driver.validate(driver.write(page, NOW).content) == []
 
 

@@ -21,6 +21,16 @@ EXPORT = "armarium_export"
 
 NAMESPACE = "urn:armarium:kept"
 _MAX = 8 * 1024 * 1024
+_SHAPES: dict[str, dict[str, type]] = {
+    "alto": {"attributes": dict, "elements": list},
+    "pagexml": {"attributes": dict, "elements": list, "metadata": object},
+    "tei": {
+        **dict.fromkeys(("root", "pb", "surface", "graphic", "zone", "path", "block", "lb"), dict),
+        **dict.fromkeys(("elements", "beside"), list),
+    },
+}
+"""What the extras of our drivers are: `object` is the same again; what is not named is a string."""
+
 _FACTS = ("language", "script", "direction", "kind_raw")
 
 
@@ -132,21 +142,30 @@ def _is_ratio(value: Any) -> bool:
 
 
 def clean_extras(value: Any) -> dict[str, Any]:
-    """Extras by driver, each with what every driver understands: strings, attributes, elements; the rest is left out."""
-    return {key: found for key, stated in _items(value) if key != "alto" and (found := clean_extra(stated))}
+    """Extras by driver, each with what that driver understands; the rest is left out."""
+    return {
+        key: found for key, stated in _items(value) if key != "alto" and (found := clean_extra(stated, key))
+    }
 
 
-def clean_extra(value: Any) -> dict[str, Any]:
-    """One driver's extras: `metadata` the same again, else strings, lists of strings and strings by name."""
+def clean_extra(value: Any, driver: str = "alto") -> dict[str, Any]:
+    """One driver's extras, each key in the shape that its driver reads: a string where none is told.
+
+    Of drivers that are not ours, strings, lists of strings and strings by name pass.
+    """
+    shapes = _SHAPES.get(driver)
     found: dict[str, Any] = {}
     for key, stated in _items(value):
-        kept: Any = stated if isinstance(stated, str) else None
-        if key == "metadata":
-            kept = clean_extra(stated) or None
-        elif isinstance(stated, list):
+        shape = type(stated) if shapes is None else shapes.get(key, str)
+        kept: Any = None
+        if shape is str:
+            kept = stated if isinstance(stated, str) else None
+        elif shape is list and isinstance(stated, list):
             kept = [one for one in stated if isinstance(one, str)]
-        elif isinstance(stated, dict):
+        elif shape is dict:
             kept = {name: text for name, text in _items(stated) if isinstance(text, str)} or None
+        elif shape is object:
+            kept = clean_extra(stated, driver) or None
         if kept is not None:
             found[key] = kept
     return found
