@@ -15,7 +15,9 @@ from starlette.testclient import TestClient
 from armarium.api import Engine, Library
 from armarium_formats.iiif.errors import BadImageRequest
 from armarium_formats.iiif.image_request import MAX_AREA, parse_request
+from armarium_formats.iiif.image_service import Picture, information
 from armarium_formats.iiif.pixels import DecodedPictures, Source, level_for, pictures_of, render
+from armarium_formats.iiif.places import Places
 
 RED, GREEN, BLUE, YELLOW = QUARTERS
 PICTURE = (400, 300)
@@ -154,6 +156,17 @@ def test_the_information_document(client: TestClient, page: str) -> None:
     body = found.json()
     assert (body["width"], body["height"], body["profile"]) == (400, 300, "level2")
     assert body["tiles"] == [{"width": 512, "height": 512, "scaleFactors": [1]}]
+
+
+def test_every_size_and_tile_that_is_offered_is_given() -> None:
+    for size in ((400, 300), (5680, 4180), (30_000, 20_000), (1, 9000)):
+        source = Source(Path("a"), "a", *size, 1, "image/jpeg", 10**9)
+        found = information(Places("http://127.0.0.1"), Picture("a", source, True))
+        assert found["sizes"]
+        for one in found["sizes"]:
+            parse_request(size, "full", f"{one['width']},{one['height']}", "0", "default", "jpg")
+        (tiles,) = found["tiles"]
+        assert tiles["scaleFactors"][-1] * tiles["width"] >= max(size)
 
 
 def test_pieces_show_what_was_asked_for(client: TestClient, page: str) -> None:

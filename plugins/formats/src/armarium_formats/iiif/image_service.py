@@ -57,10 +57,8 @@ def information(places: Places, found: Picture) -> Json:
     factors = [1]
     while TILE * factors[-1] < max(width, height):
         factors.append(factors[-1] * 2)
-    sizes = [
-        {"width": max(1, round(width / factor)), "height": max(1, round(height / factor))}
-        for factor in reversed(factors)
-    ]
+    halved = [(max(1, round(width / factor)), max(1, round(height / factor))) for factor in reversed(factors)]
+    sizes = [{"width": across, "height": down} for across, down in halved if across * down <= MAX_AREA]
     return {
         "@context": IMAGE,
         "id": places.image(found.identifier),
