@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from armarium.errors import Invalid
-from armarium_formats.api import PageModel, ReadContext, Sample, exercise_format
+from armarium_formats.api import FormatDriver, PageModel, ReadContext, Sample, exercise_format
 from armarium_formats.labels.boxes import TesseractBox
 from armarium_formats.labels.names import class_names, is_names_file
 from armarium_formats.labels.points import QgisPoints
@@ -277,6 +277,22 @@ def test_points_of_older_programs_are_read() -> None:
 def test_bad_control_points_are_refused(text: bytes, words: str) -> None:
     with pytest.raises(Invalid, match=words):
         points(text)
+
+
+@pytest.mark.parametrize("driver", [Yolo(), TesseractBox(), QgisPoints()], ids=lambda driver: driver.name)
+def test_a_file_of_nothing_but_lines_is_refused_before_it_is_parted(driver: FormatDriver) -> None:
+    with pytest.raises(Invalid, match="more than any page"):
+        driver.read(b"\n" * (33 * 1024 * 1024), ReadContext("a.txt", (10, 10)))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
+def test_labels_and_boxes_are_read_in_any_encoding_of_unicode(encoding: str) -> None:
+    for driver, data in ((Yolo(), LABELS), (TesseractBox(), WORDS), (QgisPoints(), POINTS)):
+        other = data.decode().encode(encoding)
+        assert driver.sniff(other) >= 0.9
+        assert driver.read(other, ReadContext("a", (1000, 2000), CLASSES))[0].kept == (
+            driver.read(data, ReadContext("a", (1000, 2000), CLASSES))[0].kept
+        )
 
 
 def test_each_small_text_file_belongs_to_one_format() -> None:

@@ -6,6 +6,8 @@ import codecs
 import re
 from typing import NamedTuple
 
+from armarium.api import Invalid
+
 _MARKS = (
     (b"\xef\xbb\xbf", "utf-8"),
     (b"\xff\xfe\x00\x00", "utf-32-le"),
@@ -20,6 +22,8 @@ _UNFIT = frozenset(
     {"utf-7", "idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "mbcs", "oem"}
 )
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ufffd]")
+
+_LOOKED_AT = 1_000_000
 
 
 class Decoded(NamedTuple):
@@ -70,9 +74,20 @@ def decode(data: bytes, declared: str | None = None) -> Decoded:
     )
 
 
+def rows_of(data: bytes, name: str, most: int) -> list[str]:
+    """The lines of a small text file; `Invalid` for more than *most* bytes, of which every one could be an empty line."""
+    if len(data) > most:
+        raise Invalid(
+            f"{name} is {len(data) / 1e6:.0f} MB long; such a file has at most {most / 1e6:.0f} MB, more than any page.",
+            code="file_too_large",
+        )
+    return decode(data).text.splitlines()
+
+
 def is_text(text: str) -> bool:
-    """Whether characters are those of a text: hardly any control character, none that stands for a bad byte."""
-    return len(_CONTROL.findall(text)) * 100 <= len(text)
+    """Whether characters are those of a text: hardly any control character, or one that stands for a bad byte."""
+    head = text[:_LOOKED_AT]
+    return len(_CONTROL.findall(head)) * 100 <= len(head)
 
 
 def _wide(data: bytes) -> str | None:

@@ -10,11 +10,12 @@ from statistics import median
 from typing import ClassVar, Final
 
 from armarium.api import Invalid
-from armarium_formats.decoding import decode
+from armarium_formats.decoding import decode, rows_of
 from armarium_formats.driver import Format, ReadContext
 from armarium_formats.errors import NoPageSize
 from armarium_formats.page_model import PageModel, PageSegment, PageText, Point
 
+MAX_BYTES: Final = 32 * 1024 * 1024
 MAX_BOXES: Final = 300_000
 _ROW = re.compile(
     r"(?:([ \t])[ \t]*|(\S{1,200})[ \t]+)(-?\d{1,9})[ \t]+(-?\d{1,9})[ \t]+(-?\d{1,9})[ \t]+(-?\d{1,9})(?:[ \t]+(\d{1,9}))?[ \t]*(?:#(.*))?"
@@ -66,8 +67,7 @@ class TesseractBox(Format):
         width, height = context.page_size
         pages: dict[int, _Page] = {}
         number = 0
-        for row_number, row in enumerate(decode(data).text.split("\n"), 1):
-            row = row.rstrip("\r")
+        for row_number, row in enumerate(rows_of(data, context.filename, MAX_BYTES), 1):
             if not row.strip() and len(row) < 3:
                 continue
             found = _ROW.fullmatch(row)

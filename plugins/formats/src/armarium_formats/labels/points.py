@@ -8,10 +8,11 @@ import re
 from typing import Any, ClassVar, Final
 
 from armarium.api import Invalid
-from armarium_formats.decoding import decode
+from armarium_formats.decoding import decode, rows_of
 from armarium_formats.driver import Format, ReadContext
 from armarium_formats.page_model import PageModel
 
+MAX_BYTES: Final = 16 * 1024 * 1024
 MAX_POINTS: Final = 100_000
 _HEADER = re.compile(
     r"(?:#[^\n]*\n)*\s*mapX\s*,\s*mapY\s*,\s*(?:sourceX|pixelX)\s*,\s*(?:sourceY|pixelY)\b", re.IGNORECASE
@@ -33,10 +34,10 @@ class QgisPoints(Format):
         return 1.0 if _HEADER.match(decode(data[:65_536]).text) else 0.0
 
     def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
-        name, text = context.filename, decode(data).text
+        name = context.filename
         comments: list[str] = []
         rows: list[tuple[int, str]] = []
-        for number, row in enumerate(text.splitlines(), 1):
+        for number, row in enumerate(rows_of(data, name, MAX_BYTES), 1):
             if row.startswith("#"):
                 comments.append(row[1:].strip())
             elif row.strip():

@@ -6,13 +6,14 @@ import re
 from typing import ClassVar, Final
 
 from armarium.api import Invalid
-from armarium_formats.decoding import decode
+from armarium_formats.decoding import decode, rows_of
 from armarium_formats.driver import Format, ReadContext
 from armarium_formats.errors import NoPageSize
 from armarium_formats.labels.names import class_names
 from armarium_formats.page_model import PageModel, PageSegment, Point, SegmentKind
 from armarium_formats.pagexml.vocabulary import FOREIGN_FURNITURE, FURNITURE
 
+MAX_BYTES: Final = 32 * 1024 * 1024
 MAX_SHAPES: Final = 100_000
 MAX_NUMBERS: Final = 2_000_000
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?(?:nan|inf(?:inity)?)", re.IGNORECASE)
@@ -62,7 +63,7 @@ class Yolo(Format):
     def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
         if context.page_size is None:
             raise NoPageSize(context.filename)
-        return [_Reading(context, context.page_size).page(decode(data).text)]
+        return [_Reading(context, context.page_size).page(rows_of(data, context.filename, MAX_BYTES))]
 
 
 class _Reading:
@@ -75,10 +76,10 @@ class _Reading:
         self.unnamed: set[int] = set()
         self.strange: set[str] = set()
 
-    def page(self, text: str) -> PageModel:
+    def page(self, rows: list[str]) -> PageModel:
         page = PageModel(*self.size)
         numbers = 0
-        for row_number, row in enumerate(text.splitlines(), 1):
+        for row_number, row in enumerate(rows, 1):
             parts = row.split()
             if not parts:
                 continue
