@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -218,3 +219,17 @@ def test_two_readings_of_a_page_are_compared(read_pages: Machine, page: str) -> 
     assert (found["measure"], found["scores"][0]["policy"]) == ("cer", "layout-insensitive+expansions(1)")
     assert "SHORT=FULL" in desk.refused("compare", page, one["id"], one["id"], "--expand", "linea")
     assert desk.refused("compare", page, one["id"], "nosuch").endswith(".")
+
+
+def test_the_doctor_makes_an_index_anew_when_told(read_pages: Machine) -> None:
+    desk = read_pages
+    desk.done("release")
+    place = desk.home / "Letters.library"
+    other = sqlite3.connect(place / "library.sqlite")
+    other.execute("DELETE FROM segment_area WHERE number = (SELECT min(number) FROM segment_area)")
+    other.commit()
+    other.close()
+    said = desk.run("doctor", str(place), "--no-files")
+    assert (said.code, "segment_area does not agree" in said.out) == (1, True)
+    assert "healthy" in desk.done("doctor", str(place), "--no-files", "--rebuild").out
+    assert desk.done("doctor", str(place), "--no-files", "--json").json["healthy"]
