@@ -54,17 +54,18 @@ def natural_key(name: str) -> tuple[object, ...]:
 
 
 def walk_folder(
-    root: Path, *, recursive: bool, after: Position = (), left: frozenset[str] = LAYOUT_SUFFIXES
+    root: Path, *, recursive: bool, after: Position = (), left: frozenset[str] | None = None
 ) -> Iterator[Found]:
     """Everything in *root* in natural order, depth first; with *after*, only what comes behind that position.
 
-    Files with an ending of *left* are left for others. Links are followed only to files inside *root*. Hidden files and what systems leave behind are passed over.
+    Files with an ending of *left* (None: LAYOUT_SUFFIXES) are left for others. Links are followed only to files inside
+    *root*. Hidden files and what systems leave behind are passed over.
     """
     yield from _walk(root.resolve(), root.resolve(), (), recursive, after, left)
 
 
 def _walk(
-    root: Path, folder: Path, above: Position, recursive: bool, after: Position, left: frozenset[str]
+    root: Path, folder: Path, above: Position, recursive: bool, after: Position, left: frozenset[str] | None
 ) -> Iterator[Found]:
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: natural_key(entry.name))
@@ -109,7 +110,7 @@ def _walk(
 
 
 def named_files(
-    paths: Sequence[str], *, after: int = 0, left: frozenset[str] = LAYOUT_SUFFIXES
+    paths: Sequence[str], *, after: int = 0, left: frozenset[str] | None = None
 ) -> Iterator[tuple[int, Found]]:
     """The files *paths* in the order given, from number *after* on, each with its number."""
     for number, given in enumerate(paths):
@@ -118,7 +119,7 @@ def named_files(
             yield number, classify(path, (path.name,), None, left)
 
 
-def classify(path: Path, position: Position, root: Path | None, left: frozenset[str]) -> Found:
+def classify(path: Path, position: Position, root: Path | None, left: frozenset[str] | None) -> Found:
     """What is to be done with the file at *path*, by its name and kind alone; *root* bounds where links may point."""
     why = name_fault(path.name)
     if why is None:
@@ -126,7 +127,7 @@ def classify(path: Path, position: Position, root: Path | None, left: frozenset[
     if why is not None:
         return Found("refused", position, path, why)
     suffix = path.suffix.casefold()
-    if suffix in left:
+    if suffix in (LAYOUT_SUFFIXES if left is None else left):
         return Found("left", position, path)
     if suffix not in PICTURE_SUFFIXES:
         words = f"Files that end in {path.suffix}" if path.suffix else "Files without an ending"
