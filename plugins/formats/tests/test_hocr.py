@@ -380,6 +380,12 @@ def test_what_is_no_hocr_is_refused_in_words(text: str, words: str) -> None:
         read(text)
 
 
+def test_a_title_longer_than_any_outline_is_left_out_and_noted() -> None:
+    found = page("<span class='ocr_line' title='bbox 1 2 3 4" + ";" * 1_000_001 + "'>x</span>")
+    assert (found.lines()[0].text, found.lines()[0].points) == ("x", [])
+    assert found.notes == ["A title of more than 1,000,000 characters was left out."]
+
+
 def test_truncated_files_give_what_is_there_or_a_sentence() -> None:
     for end in range(0, len(TESSERACT), 37):
         with contextlib.suppress(Invalid):

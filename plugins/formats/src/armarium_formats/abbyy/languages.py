@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import Final
 
 from armarium_formats.pagexml.vocabulary import languages
@@ -25,9 +25,13 @@ _OWN: Final = {
 }
 
 
-@cache
 def language_of(name: str) -> str | None:
     """BCP 47 for FineReader's name of a language; None for several at once and for one that is not known."""
+    return _tag_of(name) if len(name) <= 100 else None
+
+
+@lru_cache(maxsize=1000)
+def _tag_of(name: str) -> str | None:
     bare = name.strip().strip("()").removesuffix("_")
     if bare in _OWN:
         return _OWN[bare]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
 
 _TWO_LETTERS: Final = dict(
@@ -151,10 +150,9 @@ _SCRIPTS: Final = {
 _TAG = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8})*", re.IGNORECASE)
 
 
-@lru_cache(maxsize=1000)
 def language_and_script(stated: str) -> tuple[str | None, str | None]:
     """`deu_frak` as ("de", "Latf"), `lat` as ("la", None), `en-GB` as it is; (None, None) for what is no one language."""
-    word, _, more = stated.strip().partition("_")
+    word, _, more = stated[:60].strip().partition("_")
     if not _TAG.fullmatch(word):
         return None, None
     parts = more.lower().split("_") if more else []

@@ -11,6 +11,7 @@ from armarium_formats.driver import ReadContext
 from armarium_formats.hocr.flow import WORDS, Flow, flat
 from armarium_formats.hocr.languages import language_and_script
 from armarium_formats.hocr.titles import (
+    LONGEST_TITLE,
     baseline_of,
     box_of,
     class_of,
@@ -259,6 +260,9 @@ class _Reading:
 
     def _properties(self, element: etree._Element) -> dict[str, str]:
         title = str(element.get("title") or "")
+        if len(title) > LONGEST_TITLE:
+            self.notes.note(f"A title of more than {LONGEST_TITLE:,} characters was left out")
+            return {}
         if "," in title and (mended := semicolons(title)) != title:
             self.notes.note("The properties of a title are parted by a comma where a semicolon should stand")
             title = mended

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 _PART = re.compile(r"""(?:"[^"]*"|[^;])+""")
 _CLASS = re.compile(r"(?:^|\s)(ocrx?_\w+)")
+LONGEST_CLASS = 300
+LONGEST_TITLE = 1_000_000
+"""Characters of a title that are looked at: an outline of a hundred thousand points."""
 LARGEST = 1_000_000_000
 """No number of a page is larger; what is, is taken for none."""
 _COMMA = re.compile(r"(\bbbox(?:\s+[-+\d.eE]+){4})\s*,\s*(?=[a-zA-Z])")
@@ -27,7 +30,7 @@ Box = tuple[float, float, float, float]
 def class_of(element: etree._Element) -> str | None:
     """The first class of hOCR that an element has; None for a comment too."""
     stated = element.get("class") if isinstance(element.tag, str) else None
-    return _class_in(str(stated)) if stated else None
+    return _class_in(str(stated)[:LONGEST_CLASS]) if stated else None
 
 
 @lru_cache(maxsize=1000)
