@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 
 from armarium.errors import Invalid
-from armarium_formats.api import PageModel, PageSegment, ReadContext, Sample, exercise_format
+from armarium_formats.api import PageModel, PageSegment, ReadContext, Sample, WriteContext, exercise_format
 from armarium_formats.tei.driver import Tei
 
 DRIVER = Tei()
@@ -349,6 +349,36 @@ def test_a_hostile_file_is_refused_in_a_sentence(what: str) -> None:
     data, words = HOSTILE[what]
     with pytest.raises(Invalid, match=words):
         DRIVER.read(data, ReadContext("a.xml"))
+
+
+def test_zones_without_end_in_each_other_stand_side_by_side() -> None:
+    deep = (
+        "".join(f'<zone xml:id="z{n}" ulx="1" uly="1" lrx="9" lry="9">' for n in range(240)) + "</zone>" * 240
+    )
+    hung = "".join(f'<ab facs="#f{n}"><ab facs="#f{n + 1}"/></ab>' for n in range(999, 0, -1))
+    flat = "".join(f'<zone xml:id="f{n}" ulx="1" uly="1" lrx="9" lry="9"/>' for n in range(1001))
+    for one in (page("<ab/>", surface(deep)), page(hung, surface(flat))):
+        written = DRIVER.write(one, WriteContext())
+        assert DRIVER.validate(written.content) == []
+        assert any("100 deep" in note for note in one.notes)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<table><row>" + "<cell>a</cell>" * 4_000 + "</row></table>",
+        '<lb facs="#z"/>more' * 4_000,
+        "<expan>" + "<ex>a</ex>" * 4_000 + "</expan>",
+        "<hi>" * 200 + "<lb/>a" * 500 + "</hi>" * 200,
+    ],
+)
+def test_much_of_one_thing_takes_no_longer_than_it_is_long(body: str) -> None:
+    assert page(body, surface('<zone xml:id="z" ulx="1" uly="1" lrx="9" lry="9"/>')).of_kind("line")
+
+
+def test_a_doctype_without_end_is_found_so_at_once() -> None:
+    with pytest.raises(Invalid, match="DOCTYPE"):
+        DRIVER.read(b"<!DOCTYPE TEI [" + b"<!-- x --><?y z?>" * 5_000, ReadContext("a"))
 
 
 @pytest.mark.slow

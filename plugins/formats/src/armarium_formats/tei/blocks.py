@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from armarium_formats.page_model import PageSegment
@@ -58,7 +57,7 @@ class Block:
             stated = stated_id(self.element) if not self.made else None
             found = PageSegment(page.identity(stated, self.name), "region")
             self.made[id(page)] = found
-            self.tell(found, walk.left)
+            self.tell(found, walk)
             walk.mention(found)
             around = self._around(walk, page)
             (around.children if around is not None else page.model.segments).append(found)
@@ -73,7 +72,7 @@ class Block:
         zone = above.zone_of(page)
         return zone.segment if zone is not None else None
 
-    def tell(self, segment: PageSegment, left: Counter[str]) -> None:
+    def tell(self, segment: PageSegment, walk: Collecting) -> None:
         """What the element says of its region: kind, furniture, language, cell, and what is kept of it."""
         element, name = self.element, self.name
         if segment.kind_raw is None:
@@ -87,7 +86,7 @@ class Block:
         if segment.language is None and segment.script is None:
             segment.language, segment.script = language_of(element.get(f"{XML}lang"))
         if name == "cell":
-            segment.cell = _cell(element)
+            segment.cell = walk.cells.get(element, {"row": 0, "column": 0, "row_span": 1, "column_span": 1})
         stated = attributes(element, _POINTERS)
         if said in ("furniture", "text", "furniture-text"):
             stated.pop("subtype", None)
@@ -102,9 +101,9 @@ class Block:
         elif not self.counted:
             self.counted = True
             if name not in ("table", "cell"):
-                left[name] += 1
+                walk.left[name] += 1
             elif stated:
-                left[f"attributes of {name}"] += len(stated)
+                walk.left[f"attributes of {name}"] += len(stated)
         if kept:
             segment.extras = segment.extras or {"tei": {}}
             segment.extras["tei"]["block"] = kept
@@ -136,23 +135,28 @@ class Block:
         return REGIONS.get(name) if name != "cell" or self.zone is None else None
 
 
-def _cell(element: etree._Element) -> dict[str, int]:
-    """Row and column of a cell: as our profile numbers them (@n), else by counting rows and cells with their spans."""
-    row = element.getparent()
-    spans = [_count(element.get(key)) for key in ("rows", "cols")]
-    stated = [None, None] if row is None else [row.get("n"), element.get("n")]
-    numbers = [int(one) if one and one.isdigit() and len(one) < 7 else None for one in stated]
-    if numbers[0] is not None and numbers[1] is not None:
-        return {"row": numbers[0], "column": numbers[1], "row_span": spans[0], "column_span": spans[1]}
-    rows = row.itersiblings("{*}row", preceding=True) if row is not None else ()
-    before = element.itersiblings("{*}cell", preceding=True)
-    return {
-        "row": sum(1 for _ in rows),
-        "column": sum(_count(one.get("cols")) for one in before),
-        "row_span": spans[0],
-        "column_span": spans[1],
-    }
+def cells_of(table: etree._Element) -> dict[etree._Element, dict[str, int]]:
+    """Row and column of a table's cells: as our profile numbers them (@n), else by counting rows and cells with their spans."""
+    found: dict[etree._Element, dict[str, int]] = {}
+    for number, row in enumerate(table.iterchildren("{*}row")):
+        column = 0
+        for cell in row.iterchildren("{*}cell"):
+            spans = _count(cell.get("rows")), _count(cell.get("cols"))
+            stated = _number(row.get("n")), _number(cell.get("n"))
+            place = (number, column) if stated[0] is None or stated[1] is None else (stated[0], stated[1])
+            found[cell] = {
+                "row": place[0],
+                "column": place[1],
+                "row_span": spans[0],
+                "column_span": spans[1],
+            }
+            column += spans[1]
+    return found
+
+
+def _number(stated: str | None) -> int | None:
+    return int(stated) if stated and stated.isascii() and stated.isdigit() and len(stated) < 7 else None
 
 
 def _count(stated: str | None) -> int:
-    return int(stated) if stated and stated.isdigit() and 0 < len(stated) < 5 and int(stated) > 0 else 1
+    return max(1, _number(stated) or 1) if stated is None or len(stated) < 5 else 1

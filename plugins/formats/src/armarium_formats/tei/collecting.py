@@ -10,7 +10,7 @@ from armarium_formats.page_model import PageModel, PageSegment, PageText
 from armarium_formats.tei.blocks import Block
 from armarium_formats.tei.keeping import name_of, start_tag
 from armarium_formats.tei.lines import Line, Opened, Word, held
-from armarium_formats.tei.surfaces import Page, Surfaces, Zone, stated_id
+from armarium_formats.tei.surfaces import DEEPEST, Page, Surfaces, Zone, stated_id
 from armarium_formats.tei.vocabulary import LINE_POINTERS, WORD_POINTERS, XML, language_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ class Collecting:
         self.counted = 0
         self.walked = 0
         self.left: Counter[str] = Counter()
+        self.cells: dict[etree._Element, dict[str, int]] = {}
         self.filled: set[int] = set()
+        self.further: dict[int, tuple[PageSegment, list[str]]] = {}
         self.breaks: dict[etree._Element, Page] = {}
         self.page: Page | None = None
         self.first: Page | None = None
@@ -157,7 +159,7 @@ class Collecting:
             segment.texts = texts
         elif texts and id(segment) in self.filled:
             page.notes.note("A zone is the place of more than one line of text; they were put together")
-            segment.texts[0] = PageText(f"{segment.text} {texts[0].text}".strip())
+            self.further.setdefault(id(segment), (segment, []))[1].append(texts[0].text)
         elif texts and texts[0].text == segment.text:
             segment.texts = texts
         elif texts:
@@ -176,11 +178,21 @@ class Collecting:
 
     def hang(self, zone: Zone, around: Zone | None) -> None:
         """Hang a zone that lies on the bare surface into the one that its text stands in."""
-        up = around
-        while up is not None and up is not zone:
-            up = up.parent
-        if zone.parent is None and around is not None and up is None and zone.page is around.page:
-            zone.parent = around
+        if around is None or zone.parent is not None or zone.page is not around.page:
+            return
+        above = [around]
+        while above[-1] is not zone and above[-1].parent is not None:
+            above.append(above[-1].parent)
+        if above[-1] is zone:
+            return
+        if len(above) + zone.height >= DEEPEST:
+            self.notes.note(
+                f"Zones stand more than {DEEPEST} deep in each other; further ones stand on the surface"
+            )
+            return
+        zone.parent = around
+        for steps, up in enumerate(above, zone.height + 1):
+            up.height = max(up.height, steps)
 
     def mention(self, segment: PageSegment) -> None:
         self.ranks.setdefault(id(segment), self.next())

@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 _COMMENTS = re.compile(rb"<!--.*?-->|<\?.*?\?>", re.DOTALL)
 _FIRST_TAG = re.compile(rb"<(?:[\w.-]+:)?([\w.]+)([^<>]*)")
 _DOCTYPE = re.compile(
-    rb"""<!DOCTYPE(?:[^<>\[\]"']|"[^"]*"|'[^']*')*"""
-    rb"""(?:\[(?:<!--.*?-->|<\?.*?\?>|<!(?:[^<>"']|"[^"]*"|'[^']*')*>|%[\w.-]+;|\s)*\]\s*)?>""",
+    rb"""<!DOCTYPE(?:[^<>\[\]"']|"[^"]*"|'[^']*')*+"""
+    rb"""(?:\[(?:(?><!--.*?-->)|(?><\?.*?\?>)|<!(?!--)(?:[^<>"']|"[^"]*"|'[^']*')*+>|%[\w.-]+;|\s)*+\]\s*)?>""",
     re.DOTALL,
 )
+"""Possessive throughout: a DOCTYPE that does not end is found so in one pass."""
+
 _PROLOG = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*)*", re.DOTALL)
 MOST_PAGES = 10_000
 
@@ -118,6 +120,7 @@ def _finished(root: etree._Element, surfaces: Surfaces, walk: Walk) -> list[Page
     if len(names) > 1:
         shown = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
         whole = f"The file has {len(names)} pages: {shown}"
+    left = {what: str(count) for what, count in sorted(walk.left.items()) if count}
     models = []
     for number, page in enumerate(surfaces.pages, 1):
         model = page.model
@@ -140,9 +143,8 @@ def _finished(root: etree._Element, surfaces: Surfaces, walk: Walk) -> list[Page
         for key in ("surface", "graphic", "pb"):
             for attribute in extras.get(key, ()):
                 kept[f"attribute {key}/@{attribute}"] += 1
-        left = {what: count for what, count in sorted(walk.left.items()) if count}
         if left:
-            extras["left"] = {what: str(count) for what, count in left.items()}
+            extras["left"] = left
         if extras:
             model.extras["tei"] = extras
         model.kept = dict(kept)
@@ -156,7 +158,7 @@ def _finished(root: etree._Element, surfaces: Surfaces, walk: Walk) -> list[Page
     return models
 
 
-def _left_out(left: dict[str, int], *, one_of_many: bool) -> str:
+def _left_out(left: dict[str, str], *, one_of_many: bool) -> str:
     said = ", ".join(f"{what} ({count})" for what, count in left.items())
     whole = "the whole file's " if one_of_many else ""
     return f"The text's own structure is not kept with the lines: {whole}{said}. The original stays as it is."

@@ -32,6 +32,8 @@ LEAST_PIXELS = 1000
 """A surface that counts in units of its own (centimetres, fractions) is scaled so that its longer side has as many."""
 
 MOST_PIXELS = 1_000_000
+DEEPEST = 100
+"""Zones in zones; deeper ones stand beside the last that fits."""
 
 
 @dataclass(slots=True, eq=False)
@@ -45,6 +47,9 @@ class Zone:
     kind: str | None = None
     lines: list[etree._Element] = field(default_factory=list)
     has_text: bool = False
+    depth: int = 0
+    height: int = 0
+    """How many zones deep it holds others."""
     implied: str | None = None
     """What its content makes likely while nothing says what it is: a zone with a path is a line."""
     is_hung: bool = False
@@ -222,7 +227,16 @@ class Surfaces:
         stated = (note.text if note is not None else None) or stated_id(element)
         identity = page.identity(stated, "line" if name_of(element) == "line" else "zone")
         segment = PageSegment(identity, "region")
-        zone = Zone(segment, page, parent, element)
+        if parent is not None and parent.depth >= DEEPEST:
+            page.notes.note(
+                f"Zones stand more than {DEEPEST} deep in each other; further ones stand side by side"
+            )
+            parent = parent.parent
+        zone = Zone(segment, page, parent, element, depth=parent.depth + 1 if parent is not None else 0)
+        up, steps = parent, 1
+        while up is not None and up.height < steps:
+            up.height = steps
+            up, steps = up.parent, steps + 1
         page.zones.append(zone)
         if own := stated_id(element):
             if own in self.places:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from armarium_formats.markup.fragments import local_name
-from armarium_formats.tei.blocks import Block
+from armarium_formats.tei.blocks import Block, cells_of
 from armarium_formats.tei.collecting import POINTING, Collecting
 from armarium_formats.tei.keeping import attributes, name_of, start_tag
 from armarium_formats.tei.lines import Line, Word
@@ -309,12 +310,14 @@ class Walk(Collecting):
     def _region(self, element: etree._Element, place: Zone | None) -> None:
         self.pause()
         zone = place if place is not None and place.kind == "region" else None
+        if name_of(element) == "table":
+            self.cells.update(cells_of(element))
         saved = self.block, self.open, self.mode
         self.block, self.open, self.mode = Block(element, zone, saved[0]), [], "both"
         if zone is not None:
             self.turn_to(zone.page)
             self.mention(zone.segment)
-            self.block.tell(zone.segment, self.left)
+            self.block.tell(zone.segment, self)
             above = saved[0].zone_of(zone.page) if saved[0] is not None else None
             self.hang(zone, above)
         elif place is not None and place.kind == "line":
@@ -350,14 +353,16 @@ class Walk(Collecting):
 
 def _is_twofold(ex: etree._Element) -> bool:
     """Whether the abbreviated form stands beside the expanded letters (`expan` with `abbr` or `am` in it)."""
-    above = next((one for one in ex.iterancestors() if name_of(one) in ("expan", "choice")), None)
-    return (
-        above is not None
-        and name_of(above) == "expan"
-        and any(name_of(one) in ("abbr", "am") for one in above.iter())
-    )
+    return _expands(ex, ("abbr", "am"))
 
 
 def _has_expansion(am: etree._Element) -> bool:
-    above = next((one for one in am.iterancestors() if name_of(one) in ("expan", "choice")), None)
-    return above is not None and any(name_of(one) == "ex" for one in above.iter())
+    return _expands(am, ("ex",))
+
+
+def _expands(element: etree._Element, names: tuple[str, ...]) -> bool:
+    """Whether one of *names* stands in the `expan` around an element; the first few hundred parts are looked at."""
+    above = next((one for one in element.iterancestors() if name_of(one) in ("expan", "choice")), None)
+    if above is None or name_of(above) != "expan":
+        return False
+    return any(name_of(one) in names for one in islice(above.iter(), 300))
