@@ -12,6 +12,7 @@ from typing import Any
 
 from armarium.api import Engine, Library, new_id
 from benchmarks.harness import Result, compare, seconds
+from benchmarks.pictures import draw
 from benchmarks.places import OWNER, running_engine, scratch_folder
 
 WIDTH, HEIGHT = 8660, 5774
@@ -31,7 +32,7 @@ def measure(rounds: int) -> list[Result]:
     page = f"{WIDTH * HEIGHT / 1e6:.0f}-megapixel JPEG page"
     with scratch_folder() as folder, running_engine(folder) as (engine, library):
         path = folder / "page.jpg"
-        _draw(path)
+        draw(path, WIDTH, HEIGHT)
         document = _add(engine, library, path)
         die = random.Random(19)
         places = [
@@ -95,25 +96,6 @@ def measure(rounds: int) -> list[Result]:
 
 def _mean(work: Any, times: int = 3) -> float:
     return seconds(lambda: [work() for _ in range(times)]) / times
-
-
-def _draw(path: Path) -> None:
-    """A page with a paper's grain and lines of ink, so that its JPEG is about as large as a photograph's."""
-    from PIL import Image, ImageDraw
-
-    grain = Image.effect_noise((WIDTH // 3, HEIGHT // 3), 24).resize(
-        (WIDTH, HEIGHT), Image.Resampling.BICUBIC
-    )
-    image = Image.merge("RGB", (grain, grain.point(lambda v: v * 0.9), grain.point(lambda v: v * 0.75)))
-    pen = ImageDraw.Draw(image)
-    die = random.Random(7)
-    for top in range(200, HEIGHT - 200, 110):
-        x = 300
-        while x < WIDTH - 300:
-            wide = die.randrange(20, 160)
-            pen.line((x, top, x + wide, top + die.randrange(-30, 30)), (50, 40, 30), die.randrange(4, 12))
-            x += wide + die.randrange(10, 50)
-    image.save(path, "JPEG", quality=90)
 
 
 def _add(engine: Engine, library: Library, path: Path) -> str:

@@ -27,9 +27,11 @@ SCRIPTS = (
     "page_import",
     "dataset",
     "children",
+    "pictures",
     "transfer",
     "segments",
     "segment_growth",
+    "many_pages",
     "alto_export",
     "iiif_tile",
 )
@@ -48,6 +50,7 @@ PEERS = (
     "rapidocr",
     "onnxruntime",
     "kraken",
+    "ocrd",
     "pillow",
     "pyvips",
 )

@@ -57,7 +57,7 @@ def test_a_folder_is_split_and_taken_back(engine: Engine, library: Library, fold
 def test_one_bad_picture_stops_no_other(engine: Engine, library: Library, folder: str, do: Run) -> None:
     good, bad, gone = (
         add_page(engine, library, folder),
-        add_page(engine, library, folder, stored()[:200], name="2.png"),
+        add_page(engine, library, folder, stored()[:100], name="2.png"),
         add_page(engine, library, folder, name="3.png"),
     )
     batch = do("image.batch_apply", {"folder_id": folder, "spec": CROP})["batch_id"]

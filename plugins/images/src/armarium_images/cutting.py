@@ -10,7 +10,7 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from armarium.api import Library, open_image
+from armarium.api import Library, image_info, open_image
 from armarium_images.orientation import INVERSE, UPRIGHT, Box, turn_box
 from armarium_images.pieces import Piece, remember, remembered
 
@@ -51,15 +51,27 @@ def cut_pieces(library: Library, frame: Frame, boxes: Sequence[Box], *, max_pixe
     if all(piece is not None for piece in found):
         return [piece for piece in found if piece is not None]
     library.objects.size(frame.checksum)
-    image = open_image(library.objects.path(frame.checksum), max_pixels=max_pixels, name=f"“{frame.name}”")
+    path, name = library.objects.path(frame.checksum), f"“{frame.name}”"
+    above = 0
+    if frame.orientation == UPRIGHT:
+        wanted = [box for box, piece in zip(boxes, found, strict=True) if piece is None]
+        above, below = min(box.top for box in wanted), max(box.top + box.height for box in wanted)
+        image = open_image(path, max_pixels=max_pixels, name=name, rows=(above, below))
+    else:
+        image = open_image(path, max_pixels=max_pixels, name=name)
     # Pillow turns a TIFF when it decodes it and then says so by leaving the tag out.
     turn = _orientation_of(image) if frame.orientation != UPRIGHT else UPRIGHT
     profile = image.info.get("icc_profile")
-    lossy = image.format == "JPEG"
+    lossy = image_info(path, max_pixels=max_pixels, name=name).format == "JPEG"
     pieces = []
     for box, known in zip(boxes, found, strict=True):
         if known is None:
-            known = _store(library, _cut(image, frame, box, turn), lossy=lossy, profile=profile)
+            known = _store(
+                library,
+                _cut(image, frame, box._replace(top=box.top - above), turn),
+                lossy=lossy,
+                profile=profile,
+            )
             remember(library, _told(frame, box), known)
         pieces.append(known)
     return pieces
