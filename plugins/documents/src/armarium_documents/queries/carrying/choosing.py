@@ -53,6 +53,7 @@ class Choice:
             self.db.execute(
                 f"CREATE TABLE {sel(table)} (n INTEGER PRIMARY KEY, k UNIQUE, id TEXT, root TEXT)"
             )
+        self._surveys: dict[str, dict[str, tuple[bool, bool]]] = {}
         self.renewal = Renewal()
         self.db.create_function("renewed", 1, self.renewal, deterministic=True)
 
@@ -81,12 +82,13 @@ class Choice:
             if table is not documents and table not in self.companions:
                 self._choose_rows(table)
         self._choose_companions()
-        for table in self.tables:
-            self._leave_dependents(table)
-        if self._cut_soft_references():
+        self._find_outside()
+        leaving = True
+        while leaving:
             for table in self.tables:
                 self._leave_dependents(table)
-        self._cut_optional_references()
+            leaving = self._leave_those_that_must_name()
+        self._cut_references()
         for table in self.tables:
             self._put_parents_first(table)
 
@@ -145,12 +147,30 @@ class Choice:
         """SQL: the chosen rows of *table* as t, with their place s."""
         return f"{sel(table)} s JOIN source.{quoted(table.name)} t ON t.{table.row_key} = s.k"
 
+    def survey(self, table: CarriedTable) -> dict[str, tuple[bool, bool]]:
+        """Of each column that may name a row: whether it names some that go along, and some that do not."""
+        if table.name not in self._surveys:
+            columns = [column for column, _ in table.required if column != table.owner]
+            columns += [*(column for column, _ in table.optional), *table.soft]
+            tests = [
+                f"max(t.{quoted(column)} {how} (SELECT id FROM carried))"
+                for column in columns
+                for how in ("IN", "NOT IN")
+            ]
+            # One look at the rows, which are wide, answers for all columns.
+            found = self.db.execute(f"SELECT {', '.join(tests) or '1'} FROM {self.rows_of(table)}").fetchone()
+            self._surveys[table.name] = {
+                column: (bool(found[2 * place]), bool(found[2 * place + 1]))
+                for place, column in enumerate(columns)
+            }
+        return self._surveys[table.name]
+
     def _leave_dependents(self, table: CarriedTable) -> None:
         """Leave behind the rows that cannot be without one that stays."""
         while True:
             gone: dict[int, tuple[Any, ...]] = {}
             for column, parent in table.required:
-                if column == table.owner:
+                if column == table.owner or not self.survey(table)[column][1]:
                     continue
                 for number, identity, points_at in self.db.execute(
                     f"SELECT s.n, s.id, t.{quoted(column)} FROM {self.rows_of(table)}"
@@ -165,15 +185,18 @@ class Choice:
             self._drop(table, list(gone.values()))
 
     def _drop(self, table: CarriedTable, rows: Sequence[tuple[Any, ...]]) -> None:
+        self._surveys.clear()
         self.db.executemany(f"DELETE FROM {sel(table)} WHERE n = ?", [(row[0],) for row in rows])
         if table.identity is not None:
-            self.db.executemany("DELETE FROM carried WHERE id = ?", [(row[1],) for row in rows])
+            ids = [(row[1],) for row in rows]
+            self.db.executemany("DELETE FROM carried WHERE id = ?", ids)
+            self.db.executemany("INSERT OR IGNORE INTO outside VALUES (?)", ids)
 
-    def _cut_soft_references(self) -> bool:
-        """Find the ids without a foreign key that name a row which stays; rows that must name it stay too."""
+    def _find_outside(self) -> None:
+        """Find the ids without a foreign key that name a row of the project which stays."""
         self.db.execute("CREATE TABLE loose (v TEXT PRIMARY KEY) WITHOUT ROWID")
         for table in self.tables:
-            for column in table.soft:
+            for column in (column for column in table.soft if self.survey(table)[column][1]):
                 value = f"t.{quoted(column)}"
                 self.db.execute(
                     f"INSERT OR IGNORE INTO loose SELECT DISTINCT {value} FROM {self.rows_of(table)}"
@@ -186,32 +209,41 @@ class Choice:
                     f"INSERT OR IGNORE INTO outside SELECT v FROM loose JOIN source.{quoted(other.name)} t"
                     f" ON t.{quoted(keys[0])} = loose.v"
                 )
+
+    def _pointing_outside(self, table: CarriedTable, column: str) -> list[tuple[Any, ...]]:
+        if not self.survey(table)[column][1]:
+            return []
+        return self.db.execute(
+            f"SELECT s.n, s.id, t.{quoted(column)} FROM {self.rows_of(table)}"
+            f" WHERE t.{quoted(column)} IN (SELECT v FROM outside)"
+        ).fetchall()
+
+    def _leave_those_that_must_name(self) -> bool:
+        """Leave behind the rows that must name, without a foreign key, a row which stays."""
         dropped = False
-        if self.db.execute("SELECT 1 FROM outside LIMIT 1").fetchone() is None:
-            return dropped
         for table in self.tables:
-            for column in table.soft:
-                found = self.db.execute(
-                    f"SELECT s.n, s.id, t.{quoted(column)} FROM {self.rows_of(table)}"
-                    f" WHERE t.{quoted(column)} IN (SELECT v FROM outside)"
-                ).fetchall()
-                stays = not table.nullable(column)
+            for column in (column for column in table.soft if not table.nullable(column)):
+                found = self._pointing_outside(table, column)
                 for _, identity, points_at in found:
-                    self._cut(table, column, identity, points_at, stays=stays)
-                if stays and found:
+                    self._cut(table, column, identity, points_at, stays=True)
+                if found:
                     self._drop(table, found)
                     dropped = True
         return dropped
 
-    def _cut_optional_references(self) -> None:
+    def _cut_references(self) -> None:
+        """Tell of what comes along and no longer names a row which stays."""
         for table in self.tables:
             for column, _ in table.optional:
-                if table.name == "document" and column == "parent_id":
-                    continue
-                for identity, points_at in self.db.execute(
-                    f"SELECT s.id, t.{quoted(column)} FROM {self.rows_of(table)} WHERE t.{quoted(column)} IS NOT NULL"
-                    f" AND t.{quoted(column)} NOT IN (SELECT id FROM carried)"
-                ).fetchall():
+                if (table.name, column) != ("document", "parent_id") and self.survey(table)[column][1]:
+                    for identity, points_at in self.db.execute(
+                        f"SELECT s.id, t.{quoted(column)} FROM {self.rows_of(table)}"
+                        f" WHERE t.{quoted(column)} IS NOT NULL"
+                        f" AND t.{quoted(column)} NOT IN (SELECT id FROM carried)"
+                    ).fetchall():
+                        self._cut(table, column, identity, points_at, stays=False)
+            for column in (column for column in table.soft if table.nullable(column)):
+                for _, identity, points_at in self._pointing_outside(table, column):
                     self._cut(table, column, identity, points_at, stays=False)
 
     def _cut(

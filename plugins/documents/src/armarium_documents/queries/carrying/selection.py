@@ -92,11 +92,7 @@ class Selection(Choice):
 
     def _reference(self, table: CarriedTable, column: str, value: str) -> str:
         """SQL of a column that may name a row which stays, or (without a foreign key) something else altogether."""
-        rows = f"FROM {self.rows_of(table)} WHERE {value} IS NOT NULL AND {value}"
-        inside, outside = (
-            self.db.execute(f"SELECT EXISTS (SELECT 1 {rows} {how} (SELECT id FROM carried))").fetchone()[0]
-            for how in ("IN", "NOT IN")
-        )
+        inside, outside = self.survey(table)[column]
         if not outside:
             return f"renewed({value})"
         soft = column in table.soft
