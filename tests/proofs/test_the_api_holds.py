@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -25,8 +25,10 @@ from schemathesis.specs.openapi.checks import (
 
 from armarium.app import create_app
 from armarium.engine import Engine
+from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
 from armarium.settings import Settings
+from armarium_formats.actions.samples import SAMPLE_PAGE
 
 TOKEN = "an-owner-token-for-tests-only-0123456789"
 EXAMPLES = int(os.environ.get("ARMARIUM_FUZZ_EXAMPLES", "12"))
@@ -67,6 +69,10 @@ class Ground:
             page = Image.new("L", (120, 160), 230)
             ImageDraw.Draw(page).line((10, 20 + number, 100, 20), fill=0)
             page.save(source / f"{number}.png")
+        (source / "page").mkdir()
+        layout = SAMPLE_PAGE.replace("letter.jpg", "2.png")
+        (source / "page" / "2.xml").write_text(layout, encoding="utf-8")
+        self.files = sorted(str(path) for path in source.rglob("*") if path.is_file())
         self.engine.run(library, "document.import", {"folder": str(source)}, LOCAL_OWNER)
         self.engine.jobs.run_until_idle(library, 60)
         with library.db.read() as conn:
@@ -100,10 +106,25 @@ class Ground:
             ).result
             assert read is not None
             ids += read["representation_ids"]
+        ids += self._converted(library, pages[0])
         with library.db.read() as conn:
             for table in ("rendition", "audit", "job", "document", "artifact"):
                 ids += conn.exec_driver_sql(f"SELECT id FROM {table} LIMIT 4").scalars().all()
         return list(dict.fromkeys(ids))
+
+    def _converted(self, library: Library, page: str) -> list[str]:
+        """An older result, converted; the run's id and those of imported passes."""
+        box = {"bbox": [0.1, 0.1, 0.8, 0.05], "text": "words", "level": "line"}
+        geometry = {"text": "words", "provider": "reader", "boxes": [box]}
+        old = {"document_id": page, "artifact_type": "transcription", "ocr_geometry": geometry}
+        self.engine.run(library, "artifact.create", old, LOCAL_OWNER)
+        run = self.engine.run(library, "conversion.start", {}, LOCAL_OWNER).result
+        assert run is not None
+        self.engine.jobs.run_until_idle(library, 60)
+        with library.db.read() as conn:
+            imported = conn.exec_driver_sql("SELECT pass_id FROM format_import").scalars().all()
+        assert imported
+        return [run["run_id"], *imported]
 
     def close(self) -> None:
         self.engine.close()
@@ -128,12 +149,14 @@ def api(ground: Ground) -> Any:
     return found.exclude(path=sorted(ENDLESS | CLOSES))
 
 
-def _real(value: Any, ids: list[str], name: str = "") -> Any:
+def _real(value: Any, ids: list[str], name: str = "", files: Sequence[str] = ()) -> Any:
     """*value* with most of its ids made ids of things that are there; chosen by the value, so that runs repeat."""
     if isinstance(value, dict):
-        return {key: _real(item, ids, str(key)) for key, item in value.items()}
+        return {key: _real(item, ids, str(key), files) for key, item in value.items()}
     if isinstance(value, list):
-        return [_real(item, ids, name) for item in value]
+        return [_real(item, ids, name, files) for item in value]
+    if isinstance(value, str) and name == "paths" and files:
+        return [*files, value][sum(value.encode("utf-8", "surrogatepass")) % (len(files) + 1)]
     if isinstance(value, str) and (name == "id" or name.endswith(("_id", "ids"))):
         number = sum(value.encode("utf-8", "surrogatepass")) + len(value)
         return value if number % 5 == 0 else ids[number % len(ids)]
@@ -142,7 +165,7 @@ def _real(value: Any, ids: list[str], name: str = "") -> Any:
 
 def _ask(case: Any, ground: Ground) -> None:
     case.path_parameters = _real(dict(case.path_parameters or {}), ground.ids)
-    case.body = _real(case.body, ground.ids)
+    case.body = _real(case.body, ground.ids, files=ground.files)
     case.query = _real(dict(case.query or {}), ground.ids)
     # How a project is named has tests of its own; here every request names the one there is.
     case.query.pop("library", None)

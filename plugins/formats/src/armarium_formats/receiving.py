@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from armarium.api import Invalid
-from armarium_formats.batches.given import disk_refuses
+from armarium_formats.batches.disk import disk_refuses
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks

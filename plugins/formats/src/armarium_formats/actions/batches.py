@@ -15,9 +15,10 @@ from armarium.api import ActionContext, Conflict, Engine, Example, Invalid, Libr
 from armarium_documents.api import clean_name, require_parent, require_unlocked, sources_folder
 from armarium_formats.actions.importing import keep_pass, make_ready
 from armarium_formats.actions.samples import SAMPLE_PAGE, sample_picture
-from armarium_formats.batches.given import disk_refuses, named_on_disk, sent, unpacked
+from armarium_formats.batches.disk import disk_refuses, scratch
+from armarium_formats.batches.given import named_on_disk, sent, unpacked
 from armarium_formats.batches.names import Folder
-from armarium_formats.batches.staging import Given, Staged, StagedPass, said, scratch, stage
+from armarium_formats.batches.staging import Given, Staged, StagedPass, said, stage
 from armarium_formats.errors import AlreadyAPass, AlreadyHere, NothingCameIn
 from armarium_formats.opening import Opened, collector_waits
 from armarium_formats.queries.exchange import pass_of_file, picture_of

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from armarium.api import Invalid, ServiceError, Unavailable, check_archive, read_member
+from armarium_formats.batches.disk import disk_refuses
 from armarium_formats.batches.names import sent_place
 from armarium_formats.batches.staging import Given, Staged
 
@@ -138,21 +139,3 @@ def _members(given: Given, folder: Path, start: int, staged: Staged) -> list[Giv
 
 
 _LEFTOVERS = frozenset({"thumbs.db", "desktop.ini"})
-
-
-def disk_refuses(error: OSError) -> ServiceError | OSError:
-    """What to answer when the project's disk does not take what is being brought in."""
-    import errno
-
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return Unavailable(
-            "The disk that holds the project is full; nothing was taken in. Free some space and try again.",
-            code="disk_full",
-        )
-    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-        return Unavailable("The project's folder cannot be written; nothing was taken in.", code="read_only")
-    if error.errno == errno.EIO:
-        return Unavailable(
-            "The project's disk answered with an error; nothing was taken in.", code="disk_error"
-        )
-    return error

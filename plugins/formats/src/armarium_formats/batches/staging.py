@@ -7,9 +7,8 @@ import os
 import pickle
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -116,20 +115,6 @@ class Staged:
 def said(name: str) -> str:
     """A name that can be answered in JSON, whatever bytes it had."""
     return name.encode("utf-8", "replace").decode()
-
-
-@contextmanager
-def scratch(library: Library) -> Iterator[Path]:
-    """A folder on the project's disk for what is being taken in; gone afterwards, and after a kill when next opened."""
-    import shutil
-
-    place = library.objects.root / "tmp"
-    place.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix="ingest-", dir=place))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def looks_like_picture(head: bytes) -> bool:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from armarium.api import REFUSALS, CurrentLibrary, Invalid, act, takes_upload
-from armarium_formats.batches.staging import scratch
+from armarium_formats.batches.disk import scratch
 from armarium_formats.receiving import receive
 from armarium_formats.schemas.batches import (
     MAX_FILES,

@@ -1,0 +1,50 @@
+"""The project's disk while files are taken in: a scratch folder on it, and what is answered when it refuses."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from armarium.api import ServiceError, Unavailable
+
+if TYPE_CHECKING:
+    from armarium.api import Library
+
+
+@contextmanager
+def scratch(library: Library) -> Iterator[Path]:
+    """A folder on the project's disk for what is being taken in; gone afterwards, and after a kill when next opened.
+
+    Raises Unavailable when the disk does not take it.
+    """
+    place = library.objects.root / "tmp"
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix="ingest-", dir=place))
+    except OSError as error:
+        raise disk_refuses(error) from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def disk_refuses(error: OSError) -> ServiceError | OSError:
+    """What to answer when the project's disk does not take what is being brought in."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return Unavailable(
+            "The disk that holds the project is full; nothing was taken in. Free some space and try again.",
+            code="disk_full",
+        )
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return Unavailable("The project's folder cannot be written; nothing was taken in.", code="read_only")
+    if error.errno == errno.EIO:
+        return Unavailable(
+            "The project's disk answered with an error; nothing was taken in.", code="disk_error"
+        )
+    return error
