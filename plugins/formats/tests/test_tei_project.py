@@ -127,3 +127,13 @@ def test_page_xml_goes_to_tei_and_back_through_projects(engine: Engine, library:
     assert facts(back) == facts(before)
     assert [segment.id for segment in back.in_order()] == [segment.id for segment in before.in_order()]
     assert (back.width, back.height, back.image) == (before.width, before.height, before.image)
+
+
+def test_a_text_without_shapes_goes_out_again(engine: Engine, library: Library) -> None:
+    page = document(engine, library, "one")
+    bare = '<TEI xmlns="http://www.tei-c.org/ns/1.0"><text><body><head>On</head><p>a<lb/>b</p></body></text></TEI>'
+    assert take(engine, library, page, bare)["counts"]["line"] == 3
+    for name in ("tei", "pagexml", "alto", "plain-text"):
+        written = export(engine, library, page, name)
+        assert any("neither a picture nor a shape" in note for note in written["choices"]["notes"])
+    assert export(engine, library, page, "plain-text")["content"] == "On\n\na\nb\n"

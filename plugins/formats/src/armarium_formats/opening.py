@@ -105,6 +105,9 @@ def chosen(pages: list[PageModel], asked: str | None) -> tuple[PageModel, list[i
     return pages[number - 1], [other for other in range(1, len(pages) + 1) if other != number]
 
 
+NO_SHAPES = "Nothing in the file has a shape and the page has no picture: each segment is the whole page."
+
+
 def sized(page: PageModel, picture: Size | None, filename: str, notes: list[str]) -> Size:
     """The pixel size the file's shapes count in: what it declares, else its picture's; what was decided is noted."""
     if max(page.width, page.height) > MAX_SIDE:
@@ -126,9 +129,7 @@ def sized(page: PageModel, picture: Size | None, filename: str, notes: list[str]
             )
         return size
     if picture is None and page.segments and not any(one.points or one.baseline for one in page.walk()):
-        notes.append(
-            "Nothing in the file has a shape and the page has no picture: each segment is the whole page."
-        )
+        notes.append(NO_SHAPES)
         return 1, 1
     if picture is None:
         raise NoPageSize(filename)

@@ -15,6 +15,7 @@ from armarium_formats.catalogue import drivers, writer
 from armarium_formats.driver import WriteContext
 from armarium_formats.errors import NoPageSize, OrderOfOtherPass, SchemaInvalid
 from armarium_formats.models import format_imports
+from armarium_formats.opening import NO_SHAPES
 from armarium_source_model.api import (
     ReadingRule,
     get_pass,
@@ -192,6 +193,10 @@ def export(
     }
 
 
+NOMINAL = (1000, 1000)
+"""Pixels of a page that has neither a picture nor a shape: a text that was read without either."""
+
+
 class _Frame(NamedTuple):
     """The pixels an export counts in, and the image they belong to."""
 
@@ -236,6 +241,12 @@ def _frame(
             "The segments were measured on several images of the page; pixels are those of the most used one."
         )
     if chosen is None:
+        if imported is not None and NO_SHAPES in imported.notes:
+            notes.append(
+                f"The page has neither a picture nor a shape; it is written as {NOMINAL[0]} x {NOMINAL[1]} pixels, "
+                "and outlines in it are the whole page."
+            )
+            return _Frame(NOMINAL, name), notes
         if imported is None or not imported.page_width or not imported.page_height:
             raise NoPageSize(name)
         return _Frame((imported.page_width, imported.page_height), name), notes
