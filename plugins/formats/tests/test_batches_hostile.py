@@ -72,9 +72,9 @@ def test_sent_names_lead_nowhere(engine: Engine, library: Library) -> None:
     answer = send(
         engine,
         library,
-        {"../../up.png": picture(grey=1), "/root.png": picture(grey=2), "..\\..\\win.png": picture(grey=3)},
+        {"../../up.png": picture(grey=1), "/top.png": picture(grey=2), "..\\..\\win.png": picture(grey=3)},
     )
-    assert [one["name"] for one in answer["documents"]] == ["up.png", "root.png", "win.png"]
+    assert [one["name"] for one in answer["documents"]] == ["up.png", "top.png", "win.png"]
     assert rows(library, "SELECT DISTINCT f.name FROM document d JOIN document f ON f.id = d.parent_id") == [
         ("Sources",)
     ]

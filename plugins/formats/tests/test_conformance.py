@@ -1,4 +1,4 @@
-"""Every action of this family obeys the rules of all actions, and both drivers obey the contract of drivers."""
+"""Every action of this family obeys the rules of all actions; PAGE XML obeys the contract of drivers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from armarium.testing.conformance import exercise_plugin
 from armarium_formats.actions.samples import SAMPLE_PAGE
 from armarium_formats.api import Sample, exercise_format
 from armarium_formats.pagexml.driver import PageXml
-from armarium_formats.plain_text import PlainText
 
 
 def test_the_plugin_conforms(engine: Engine, tmp_path: Path) -> None:
@@ -20,7 +19,3 @@ def test_the_plugin_conforms(engine: Engine, tmp_path: Path) -> None:
 
 def test_page_xml_obeys_the_contract() -> None:
     exercise_format(PageXml, [Sample("letter.xml", SAMPLE_PAGE.encode(), lines=1, words=0, text="Dear Sir")])
-
-
-def test_plain_text_obeys_the_contract() -> None:
-    exercise_format(PlainText)

@@ -76,24 +76,10 @@ class NewReading:
 
 
 _PASS_COLUMNS = (
-    "id",
-    "document_id",
-    "name",
-    "provider",
-    "model",
-    "source_artifact_id",
-    "artifact_type",
-    "import_file",
-    "import_checksum",
-    "import_format",
-    "has_original",
-    "ground_truth",
-    "transformation",
-    "provenance_kind",
-    "created_by",
-    "run_id",
-    "created_at",
-)
+    "id", "document_id", "name", "provider", "model", "source_artifact_id", "artifact_type", "import_file",
+    "import_checksum", "import_format", "has_original", "ground_truth", "transformation", "provenance_kind",
+    "created_by", "run_id", "created_at",
+)  # fmt: skip
 
 
 def create_pass(
