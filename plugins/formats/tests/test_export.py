@@ -395,7 +395,7 @@ def test_a_format_that_is_only_read_is_a_conflict(
 ) -> None:
     engine.drivers.give("armarium.formats", "only-reads", OnlyReads)
     imported(engine, library, page_document, SAMPLE_PAGE)
-    with pytest.raises(Conflict, match="Written: .*pagexml, plain-text"):
+    with pytest.raises(Conflict, match=r"Written: .*pagexml, plain-text"):
         export_page(engine, library, page_document, "only-reads")
 
 
