@@ -351,6 +351,28 @@ def test_a_hostile_file_is_refused_in_a_sentence(what: str) -> None:
         DRIVER.read(data, ReadContext("a.xml"))
 
 
+@pytest.mark.parametrize(
+    ("body", "zones", "words"),
+    [
+        (
+            '<ab><lb facs="#z"/><seg type="reading" subtype="song" cert="7">a</seg></ab>',
+            "",
+            "no kind of reading",
+        ),
+        ('<ab><lb facs="#z"/><seg type="reading" cert="7">a</seg></ab>', "", "outside 0 to 1"),
+        ('<ab><lb facs="#z"/>a<lb facs="#z"/>b</ab>', "", "more than one line"),
+        ('<ab><w facs="#z">a</w> <w facs="#z">b</w></ab>', "", "more than one word"),
+        ("<ab/>", "<binaryObject>aGk=</binaryObject>", "inside the file itself"),
+        ("<ab/>", "<surface/>", "inside another"),
+        ("<ab/>", "astray", "text of its own outside its zones"),
+        ("<ab/>", '<zone><path points="x"/></zone>', "of a path"),
+    ],
+)
+def test_what_is_forgiven_is_noted(body: str, zones: str, words: str) -> None:
+    one = page(body, surface('<zone xml:id="z" ulx="1" uly="1" lrx="9" lry="9"/>' + zones))
+    assert any(words in note for note in one.notes), one.notes
+
+
 def test_zones_without_end_in_each_other_stand_side_by_side() -> None:
     deep = (
         "".join(f'<zone xml:id="z{n}" ulx="1" uly="1" lrx="9" lry="9">' for n in range(240)) + "</zone>" * 240
