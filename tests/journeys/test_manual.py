@@ -53,8 +53,8 @@ def test_the_manual_can_be_followed(tmp_path: Path) -> None:
         serving.terminate()
         serving.wait(30)
     assert ran.returncode == 0, f"{ran.stdout[-2000:]}\n{ran.stderr[-2000:]}"
-    # Once in the text, once among the readings of the line.
-    assert ran.stdout.count("En la villa de Puerto Claro") == 2
+    # In the text, among the readings of the line and, where the table is wide enough, among the segments.
+    assert ran.stdout.count("En la villa de Puerto Claro") >= 2
     assert len(list((tmp_path / "export").iterdir())) == 4
 
 
