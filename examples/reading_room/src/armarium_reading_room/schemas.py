@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import date
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from armarium.api import Params, SourceText
+from armarium.api import Message, Params, SourceText
 
 
 class NoteVisit(Params):
@@ -24,7 +24,7 @@ class StrikeVisit(Params):
     visit_id: str
 
 
-class Visit(BaseModel):
+class Visit(Message):
     id: str
     document_id: str
     visitor: str
@@ -36,6 +36,6 @@ class VisitWritten(Visit):
     audit_id: str
 
 
-class Visits(BaseModel):
+class Visits(Message):
     items: list[Visit]
     count: int

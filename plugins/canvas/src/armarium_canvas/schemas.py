@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import orjson
-from pydantic import AfterValidator, BaseModel, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from armarium.api import Params, SourceText
+from armarium.api import Message, Params, SourceText
 
 MAX_ROWS = 10_000
 MAX_ITEMS = 10_000
@@ -113,7 +113,7 @@ class ItemDeleteParams(Params):
     item_id: Id
 
 
-class Place(BaseModel):
+class Place(Message):
     """One layout row: the centre and size of a thing on the canvas, in card units."""
 
     id: str
@@ -131,7 +131,7 @@ class Place(BaseModel):
     updated_at: str
 
 
-class Item(BaseModel):
+class Item(Message):
     """One canvas item; its place lives in the layout row alone."""
 
     id: str
@@ -145,7 +145,7 @@ class Item(BaseModel):
     updated_at: str
 
 
-class Layout(BaseModel):
+class Layout(Message):
     """The canvas of a folder."""
 
     folder_id: str
@@ -161,7 +161,7 @@ class ItemWritten(Item):
     audit_id: str
 
 
-class ItemDeleted(BaseModel):
+class ItemDeleted(Message):
     """An item that is gone, with the links that ended at it."""
 
     status: Literal["deleted"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from armarium.api import Params
+from armarium.api import Message, Params
 from armarium_documents.api import clean_name
 
 MAX_REGIONS = 64
@@ -141,7 +141,7 @@ class BatchUndoParams(Params):
     batch_id: Id
 
 
-class BatchJobArgs(BaseModel):
+class BatchJobArgs(Message):
     batch_id: str
 
 
@@ -165,14 +165,14 @@ class TreatParams(Params):
     contrast: Contrast = 2.0
 
 
-class TreatResult(BaseModel):
+class TreatResult(Message):
     """The job, and how many pictures it has to do."""
 
     job_id: str
     pictures: int
 
 
-class TreatItemResult(BaseModel):
+class TreatItemResult(Message):
     """The rendition that is there now, and whether it was made in this step."""
 
     document_id: str
@@ -180,13 +180,13 @@ class TreatItemResult(BaseModel):
     made: bool
 
 
-class TreatJobArgs(BaseModel):
+class TreatJobArgs(Message):
     document_ids: list[str]
     role: Treatment
     contrast: float
 
 
-class Child(BaseModel):
+class Child(Message):
     """A derived child: a document with its part of the source's picture."""
 
     model_config = ConfigDict(extra="allow")
@@ -199,7 +199,7 @@ class Child(BaseModel):
     region: dict[str, Any] | None
 
 
-class CropResult(BaseModel):
+class CropResult(Message):
     """ImageCropResponse without its audit_id."""
 
     document_id: str
@@ -209,23 +209,23 @@ class CropResult(BaseModel):
     region: dict[str, Any] | None
 
 
-class SplitResult(BaseModel):
+class SplitResult(Message):
     document_id: str
     children: list[Child]
     child_ids: list[str]
 
 
-class UnsplitResult(BaseModel):
+class UnsplitResult(Message):
     document_id: str
     removed_ids: list[str]
 
 
-class Why(BaseModel):
+class Why(Message):
     document_id: str
     why: str
 
 
-class BatchCropResult(BaseModel):
+class BatchCropResult(Message):
     children: list[Child]
     failed: list[Why]
 
@@ -233,14 +233,14 @@ class BatchCropResult(BaseModel):
 ItemState = Literal["waiting", "running", "done", "failed", "skipped", "undone"]
 
 
-class BatchItem(BaseModel):
+class BatchItem(Message):
     document_id: str
     state: ItemState
     child_ids: list[str]
     reason: str | None
 
 
-class BatchAnswer(BaseModel):
+class BatchAnswer(Message):
     """How a batch stands, picture by picture."""
 
     batch_id: str
@@ -252,7 +252,7 @@ class BatchAnswer(BaseModel):
     items: list[BatchItem]
 
 
-class BatchUndoResult(BaseModel):
+class BatchUndoResult(Message):
     batch_id: str
     undone: int
     removed_ids: list[str]

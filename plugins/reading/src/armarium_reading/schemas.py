@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from armarium.api import Params
+from armarium.api import Message, Params
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 ScopeIds = Annotated[
@@ -55,7 +55,7 @@ class ReadPagesParams(Params):
     name: PassName | None = None
 
 
-class StartedJob(BaseModel):
+class StartedJob(Message):
     """A job that was put in the queue."""
 
     job_id: str
@@ -69,7 +69,7 @@ class StartedJobAnswer(StartedJob):
     audit_id: str
 
 
-class ReadingArgs(BaseModel):
+class ReadingArgs(Message):
     """Arguments of the three jobs; the pages are settled when the job is made, so its checkpoint can count them."""
 
     page_ids: list[str]
@@ -87,7 +87,7 @@ class ModelParams(Params):
     model: str = Field(min_length=1, max_length=300)
 
 
-class DownloadResult(BaseModel):
+class DownloadResult(Message):
     """What became of asking for a model (C 4.6)."""
 
     status: Literal["queued", "downloading", "present"]
@@ -102,7 +102,7 @@ class DownloadAnswer(DownloadResult):
     audit_id: str
 
 
-class DeleteResult(BaseModel):
+class DeleteResult(Message):
     """A model that was removed."""
 
     status: Literal["deleted"]
@@ -115,7 +115,7 @@ class DeleteAnswer(DeleteResult):
     audit_id: str
 
 
-class LocalModel(BaseModel):
+class LocalModel(Message):
     """A model on this machine."""
 
     model_id: str
@@ -128,7 +128,7 @@ class LocalModel(BaseModel):
     metadata: dict[str, Any] = {}
 
 
-class LocalModels(BaseModel):
+class LocalModels(Message):
     """The models and runtimes of this machine and what they take on its disk."""
 
     items: list[LocalModel]
@@ -137,7 +137,7 @@ class LocalModels(BaseModel):
     runtimes: list[dict[str, Any]]
 
 
-class ReaderOut(BaseModel):
+class ReaderOut(Message):
     """An installed reader."""
 
     name: str
@@ -153,7 +153,7 @@ class ReaderOut(BaseModel):
     reading_needs_model: bool
 
 
-class Readers(BaseModel):
+class Readers(Message):
     """The installed readers, and those that do not load with the reason."""
 
     items: list[ReaderOut]
@@ -161,7 +161,7 @@ class Readers(BaseModel):
     refused: dict[str, str]
 
 
-class Episode(BaseModel):
+class Episode(Message):
     """One call of a model (A 4.10)."""
 
     episode_id: str
@@ -181,7 +181,7 @@ class Episode(BaseModel):
     actor: str
 
 
-class Episodes(BaseModel):
+class Episodes(Message):
     """Episodes of a job, oldest first."""
 
     job_id: str | None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 
-from armarium.api import Params, SourceText
+from armarium.api import Message, Params, SourceText
 from armarium_documents.schemas.fields import Id, JsonObject
 from armarium_documents.schemas.geometry import TOLERANCE, Point, Rect
 
@@ -121,7 +121,7 @@ class AnnotationDeleteParams(Params):
     annotation_id: Id
 
 
-class Annotation(BaseModel):
+class Annotation(Message):
     """An annotation as it is answered."""
 
     id: str
@@ -152,7 +152,7 @@ class AnnotationWritten(Annotation):
     audit_id: str
 
 
-class AnnotationPage(BaseModel):
+class AnnotationPage(Message):
     items: list[Annotation]
     count: int
     total: int
@@ -160,7 +160,7 @@ class AnnotationPage(BaseModel):
     offset: int
 
 
-class AnnotationDeleted(BaseModel):
+class AnnotationDeleted(Message):
     status: Literal["deleted"] = "deleted"
     id: str
 

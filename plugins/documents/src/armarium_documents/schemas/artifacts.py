@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, RootModel
+from pydantic import Field, RootModel
 
-from armarium.api import Params, SourceText
+from armarium.api import Message, Params, SourceText
 from armarium_documents.schemas.fields import Id, JsonObject
 from armarium_documents.schemas.files import Artifact
 from armarium_documents.schemas.geometry import Rect
@@ -103,14 +103,14 @@ class ArtifactEditedWritten(ArtifactEdited):
     audit_id: str
 
 
-class RegionBox(BaseModel):
+class RegionBox(Message):
     index: int
     bbox: list[float]
     text: str | None
     level: str
 
 
-class Region(BaseModel):
+class Region(Message):
     """Where on the page it stands: the union, and the boxes it is made of."""
 
     bbox: list[float]
@@ -119,7 +119,7 @@ class Region(BaseModel):
     rendition_id: str | None
 
 
-class ArtifactRegion(BaseModel):
+class ArtifactRegion(Message):
     """ArtifactRegionResponse: whether the words can be pointed at, and where."""
 
     artifact_id: str

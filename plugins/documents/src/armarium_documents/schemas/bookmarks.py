@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel
-
-from armarium.api import Params
+from armarium.api import Message, Params
 from armarium_documents.schemas.documents import Document
 from armarium_documents.schemas.fields import Id, Name
 
@@ -17,7 +15,7 @@ class BookmarkCreate(Params):
     name: Name | None = None
 
 
-class BookmarkList(BaseModel):
+class BookmarkList(Message):
     """DocumentListResponse of part A 2.2."""
 
     items: list[Document]

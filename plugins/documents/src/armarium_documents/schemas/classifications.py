@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from armarium.api import Params
+from armarium.api import Message, Params
 from armarium_documents.schemas.documents import DocType
 from armarium_documents.schemas.fields import Id, JsonObject, Key, Name, ShortText
 
@@ -59,7 +59,7 @@ def fits(value: Any, kind: str, options: list[str]) -> bool:
     return isinstance(value, str)
 
 
-class Declaration(BaseModel):
+class Declaration(Message):
     """A declaration as it is answered, with the prototype that made it."""
 
     key: str
@@ -75,7 +75,7 @@ class Declaration(BaseModel):
     from_key: str
 
 
-class Classification(BaseModel):
+class Classification(Message):
     """A prototype as it is stored: its own declarations and defaults, not its parents'."""
 
     key: str
@@ -95,7 +95,7 @@ class ClassificationWritten(Classification):
     audit_id: str
 
 
-class ClassificationList(BaseModel):
+class ClassificationList(Message):
     items: list[Classification]
     count: int
 
@@ -158,7 +158,7 @@ class ClassificationDeleteParams(Params):
     key: PrototypeKey
 
 
-class ClassificationDeleted(BaseModel):
+class ClassificationDeleted(Message):
     status: Literal["deleted"] = "deleted"
     id: str
 
@@ -167,7 +167,7 @@ class ClassificationDeletedWritten(ClassificationDeleted):
     audit_id: str
 
 
-class Resolved(BaseModel):
+class Resolved(Message):
     """A prototype with all it inherits: the root's declarations first, a nearer one in the place of a farther."""
 
     key: str
@@ -177,7 +177,7 @@ class Resolved(BaseModel):
     defaults: dict[str, Any]
 
 
-class EffectiveAttributes(BaseModel):
+class EffectiveAttributes(Message):
     """What a document's attributes amount to: its prototype's defaults overlaid with its own."""
 
     document_id: str
@@ -204,7 +204,7 @@ class DecideKindParams(Params):
     document_id: Id
 
 
-class KindAnswer(BaseModel):
+class KindAnswer(Message):
     document_id: str
     prototype_key: str | None
     state: Literal["pending", "accepted", "rejected"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from armarium.api import Params
+from armarium.api import Message, Params
 from armarium_documents.schemas.classifications import DeclarationType
 from armarium_documents.schemas.fields import Id
 
@@ -100,7 +100,7 @@ class DatasetQuery(Params):
     facets: Annotated[list[Attribute], Field(max_length=50)] = Field(default_factory=list)
 
 
-class DatasetRow(BaseModel):
+class DatasetRow(Message):
     id: str
     name: str
     prototype_key: str | None
@@ -113,17 +113,17 @@ class DatasetRow(BaseModel):
     date_iso: str | None
 
 
-class Bin(BaseModel):
+class Bin(Message):
     bin: str
     count: int
 
 
-class FacetValue(BaseModel):
+class FacetValue(Message):
     value: Any
     count: int
 
 
-class Dataset(BaseModel):
+class Dataset(Message):
     """One page of the table, and what was counted over all of it."""
 
     total: int

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
-from armarium.api import Params, SourceText
+from armarium.api import Message, Params, SourceText
 from armarium_documents.schemas.fields import (
     Id,
     Ids,
@@ -32,7 +32,7 @@ CONTAINERS = ("folder", "group")
 """Kinds of node that hold others without being a source themselves."""
 
 
-class Document(BaseModel):
+class Document(Message):
     """One node of the project's tree."""
 
     model_config = ConfigDict(extra="allow")
@@ -83,7 +83,7 @@ class DocumentWritten(Document):
     audit_id: str
 
 
-class DocumentPage(BaseModel):
+class DocumentPage(Message):
     """One page of a list of documents."""
 
     items: list[Document]
@@ -93,7 +93,7 @@ class DocumentPage(BaseModel):
     offset: int
 
 
-class Attachments(BaseModel):
+class Attachments(Message):
     """What hangs on the anchor of a view."""
 
     renditions: list[dict[str, Any]]
@@ -102,7 +102,7 @@ class Attachments(BaseModel):
     entity_count: int
 
 
-class DocumentView(BaseModel):
+class DocumentView(Message):
     """A document among its ancestors (root first) and children, with what hangs on it; a skipped half is null."""
 
     ancestors: list[Document]
@@ -203,7 +203,7 @@ class MoveParams(Params):
     after_id: Id | None = None
 
 
-class MoveResult(BaseModel):
+class MoveResult(Message):
     ids: list[str]
     parent_id: str | None
 
@@ -220,7 +220,7 @@ class DeleteParams(Params):
     ids: Ids
 
 
-class DeleteResult(BaseModel):
+class DeleteResult(Message):
     status: Literal["deleted"] = "deleted"
     id: str | None = None
     ids: list[str]

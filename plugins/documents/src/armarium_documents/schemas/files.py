@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 
-from armarium.api import Params, SourceText
+from armarium.api import Message, Params, SourceText
 from armarium_documents.schemas.fields import Id, JsonObject, Language, Name, ScriptCode
 
 
-class Rendition(BaseModel):
+class Rendition(Message):
     """One picture of a document in one pixel frame."""
 
     id: str
@@ -29,7 +29,7 @@ class Rendition(BaseModel):
     created_at: str
 
 
-class RenditionList(BaseModel):
+class RenditionList(Message):
     """Renditions in canonical order: the primary, then by role, then by age."""
 
     items: list[Rendition]
@@ -47,7 +47,7 @@ class PrimaryParams(Params):
     rendition_id: Id
 
 
-class Artifact(BaseModel):
+class Artifact(Message):
     """What a step made of a document."""
 
     id: str
@@ -70,7 +70,7 @@ class Artifact(BaseModel):
     created_at: str
 
 
-class ArtifactPage(BaseModel):
+class ArtifactPage(Message):
     items: list[Artifact]
     count: int
     total: int
@@ -78,7 +78,7 @@ class ArtifactPage(BaseModel):
     offset: int
 
 
-class Representation(BaseModel):
+class Representation(Message):
     """A typed text of a document; with a segment it is a reading."""
 
     id: str
@@ -138,7 +138,7 @@ class RepresentationParams(Params):
     review_state: Literal["source", "draft", "reviewed"] = "source"
 
 
-class Revision(BaseModel):
+class Revision(Message):
     id: str
     representation_id: str
     sequence: int
@@ -186,7 +186,7 @@ class ImportParams(Params):
         return self
 
 
-class ImportStarted(BaseModel):
+class ImportStarted(Message):
     """The job that imports; its steps share `set_id`, so the whole import is one undo."""
 
     job_id: str
@@ -200,7 +200,7 @@ class ImportWritten(ImportStarted):
     audit_id: str
 
 
-class ImportJobArgs(BaseModel):
+class ImportJobArgs(Message):
     """What an import job is given: places on this machine and a folder of the project."""
 
     paths: list[str]
@@ -210,11 +210,11 @@ class ImportJobArgs(BaseModel):
     format: str | None = None
 
 
-class ThumbnailJobArgs(BaseModel):
+class ThumbnailJobArgs(Message):
     document_ids: list[str]
 
 
-class NewPicture(BaseModel):
+class NewPicture(Message):
     """The picture of a new node: bytes that are already in the object store."""
 
     checksum: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -227,7 +227,7 @@ class NewPicture(BaseModel):
     params: JsonObject = Field(default_factory=dict)
 
 
-class NewNode(BaseModel):
+class NewNode(Message):
     """One node of an import batch: `id` is made by the job, so that running a batch again doubles nothing."""
 
     id: Id
@@ -248,7 +248,7 @@ class AddParams(Params):
     nodes: Annotated[list[NewNode], Field(min_length=1, max_length=20_000)]
 
 
-class AddResult(BaseModel):
+class AddResult(Message):
     """The nodes made, and the job that draws their thumbnails (null where none has a picture)."""
 
     ids: list[str]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel
+from armarium.api import Message
 
 
-class RunRow(BaseModel):
+class RunRow(Message):
     """One piece of work on one document; the cost is null unless it was priced."""
 
     kind: Literal["pictures", "embeddings", "names", "lines", "pages", "workflow"]
@@ -21,12 +21,12 @@ class RunRow(BaseModel):
     cost_usd: float | None
 
 
-class RunsOfDocument(BaseModel):
+class RunsOfDocument(Message):
     document_id: str
     rows: list[RunRow]
 
 
-class RunHistory(BaseModel):
+class RunHistory(Message):
     """Each document with its rows, newest first; an unknown id is left out, an unreadable one counted."""
 
     items: list[RunsOfDocument]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field, PrivateAttr
+from pydantic import Field, PrivateAttr
 
-from armarium.api import Params
+from armarium.api import Message, Params
 from armarium_documents.schemas.fields import Id, Ids
 
 Mode = Literal["copy", "move"]
@@ -47,52 +47,52 @@ class TransferOutParams(Params):
     transfer_id: Id
 
 
-class LinkedOriginal(BaseModel):
+class LinkedOriginal(Message):
     """A picture whose bytes lie outside the project; the copy links to the same file."""
 
     document_id: str
     path: str
 
 
-class Word(BaseModel):
+class Word(Message):
     kind: str
     key: str
     id: str
 
 
-class VocabularyUsed(BaseModel):
+class VocabularyUsed(Message):
     """Words (prototypes, kinds of reading) that were there by their key, and those that were made."""
 
     matched: list[Word]
     made: list[Word]
 
 
-class EdgeCut(BaseModel):
+class EdgeCut(Message):
     kind: str
     from_id: str
     to_id: str
     why: str
 
 
-class LeftBehind(BaseModel):
+class LeftBehind(Message):
     kind: str
     id: str
     why: str
 
 
-class NewItem(BaseModel):
+class NewItem(Message):
     source_id: str
     id: str
 
 
-class Cut(BaseModel):
+class Cut(Message):
     kind: Literal["canvas_place", "canvas_link", "workspace_slot", "alias", "sync_tie"]
     id: str
     name: str
     why: str
 
 
-class TransferResult(BaseModel):
+class TransferResult(Message):
     """What a transfer did, or (dry_run) would do. Ids in edges_cut and left_behind are those of the source."""
 
     transfer_id: str | None
@@ -116,7 +116,7 @@ class TransferResult(BaseModel):
     source_audit_id: str | None
 
 
-class TransferOutResult(BaseModel):
+class TransferOutResult(Message):
     """What went to the Trash of the project it left, and what was cut there."""
 
     transfer_id: str

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel
-
-from armarium.api import Params
+from armarium.api import Message, Params
 from armarium_documents.schemas.fields import Id
 
 
-class TrashEntry(BaseModel):
+class TrashEntry(Message):
     """One thing deleted once, with what went along."""
 
     id: str
@@ -32,7 +30,7 @@ class TrashEntry(BaseModel):
     why: str
 
 
-class TrashList(BaseModel):
+class TrashList(Message):
     """The entries, newest first; `total` counts every entry the caller may see."""
 
     items: list[TrashEntry]
@@ -46,7 +44,7 @@ class RestoreParams(Params):
     document_id: Id
 
 
-class RestoreResult(BaseModel):
+class RestoreResult(Message):
     document_id: str
     folder_id: str | None
     folder_name: str | None
@@ -61,14 +59,14 @@ class RestoreWritten(RestoreResult):
     audit_id: str
 
 
-class MovedAway(BaseModel):
+class MovedAway(Message):
     target_path: str
     target_name: str
     count: int
     sentence: str
 
 
-class EmptyPlan(BaseModel):
+class EmptyPlan(Message):
     """What Empty Trash would remove; asking changes nothing."""
 
     items: int
@@ -84,7 +82,7 @@ class EmptyParams(Params):
     """Empty Trash takes no parameters: it removes everything in the Trash."""
 
 
-class Removed(BaseModel):
+class Removed(Message):
     items: int
     documents: int
     statements: int
@@ -92,7 +90,7 @@ class Removed(BaseModel):
     files: int
 
 
-class EmptyResult(BaseModel):
+class EmptyResult(Message):
     removed: Removed
     bytes_freed: int
     snapshot_id: str | None

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
-from armarium.api import Params, SourceText
+from armarium.api import Message, Params, SourceText
 
 LanguageMap = dict[str, list[str]]
 Resource = dict[str, Any]
 
 
-class _Linked(BaseModel):
+class _Linked(Message):
     model_config = ConfigDict(extra="allow", populate_by_name=True)
 
 
@@ -86,7 +86,7 @@ class ImportManifest(Params):
     name: Annotated[str, Field(min_length=1, max_length=500)] | None = None
 
 
-class ManifestImported(BaseModel):
+class ManifestImported(Message):
     """What an import made: a folder with a page for each canvas, none of them with a picture yet."""
 
     document_id: str
@@ -114,7 +114,7 @@ class FetchImages(Params):
     document_ids: Annotated[list[str], Field(min_length=1, max_length=10_000)]
 
 
-class JobStarted(BaseModel):
+class JobStarted(Message):
     """A job in the queue. Its steps share `set_id`, by which they are undone together."""
 
     job_id: str
@@ -140,16 +140,16 @@ class AttachImage(Params):
     source_url: Annotated[str, Field(max_length=4500)]
 
 
-class ImageAttached(BaseModel):
+class ImageAttached(Message):
     document_id: str
     rendition_id: str
 
 
-class ManifestJobArgs(BaseModel):
+class ManifestJobArgs(Message):
     url: str
     parent_id: str
     name: str | None = None
 
 
-class ImagesJobArgs(BaseModel):
+class ImagesJobArgs(Message):
     document_ids: list[str]

@@ -13,9 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
-
-from armarium.api import JobContext, JobKind, ServiceError, json_text, raw_of
+from armarium.api import JobContext, JobKind, Message, ServiceError, json_text, raw_of
 from armarium_documents.api import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, named_files, walk_folder
 from armarium_formats.actions.importing import make_ready
 from armarium_formats.batches.names import Folder, is_companion
@@ -41,7 +39,7 @@ SAVED_EVERY = 50
 _LEFT = LAYOUT_SUFFIXES | TEXT_SUFFIXES
 
 
-class LayoutJobArgs(BaseModel):
+class LayoutJobArgs(Message):
     """What was imported, and the set that its steps belong to."""
 
     paths: list[str]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, PrivateAttr
+from pydantic import Field, PrivateAttr
 
-from armarium.api import Params, SourceText
+from armarium.api import Message, Params, SourceText
 
 MAX_FILES = 10_000
 """Files of one batch."""
@@ -64,7 +64,7 @@ class IngestFiles(_Batch):
     link: bool = False
 
 
-class IngestedDocument(BaseModel):
+class IngestedDocument(Message):
     """A file that became a document; `path` is where it lies on this machine, null where it was sent."""
 
     id: str
@@ -72,7 +72,7 @@ class IngestedDocument(BaseModel):
     path: str | None
 
 
-class IngestedPass(BaseModel):
+class IngestedPass(Message):
     """A page of a layout file that became a pass: `paired_by` tells how its picture was found."""
 
     pass_id: str
@@ -82,12 +82,12 @@ class IngestedPass(BaseModel):
     notes: list[str]
 
 
-class NotTaken(BaseModel):
+class NotTaken(Message):
     file: str
     why: str
 
 
-class Ingested(BaseModel):
+class Ingested(Message):
     """What came in, what did not and why; the job draws thumbnails onward, null where no picture came in."""
 
     documents: list[IngestedDocument]

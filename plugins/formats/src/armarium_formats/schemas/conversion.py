@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from armarium.api import Params
+from armarium.api import Message, Params
 
 
 class StartConversion(Params):
     """Nothing to choose: what is left is converted."""
 
 
-class ConversionStarted(BaseModel):
+class ConversionStarted(Message):
     run_id: str
     total: int
 
@@ -22,19 +22,19 @@ class SeenConversion(Params):
     run_id: Annotated[str, Field(min_length=1, max_length=64)]
 
 
-class ConvertedCounts(BaseModel):
+class ConvertedCounts(Message):
     passes: int
     segments: int
     readings: int
 
 
-class ConversionProblem(BaseModel):
+class ConversionProblem(Message):
     artifact_id: str
     document_id: str
     why: str
 
 
-class ConversionStatus(BaseModel):
+class ConversionStatus(Message):
     """`done`, `total` and `left` count older results (artifacts with boxes); `left` is what is unconverted now."""
 
     state: Literal["none", "waiting", "running", "done", "failed"]

@@ -6,12 +6,12 @@ import hashlib
 from functools import cached_property
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, PrivateAttr
+from pydantic import Field, PrivateAttr
 
-from armarium.api import Params, SourceText
+from armarium.api import Message, Params, SourceText
 
 
-class FormatInfo(BaseModel):
+class FormatInfo(Message):
     """A format this build knows."""
 
     name: str
@@ -23,7 +23,7 @@ class FormatInfo(BaseModel):
     versions: list[str]
 
 
-class FormatList(BaseModel):
+class FormatList(Message):
     items: list[FormatInfo]
     count: int
 
@@ -80,21 +80,21 @@ class ImportSeveral(Params):
     files: Annotated[list[ImportFile], Field(min_length=1, max_length=500)]
 
 
-class Counts(BaseModel):
+class Counts(Message):
     region: int = 0
     line: int = 0
     word: int = 0
     readings: int = 0
 
 
-class Kept(BaseModel):
+class Kept(Message):
     """Something the model has no field for, kept for the way back."""
 
     what: str
     count: int
 
 
-class Imported(BaseModel):
+class Imported(Message):
     pass_id: str
     name: str
     format: str
@@ -106,7 +106,7 @@ class Imported(BaseModel):
     notes: list[str]
 
 
-class ImportedSeveral(BaseModel):
+class ImportedSeveral(Message):
     items: list[Imported]
     count: int
 
@@ -115,13 +115,13 @@ class ImportedAnswer(Imported):
     audit_id: str
 
 
-class LossOut(BaseModel):
+class LossOut(Message):
     what: str
     count: int
     why: str
 
 
-class Choices(BaseModel):
+class Choices(Message):
     """What was exported, and by which rule it was chosen."""
 
     document_id: str
@@ -135,7 +135,7 @@ class Choices(BaseModel):
     notes: list[str]
 
 
-class Exported(BaseModel):
+class Exported(Message):
     format: str
     filename: str
     content: str
@@ -150,7 +150,7 @@ class CheckFile(Params):
     format: Annotated[str, Field(max_length=100)] | None = None
 
 
-class CheckedPage(BaseModel):
+class CheckedPage(Message):
     """A page of a file: `refused` says why an import would refuse it."""
 
     number: int
@@ -164,7 +164,7 @@ class CheckedPage(BaseModel):
     refused: str | None
 
 
-class FormatLosses(BaseModel):
+class FormatLosses(Message):
     """What a format would lose of the file, and what is wrong with what it writes."""
 
     format: str
@@ -172,7 +172,7 @@ class FormatLosses(BaseModel):
     problems: list[str]
 
 
-class CheckedFile(BaseModel):
+class CheckedFile(Message):
     """What a file is; `valid` is null where its version has no schema here."""
 
     filename: str

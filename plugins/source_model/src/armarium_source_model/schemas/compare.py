@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 
-from armarium.api import Params
+from armarium.api import Message, Params
 from armarium_source_model.schemas.fields import Frozen, Id, Word
 
 PolicyName = Literal["diplomatic", "layout-insensitive", "lenient", "accent-blind"]
@@ -33,7 +33,7 @@ class CompareBody(Params):
     reference_checked_by: Word | None = None
 
 
-class ScoreOut(BaseModel):
+class ScoreOut(Message):
     policy: str
     policy_description: str
     distance: int
@@ -42,7 +42,7 @@ class ScoreOut(BaseModel):
     rate: float
 
 
-class Comparison(BaseModel):
+class Comparison(Message):
     document_id: str
     measure: Literal["agreement", "cer"]
     reference_label: str

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
-from armarium.api import SourceText
+from armarium.api import Message, SourceText
 
 Id = Annotated[str, Field(min_length=1, max_length=128)]
 Ids = Annotated[list[Id], Field(min_length=1, max_length=10_000)]
@@ -31,7 +31,7 @@ ReadingText = Annotated[SourceText, Field(min_length=1, max_length=1_000_000)]
 """The words of a reading, kept exactly as sent."""
 
 
-class Frozen(BaseModel):
+class Frozen(Message):
     """Base of a value inside a request: an unknown field is refused."""
 
     model_config = ConfigDict(extra="forbid")
@@ -75,7 +75,7 @@ class Cell(Frozen):
     column_span: Annotated[int, Field(ge=1, le=100_000)] = 1
 
 
-class ProvenanceOut(BaseModel):
+class ProvenanceOut(Message):
     """Who made a row; set by the engine."""
 
     provenance_kind: str

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
-from armarium.api import Params, SourceText
+from armarium.api import Message, Params, SourceText
 from armarium_source_model.schemas.fields import (
     Count,
     Fraction,
@@ -73,7 +73,7 @@ class Merged(SegmentOut):
     audit_id: str | None = None
 
 
-class Split(BaseModel):
+class Split(Message):
     """The parts, the one with the original id first."""
 
     segment_ids: list[str]
@@ -81,7 +81,7 @@ class Split(BaseModel):
     audit_id: str | None = None
 
 
-class MatchOut(BaseModel):
+class MatchOut(Message):
     id: str
     document_id: str
     from_segment_id: str
@@ -100,31 +100,31 @@ class WrittenMatch(MatchOut):
     audit_id: str | None = None
 
 
-class MatchList(BaseModel):
+class MatchList(Message):
     document_id: str
     items: list[MatchOut]
     count: int
 
 
-class CarriedItem(BaseModel):
+class CarriedItem(Message):
     kind: str
     original_id: str
     copy_id: str
 
 
-class NotCarriedItem(BaseModel):
+class NotCarriedItem(Message):
     kind: str
     original_id: str | None = None
     why: str
 
 
-class Carried(BaseModel):
+class Carried(Message):
     carried: list[CarriedItem]
     not_carried: list[NotCarriedItem]
     audit_id: str | None = None
 
 
-class Reference(BaseModel):
+class Reference(Message):
     reference: str
     segment_id: str
     library_uuid: str
@@ -143,12 +143,12 @@ class LocationRequest(Params):
     anchor: SourceAnchor | None = None
 
 
-class PathStep(BaseModel):
+class PathStep(Message):
     id: str
     name: str
 
 
-class LocationOut(BaseModel):
+class LocationOut(Message):
     documentId: str
     pageId: str | None
     path: list[PathStep]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
-from armarium.api import Params
+from armarium.api import Message, Params
 from armarium_source_model.schemas.fields import Fraction, Id, Word
 
 EndKind = Literal["segment", "note", "document", "claim", "canvas_item", "entity", "uri"]
@@ -30,19 +30,19 @@ class LinkId(Params):
     link_id: Id
 
 
-class LinkResult(BaseModel):
+class LinkResult(Message):
     link_id: str
     link_type: str
     directed: bool
 
 
-class LinkWritten(BaseModel):
+class LinkWritten(Message):
     ok: bool
     result: LinkResult
     audit_id: str | None = None
 
 
-class LinkFromEnd(BaseModel):
+class LinkFromEnd(Message):
     id: str
     link_type: str
     label: str
@@ -55,24 +55,24 @@ class LinkFromEnd(BaseModel):
     deleted_at: str | None
 
 
-class LinksOf(BaseModel):
+class LinksOf(Message):
     end_id: str
     links: list[LinkFromEnd]
 
 
-class LinkTypeOut(BaseModel):
+class LinkTypeOut(Message):
     key: str
     label: str
     inverse_label: str
     builtin: bool
 
 
-class LinkTypes(BaseModel):
+class LinkTypes(Message):
     types: list[LinkTypeOut]
     aliases: dict[str, str]
 
 
-class NamedSegment(BaseModel):
+class NamedSegment(Message):
     segment_id: str
     document_id: str
     entity_id: str | None
@@ -80,7 +80,7 @@ class NamedSegment(BaseModel):
     link_id: str
 
 
-class Naming(BaseModel):
+class Naming(Message):
     uri: str | None
     authority: str | None
     authority_id: str | None

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel
-
-from armarium.api import Params
+from armarium.api import Message, Params
 from armarium_source_model.schemas.fields import Fraction, Id, Name, ProvenanceOut, Version, Word
 
 AS_WRITTEN, FLOW = "as-written", "flow"
@@ -59,13 +57,13 @@ class WrittenOrder(OrderOut):
     audit_id: str | None = None
 
 
-class OrderList(BaseModel):
+class OrderList(Message):
     document_id: str
     items: list[OrderOut]
     count: int
 
 
-class EntryOut(BaseModel):
+class EntryOut(Message):
     id: str
     order_id: str
     segment_id: str
@@ -81,32 +79,32 @@ class WrittenEntry(EntryOut):
     audit_id: str | None = None
 
 
-class EntryList(BaseModel):
+class EntryList(Message):
     order_id: str
     parent_entry_id: str | None
     items: list[EntryOut]
     count: int
 
 
-class Neighbour(BaseModel):
+class Neighbour(Message):
     entry_id: str
     segment_id: str
 
 
-class Neighbours(BaseModel):
+class Neighbours(Message):
     order_id: str
     segment_id: str
     before: Neighbour | None
     after: Neighbour | None
 
 
-class Removed(BaseModel):
+class Removed(Message):
     status: str
     id: str
     audit_id: str | None = None
 
 
-class Flow(BaseModel):
+class Flow(Message):
     order_id: str
     name: str
     document_id: str
@@ -114,6 +112,6 @@ class Flow(BaseModel):
     pages_back: int
 
 
-class FlowList(BaseModel):
+class FlowList(Message):
     document_id: str
     flows: list[Flow]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from armarium.api import Params, SourceText
+from armarium.api import Message, Params, SourceText
 from armarium_source_model.schemas.fields import (
     Fraction,
     Id,
@@ -80,7 +80,7 @@ class KindCreate(Params):
     label: Word
 
 
-class KindOut(BaseModel):
+class KindOut(Message):
     key: str
     label: str
     builtin: bool
@@ -111,20 +111,20 @@ class ReadingOut(ProvenanceOut):
     stale: bool
 
 
-class CountingOut(BaseModel):
+class CountingOut(Message):
     representation_id: str | None
     basis: str
     labelled_machine: bool
 
 
-class ReadingList(BaseModel):
+class ReadingList(Message):
     segment_id: str
     items: list[ReadingOut]
     count: int
     counting: dict[str, CountingOut]
 
 
-class Unplaced(BaseModel):
+class Unplaced(Message):
     id: str
     why: str
 
@@ -134,7 +134,7 @@ class WrittenReading(ReadingOut):
     audit_id: str | None = None
 
 
-class ChoiceOut(BaseModel):
+class ChoiceOut(Message):
     segment_id: str
     kind: str
     representation_id: str | None
@@ -142,11 +142,11 @@ class ChoiceOut(BaseModel):
     audit_id: str | None = None
 
 
-class TakenReadings(BaseModel):
+class TakenReadings(Message):
     representation_ids: list[str]
 
 
-class TextSpan(BaseModel):
+class TextSpan(Message):
     char_start: int
     char_end: int
     segment_id: str
@@ -154,13 +154,13 @@ class TextSpan(BaseModel):
     direction: str
 
 
-class OmittedSegment(BaseModel):
+class OmittedSegment(Message):
     segment_id: str
     reason: str
     pass_id: str | None = None
 
 
-class PageText(BaseModel):
+class PageText(Message):
     document_id: str
     text: str
     pass_id: str | None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
-from armarium.api import Params, SourceText
+from armarium.api import Message, Params, SourceText
 from armarium_source_model.schemas.fields import (
     Cell,
     Direction,
@@ -208,7 +208,7 @@ class PassOut(ProvenanceOut):
     deleted_at: str | None
 
 
-class SegmentListResponse(BaseModel):
+class SegmentListResponse(Message):
     document_id: str
     passes: list[PassOut]
     segments: list[SegmentOut]
@@ -222,18 +222,18 @@ class WrittenSegment(SegmentOut):
     audit_id: str | None = None
 
 
-class WrittenSegments(BaseModel):
+class WrittenSegments(Message):
     items: list[SegmentOut]
     count: int
     audit_id: str | None = None
 
 
-class TouchedSegments(BaseModel):
+class TouchedSegments(Message):
     segment_ids: list[str]
     audit_id: str | None = None
 
 
-class ForwardingOut(BaseModel):
+class ForwardingOut(Message):
     id: str
     sequence: int
     document_id: str
@@ -246,7 +246,7 @@ class ForwardingOut(BaseModel):
     created_at: str
 
 
-class SegmentView(BaseModel):
+class SegmentView(Message):
     """One segment by its id; where the id was merged, split or deleted, what became of it."""
 
     segment: SegmentOut | None
@@ -256,7 +256,7 @@ class SegmentView(BaseModel):
     deleted: bool
 
 
-class SegmentVersionOut(BaseModel):
+class SegmentVersionOut(Message):
     segment_id: str
     version: int
     kind: str
@@ -277,13 +277,13 @@ class SegmentVersionOut(BaseModel):
     created_at: str
 
 
-class SegmentVersionList(BaseModel):
+class SegmentVersionList(Message):
     segment_id: str
     items: list[SegmentVersionOut]
     count: int
 
 
-class TakenLines(BaseModel):
+class TakenLines(Message):
     pass_id: str
     segment_ids: list[str]
 
@@ -292,7 +292,7 @@ class ConvertPage(Params):
     document_id: Id
 
 
-class ConvertedPass(BaseModel):
+class ConvertedPass(Message):
     artifact_id: str
     pass_id: str
     segments: int
@@ -300,7 +300,7 @@ class ConvertedPass(BaseModel):
     left_out: int
 
 
-class ConvertedPage(BaseModel):
+class ConvertedPage(Message):
     """What became of each of the page's older blobs; left_out counts boxes of which no rect could be held."""
 
     document_id: str

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from armarium.api import Params
+from armarium.api import Message, Params
 from armarium_source_model.schemas.fields import Id
 
 KEYS = ("language", "script", "direction")
@@ -29,7 +29,7 @@ class SettingClear(Params):
     target_id: Id | None = None
 
 
-class ResolvedSetting(BaseModel):
+class ResolvedSetting(Message):
     key: Literal["language", "script", "direction", "encoding"]
     value: str | None
     status: Literal["known", "unknown", "never-determined"]
@@ -38,7 +38,7 @@ class ResolvedSetting(BaseModel):
     source: Literal["person", "run", "import", "derived"]
 
 
-class ResolvedSettings(BaseModel):
+class ResolvedSettings(Message):
     document_id: str | None
     segment_id: str | None
     settings: list[ResolvedSetting]
