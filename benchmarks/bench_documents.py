@@ -74,27 +74,24 @@ def add_letters(engine: Engine, library: Library, made: list[Letter]) -> str:
     folder = (engine.run(library, "document.create", {"name": "Letters"}, OWNER).result or {})["id"]
     moment = "2026-01-01T00:00:00.000Z"
     for start in range(0, len(made), BATCH):
-        Stock.rows = [
-            tuple(_values(one, folder, moment)[column] for column in COLUMNS)
-            for one in made[start : start + BATCH]
-        ]
+        Stock.rows = [_row(one, folder, moment) for one in made[start : start + BATCH]]
         engine.run(library, "bench_documents.fill", {}, OWNER)
     Stock.rows = []
     return str(folder)
 
 
-def _values(one: Letter, folder: str, moment: str) -> dict[str, object]:
+def _row(one: Letter, folder: str, moment: str) -> tuple[object, ...]:
     values: dict[str, object] = dict.fromkeys(COLUMNS)
     values |= {"attributes": json_text(one.attributes()), "metadata": "{}", "source_metadata": "{}"}
     values |= {"id": one.id, "name": one.name, "parent_id": folder, "sort_order": one.sort_order}
     values |= {
         "node_kind": "document",
         "doc_type": "file",
-        "source_authority": "archival",
-        "status": "unprocessed",
+        "source_authority": "unknown",
+        "status": "pending",
     }
     values |= dict.fromkeys(
         ("is_read", "is_starred", "is_flagged", "is_locked", "exclude_from_processing"), 0
     )
     values |= {"provenance_chain": "[]", "created_at": moment, "updated_at": moment}
-    return values
+    return tuple(values.values())
