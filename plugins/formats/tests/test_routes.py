@@ -131,3 +131,18 @@ def test_a_readable_format_is_409_and_an_invalid_export_500(
     assert (broken.status_code, broken.json()["code"]) == (500, "schema_invalid")
     assert broken.json()["problems"] == ["it is spoiled"]
     assert "content" not in broken.json()
+
+
+def test_a_file_beside_the_file_gives_its_words(client: TestClient, page_document: str) -> None:
+    labels = b"0 0.5 0.5 0.5 0.5\n"
+    sent = [
+        ("file", ("1.txt", labels, "text/plain")),
+        ("companions", ("classes.txt", b"marginalia\n", "text/plain")),
+    ]
+    address = f"/api/documents/{page_document}/import"
+    answer = client.post(address, files=sent)
+    # The page has no picture, and labels count in fractions of one.
+    assert (answer.status_code, answer.json()["code"]) == (422, "no_page_size")
+    sent[1] = ("companions", ("classes.txt", b"x" * (16 * 1024 * 1024 + 1), "text/plain"))
+    answer = client.post(address, files=sent)
+    assert (answer.status_code, answer.json()["code"]) == (413, "companion_too_large")
