@@ -119,7 +119,12 @@ def _ways() -> tuple[list[str], list[str]]:
     if importlib.util.find_spec("ensurepip") is not None:
         return [sys.executable, "-m", "venv", "--clear"], []
     if importlib.util.find_spec("pip") is not None:
-        return [sys.executable, "-m", "venv", "--clear", "--without-pip"], [sys.executable, "-m", "pip", "--python"]
+        return [sys.executable, "-m", "venv", "--clear", "--without-pip"], [
+            sys.executable,
+            "-m",
+            "pip",
+            "--python",
+        ]
     uv = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
     if uv is not None:
         return [uv, "venv", "--seed", "--python", sys.executable], []
