@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy.exc import IntegrityError
 
 from armarium import history
+from armarium.db import raw_of
 from armarium.engine import Engine
 from armarium.libraries import Library
 from armarium.packages import DATABASE
@@ -151,3 +152,14 @@ def test_purged_rows_leave_no_image_and_their_steps_are_gone(
     with pytest.raises(ServiceError) as refused:
         shelf_engine.undo(shelf_library, [made.audit_id], LOCAL_OWNER)
     assert refused.value.fields["reason"] == "gone"
+
+
+def test_a_read_sees_one_snapshot_with_bare_statements_too(run, shelf_library: Library) -> None:
+    run("shelf.create", name="A")
+    with shelf_library.db.read() as conn:
+        raw = raw_of(conn)
+        before = raw.execute("SELECT count(*) FROM shelf").fetchone()
+        run("shelf.create", name="B")
+        assert raw.execute("SELECT count(*) FROM shelf").fetchone() == before
+    with shelf_library.db.read() as conn:
+        assert raw_of(conn).execute("SELECT count(*) FROM shelf").fetchone() == (2,)

@@ -110,6 +110,8 @@ class Database:
         """A query-only connection that sees one snapshot from its first query to the end of the block."""
         with self._readers.connect() as conn:
             try:
+                # Begun here, not by SQLAlchemy at its first statement: bare statements of one block see one snapshot too.
+                conn.begin()
                 yield conn
             except DBAPIError as error:
                 raise told(error, self.path) from error

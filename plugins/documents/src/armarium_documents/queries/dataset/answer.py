@@ -48,8 +48,8 @@ def dataset_in_columns(library: Library, query: DatasetQuery) -> dict[str, Any]:
     with library.db.read() as conn:
         raw, held = raw_of(conn), table_of(library)
         with held.lock:
-            # The transaction begins under the lock: it never sees less than the columns hold already.
-            conn.begin()
+            # The first statement, which takes the snapshot, is made under the lock: it never sees less than the columns
+            # hold already.
             try:
                 found = found_in_columns(raw, held, query)
             except TooMuch:
