@@ -16,6 +16,7 @@ class Drivers:
 
     def __init__(self) -> None:
         self._given: dict[str, dict[str, Any]] = {}
+        self._loaded: dict[tuple[str, str], Any] = {}
         self._found: dict[str, set[str]] = {}
         self._refused: dict[str, dict[str, str]] = {}
 
@@ -31,6 +32,8 @@ class Drivers:
         """The driver class *name* of *group*; NotFound naming the drivers there are."""
         if name in self._given.get(group, {}):
             return self._given[group][name]
+        if (group, name) in self._loaded:
+            return self._loaded[group, name]
         what = group.removeprefix("armarium.").rstrip("s")
         if name not in self._entries(group):
             known = ", ".join(self.names(group)) or "none"
@@ -38,7 +41,7 @@ class Drivers:
         from stevedore import DriverManager
 
         try:
-            return DriverManager(group, name, invoke_on_load=False).driver
+            driver = DriverManager(group, name, invoke_on_load=False).driver
         except Exception as error:
             why = f"It does not import: {type(error).__name__}: {error}"
             log.warning("driver %s of %s refused: %s", name, group, why)
@@ -46,6 +49,8 @@ class Drivers:
             raise NotFound(
                 f"The {what} {name} is installed and does not load. {why}", code="driver_broken"
             ) from error
+        self._loaded[group, name] = driver
+        return driver
 
     def refused(self, group: str) -> dict[str, str]:
         """Drivers of *group* that were asked for and did not load, each with the reason."""

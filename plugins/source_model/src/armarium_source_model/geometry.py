@@ -101,7 +101,11 @@ def validate_polygon(polygon: Points, rect: Rect | None = None, *, what: str = "
     validate_points(polygon, least=3, what=what, rect=rect)
     (ax, ay), (bx, by), (cx, cy) = polygon[:3]
     if abs((bx - ax) * (cy - ay) - (by - ay) * (cx - ax)) > 1e-14:
-        return  # three of its points suffice, and nearly always the first three do
+        return  # three of its points suffice, and often the first three do
+    third = len(polygon) // 3
+    (bx, by), (cx, cy) = polygon[third], polygon[2 * third]
+    if abs((bx - ax) * (cy - ay) - (by - ay) * (cx - ax)) > 1e-14:
+        return  # a long outline begins along one side; these three stand on different ones
     far = max(polygon, key=lambda point: abs(point[0] - ax) + abs(point[1] - ay))
     dx, dy = far[0] - ax, far[1] - ay
     if all(abs(dx * (point[1] - ay) - dy * (point[0] - ax)) <= 1e-14 for point in polygon):
