@@ -99,11 +99,14 @@ def _cutting(library: Library, checksum: str, places: itertools.cycle[tuple[int,
 
 
 def _shrinking(library: Library, checksum: str) -> Callable[[], None]:
-    from armarium_documents.pictures import write_thumbnail
+    from armarium_documents.pictures import thumbnail_draft, write_thumbnail
 
     def shrink() -> None:
         image = open_image(
-            library.objects.path(checksum), shrink_to=(2 * SIDE, 2 * SIDE), max_pixels=MOST, name="page.jpg"
+            library.objects.path(checksum),
+            shrink_to=thumbnail_draft(WIDTH, HEIGHT),
+            max_pixels=MOST,
+            name="page.jpg",
         )
         write_thumbnail(library, checksum, image)
 

@@ -87,8 +87,9 @@ def take_in(library: Library, path: Path, *, max_pixels: int, link: bool = False
     if info.frames > 1:
         checksum = _put(library.objects, path, before, link)
         return SourceFile(checksum, before[2], info.mime_type, info.frames)
-    side = 2 * THUMBNAIL_SIDE
-    image = open_image(path, max_pixels=max_pixels, shrink_to=(side, side), name=_IT)
+    image = open_image(
+        path, max_pixels=max_pixels, shrink_to=thumbnail_draft(info.width, info.height), name=_IT
+    )
     # Pillow turns a TIFF by itself when it decodes it; of the others only the header says how they stand.
     width, height = image.size if info.format == "TIFF" else info.upright_size
     checksum = _put(library.objects, path, before, link)
@@ -221,6 +222,15 @@ def _draw_ahead(library: Library, checksum: str, image: Image.Image) -> None:
     """Draw the thumbnail while the picture is decoded anyway; where that fails, the job `thumbnails` tells why."""
     with suppress(OSError, ValueError):
         write_thumbnail(library, checksum, image)
+
+
+def thumbnail_draft(width: int, height: int) -> tuple[int, int]:
+    """The size a JPEG of *width* by *height* pixels, as stored, may be decoded at to draw its thumbnail.
+
+    Half as large again as the thumbnail: what the decoder leaves out on the way is what it shrinks best itself.
+    """
+    scale = min(1.0, 1.5 * THUMBNAIL_SIDE / max(width, height))
+    return max(1, int(width * scale)), max(1, int(height * scale))
 
 
 def write_thumbnail(library: Library, checksum: str, image: Image.Image) -> tuple[int, int, int]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import JobContext, JobKind, ServiceError, now, open_image, raw_of
-from armarium_documents.pictures import write_thumbnail
-from armarium_documents.queries.files import THUMBNAIL_SIDE, primary_row, thumbnail_path
+from armarium.api import JobContext, JobKind, ServiceError, image_info, now, open_image, raw_of
+from armarium_documents.pictures import thumbnail_draft, write_thumbnail
+from armarium_documents.queries.files import primary_row, thumbnail_path
 from armarium_documents.schemas.files import ThumbnailJobArgs
 
 BATCH = 32
@@ -50,11 +50,12 @@ def _row(ctx: JobContext, document_id: str) -> tuple[object, ...] | None:
         size = path.stat().st_size
     else:
         library.objects.size(picture.checksum)
-        side = 2 * THUMBNAIL_SIDE
+        stored, limit = library.objects.path(picture.checksum), ctx.engine.settings.max_image_pixels
+        info = image_info(stored, max_pixels=limit, name=document_id)
         image = open_image(
-            library.objects.path(picture.checksum),
-            shrink_to=(side, side),
-            max_pixels=ctx.engine.settings.max_image_pixels,
+            stored,
+            shrink_to=thumbnail_draft(info.width, info.height),
+            max_pixels=limit,
             name=document_id,
         )
         width, height, size = write_thumbnail(library, picture.checksum, image)
