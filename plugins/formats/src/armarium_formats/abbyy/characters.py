@@ -11,6 +11,7 @@ from armarium_formats.abbyy.languages import language_of
 from armarium_formats.abbyy.shapes import box_of, corners, surround
 from armarium_formats.markup.fragments import local_name
 from armarium_formats.markup.noting import Notes
+from armarium_formats.numbers import whole
 from armarium_formats.page_model import PageSegment, PageText
 
 if TYPE_CHECKING:
@@ -102,9 +103,9 @@ class Characters:
         box = box_of(element)
         if box is not None:
             word.boxes.append(box)
-        confidence = element.get("charConfidence", "")
-        if confidence.isdecimal() and int(confidence[:6]) <= 100:
-            word.confidences.append(int(confidence))
+        confidence = whole(element.get("charConfidence"))
+        if confidence is not None and confidence <= 100:
+            word.confidences.append(confidence)
         word.stated.append(
             ",".join(str(element.get(key, "")) for key in ("l", "t", "r", "b", "charConfidence"))
         )

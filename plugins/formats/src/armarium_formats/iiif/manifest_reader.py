@@ -17,6 +17,7 @@ import orjson
 
 from armarium_formats.iiif.errors import MAX_CANVASES, ManifestTooLarge, NotAManifest, TooManyCanvases
 from armarium_formats.iiif.texts import plain_text
+from armarium_formats.numbers import whole
 
 Json = dict[str, Any]
 
@@ -281,8 +282,8 @@ def _size(value: Json) -> tuple[int, int] | tuple[None, None]:
     sides = []
     for name in ("width", "height"):
         side = value.get(name)
-        if isinstance(side, str) and side.isascii() and side.isdigit() and len(side) < 8:
-            side = int(side)
+        if isinstance(side, str):
+            side = whole(side)
         if isinstance(side, bool) or not isinstance(side, int | float) or not math.isfinite(side):
             return None, None
         if not 1 <= side <= MAX_SIDE:

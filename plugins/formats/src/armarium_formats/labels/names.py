@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from armarium_formats.decoding import decode
+from armarium_formats.numbers import whole
 
 MAX_CLASSES: Final = 10_000
 _LISTS: Final = frozenset(
@@ -73,9 +74,7 @@ def _of_json(text: str) -> dict[int, str]:
         return {}
     names = found.get("categories", found.get("names"))
     if isinstance(names, dict):
-        return {
-            int(key): str(value) for key, value in names.items() if str(key).isdecimal() and len(str(key)) < 7
-        }
+        return {number: str(value) for key, value in names.items() if (number := whole(key)) is not None}
     if not isinstance(names, list):
         return {}
     pairs: dict[int, str] = {}

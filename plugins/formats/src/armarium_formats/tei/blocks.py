@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from armarium_formats.numbers import whole
 from armarium_formats.page_model import PageSegment
 from armarium_formats.tei.keeping import attributes, name_of
 from armarium_formats.tei.surfaces import stated_id
@@ -142,7 +143,7 @@ def cells_of(table: etree._Element) -> dict[etree._Element, dict[str, int]]:
         column = 0
         for cell in row.iterchildren("{*}cell"):
             spans = _count(cell.get("rows")), _count(cell.get("cols"))
-            stated = _number(row.get("n")), _number(cell.get("n"))
+            stated = whole(row.get("n")), whole(cell.get("n"))
             place = (number, column) if stated[0] is None or stated[1] is None else (stated[0], stated[1])
             found[cell] = {
                 "row": place[0],
@@ -154,9 +155,5 @@ def cells_of(table: etree._Element) -> dict[etree._Element, dict[str, int]]:
     return found
 
 
-def _number(stated: str | None) -> int | None:
-    return int(stated) if stated and stated.isascii() and stated.isdigit() and len(stated) < 7 else None
-
-
 def _count(stated: str | None) -> int:
-    return max(1, _number(stated) or 1) if stated is None or len(stated) < 5 else 1
+    return max(1, whole(stated) or 1) if stated is None or len(stated) < 5 else 1

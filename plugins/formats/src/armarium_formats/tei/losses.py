@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armarium_formats.driver import Loss
+from armarium_formats.numbers import whole
 from armarium_formats.page_model import PageModel, PageOrder
 
 
@@ -33,11 +34,11 @@ def losses_of(page: PageModel) -> list[Loss]:
     found += [
         Loss(
             f"element {what} of the text",
-            int(count),
+            count,
             "the profile has blocks with lines, one after the other",
         )
-        for what, count in left.items()
-        if count.isdigit()
+        for what, stated in left.items()
+        if (count := whole(stated)) is not None
     ]
     return found
 

@@ -1,0 +1,65 @@
+"""Numbers as files state them: a digit that is no number, or one without end, costs that number and never the file."""
+
+from __future__ import annotations
+
+import pytest
+
+from armarium_formats.abbyy.driver import Abbyy
+from armarium_formats.driver import ReadContext
+from armarium_formats.numbers import signed, whole
+from armarium_formats.page_model import PageModel
+from armarium_formats.pagexml.driver import PageXml
+from armarium_formats.tei.losses import losses_of
+
+ODD = ["²", "٣", "9" * 5000, "--1", "1.5", "", " 1", "1\n"]
+
+PAGE = """<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15">
+<Page imageWidth="100" imageHeight="100" imageFilename="a.jpg"><ReadingOrder><OrderedGroup id="g">
+<RegionRefIndexed index="{}" regionRef="a"/><RegionRefIndexed index="0" regionRef="b"/></OrderedGroup></ReadingOrder>
+<TextRegion id="a"><Coords points="0,0 9,0 9,9"/>
+<TextEquiv index="{}"><Unicode>one</Unicode></TextEquiv><TextEquiv index="0"><Unicode>two</Unicode></TextEquiv>
+</TextRegion><TextRegion id="b"><Coords points="0,0 9,0 9,9"/></TextRegion></Page></PcGts>"""
+
+FINE_READER = """<document xmlns="http://www.abbyy.com/FineReader_xml/FineReader10-schema-v1.xml">
+<page width="100" height="100"><block blockType="Text" l="0" t="0" r="90" b="90"><text><par>
+<line baseline="20" l="0" t="0" r="90" b="20"><formatting>
+<charParams l="0" t="0" r="9" b="20" wordStart="true" charConfidence="{}">a</charParams>
+</formatting></line></par></text></block></page></document>"""
+
+
+@pytest.mark.parametrize("stated", [*ODD, None, 3])
+def test_what_is_no_whole_number_is_none(stated: object) -> None:
+    assert whole(stated) is None
+    assert signed(stated) is None
+
+
+def test_whole_numbers_are_numbers() -> None:
+    assert [whole(one) for one in ("0", "007", "999999999", "-1", "-0")] == [0, 7, 999_999_999, None, None]
+    assert [signed(one) for one in ("0", "-12", "999999999")] == [0, -12, 999_999_999]
+
+
+@pytest.mark.parametrize("stated", ODD)
+def test_an_odd_index_of_a_page_file_counts_as_none(stated: str) -> None:
+    data = PAGE.format(stated.strip("\n"), stated.strip("\n")).encode()
+    page = PageXml().read(data, ReadContext("a.xml"))[0]
+    assert [text.text for text in page.segments[0].texts] == ["two", "one"]
+    assert page.order is not None
+    assert {node.segment_id for node in page.order.items} == {"a", "b"}
+
+
+def test_an_index_below_0_stands_first() -> None:
+    page = PageXml().read(PAGE.format("-1", "0").encode(), ReadContext("a.xml"))[0]
+    assert page.order is not None
+    assert [node.segment_id for node in page.order.items] == ["a", "b"]
+
+
+@pytest.mark.parametrize("stated", ["²", "000000" + "9" * 5000, "101"])
+def test_an_odd_confidence_of_a_character_is_left_out(stated: str) -> None:
+    page = Abbyy().read(FINE_READER.format(stated).encode(), ReadContext("a.xml"))[0]
+    assert [text.text for line in page.of_kind("line") for text in line.texts] == ["a"]
+    assert all(text.confidence is None for segment in page.walk() for text in segment.texts)
+
+
+def test_an_odd_count_of_what_a_text_left_is_no_loss() -> None:
+    page = PageModel(10, 10, extras={"tei": {"left": {"lg": "2", "div": "²", "p": "9" * 5000}}})
+    assert [(loss.what, loss.count) for loss in losses_of(page)] == [("element lg of the text", 2)]
