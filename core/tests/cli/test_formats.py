@@ -48,7 +48,7 @@ def test_a_file_is_checked(desk: Machine, tmp_path: Path) -> None:
     assert "schema: valid." in said
     assert "page 1: 1 region, 1 line, 0 words, 1 text; 100 x 80 pixels; of 1.png" in said
     assert "written as pagexml: loses nothing." in said
-    assert "written as plain-text: loses 2 shapes" in said
+    assert "written as plain-text: loses shapes (2)" in said
     (tmp_path / "2.xml").write_text(
         PAGE.format(image="1.png").replace("1,1 90,1", "1,1 900,1").replace("id=", "ID=")
     )
@@ -89,9 +89,17 @@ def test_a_page_is_written_by_pass_and_order(scans: Machine, tmp_path: Path) -> 
     (made,) = scans.done("passes", one, "--json").json["items"]
     said = scans.done("export", one, "--pass", made["id"], "--format", "plain-text", "--out", "out").out
     assert "Wrote 1 file" in said
-    assert "1.txt does not carry 2 shapes" in said
+    assert "1.txt does not carry shapes (2): plain text holds text only." in said
     assert "Dear Sir" in (tmp_path / "out" / "1.txt").read_text()
     assert "name that page" in scans.refused("export", "--pass", made["id"], "--out", "more")
     assert "0" * 32 in scans.refused("export", one, "--order", "0" * 32, "--out", "more")
     found = scans.done("export", one, "--kind", "translation", "--out", "other", "--json").json
     assert found["exports"][0]["pass_id"] == made["id"]
+
+
+def test_what_many_files_do_not_carry_is_said_once(scans: Machine, tmp_path: Path) -> None:
+    (tmp_path / "box" / "page" / "2.xml").write_text(PAGE.format(image="2.png"))
+    scans.done("import", "box")
+    said = scans.done("export", "--format", "plain-text", "--out", "out").out
+    assert "  2 files do not carry shapes (4): plain text holds text only." in said
+    assert said.count("shapes") == 1

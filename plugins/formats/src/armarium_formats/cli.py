@@ -100,11 +100,11 @@ def _told(found: dict[str, Any]) -> None:
         for note in page["notes"]:
             typer.echo(f"    noted: {note}")
         for one in page["kept"]:
-            typer.echo(f"    kept for the way back: {one['count']} {one['what']}")
+            typer.echo(f"    kept for the way back: {one['what']} ({one['count']})")
         for word in page["unknown_classes"]:
             typer.echo(f"    unknown class: {word}")
     for one in found["losses"]:
-        lost = ", ".join(f"{loss['count']} {loss['what']}" for loss in one["losses"])
+        lost = ", ".join(f"{loss['what']} ({loss['count']})" for loss in one["losses"])
         typer.echo(f"  written as {one['format']}: {f'loses {lost}' if lost else 'loses nothing'}.")
 
 
@@ -160,10 +160,18 @@ def export(
 
     def words() -> None:
         typer.echo(f"Wrote {plural(len(written), 'file')} to {folder}.")
-        for one in lost:
-            for loss in one["losses"]:
-                typer.echo(
-                    f"  {one['filename']} does not carry {loss['count']} {loss['what']}: {loss['why']}."
-                )
+        for what, why, count, files in _summed(lost):
+            who = f"{files[0]} does" if len(files) == 1 else f"{len(files)} files do"
+            typer.echo(f"  {who} not carry {what} ({count}): {why}.")
 
     answer({"files": written, "count": len(written), "exports": lost}, words)
+
+
+def _summed(exports: list[dict[str, Any]]) -> list[tuple[str, str, int, list[str]]]:
+    """Each loss once: what, why, how many in all, and the files it is of."""
+    found: dict[tuple[str, str], tuple[int, list[str]]] = {}
+    for one in exports:
+        for loss in one["losses"]:
+            count, files = found.get((loss["what"], loss["why"]), (0, []))
+            found[loss["what"], loss["why"]] = (count + loss["count"], [*files, one["filename"]])
+    return [(what, why, count, files) for (what, why), (count, files) in found.items()]
