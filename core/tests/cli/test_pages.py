@@ -26,7 +26,7 @@ def test_import_says_what_came_in_and_names_each_file_that_did_not(desk: Machine
     assert said.startswith("Imported 2 files.\n")
     assert "  not imported: empty.jpg: It is empty (0 bytes)" in said
     assert "  not imported: words.jpg: The file is a text" in said
-    assert "  left alone: 1.xml" in said
+    assert "  not read: 1.xml: 1.xml is PAGE XML without a Page element" in said
 
 
 def test_import_under_json_answers_one_value_and_shows_no_progress(desk: Machine, pictures: Pictures) -> None:
@@ -134,7 +134,7 @@ def test_export_writes_a_file_a_page_and_never_over_one_unasked(
     words = ("export", "--out", "out", "--format", format_name)
     said = read_pages.done(*words).out
     out = read_pages.home / "out"
-    assert said == f"Wrote 2 files to {out}.\n"
+    assert said.startswith(f"Wrote 2 files to {out}.\n")
     files = sorted(out.iterdir())
     files[1].write_text("mine")
     assert "is there already; pass --overwrite" in read_pages.refused(*words)
