@@ -6,6 +6,7 @@ import pytest
 
 from armarium.errors import Invalid
 from armarium_formats.api import FormatDriver, PageModel, ReadContext, Sample, exercise_format
+from armarium_formats.batches.names import is_companion
 from armarium_formats.labels.boxes import TesseractBox
 from armarium_formats.labels.names import class_names, is_names_file
 from armarium_formats.labels.points import QgisPoints
@@ -142,8 +143,29 @@ def test_class_names_are_taken_from_the_file_that_lists_them(
 def test_the_nearest_list_of_classes_goes_first() -> None:
     files = {"data.yaml": b"names: [z]", "x/classes.txt": b"a", "b.names": b"q"}
     assert class_names(files) == {0: "a"}
-    assert is_names_file("labels\\classes.txt")
-    assert not is_names_file("page.txt")
+    assert class_names({"of-mine.yaml": b"names: [z]", "page.txt": b"a"}) == {0: "z"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "labels\\classes.txt",
+        "Predefined_Classes.txt",
+        "_darknet.labels",
+        "coco.names",
+        "a/data.yml",
+        "notes.json",
+    ],
+)
+def test_files_of_class_names_are_known_by_their_names_wherever_they_are_met(name: str) -> None:
+    assert is_names_file(name)
+    assert is_companion(name)
+
+
+@pytest.mark.parametrize("name", ["page.txt", "settings.yaml", "page.xml", "names"])
+def test_other_files_are_not_taken_for_class_names(name: str) -> None:
+    assert not is_names_file(name)
+    assert not is_companion(name)
 
 
 # ----------------------------------------------------------------------------------------- box files

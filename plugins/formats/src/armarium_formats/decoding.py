@@ -34,6 +34,14 @@ class Decoded(NamedTuple):
     note: str | None = None
 
 
+def head_of(data: bytes) -> bytes:
+    """The beginning of a file for those who look for its root element: UTF-16 with a mark as UTF-8, all else as it is."""
+    head = data[:65_536]
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return head.decode("utf-16", errors="ignore").encode()
+    return head
+
+
 def declared_encoding(data: bytes) -> str | None:
     """The encoding that an XML declaration or an HTML meta element near the beginning names."""
     found = _DECLARED.search(data[:4096])

@@ -12,6 +12,7 @@ from armarium_formats.alto.own import EXPORT, TYPE, read_tag
 from armarium_formats.alto.profile import SPACES
 from armarium_formats.alto.reading import Reading, merge
 from armarium_formats.alto.shapes import UNITS, Scale, number, read_shape, resolution_in
+from armarium_formats.decoding import head_of
 from armarium_formats.driver import ReadContext
 from armarium_formats.kinds import ALTO_BLOCKS, of_alto
 from armarium_formats.markup.fragments import local_name
@@ -30,9 +31,7 @@ _NOMINAL = 300.0
 
 def sniff(data: bytes) -> float:
     """1 for an alto root in a namespace of ALTO, 0.8 for the root alone, else 0."""
-    head = data[:65_536]
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        head = head.decode("utf-16", errors="ignore").encode()
+    head = head_of(data)
     found = _ROOT.search(head)
     if not found or head[: found.start()].count(b"<") > head[: found.start()].count(b"<!") + head[
         : found.start()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 
+from armarium_formats.labels.names import is_names_file
+
 Folder = tuple[str, ...]
 """The folders above a file, outermost first."""
 
@@ -28,12 +30,6 @@ LAYOUT_FOLDERS = frozenset(
 
 PICTURE_FOLDERS = ("images", "image", "img", "scans", "ocr-d-img", "facsimile")
 """Folders that hold the pictures of the layout files beside them."""
-
-COMPANIONS = frozenset(
-    {"classes.txt", "labels.txt", "obj.names", "classes.names", "data.names", "data.yaml", "data.yml"}
-    | {"dataset.yaml", "dataset.yml", "notes.json"}
-)
-"""Files of class names that lie beside layout-detection labels."""
 
 _PICTURE_ENDINGS = frozenset(
     {"jpg", "jpeg", "jpe", "png", "tif", "tiff", "pdf", "webp", "jp2", "j2k", "bmp", "gif"}
@@ -80,7 +76,7 @@ def called_picture(name: str) -> bool:
 
 def is_companion(name: str) -> bool:
     """Whether a file of this name says what the classes of label files mean."""
-    return plain(name) in COMPANIONS
+    return is_names_file(name)
 
 
 def near(folder: Folder) -> list[Folder]:

@@ -14,25 +14,27 @@ MAX_CLASSES: Final = 10_000
 _LISTS: Final = frozenset(
     {"classes.txt", "obj.names", "labels.txt", "predefined_classes.txt", "_darknet.labels"}
 )
+_YAML: Final = (".yaml", ".yml")
+_OTHERS: Final = frozenset({"data.yaml", "data.yml", "dataset.yaml", "dataset.yml", "notes.json"})
 _NAMES_KEY = re.compile(r"names\s*:\s*(.*)")
 _ITEM = re.compile(r"\s*-\s*(.+)")
 _PAIR = re.compile(r"""\s*["']?(\d{1,6})["']?\s*:\s*(.+)""")
 
 
 def is_names_file(filename: str) -> bool:
-    """Whether a file of this name lists the classes of label files; such a file is no page."""
+    """Whether a file of this name, lying among others, lists the classes of label files; such a file is no page."""
     name = _last(filename)
-    return name in _LISTS or name.endswith((".names", ".yaml", ".yml")) or name == "notes.json"
+    return name in _LISTS or name in _OTHERS or name.endswith(".names")
 
 
 def class_names(companions: Mapping[str, bytes]) -> dict[int, str]:
-    """Class number -> name, from the first companion that lists any; empty when none does."""
+    """Class number -> name, from the first companion that lists any; YAML of any name is looked at. Empty when none does."""
     for filename in sorted(companions, key=_rank):
-        if not is_names_file(filename):
+        name = _last(filename)
+        if not is_names_file(filename) and not name.endswith(_YAML):
             continue
         text = decode(companions[filename]).text
-        name = _last(filename)
-        if name.endswith((".yaml", ".yml")):
+        if name.endswith(_YAML):
             found = _of_yaml(text)
         elif name.endswith(".json"):
             found = _of_json(text)
@@ -53,15 +55,8 @@ def _last(filename: str) -> str:
 
 def _rank(filename: str) -> tuple[int, str]:
     name = _last(filename)
-    return (
-        0
-        if name in _LISTS
-        else 1
-        if name.endswith(".names")
-        else 2
-        if name.endswith((".yaml", ".yml"))
-        else 3
-    ), name
+    kinds = (name in _LISTS, name.endswith(".names"), name.endswith(_YAML), True)
+    return kinds.index(True), name
 
 
 def _of_json(text: str) -> dict[int, str]:

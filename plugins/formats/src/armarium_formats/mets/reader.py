@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from armarium.api import Invalid, parse_xml
+from armarium_formats.decoding import head_of
 from armarium_formats.mets.hrefs import local_path
 
 if TYPE_CHECKING:
@@ -77,9 +78,7 @@ class _File:
 
 def sniff_mets(data: bytes) -> bool:
     """Whether the bytes begin like a METS file (or an OAI answer that holds one)."""
-    head = data[:65_536]
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        head = head.decode("utf-16", errors="ignore").encode()
+    head = head_of(data)
     return _ROOT.search(head) is not None and b"loc.gov/METS" in head
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from armarium.api import Invalid, parse_xml
+from armarium_formats.decoding import head_of
 from armarium_formats.driver import ReadContext
 from armarium_formats.markup.noting import Notes
 from armarium_formats.page_model import PageModel, PageSegment, PageText
@@ -34,10 +35,7 @@ MOST_PAGES = 10_000
 
 def sniff(data: bytes) -> float:
     """1 for a TEI root in its namespace, 0.9 for a bare text or facsimile in it, 0.8 for a TEI root without one."""
-    head = data[:65_536]
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        head = head.decode("utf-16", errors="ignore").encode()
-    found = _FIRST_TAG.search(_COMMENTS.sub(b"", head))
+    found = _FIRST_TAG.search(_COMMENTS.sub(b"", head_of(data)))
     if found is None:
         return 0.0
     name, rest = found.groups()
