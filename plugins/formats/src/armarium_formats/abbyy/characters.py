@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from armarium_formats.abbyy.languages import language_of
-from armarium_formats.abbyy.shapes import box_of, corners, surround
+from armarium_formats.abbyy.shapes import box_of
 from armarium_formats.markup.fragments import local_name
 from armarium_formats.markup.noting import Notes
 from armarium_formats.numbers import whole
 from armarium_formats.page_model import PageSegment, PageText
+from armarium_formats.shapes import corners, surround
 
 if TYPE_CHECKING:
     from lxml import etree

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 from armarium.api import Invalid, parse_xml
 from armarium_formats.abbyy.characters import Characters
 from armarium_formats.abbyy.languages import language_of
-from armarium_formats.abbyy.shapes import box_of, corners, number_of, outline_of
+from armarium_formats.abbyy.shapes import box_of, number_of, outline_of
 from armarium_formats.markup.fragments import keep, local_name
 from armarium_formats.markup.noting import Notes
 from armarium_formats.page_model import PageModel, PageSegment
+from armarium_formats.shapes import corners
 
 if TYPE_CHECKING:
     from lxml import etree

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from armarium_formats.page_model import Point
+from armarium_formats.shapes import LARGEST, Box, corners, surround
 
 if TYPE_CHECKING:
     from lxml import etree
-
-LARGEST = 1_000_000_000
-
-Box = tuple[float, float, float, float]
-"""Left, top, right, bottom in pixels."""
 
 
 def number_of(value: str | None) -> float | None:
@@ -36,18 +31,6 @@ def box_of(element: etree._Element) -> Box | None:
     if left is None or top is None or right is None or bottom is None:
         return None
     return min(left, right), min(top, bottom), max(left, right), max(top, bottom)
-
-
-def corners(box: Box) -> list[Point]:
-    """A box as an outline, clockwise from its top left corner."""
-    left, top, right, bottom = box
-    return [(left, top), (right, top), (right, bottom), (left, bottom)]
-
-
-def surround(boxes: Iterable[Box]) -> Box:
-    """The box around boxes."""
-    lefts, tops, rights, bottoms = zip(*boxes, strict=True)
-    return min(lefts), min(tops), max(rights), max(bottoms)
 
 
 def outline_of(boxes: list[Box]) -> list[Point]:

@@ -15,7 +15,6 @@ from armarium_formats.hocr.titles import (
     baseline_of,
     box_of,
     class_of,
-    corners,
     near,
     numbers,
     polygon_of,
@@ -25,6 +24,7 @@ from armarium_formats.hocr.titles import (
 from armarium_formats.markup.fragments import local_name
 from armarium_formats.markup.noting import Notes
 from armarium_formats.page_model import PageModel, PageSegment, PageText, SegmentKind
+from armarium_formats.shapes import corners
 
 if TYPE_CHECKING:
     from lxml import etree

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from armarium_formats.page_model import Point
+from armarium_formats.shapes import LARGEST, Box
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -18,13 +19,8 @@ _CLASS = re.compile(r"(?:^|\s)(ocrx?_\w+)")
 LONGEST_CLASS = 300
 LONGEST_TITLE = 1_000_000
 """Characters of a title that are looked at: an outline of a hundred thousand points."""
-LARGEST = 1_000_000_000
-"""No number of a page is larger; what is, is taken for none."""
 _COMMA = re.compile(r"(\bbbox(?:\s+[-+\d.eE]+){4})\s*,\s*(?=[a-zA-Z])")
 _CURVE_STEPS = 8
-
-Box = tuple[float, float, float, float]
-"""Left, top, right, bottom in pixels."""
 
 
 def class_of(element: etree._Element) -> str | None:
@@ -90,12 +86,6 @@ def polygon_of(value: str | None) -> list[Point] | None:
     if not stated or len(stated) % 2 or len(stated) < 6:
         return None
     return list(zip(stated[::2], stated[1::2], strict=True))
-
-
-def corners(box: Box) -> list[Point]:
-    """A box as an outline, clockwise from its top left corner."""
-    left, top, right, bottom = box
-    return [(left, top), (right, top), (right, bottom), (left, bottom)]
 
 
 def baseline_of(value: str, box: Box | None) -> list[Point] | None:

@@ -12,6 +12,7 @@ from armarium_formats.errors import NoPageSize
 from armarium_formats.labels.names import class_names
 from armarium_formats.page_model import PageModel, PageSegment, Point, SegmentKind
 from armarium_formats.pagexml.vocabulary import FOREIGN_FURNITURE, FURNITURE
+from armarium_formats.shapes import corners
 
 MAX_BYTES: Final = 32 * 1024 * 1024
 MAX_SHAPES: Final = 100_000
@@ -123,8 +124,7 @@ class _Reading:
             x, y, width, height = values
             if width < 0 or height < 0:
                 raise self._refusal(row, "states a width or height below 0")
-            left, top, right, bottom = x - width / 2, y - height / 2, x + width / 2, y + height / 2
-            drawn = [(left, top), (right, top), (right, bottom), (left, bottom)]
+            drawn = corners((x - width / 2, y - height / 2, x + width / 2, y + height / 2))
         else:
             drawn = list(zip(values[::2], values[1::2], strict=True))
         if not all(-_ROOM <= value <= 1 + _ROOM for point in drawn for value in point):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from armarium_formats.markup.noting import Notes
 from armarium_formats.page_model import Point
 from armarium_formats.pagexml.fragments import parse_points
+from armarium_formats.shapes import Box, corners
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -44,10 +45,10 @@ def outline_of(element: etree._Element, notes: Notes) -> list[Point]:
         notes.note("A zone states its lower right corner above or left of the upper left one")
         left, right = min(left, right), max(left, right)
         top, bottom = min(top, bottom), max(top, bottom)
-    return [(left, top), (right, top), (right, bottom), (left, bottom)]
+    return corners((left, top, right, bottom))
 
 
-def box_of(element: etree._Element) -> tuple[float, float, float, float] | None:
+def box_of(element: etree._Element) -> Box | None:
     """Left, top, right and bottom as an element states them; None when it does not, or not as numbers."""
     try:
         left, top, right, bottom = (float(element.get(key, "")) for key in COORDINATES[:4])
