@@ -41,7 +41,7 @@ class Drivers:
         from stevedore import DriverManager
 
         try:
-            driver = DriverManager(group, name, invoke_on_load=False).driver
+            driver: Any = DriverManager(group, name, invoke_on_load=False).driver
         except Exception as error:
             why = f"It does not import: {type(error).__name__}: {error}"
             log.warning("driver %s of %s refused: %s", name, group, why)
