@@ -1,0 +1,39 @@
+"""The points of PAGE files: the quick road over whole numbers reads what the plain one reads, and no more."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from armarium_formats.pagexml.fragments import parse_points
+
+
+@given(st.lists(st.tuples(st.integers(-(10**20), 10**20), st.integers(-(10**20), 10**20)), min_size=1))
+def test_whole_numbers_are_read_whole(points: list[tuple[int, int]]) -> None:
+    found = parse_points(" ".join(f"{x},{y}" for x, y in points))
+    assert found == points
+    assert {type(number) for pair in found for number in pair} == {int}
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["[1,2],[3,4]", "true,2", "null,null", '"1","2"', "1,2]", "{},1", "1,NaN", "1,\ud800", "[" * 5000],
+)
+def test_what_is_json_and_no_pair_of_numbers_is_no_point(value: str) -> None:
+    assert parse_points(value) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "points"),
+    [
+        ("1,2\n3,4", [(1, 2), (3, 4)]),
+        (" 1,2  3,4 ", [(1, 2), (3, 4)]),
+        ("007,+2", [(7, 2)]),
+        ("1.5,2.0 3,4", [(1.5, 2), (3, 4)]),
+        ("-0,1e2", [(0, 100)]),
+        ("", []),
+    ],
+)
+def test_points_are_read_however_they_are_spaced(value: str, points: list[tuple[float, float]]) -> None:
+    assert parse_points(value) == points
