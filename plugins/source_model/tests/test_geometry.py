@@ -13,7 +13,10 @@ from armarium_source_model.geometry import (
     BadGeometry,
     clip_points,
     rect_around,
+    refuse_outside,
+    sound_baseline,
     sound_geometry,
+    sound_polygon,
     tile_of,
     validate_baseline,
     validate_points,
@@ -69,6 +72,24 @@ def test_a_polygon_that_cannot_be_held_is_refused_in_words(
 ) -> None:
     with pytest.raises(BadGeometry, match=words):
         validate_polygon(polygon)
+    with pytest.raises(BadGeometry, match=words):
+        sound_polygon(polygon)
+
+
+def test_a_shape_is_checked_once_and_kept_as_its_json_with_its_bounds() -> None:
+    held = sound_polygon(SQUARE)
+    assert held == ("[[0.1,0.1],[0.4,0.1],[0.4,0.4],[0.1,0.4]]", (0.1, 0.1, 0.4, 0.4))
+    with pytest.raises(BadGeometry, match=r"outside its rect \[0.2"):
+        refuse_outside(held.box, (0.2, 0.1, 0.3, 0.3))
+    assert sound_baseline(SQUARE[:2]) == ("[[0.1,0.1],[0.4,0.1]]", (0.1, 0.1, 0.4, 0.1))
+
+
+def test_a_long_outline_that_begins_along_one_side_is_held_and_a_long_line_is_not() -> None:
+    along = [(0.1 + step / 100, 0.1) for step in range(20)]
+    validate_polygon([*along, (0.1, 0.2)])
+    validate_polygon([*along, *((x, 0.2) for x, _ in reversed(along))])
+    with pytest.raises(BadGeometry, match="no area"):
+        validate_polygon(along)
 
 
 def test_a_polygon_outside_its_rect_is_refused_and_the_rect_named() -> None:
@@ -88,6 +109,8 @@ def test_a_polygon_that_crosses_itself_is_held() -> None:
 def test_a_baseline_that_cannot_be_held_is_refused(baseline: list[tuple[float, float]], words: str) -> None:
     with pytest.raises(BadGeometry, match=words):
         validate_baseline(baseline)
+    with pytest.raises(BadGeometry, match=words):
+        sound_baseline(baseline)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=20))

@@ -10,7 +10,7 @@ from typing import Any
 
 from armarium_formats.errors import ShapesOutside
 from armarium_formats.page_model import PageModel, PageSegment, PageText, Point
-from armarium_source_model.api import NewSegment
+from armarium_source_model.api import BadGeometry, NewSegment, SoundPoints, sound_baseline, sound_polygon
 
 TOLERANCE = 2
 """Pixels that a shape may reach beyond its page: drawing programs round outwards. It is brought to the edge, noted."""
@@ -75,15 +75,17 @@ class _Placing:
         raw: dict[str, Any] = {}
         why: list[str] = []
         points = segment.points
-        polygon: list[Point] | None = None
+        polygon: SoundPoints | None = None
         box: Box | None = None
         if points:
-            box, polygon = self._shape(segment, points, why, _is_area, "outline")
+            box, polygon = self._shape(segment, points, why, _is_area, sound_polygon, "outline")
             if polygon is None:
                 raw["raw_polygon_px"] = points
-        baseline: list[Point] | None = None
+        baseline: SoundPoints | None = None
         if segment.baseline:
-            line_box, baseline = self._shape(segment, segment.baseline, why, _is_line, "baseline")
+            line_box, baseline = self._shape(
+                segment, segment.baseline, why, _is_line, sound_baseline, "baseline"
+            )
             if baseline is None:
                 raw["raw_baseline_px"] = segment.baseline
             box = box or line_box
@@ -137,9 +139,10 @@ class _Placing:
         points: Sequence[Point],
         why: list[str],
         holds: Callable[[Sequence[Point]], str | None],
+        sound: Callable[[Sequence[Point]], SoundPoints],
         what: str,
-    ) -> tuple[Box | None, list[Point] | None]:
-        """The box of a shape in pixels, and its points in fractions where they can be held."""
+    ) -> tuple[Box | None, SoundPoints | None]:
+        """The box of a shape in pixels, and its points in fractions, checked, where they can be held."""
         xs, ys = zip(*points, strict=True)
         left, top, right, bottom = min(xs), min(ys), max(xs), max(ys)
         width, height = self.width, self.height
@@ -162,7 +165,13 @@ class _Placing:
         if problem is not None:
             why.append(f"its {what} {problem}")
             return (left, top, right, bottom), None
-        return (left, top, right, bottom), [(x / width, y / height) for x, y in points]
+        try:
+            held = sound([(x / width, y / height) for x, y in points])
+        except BadGeometry as refusal:
+            raise BadGeometry(
+                f"Segment {segment.id}: {refusal.detail}", code="bad_geometry", key=segment.id
+            ) from None
+        return (left, top, right, bottom), held
 
     def _texts(self, segment: PageSegment, kept: dict[str, Any]) -> None:
         first, others = segment.texts[0], segment.texts[1:]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+
+import orjson
 
 from armarium.api import Invalid
 
@@ -82,41 +84,67 @@ def validate_points(
             f"{what} reaches outside the image; every coordinate is a fraction between 0 and 1."
         )
     if rect is not None:
-        x, y, w, h = rect
-        if (
-            left < x - TOLERANCE
-            or top < y - TOLERANCE
-            or right > x + w + TOLERANCE
-            or bottom > y + h + TOLERANCE
-        ):
-            raise BadGeometry(
-                f"{what} reaches outside its rect [{x:g}, {y:g}, {w:g}, {h:g}]; "
-                "send a rect that encloses every point."
-            )
+        refuse_outside((left, top, right, bottom), rect, what=what)
     return left, top, right, bottom
 
 
-def validate_polygon(polygon: Points, rect: Rect | None = None, *, what: str = "The polygon") -> None:
-    """Three or more points that are not all on one line, inside *rect*. A polygon may cross itself: real files do."""
-    validate_points(polygon, least=3, what=what, rect=rect)
+def refuse_outside(box: tuple[float, float, float, float], rect: Rect, *, what: str = "The polygon") -> None:
+    """BadGeometry where points of these bounds reach out of *rect*."""
+    left, top, right, bottom = box
+    x, y, w, h = rect
+    if left < x - TOLERANCE or top < y - TOLERANCE or right > x + w + TOLERANCE or bottom > y + h + TOLERANCE:
+        raise BadGeometry(
+            f"{what} reaches outside its rect [{x:g}, {y:g}, {w:g}, {h:g}]; "
+            "send a rect that encloses every point."
+        )
+
+
+class SoundPoints(NamedTuple):
+    """An outline or baseline that was checked, as the JSON that is stored: it is neither checked nor written again."""
+
+    text: str
+    box: tuple[float, float, float, float]
+    """Left, top, right, bottom."""
+
+
+def sound_polygon(polygon: Points) -> SoundPoints:
+    """Check an outline once; BadGeometry."""
+    box = validate_polygon(polygon)
+    return SoundPoints(orjson.dumps(polygon).decode(), box)
+
+
+def sound_baseline(baseline: Points) -> SoundPoints:
+    """Check a baseline once; BadGeometry."""
+    box = validate_baseline(baseline)
+    return SoundPoints(orjson.dumps(baseline).decode(), box)
+
+
+def validate_polygon(
+    polygon: Points, rect: Rect | None = None, *, what: str = "The polygon"
+) -> tuple[float, float, float, float]:
+    """Three or more points that are not all on one line, inside *rect*; their bounds. A polygon may cross itself:
+    real files do."""
+    box = validate_points(polygon, least=3, what=what, rect=rect)
     (ax, ay), (bx, by), (cx, cy) = polygon[:3]
     if abs((bx - ax) * (cy - ay) - (by - ay) * (cx - ax)) > 1e-14:
-        return  # three of its points suffice, and often the first three do
+        return box  # three of its points suffice, and often the first three do
     third = len(polygon) // 3
     (bx, by), (cx, cy) = polygon[third], polygon[2 * third]
     if abs((bx - ax) * (cy - ay) - (by - ay) * (cx - ax)) > 1e-14:
-        return  # a long outline begins along one side; these three stand on different ones
+        return box  # a long outline begins along one side; these three stand on different ones
     far = max(polygon, key=lambda point: abs(point[0] - ax) + abs(point[1] - ay))
     dx, dy = far[0] - ax, far[1] - ay
     if all(abs(dx * (point[1] - ay) - dy * (point[0] - ax)) <= 1e-14 for point in polygon):
         raise BadGeometry(f"{what} encloses no area: its points lie on one line; send an outline.")
+    return box
 
 
-def validate_baseline(baseline: Points, *, what: str = "The baseline") -> None:
-    """Two or more points in writing direction, of some length. It may leave the rect: descenders and noise do."""
+def validate_baseline(baseline: Points, *, what: str = "The baseline") -> tuple[float, float, float, float]:
+    """Two or more points in writing direction, of some length; their bounds. It may leave the rect: descenders and noise do."""
     left, top, right, bottom = validate_points(baseline, least=2, what=what)
     if right - left <= 0 and bottom - top <= 0:
         raise BadGeometry(f"{what} has no length: its points are one point; send its two ends at least.")
+    return left, top, right, bottom
 
 
 def rect_around(points: Points) -> tuple[float, float, float, float]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from sqlalchemy import Row
@@ -15,14 +15,16 @@ from sqlalchemy import Row
 from armarium.api import ActionContext, Conflict, json_text, new_id, raw_of
 from armarium_documents.api import representations, require_live, require_unlocked
 from armarium_source_model.counting import HUMAN, IMPORTED
-from armarium_source_model.errors import NoSuchSegment, OtherPage, PassDeleted, refuse_provisional
+from armarium_source_model.errors import NoSuchPass, NoSuchSegment, OtherPage, PassDeleted, refuse_provisional
 from armarium_source_model.geometry import (
     BadGeometry,
     Points,
     Rect,
+    SoundPoints,
+    refuse_outside,
+    sound_baseline,
+    sound_polygon,
     tile_of,
-    validate_baseline,
-    validate_polygon,
     validate_rect,
 )
 from armarium_source_model.models import passes, segments
@@ -34,7 +36,8 @@ USER = "user"
 
 @dataclass(slots=True)
 class NewSegment:
-    """A segment to be added. Shapes are fractions of the rendition, origin top left.
+    """A segment to be added. Shapes are fractions of the rendition, origin top left; a shape that was checked before
+    (`sound_polygon`, `sound_baseline`) is not checked again.
 
     key: the caller's own id, by which another segment of the same call names it as `parent_key`.
     """
@@ -42,8 +45,8 @@ class NewSegment:
     key: str
     kind: str
     rect: Rect
-    polygon: Points | None = None
-    baseline: Points | None = None
+    polygon: Points | SoundPoints | None = None
+    baseline: Points | SoundPoints | None = None
     parent_key: str | None = None
     kind_raw: str | None = None
     is_furniture: bool = False
@@ -144,6 +147,39 @@ def writable_pass(ctx: ActionContext, pass_id: str, document_id: str | None = No
     """The row of a pass that may be written to; the refusals say why it may not (404, 409, 403, 422)."""
     refuse_provisional(pass_id)
     row = get_pass(ctx.conn, pass_id)
+    _refuse_unwritable(ctx, pass_id, row, document_id)
+    return row
+
+
+class _Maker(NamedTuple):
+    """What `add_segments` asks of a pass; read without SQLAlchemy, for an import writes many small passes."""
+
+    document_id: str
+    deleted_at: str | None
+    provenance_kind: str
+    run_id: str | None
+
+
+def _maker(ctx: ActionContext, pass_id: str, document_id: str) -> _Maker:
+    refuse_provisional(pass_id)
+    row = (
+        raw_of(ctx.conn)
+        .execute(
+            "SELECT document_id, deleted_at, provenance_kind, run_id FROM segment_pass WHERE id = ?",
+            (pass_id,),
+        )
+        .fetchone()
+    )
+    if row is None:
+        raise NoSuchPass(pass_id)
+    maker = _Maker(*row)
+    _refuse_unwritable(ctx, pass_id, maker, document_id)
+    return maker
+
+
+def _refuse_unwritable(
+    ctx: ActionContext, pass_id: str, row: Row[Any] | _Maker, document_id: str | None
+) -> None:
     if document_id is not None and row.document_id != document_id:
         raise OtherPage(
             f"Pass {pass_id} belongs to document {row.document_id}, not to {document_id}; name a pass of that page.",
@@ -153,41 +189,14 @@ def writable_pass(ctx: ActionContext, pass_id: str, document_id: str | None = No
         raise PassDeleted(pass_id)
     require_live(ctx.conn, row.document_id)
     require_unlocked(ctx, row.document_id)
-    return row
 
 
 _COLUMNS = (
-    "id",
-    "document_id",
-    "pass_id",
-    "kind",
-    "kind_raw",
-    "anchor",
-    "baseline",
-    "parent_segment_id",
-    "is_furniture",
-    "language",
-    "script",
-    "direction",
-    "cell",
-    "confidence",
-    "source_artifact_id",
-    "box_index",
-    "page_index",
-    "metadata",
-    "bbox_x",
-    "bbox_y",
-    "bbox_w",
-    "bbox_h",
-    "tile",
-    "by_hand",
-    "version",
-    "provenance_kind",
-    "created_by",
-    "run_id",
-    "created_at",
-    "updated_at",
-)
+    "id", "document_id", "pass_id", "kind", "kind_raw", "anchor", "baseline", "parent_segment_id",
+    "is_furniture", "language", "script", "direction", "cell", "confidence", "source_artifact_id",
+    "box_index", "page_index", "metadata", "bbox_x", "bbox_y", "bbox_w", "bbox_h", "tile", "by_hand",
+    "version", "provenance_kind", "created_by", "run_id", "created_at", "updated_at",
+)  # fmt: skip
 
 
 def add_segments(
@@ -205,14 +214,14 @@ def add_segments(
     made them where that is not the pass's maker (a machine caller never makes a person's). Every shape is checked;
     BadGeometry names the segment's key and nothing is written.
     """
-    row = writable_pass(ctx, pass_id, document_id)
+    row = _maker(ctx, pass_id, document_id)
     provenance = row_provenance(ctx, row, provenance_kind)
     if rendition_id is None:
         rendition_id = primary_rendition(ctx, document_id)
     ids = {one.key: new_id() for one in new}
     if len(ids) != len(new):
         raise Conflict("Two of the new segments carry the same key; give each its own.", code="same_key")
-    dumps = orjson.dumps
+    dumps, fragment = orjson.dumps, orjson.Fragment
     frame: dict[str, Any] = {"document_id": document_id, "rendition_id": rendition_id, "space": "normalized"}
     # The same for every row of the call: made once.
     tail = (provenance["created_by"], provenance["run_id"], provenance["created_at"], ctx.now)
@@ -223,17 +232,20 @@ def add_segments(
         for one in new:
             try:
                 x, y, w, h = validate_rect(one.rect)
-                if one.polygon is not None:
-                    validate_polygon(one.polygon, (x, y, w, h))
-                if one.baseline is not None:
-                    validate_baseline(one.baseline)
+                polygon, baseline = one.polygon, one.baseline
+                if polygon is not None:
+                    if not isinstance(polygon, SoundPoints):
+                        polygon = sound_polygon(polygon)
+                    refuse_outside(polygon.box, (x, y, w, h))
+                if baseline is not None and not isinstance(baseline, SoundPoints):
+                    baseline = sound_baseline(baseline)
             except BadGeometry as refusal:
                 raise BadGeometry(
                     f"Segment {one.key}: {refusal.detail}", code="bad_geometry", key=one.key
                 ) from None
             anchor = {**frame, "rect": (x, y, w, h), "rotation": 0}
-            if one.polygon is not None:
-                anchor["polygon"] = one.polygon
+            if polygon is not None:
+                anchor["polygon"] = fragment(polygon.text)
             if one.granularity is not None:
                 anchor["granularity"] = one.granularity
             parent = one.parent_key
@@ -246,7 +258,7 @@ def add_segments(
                 one.kind,
                 one.kind_raw,
                 dumps(anchor).decode(),
-                None if one.baseline is None else dumps(one.baseline).decode(),
+                None if baseline is None else baseline.text,
                 None if parent is None else ids[parent],
                 int(one.is_furniture),
                 one.language,
@@ -278,7 +290,7 @@ def add_segments(
 
 
 def row_provenance(
-    ctx: ActionContext, pass_row: Row[Any], provenance_kind: str | None = None
+    ctx: ActionContext, pass_row: _Maker, provenance_kind: str | None = None
 ) -> dict[str, Any]:
     """Who made a row of a pass: the one said, else the pass's maker; a machine never makes a person's row."""
     provenance = ctx.provenance()
@@ -299,26 +311,10 @@ def primary_rendition(ctx: ActionContext, document_id: str) -> str | None:
 
 
 _READING_COLUMNS = (
-    "id",
-    "document_id",
-    "kind",
-    "content",
-    "language",
-    "script",
-    "segment_id",
-    "level",
-    "corrects_representation_id",
-    "retracted",
-    "producer_run_id",
-    "producer_tool",
-    "producer_model",
-    "review_state",
-    "confidence",
-    "provenance_kind",
-    "created_by",
-    "run_id",
-    "created_at",
-)
+    "id", "document_id", "kind", "content", "language", "script", "segment_id", "level",
+    "corrects_representation_id", "retracted", "producer_run_id", "producer_tool", "producer_model",
+    "review_state", "confidence", "provenance_kind", "created_by", "run_id", "created_at",
+)  # fmt: skip
 
 
 def add_readings(

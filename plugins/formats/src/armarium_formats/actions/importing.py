@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from armarium.api import ActionContext, Engine, Example, Library, action, json_text
@@ -31,7 +31,7 @@ def _example(ex: Example) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Ready:
-    """A page of a file, read and placed: what is left to do is to write it."""
+    """A page of a file, read and placed: what is left to do is to write it. Its segments stand in `placed` alone."""
 
     driver: FormatDriver
     page: PageModel
@@ -50,7 +50,8 @@ def make_ready(
     placed = place(
         page, sized(page, picture.size, opened.filename, said), opened.filename, opened.driver.name
     )
-    return Ready(opened.driver, page, placed, said + placed.notes, len(opened.pages), left_out)
+    bare = replace(page, segments=[])
+    return Ready(opened.driver, bare, placed, said + placed.notes, len(opened.pages), left_out)
 
 
 def _read_ahead(engine: Engine, library: Library | None, p: ImportFile) -> None:
