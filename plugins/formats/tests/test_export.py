@@ -376,6 +376,15 @@ def test_a_page_without_a_pass_and_a_withdrawn_pass_are_not_found(
         export_page(engine, library, page_document, "pagexml", pass_id=pass_id)
 
 
+def test_a_pass_of_another_page_is_not_exported_as_this_ones(
+    engine: Engine, library: Library, page_document: str
+) -> None:
+    pass_id = imported(engine, library, page_document, SAMPLE_PAGE)
+    other = act(engine, library, "document.create", {"name": "Second", "doc_type": "page"})["id"]
+    with pytest.raises(NotFound, match="is of another page; name one of Second"):
+        export_page(engine, library, other, "pagexml", pass_id=pass_id)
+
+
 class OnlyReads(Format):
     name, label, extensions, reads = "only-reads", "Only read", (".x",), True
 

@@ -333,6 +333,16 @@ def test_nothing_is_fetched_while_held_offline(make_engine: Any, tmp_path: Any) 
 
 
 @pytest.mark.usefixtures("reachable")
+def test_an_address_without_a_manifest_is_told(
+    engine: Engine, library: Library, client: TestClient, publisher: Double
+) -> None:
+    url = f"http://manifests.example:{publisher.server_port}/gone"
+    ended = job_of(client, engine, library, client.post("/api/iiif/manifests/fetch", json={"url": url}))
+    assert ended["state"] == "failed"
+    assert "The server answers 404 where the manifest was expected" in ended["reason"]
+
+
+@pytest.mark.usefixtures("reachable")
 def test_a_manifest_and_its_pictures_are_fetched(
     engine: Engine, library: Library, client: TestClient, publisher: Double
 ) -> None:
