@@ -120,10 +120,10 @@ def get_local_models(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
     "/api/local-models/download/{runtime}/{model:path}",
     summary="Download a model to this machine.",
     response_model=DownloadAnswer,
-    responses=REFUSALS(409),
+    responses=REFUSALS(404, 409),
 )
 def download_model(request: Request, runtime: Runtime, model: Model) -> Response:
-    """Queue the download (C 4.6); unknown runtime 400, no runner here 409, offline 409."""
+    """Queue the download (C 4.6); unknown runtime 400, unknown model 404, no runner here 409, offline 409."""
     return act(request, "model.download", {"runtime": runtime, "model": model})
 
 
