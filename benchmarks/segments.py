@@ -22,7 +22,9 @@ def measure(rounds: int) -> list[Result]:
     with scratch_folder() as folder, running_engine(folder) as (engine, library):
         page = _Page(engine, library)
         bare = sqlite3.connect(library.path / "library.sqlite")
-        two = bare_database(folder / "two.sqlite", "CREATE TABLE segment (id TEXT PRIMARY KEY, kind_raw TEXT)")
+        two = bare_database(
+            folder / "two.sqlite", "CREATE TABLE segment (id TEXT PRIMARY KEY, kind_raw TEXT)"
+        )
         two.execute("INSERT INTO segment VALUES ('x', 'a')")
         try:
             return [
@@ -162,7 +164,11 @@ class _Page:
 
         def ours() -> None:
             nonlocal version
-            params = {"segment_id": self.segment, "expected_version": version, "kind_raw": f"heading {version}"}
+            params = {
+                "segment_id": self.segment,
+                "expected_version": version,
+                "kind_raw": f"heading {version}",
+            }
             made = self.engine.run(self.library, "segment.update", params, OWNER)
             self.engine.undo(self.library, [made.audit_id], OWNER)
             version += 2
