@@ -47,6 +47,23 @@ def test_an_odd_index_of_a_page_file_counts_as_none(stated: str) -> None:
     assert {node.segment_id for node in page.order.items} == {"a", "b"}
 
 
+@pytest.mark.parametrize("stated", ["²", "9" * 5000])
+def test_an_odd_place_of_a_line_or_a_cell_counts_as_none(stated: str) -> None:
+    lines = [
+        f'<TextLine id="a" index="{stated}">',
+        f'<TextLine id="b" custom="readingOrder {{index:{stated};}}">',
+    ]
+    coords = '<Coords points="0,0 9,0 9,9"/>'
+    table = f'<TableRegion id="t">{coords}<TableCell id="c" row="{stated}" col="1">{coords}</TableCell></TableRegion>'
+    role = f'<Roles><TableCellRole rowIndex="{stated}" columnIndex="1"/></Roles>'
+    inside = "".join(f"{line}{coords}</TextLine>" for line in lines)
+    body = f'<TextRegion id="r">{coords}{inside}{role}</TextRegion>{table}'
+    start, end = PAGE.split("<ReadingOrder>")[0], "</Page></PcGts>"
+    page = PageXml().read(f"{start}{body}{end}".encode(), ReadContext("a.xml"))[0]
+    assert [line.position for line in page.of_kind("line")] == [None, None]
+    assert all(segment.cell is None for segment in page.walk())
+
+
 def test_an_index_below_0_stands_first() -> None:
     page = PageXml().read(PAGE.format("-1", "0").encode(), ReadContext("a.xml"))[0]
     assert page.order is not None

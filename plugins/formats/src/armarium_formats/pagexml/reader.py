@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from armarium.api import Invalid, parse_xml
+from armarium_formats.decoding import head_of
 from armarium_formats.markup.fragments import local_name
+from armarium_formats.numbers import whole
 from armarium_formats.page_model import PageModel, PageSegment, Point
 from armarium_formats.pagexml.early import modernise
 from armarium_formats.pagexml.fragments import parse_points, points_of
@@ -45,9 +48,7 @@ _ROOT = re.compile(rb"<(?:[\w.-]+:)?[pP]c[gG]ts[\s>/]")
 
 def sniff(data: bytes) -> float:
     """1 for a PcGts root in a PAGE namespace, 0.8 for the root alone, else 0."""
-    head = data[:65_536]
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        head = head.decode("utf-16", errors="ignore").encode()
+    head = head_of(data)
     if not _ROOT.search(head):
         return 0.0
     return 1.0 if b"/PAGE/gts/pagecontent/" in head else 0.8
@@ -266,9 +267,8 @@ class _Reading:
         custom = attributes.get("custom")
         if custom:
             self._custom(custom, found)
-        stated = attributes.get("index")
-        if stated and stated.isdigit() and found.kind == "line":
-            found.position = int(stated)
+        if found.kind == "line" and (stated := whole(attributes.get("index"))) is not None:
+            found.position = stated
         found.is_furniture = found.kind == "region" and (
             (found.kind_raw or "") in FURNITURE or (found.kind_raw or "").casefold() in FOREIGN_FURNITURE
         )
@@ -293,33 +293,36 @@ class _Reading:
         for word, body in _CUSTOM.findall(custom):
             values = dict(part.split(":", 1) for part in body.split(";") if ":" in part)
             values = {key.strip(): value.strip() for key, value in values.items()}
-            if word == "readingOrder" and values.get("index", "").isdigit():
-                found.position = int(values["index"])
+            if word == "readingOrder" and (stated := whole(values.get("index"))) is not None:
+                found.position = stated
             elif word == "structure" and values.get("type") and found.kind_raw is None:
                 found.kind_raw = values["type"]
 
     def _cell(self, found: PageSegment, attributes: dict[str, str]) -> None:
         """The cells of Transkribus tables: row, col, rowSpan, colSpan on the element itself."""
-        try:
-            row, column = int(attributes["row"]), int(attributes["col"])
-            spans = int(attributes.get("rowSpan", 1)), int(attributes.get("colSpan", 1))
-        except (KeyError, ValueError):
+        found.cell = _cell_at(attributes, "row", "col") or found.cell
+        if found.cell is None:
             return
-        found.cell = {"row": row, "column": column, "row_span": spans[0], "column_span": spans[1]}
         for key in ("row", "col", "rowSpan", "colSpan"):
             attributes.pop(key, None)
 
     def _roles(self, element: etree._Element, found: PageSegment, extras: dict[str, Any]) -> None:
         for child in element:
-            try:
-                found.cell = {
-                    "row": int(child.get("rowIndex", "")),
-                    "column": int(child.get("columnIndex", "")),
-                    "row_span": int(child.get("rowSpan", 1)),
-                    "column_span": int(child.get("colSpan", 1)),
-                }
-            except ValueError:
+            cell = _cell_at(dict(child.attrib), "rowIndex", "columnIndex")
+            found.cell = cell or found.cell
+            if cell is None:
                 self.keeper.note("A TableCellRole states no row and column")
             if child.get("header"):
                 extras["cell_header"] = child.get("header")
                 self.keeper.kept["attribute TableCellRole/@header"] += 1
+
+
+def _cell_at(stated: Mapping[Any, Any], row: str, column: str) -> dict[str, int] | None:
+    """The place of a table's cell as attributes state it; None where one of its numbers is none."""
+    numbers = [
+        whole(stated.get(name, usual))
+        for name, usual in ((row, ""), (column, ""), ("rowSpan", "1"), ("colSpan", "1"))
+    ]
+    names = ("row", "column", "row_span", "column_span")
+    found = {name: number for name, number in zip(names, numbers, strict=True) if number is not None}
+    return found if len(found) == len(names) else None
