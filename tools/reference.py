@@ -13,6 +13,7 @@ import typing
 from collections.abc import Iterator
 from pathlib import Path
 
+import pydantic
 import sqlalchemy
 
 from armarium.api import Action
@@ -53,6 +54,9 @@ def explains(value: object) -> str:
 
 def signature(name: str, value: object) -> str:
     """*name* with its parameters, a line each when they are long; the bare name of what is not called."""
+    if isinstance(value, type) and issubclass(value, pydantic.BaseModel):
+        # What it takes is known when its validator is made, which else is when it is first used.
+        value.model_rebuild()
     try:
         said = inspect.signature(value)  # type: ignore[arg-type]  # refuses what is not callable
     except (TypeError, ValueError):
