@@ -113,7 +113,7 @@ class Database:
                 # Begun here, not by SQLAlchemy at its first statement: bare statements of one block see one snapshot too.
                 conn.begin()
                 yield conn
-            except DBAPIError as error:
+            except (DBAPIError, sqlite3.Error) as error:
                 raise told(error, self.path) from error
 
     @contextmanager

@@ -92,7 +92,7 @@ def _tracked_triggers(table: Table) -> dict[str, str]:
     label = rules_of(table).label or table.name
     # RAISE, not a NOT NULL of the history's column: a statement's own OR IGNORE would swallow that one. And ROLLBACK:
     # where anything may ABORT, SQLite keeps a copy of each page that a statement changes, to put back that statement
-    # alone; with it a deletion took half as long again. A write outside a step is a fault and ends its transaction.
+    # alone; with it a deletion by key took nearly twice as long. A write outside a step is a fault and ends its transaction.
     current = (
         "COALESCE((SELECT audit_seq FROM audit_current), "
         f"RAISE(ROLLBACK, '{table.name} is a tracked table: a {label} is changed only by an action'))"

@@ -11,9 +11,8 @@ from typing import Any
 from armarium.api import JobContext, JobKind, NotFound, ServiceError, raw_of
 from armarium_images.actions.batches import SPEC
 from armarium_images.planning import cut_ahead, plan_spec
-from armarium_images.queries import batch_answer, batch_row, original_of, waiting_items
+from armarium_images.queries import batch_answer, batch_row, waiting_items
 from armarium_images.schemas import BatchJobArgs, TreatJobArgs
-from armarium_images.treating import treated
 
 _CHUNK = 200
 
@@ -70,7 +69,6 @@ def run_treat(ctx: JobContext) -> dict[str, Any]:
     for number in range(int(ctx.checkpoint.get("done", 0)), len(ids)):
         ctx.check()
         try:
-            _treat_ahead(ctx, ids[number])
             ctx.act(
                 "image.treat_item",
                 {"document_id": ids[number], **params},
@@ -89,20 +87,6 @@ def run_treat(ctx: JobContext) -> dict[str, Any]:
                 total=len(ids),
             )
     return {"pictures": treated_now, "failed": failed}
-
-
-def _treat_ahead(ctx: JobContext, document_id: str) -> None:
-    """Make the bytes before the writer is asked for."""
-    with ctx.library.db.read() as conn:
-        original = original_of(conn, document_id)
-    treated(
-        ctx.library,
-        original.checksum,
-        original.name,
-        ctx.args.role,
-        ctx.args.contrast,
-        max_pixels=ctx.engine.settings.max_image_pixels,
-    )
 
 
 image_treat = JobKind(

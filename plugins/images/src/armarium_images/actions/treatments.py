@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, action
+from armarium.api import ActionContext, Engine, Example, Library, action
 from armarium_documents.api import add_rendition, pages_under, require_unlocked
 from armarium_images.actions.samples import sample_folder
 from armarium_images.errors import nothing_to_treat, too_many_images
-from armarium_images.queries import original_of, treated_rendition
+from armarium_images.pieces import Piece
+from armarium_images.queries import Original, original_of, treated_rendition
 from armarium_images.schemas import TreatItemParams, TreatItemResult, TreatParams, TreatResult
 from armarium_images.treating import treated
 
@@ -62,12 +63,26 @@ def _item_example(ex: Example) -> dict[str, Any]:
     return {"document_id": picture, "role": "background-removed"}
 
 
+def _piece(engine: Engine, library: Library, original: Original, p: TreatItemParams) -> Piece:
+    limit = engine.settings.max_image_pixels
+    return treated(library, original.checksum, original.name, p.role, p.contrast, max_pixels=limit)
+
+
+def _treat_ahead(engine: Engine, library: Library | None, p: TreatItemParams) -> None:
+    """Make the bytes before the writer is asked for; the step finds them again."""
+    assert library is not None
+    with library.db.read() as conn:
+        original = original_of(conn, p.document_id)
+    _piece(engine, library, original, p)
+
+
 @action(
     "image.treat_item",
     params=TreatItemParams,
     result=TreatItemResult,
     summary="Make a rendition of one picture from its archival original.",
     example=_item_example,
+    prepare=_treat_ahead,
 )
 def treat_item(ctx: ActionContext, p: TreatItemParams) -> dict[str, Any]:
     """A rendition that is there already is not made twice. The primary picture stays the primary one.
@@ -78,14 +93,7 @@ def treat_item(ctx: ActionContext, p: TreatItemParams) -> dict[str, Any]:
     assert ctx.library is not None
     original = original_of(ctx.conn, p.document_id)
     require_unlocked(ctx, p.document_id)
-    piece = treated(
-        ctx.library,
-        original.checksum,
-        original.name,
-        p.role,
-        p.contrast,
-        max_pixels=ctx.engine.settings.max_image_pixels,
-    )
+    piece = _piece(ctx.engine, ctx.library, original, p)
     known = treated_rendition(ctx.conn, p.document_id, p.role, piece.checksum)
     rendition_id = known or add_rendition(
         ctx,
