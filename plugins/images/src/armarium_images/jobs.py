@@ -1,7 +1,7 @@
 """The jobs `image-batch` (cut the pictures of a batch) and `image-treat` (make renditions): one step a picture.
 
-A kill loses and doubles nothing: how far a job is stands in the very step that does a picture, and the bytes are made
-before the step and found again after a kill.
+A kill loses and doubles nothing: how far a job is stands in the very step that does a picture, and the bytes that the
+step's action prepares are found again after a kill.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import JobContext, JobKind, NotFound, ServiceError, raw_of
-from armarium_images.actions.batches import SPEC
-from armarium_images.planning import cut_ahead, plan_spec
 from armarium_images.queries import batch_answer, batch_row, waiting_items
 from armarium_images.schemas import BatchJobArgs, TreatJobArgs
 
@@ -22,7 +20,7 @@ def run_batch(ctx: JobContext) -> dict[str, Any]:
     batch_id = str(ctx.args.batch_id)
     try:
         with ctx.library.db.read_raw() as raw:
-            spec = SPEC.validate_python(batch_row(raw, batch_id)[2])
+            batch_row(raw, batch_id)
             (total,) = raw.execute(
                 "SELECT count(*) FROM image_batch_item WHERE batch_id = ?", (batch_id,)
             ).fetchone()
@@ -32,11 +30,6 @@ def run_batch(ctx: JobContext) -> dict[str, Any]:
     while chunk := _waiting(ctx, batch_id, at):
         for sequence, document_id in chunk:
             ctx.check()
-            cut_ahead(
-                ctx.engine,
-                ctx.library,
-                lambda conn, document_id=document_id: plan_spec(conn, document_id, spec),  # type: ignore[misc]
-            )
             ctx.act(
                 "image.batch_item",
                 {"batch_id": batch_id, "document_id": document_id},

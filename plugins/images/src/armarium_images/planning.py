@@ -56,8 +56,9 @@ def plan_spec(conn: Connection, document_id: str, spec: CropSpec | SplitSpec) ->
     return _split(frame_of(conn, document_id, 1, auto_orient=True), spec.regions)
 
 
-def cut_ahead(engine: Engine, library: Library, plan: Callable[[Connection], Plan]) -> None:
+def cut_ahead(engine: Engine, library: Library | None, plan: Callable[[Connection], Plan]) -> None:
     """Cut what *plan* says before the writer is asked for; what is refused here is told by the step itself."""
+    assert library is not None
     with suppress(ServiceError):
         with library.db.read() as conn:
             found = plan(conn)

@@ -1,19 +1,11 @@
-"""The HTTP of images: pieces are cut before the step is asked for, so that the project's writer is held briefly."""
+"""The HTTP of images: cut, take back, and how a batch stands."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from armarium.api import (
-    REFUSALS,
-    CurrentEngine,
-    CurrentLibrary,
-    CurrentPrincipal,
-    act,
-    json_response,
-)
+from armarium.api import REFUSALS, CurrentLibrary, act, json_response
 from armarium_images import schemas
-from armarium_images.planning import cut_ahead, plan_crop, plan_region, plan_split
 from armarium_images.queries import batch_answer
 
 router = APIRouter(prefix="/api/images", tags=["images"])
@@ -28,20 +20,9 @@ WRITES = REFUSALS(400, 401, 403, 404, 409, 422)
 )
 def crop_many(
     request: Request,
-    engine: CurrentEngine,
     library: CurrentLibrary,
-    principal: CurrentPrincipal,
     body: schemas.BatchCropParams,
 ) -> Response:
-    if principal.may("editor"):
-        for document_id in body.document_ids:
-            cut_ahead(
-                engine,
-                library,
-                lambda conn, at=document_id: plan_region(  # type: ignore[misc]
-                    conn, at, body.region, auto_orient=body.auto_orient
-                ),
-            )
     return act(request, "image.crop_batch", body)
 
 
@@ -84,14 +65,10 @@ def undo_batch(request: Request, library: CurrentLibrary, batch_id: str) -> Resp
 )
 def crop(
     request: Request,
-    engine: CurrentEngine,
     library: CurrentLibrary,
-    principal: CurrentPrincipal,
     document_id: str,
     body: schemas.CropBody,
 ) -> Response:
-    if principal.may("editor"):
-        cut_ahead(engine, library, lambda conn: plan_crop(conn, document_id, body))
     return act(request, "image.crop", {"document_id": document_id, **body.model_dump()})
 
 
@@ -113,14 +90,10 @@ def uncrop(request: Request, library: CurrentLibrary, document_id: str) -> Respo
 )
 def split(
     request: Request,
-    engine: CurrentEngine,
     library: CurrentLibrary,
-    principal: CurrentPrincipal,
     document_id: str,
     body: schemas.SplitBody,
 ) -> Response:
-    if principal.may("editor"):
-        cut_ahead(engine, library, lambda conn: plan_split(conn, document_id, body))
     return act(request, "image.split", {"document_id": document_id, **body.model_dump()})
 
 

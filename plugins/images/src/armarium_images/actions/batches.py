@@ -6,14 +6,26 @@ from collections.abc import Sequence
 from typing import Any
 
 from pydantic import TypeAdapter
+from sqlalchemy import Connection
 
-from armarium.api import ActionContext, Example, ServiceError, action, json_text, new_id, raw_of, rules_of
+from armarium.api import (
+    ActionContext,
+    Engine,
+    Example,
+    Library,
+    ServiceError,
+    action,
+    json_text,
+    new_id,
+    raw_of,
+    rules_of,
+)
 from armarium_documents.api import require_live, require_unlocked
 from armarium_images.actions.children import hang_children, remove_children
 from armarium_images.actions.samples import sample_folder
 from armarium_images.errors import batch_taken_back, no_images, not_a_folder, too_many_images
 from armarium_images.models import batches, items
-from armarium_images.planning import check_apart, plan_spec
+from armarium_images.planning import Plan, check_apart, cut_ahead, plan_spec
 from armarium_images.queries import batch_answer, batch_row, has_cut, item_state, pictures_in
 from armarium_images.schemas import (
     BatchAnswer,
@@ -100,12 +112,21 @@ def _item_example(ex: Example) -> dict[str, Any]:
     return {"batch_id": batch["batch_id"], "document_id": batch["items"][0]["document_id"]}
 
 
+def _cut_item_ahead(engine: Engine, library: Library | None, p: BatchItemParams) -> None:
+    def plan(conn: Connection) -> Plan:
+        _, _, spec = batch_row(raw_of(conn), p.batch_id)
+        return plan_spec(conn, p.document_id, SPEC.validate_python(spec))
+
+    cut_ahead(engine, library, plan)
+
+
 @action(
     "image.batch_item",
     params=BatchItemParams,
     result=BatchItem,
     summary="Cut one waiting picture of a batch: a step of its job.",
     example=_item_example,
+    prepare=_cut_item_ahead,
 )
 def batch_item(ctx: ActionContext, p: BatchItemParams) -> dict[str, Any]:
     """Cut the picture if it still waits; what refuses it is kept as the item's reason and stops no other.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, ServiceError, action
+from armarium.api import ActionContext, Engine, Example, Library, ServiceError, action
 from armarium_documents.api import documents_named, require_document, require_unlocked
 from armarium_images.actions.children import hang_children, remove_children
 from armarium_images.actions.samples import sample_folder
 from armarium_images.cutting import cut_pieces
 from armarium_images.errors import nothing_to_take_back
-from armarium_images.planning import Plan, plan_crop, plan_region, plan_split
+from armarium_images.planning import Plan, cut_ahead, plan_crop, plan_region, plan_split
 from armarium_images.queries import live_cuts
 from armarium_images.schemas import (
     BatchCropParams,
@@ -32,12 +32,17 @@ def _crop_example(ex: Example) -> dict[str, Any]:
     return {"document_id": picture, **CROP}
 
 
+def _crop_ahead(engine: Engine, library: Library | None, p: CropParams) -> None:
+    cut_ahead(engine, library, lambda conn: plan_crop(conn, p.document_id, p))
+
+
 @action(
     "image.crop",
     params=CropParams,
     result=CropResult,
     summary="Cut one rectangle of a picture out as a derived child; the source stays as it is.",
     example=_crop_example,
+    prepare=_crop_ahead,
 )
 def crop(ctx: ActionContext, p: CropParams) -> dict[str, Any]:
     """Raises NotFound for an unknown document or one without a picture, Conflict in the Trash, Forbidden by a lock,
@@ -95,12 +100,17 @@ def _split_example(ex: Example) -> dict[str, Any]:
     return {"document_id": picture, "regions": HALVES}
 
 
+def _split_ahead(engine: Engine, library: Library | None, p: SplitParams) -> None:
+    cut_ahead(engine, library, lambda conn: plan_split(conn, p.document_id, p))
+
+
 @action(
     "image.split",
     params=SplitParams,
     result=SplitResult,
     summary="Cut a picture into parts that lie side by side, each a page under the source.",
     example=_split_example,
+    prepare=_split_ahead,
 )
 def split(ctx: ActionContext, p: SplitParams) -> dict[str, Any]:
     """Raises what `image.crop` does, and Invalid for regions that overlap or cover no whole pixel."""
@@ -137,12 +147,22 @@ def _crop_batch_example(ex: Example) -> dict[str, Any]:
     return {"document_ids": pictures, "region": {"left": 0.5, "top": 0, "width": 0.5, "height": 1}}
 
 
+def _crop_batch_ahead(engine: Engine, library: Library | None, p: BatchCropParams) -> None:
+    for at in p.document_ids:
+        cut_ahead(
+            engine,
+            library,
+            lambda conn, at=at: plan_region(conn, at, p.region, auto_orient=p.auto_orient),  # type: ignore[misc]
+        )
+
+
 @action(
     "image.crop_batch",
     params=BatchCropParams,
     result=BatchCropResult,
     summary="Cut the same rectangle out of many pictures in one step.",
     example=_crop_batch_example,
+    prepare=_crop_batch_ahead,
 )
 def crop_batch(ctx: ActionContext, p: BatchCropParams) -> dict[str, Any]:
     """A picture that cannot be cut is told in `failed` and does not stop the others; Unavailable stops them all."""
