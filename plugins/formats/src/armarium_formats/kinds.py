@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+_FURNITURE: Final = frozenset({"header", "footer", "page-number", "catch-word", "signature-mark"})
+_FOREIGN_FURNITURE: Final = frozenset(
+    {"runningtitlezone", "numberingzone", "quiremarkszone", "folio", "pagenumber"}
+)
+
 ALTO_BLOCKS: Final = ("TextBlock", "Illustration", "GraphicalElement", "ComposedBlock")
 
 _TABLES: Final = frozenset({"table", "tableregion"})
@@ -30,6 +35,14 @@ def _of_readers(raw: str | None) -> str | None:
     """A bare word of a format that is only read behind PAGE's element for it: `ImageRegion:ocr_photo`."""
     element = _NO_TEXT.get(raw or "")
     return f"{element}:{raw}" if element else raw
+
+
+def is_furniture(word: str) -> bool:
+    """Whether a region's type is not text of the page but of the book: running heads, folio numbers, catchwords.
+
+    PAGE's words, and those of other vocabularies in any case (SegmOnto zones, common tags).
+    """
+    return word in _FURNITURE or word.casefold() in _FOREIGN_FURNITURE
 
 
 def split_kind(raw: str | None) -> tuple[str, str]:

@@ -14,10 +14,9 @@ from armarium_formats.alto.reading import Reading, merge
 from armarium_formats.alto.shapes import UNITS, Scale, number, read_shape, resolution_in
 from armarium_formats.decoding import head_of
 from armarium_formats.driver import ReadContext
-from armarium_formats.kinds import ALTO_BLOCKS, of_alto
+from armarium_formats.kinds import ALTO_BLOCKS, is_furniture, of_alto
 from armarium_formats.markup.fragments import local_name
 from armarium_formats.page_model import PageModel, PageSegment
-from armarium_formats.pagexml.vocabulary import FOREIGN_FURNITURE, FURNITURE
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -343,7 +342,7 @@ class _File(Reading):
 
 def _is_furniture(raw: str) -> bool:
     kind = raw.rpartition(":")[2]
-    return kind in FURNITURE or kind.casefold() in FOREIGN_FURNITURE
+    return is_furniture(kind)
 
 
 def _has_words_without_ids(root: etree._Element, reading: Reading) -> bool:

@@ -13,10 +13,9 @@ from armarium_formats.alto.tags import kind_in
 from armarium_formats.alto.textlines import Textlines
 from armarium_formats.alto.writing import IDS, OURS, is_moved
 from armarium_formats.driver import Loss, WriteContext, Written
-from armarium_formats.kinds import in_page_words, of_alto
+from armarium_formats.kinds import in_page_words, is_furniture, of_alto
 from armarium_formats.markup.fragments import attributes_of, name_of, text_of
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment
-from armarium_formats.pagexml.vocabulary import FOREIGN_FURNITURE, FURNITURE
 
 
 def write(page: PageModel, context: WriteContext) -> Written:
@@ -263,11 +262,7 @@ class _File(Textlines):
             entry["kind_raw"] = segment.kind_raw
         word = told.rpartition(":")[2]
         space = ((segment.extras or {}).get("alto") or {}).get("space")
-        told_so = (
-            space in ("TopMargin", "BottomMargin")
-            or word in FURNITURE
-            or word.casefold() in FOREIGN_FURNITURE
-        )
+        told_so = space in ("TopMargin", "BottomMargin") or is_furniture(word)
         if segment.is_furniture != told_so:
             entry["furniture"] = segment.is_furniture
 

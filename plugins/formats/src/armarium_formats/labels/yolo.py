@@ -9,9 +9,9 @@ from armarium.api import Invalid
 from armarium_formats.decoding import decode, rows_of
 from armarium_formats.driver import Format, ReadContext
 from armarium_formats.errors import NoPageSize
+from armarium_formats.kinds import is_furniture
 from armarium_formats.labels.names import class_names
 from armarium_formats.page_model import PageModel, PageSegment, Point, SegmentKind
-from armarium_formats.pagexml.vocabulary import FOREIGN_FURNITURE, FURNITURE
 from armarium_formats.shapes import corners
 
 MAX_BYTES: Final = 32 * 1024 * 1024
@@ -138,7 +138,7 @@ class _Reading:
             word,
             points,
             confidence=confidence,
-            is_furniture=kind == "region" and (word in FURNITURE or word.casefold() in FOREIGN_FURNITURE),
+            is_furniture=kind == "region" and is_furniture(word),
         )
 
     def _value(self, part: str, row: int) -> float:

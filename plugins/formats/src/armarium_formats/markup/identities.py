@@ -18,17 +18,15 @@ class Identities:
     """
 
     def __init__(self, ids: Iterable[str], pattern: re.Pattern[str]) -> None:
-        self.used: set[str] = set()
-        self.of_segment: dict[str, str] = {}
-        self.changed = 0
+        every = list(ids)
+        self.of_segment: dict[str, str] = {one: one for one in every if is_ncname(one)}
+        self.used: set[str] = set(self.of_segment)
         self._pattern = pattern
-        for one in ids:
-            written = one
-            if written in self.used or not is_ncname(written):
-                written = self.make(written)
-                self.changed += 1
-            self.used.add(written)
-            self.of_segment.setdefault(one, written)
+        # Lawful ids first, then the others by name: what an id is written as hangs on the ids alone, never on the
+        # sequence the segments stand in, which may be another one when the file has been read again.
+        unlawful = sorted({one for one in every if one not in self.of_segment})
+        self.of_segment |= {one: self.make(one) for one in unlawful}
+        self.changed = len(every) - len(self.of_segment) + len(unlawful)
 
     def make(self, wish: str) -> str:
         """A lawful id that is not used yet, as near to *wish* as may be."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from math import isfinite
 from typing import TYPE_CHECKING
-
-import orjson
 
 from armarium_formats.markup.fragments import attribute_of, local_name
 from armarium_formats.markup.fragments import keep as keep_as_it_is
+from armarium_formats.markup.points import parse_points
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -19,41 +17,6 @@ IDS = re.compile(r'(<[^<>]*?\s)(id|regionRef)="([^"]*)"')
 
 KEPT = "kept: has no place in PAGE 2019-07-15"
 """Description of a UserAttribute that carries what the schema knows no place for; read back as what it was."""
-
-_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-_PAIR = re.compile(rf"({_NUMBER})\s*,\s*({_NUMBER})")
-
-
-def parse_points(value: str) -> list[tuple[float, float]] | None:
-    """The points of a `points` attribute; whole numbers stay whole. None when some of it is no x,y pair."""
-    numbers = _whole_numbers(value)
-    if numbers and 2 * value.count(",") == len(numbers):
-        return list(zip(numbers[::2], numbers[1::2], strict=True))
-    if not value.strip():
-        return []
-    found = [(_number(x), _number(y)) for x, y in _PAIR.findall(value)]
-    rest = _PAIR.sub("", value).strip(" ,;\t\r\n")
-    return found if not rest and all(isfinite(number) for pair in found for number in pair) else None
-
-
-def _whole_numbers(value: str) -> list[int]:
-    """The numbers of "1,2 3,4", none where some of it is no whole number."""
-    try:
-        # As nearly all files write them, they are JSON but for the brackets, which is read in a third of the time.
-        numbers = orjson.loads(f"[{value.replace(' ', ',')}]")
-        if set(map(type, numbers)) == {int}:
-            return numbers  # type: ignore[no-any-return]
-    except orjson.JSONDecodeError:
-        pass
-    try:
-        return list(map(int, value.replace(",", " ").split()))
-    except ValueError:
-        return []
-
-
-def _number(text: str) -> float:
-    value = float(text)
-    return int(value) if value.is_integer() else value
 
 
 def points_of(element: etree._Element) -> list[tuple[float, float]] | None:

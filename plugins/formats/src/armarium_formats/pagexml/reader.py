@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from armarium.api import Invalid, parse_xml
 from armarium_formats.decoding import head_of
+from armarium_formats.kinds import is_furniture
 from armarium_formats.markup.fragments import local_name
+from armarium_formats.markup.points import parse_points
 from armarium_formats.numbers import whole
 from armarium_formats.page_model import PageModel, PageSegment, Point
+from armarium_formats.pagexml.driver import PageXml
 from armarium_formats.pagexml.early import modernise
-from armarium_formats.pagexml.fragments import parse_points, points_of
+from armarium_formats.pagexml.fragments import points_of
 from armarium_formats.pagexml.keeping import Keeper
 from armarium_formats.pagexml.orders import read_order
 from armarium_formats.pagexml.texts import read_text, sort_texts
 from armarium_formats.pagexml.vocabulary import (
     DIRECTIONS,
-    FOREIGN_FURNITURE,
-    FURNITURE,
     language_names,
     language_of,
     script_names,
@@ -28,18 +29,6 @@ from armarium_formats.pagexml.vocabulary import (
 
 if TYPE_CHECKING:
     from lxml import etree
-
-READ_VERSIONS = (
-    "2009-03-16",
-    "2010-01-12",
-    "2010-03-19",
-    "2013-07-15",
-    "2016-07-15",
-    "2017-07-15",
-    "2018-07-15",
-    "2019-07-15",
-    "2024-07-15",
-)
 
 _CUSTOM = re.compile(r"([\w-]+)\s*\{([^{}]*)\}")
 _REGION_TYPES_IN = ("TextRegion", "GraphicRegion", "ChartRegion", "CustomRegion")
@@ -65,9 +54,9 @@ def read(data: bytes, name: str) -> PageModel:
         )
     namespace = tag[1:].partition("}")[0] if tag.startswith("{") else ""
     version = namespace.rpartition("/")[2] if "pagecontent/" in namespace else None
-    if version is not None and version < READ_VERSIONS[0]:
+    if version is not None and version < PageXml.versions[0]:
         raise Invalid(
-            f"{name} is PAGE XML of {version}; versions from {READ_VERSIONS[0]} on are read. "
+            f"{name} is PAGE XML of {version}; versions from {PageXml.versions[0]} on are read. "
             "Save it again with a newer program.",
             code="version_not_read",
         )
@@ -99,7 +88,7 @@ class _Reading:
             )
         if version is None:
             self.keeper.note("The file names no PAGE namespace")
-        elif version not in READ_VERSIONS:
+        elif version not in PageXml.versions:
             self.keeper.note(
                 f"The file's namespace {version} is not one this reader knows; it is read like 2019-07-15"
             )
@@ -269,9 +258,7 @@ class _Reading:
             self._custom(custom, found)
         if found.kind == "line" and (stated := whole(attributes.get("index"))) is not None:
             found.position = stated
-        found.is_furniture = found.kind == "region" and (
-            (found.kind_raw or "") in FURNITURE or (found.kind_raw or "").casefold() in FOREIGN_FURNITURE
-        )
+        found.is_furniture = found.kind == "region" and is_furniture(found.kind_raw or "")
         direction = attributes.get("readingDirection")
         if direction in DIRECTIONS:
             found.direction = DIRECTIONS[attributes.pop("readingDirection")]

@@ -13,14 +13,6 @@ DIRECTIONS: Final = {
 }
 DIRECTION_NAMES: Final = {ours: theirs for theirs, ours in DIRECTIONS.items()}
 
-FURNITURE: Final = frozenset({"header", "footer", "page-number", "catch-word", "signature-mark"})
-"""Types of region that are not text of the page but of the book: running heads, folio numbers, catchwords."""
-
-FOREIGN_FURNITURE: Final = frozenset(
-    {"runningtitlezone", "numberingzone", "quiremarkszone", "folio", "pagenumber"}
-)
-"""The same in the words of other vocabularies, lower case (SegmOnto zones, common tags)."""
-
 _LANGUAGES = """
 Abkhaz=ab; Afar=aa; Afrikaans=af; Akan=ak; Albanian=sq; Amharic=am; Arabic=ar; Aragonese=an;
 Armenian=hy; Assamese=as; Avaric=av; Avestan=ae; Aymara=ay; Azerbaijani=az; Bambara=bm; Bashkir=ba;

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from armarium.api import Invalid, parse_xml
 from armarium_formats.decoding import head_of
 from armarium_formats.driver import ReadContext
+from armarium_formats.kinds import is_furniture
 from armarium_formats.markup.noting import Notes
 from armarium_formats.page_model import PageModel, PageSegment, PageText
-from armarium_formats.pagexml.vocabulary import FOREIGN_FURNITURE, FURNITURE
 from armarium_formats.tei.keeping import attributes, keep, name_of
 from armarium_formats.tei.surfaces import Page, Surfaces
 from armarium_formats.tei.vocabulary import NAMESPACE, ROOTS, XML, language_of
@@ -205,7 +205,7 @@ def _furnish(model: PageModel, ranks: dict[int, int]) -> None:
     for segment in model.walk():
         if segment.kind == "region" and segment.kind_raw and id(segment) not in ranks:
             word = segment.kind_raw.partition(":")[0]
-            segment.is_furniture = word in FURNITURE or word.casefold() in FOREIGN_FURNITURE
+            segment.is_furniture = is_furniture(word)
 
 
 def _give_own_texts(model: PageModel) -> None:

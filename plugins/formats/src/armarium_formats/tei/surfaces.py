@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from armarium_formats.markup.noting import Notes
+from armarium_formats.markup.points import parse_points
 from armarium_formats.page_model import PageModel, PageSegment, Point
-from armarium_formats.pagexml.fragments import parse_points
 from armarium_formats.tei.keeping import attributes, keep, name_of
 from armarium_formats.tei.shapes import COORDINATES, box_of, outline_of, probability
 from armarium_formats.tei.vocabulary import (

@@ -11,8 +11,8 @@ from typing import Any
 from armarium_formats.driver import Loss, WriteContext, Written
 from armarium_formats.markup.fragments import attributes_of, lawful, text_of
 from armarium_formats.markup.identities import Identities
+from armarium_formats.markup.points import parse_points
 from armarium_formats.page_model import PageModel, PageSegment, Point
-from armarium_formats.pagexml.fragments import parse_points
 from armarium_formats.tei import texts
 from armarium_formats.tei.keeping import IDS
 from armarium_formats.tei.losses import losses_of
