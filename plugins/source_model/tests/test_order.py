@@ -300,3 +300,9 @@ def test_the_order_depends_on_the_shapes_and_not_on_how_they_are_listed(
     listed = list(shapes)
     chance.shuffle(listed)
     assert reading_sequence(listed, direction=direction, aspect=0.7, slope=0.01) == once
+
+
+def test_lines_of_one_length_in_many_columns_have_no_glosses_among_them() -> None:
+    """However far out a column stands: a page of a hundred columns once began with its eighth."""
+    page = [Shape(f"{n:04}", "line", (n // 20) / 101, (n % 20) / 21, 0.006, 0.004) for n in range(2000)]
+    assert reading_sequence(page[::-1], aspect=4.0) == [shape.id for shape in page]
