@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 ReadingRule: TypeAlias = Literal["strict", "relaxed"]
@@ -128,15 +128,3 @@ def working_pass(
         if candidates:
             return Working(max(candidates, key=lambda one: (one.created_at, one.id)).id, basis)
     raise AssertionError("unreachable: the last rung holds every pass")
-
-
-def count_all(
-    readings: Mapping[str, Sequence[ReadingFacts]],
-    chosen: Mapping[str, str],
-    rule: ReadingRule,
-) -> dict[str, Counting]:
-    """The counting reading of many segments at once: segment id -> Counting."""
-    return {
-        segment_id: counting_reading(own, chosen_id=chosen.get(segment_id), rule=rule)
-        for segment_id, own in readings.items()
-    }

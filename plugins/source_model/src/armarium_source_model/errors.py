@@ -51,7 +51,7 @@ class SegmentDeleted(Conflict):
 class PassDeleted(Conflict):
     def __init__(self, pass_id: str) -> None:
         super().__init__(
-            f"Pass {pass_id} was withdrawn; restore it before you write to it.",
+            f"Pass {pass_id} was withdrawn; restore it first, then read it or write to it.",
             code="pass_deleted",
             id=pass_id,
         )

@@ -16,17 +16,16 @@ from armarium_source_model.actions.edits import (
     write_version,
 )
 from armarium_source_model.actions.forward import forward_undo
-from armarium_source_model.actions.readings import write_reading
+from armarium_source_model.actions.readings import write_correction, write_reading
 from armarium_source_model.actions.samples import sample_page, sample_reading
 from armarium_source_model.actions.segments import anchor_value
-from armarium_source_model.actions.spans import Corrected, move_spans
 from armarium_source_model.api import segments
 from armarium_source_model.errors import ForwardingWouldLoop, refuse_provisional
 from armarium_source_model.geometry import MAX_POINTS, convex_hull, tile_of, union_rect, validate_baseline
 from armarium_source_model.notes import add_notes, live_after
 from armarium_source_model.order import Shape, reading_sequence
 from armarium_source_model.queries.passes import reading_rule
-from armarium_source_model.queries.readings import counting_of_segment, get_reading
+from armarium_source_model.queries.readings import counting_of_segment, counting_of_segments
 from armarium_source_model.queries.segments import SegmentRow, get_segment, parsed_answers, rows_named
 from armarium_source_model.queries.shapes import page_shapes
 from armarium_source_model.schemas.joins import Merge, Merged, Split, SplitBody
@@ -160,25 +159,11 @@ def _children(ctx: ActionContext, parents: Sequence[str]) -> list[SegmentRow]:
 def _join_texts(ctx: ActionContext, keep: SegmentRow, ordered: Sequence[SegmentRow]) -> None:
     """The counting transcriptions of the pieces, joined by newline in reading order, as one new reading."""
     rule = reading_rule(ctx.project)
-    texts: list[str] = []
-    own: str | None = None
-    for row in ordered:
-        counting = counting_of_segment(ctx.conn, row.id, "transcription", rule)
-        if row.id == keep.id:
-            own = counting.representation_id
-        reading = get_reading(ctx.conn, counting.representation_id) if counting.representation_id else None
-        if reading is not None and reading["content"]:
-            texts.append(reading["content"])
-    if len(texts) > 1 or (texts and own is None):
-        joined = "\n".join(texts)
-        made = write_reading(ctx, keep, joined, corrects=own)
-        before = get_reading(ctx.conn, own) if own is not None else None
-        if before is not None and ctx.principal.kind == "person":
-            # What cannot be placed stays: every word of the kept reading is in the joined one.
-            move_spans(
-                ctx,
-                Corrected(keep.document_id, keep.id, before["id"], made, before["content"] or "", joined),
-            )
+    texts = counting_of_segments(ctx.conn, [row.id for row in ordered], rule=rule)
+    joined = [texts[row.id].text for row in ordered if row.id in texts and texts[row.id].text]
+    if len(joined) > 1 or (joined and keep.id not in texts):
+        counting = counting_of_segment(ctx.conn, keep.id, "transcription", rule)
+        write_correction(ctx, keep, "\n".join(joined), counting)
 
 
 def _split_example(ex: Example) -> dict[str, Any]:
@@ -246,11 +231,12 @@ def split(ctx: ActionContext, p: SplitBody) -> dict[str, Any]:
     )  # fmt: skip
     _deal_children(ctx, row.id, ids, [rect for _, rect in shapes])
     add_notes(ctx, [(row.document_id, row.id, "split", ids, p.reason)])
-    counting = counting_of_segment(ctx.conn, row.id, "transcription", reading_rule(ctx.project))
-    for identity, part in zip(ids, p.parts, strict=True):
+    if p.parts[0].text:
+        counting = counting_of_segment(ctx.conn, row.id, "transcription", reading_rule(ctx.project))
+        write_correction(ctx, row, p.parts[0].text, counting)
+    for identity, part in zip(ids[1:], p.parts[1:], strict=True):
         if part.text:
-            corrects = counting.representation_id if identity == row.id else None
-            write_reading(ctx, get_segment(ctx.conn, identity), part.text, corrects=corrects)
+            write_reading(ctx, row._replace(id=identity), part.text)
     ctx.target(*ids)
     ctx.changed(segment_ids=ids, pass_ids=[row.pass_id], document_ids=[row.document_id])
     items = parsed_answers(ctx.conn, ids, reading_rule(ctx.project))

@@ -203,17 +203,14 @@ def carry(ctx: ActionContext, p: Carry) -> dict[str, Any]:
             copies, kept = [], [(None, f"No plugin of this engine brings anything of the kind {kind}.")]
         carried += [{"kind": kind, "original_id": old, "copy_id": new} for old, new in copies]
         left += [{"kind": kind, "original_id": old, "why": why} for old, why in kept]
-    for one in carried:
-        ctx.conn.execute(
-            carries.insert().values(
-                id=new_id(),
-                match_id=match.id,
-                carried_kind=one["kind"],
-                original_id=one["original_id"],
-                copy_id=one["copy_id"],
-                audit_id=ctx.audit_id,
-            )
-        )
+    ctx.bulk_insert(
+        carries,
+        ("id", "match_id", "carried_kind", "original_id", "copy_id", "audit_id"),
+        [
+            (new_id(), match.id, one["kind"], one["original_id"], one["copy_id"], ctx.audit_id)
+            for one in carried
+        ],
+    )
     _told(ctx, match)
     return {"carried": carried, "not_carried": left}
 
@@ -254,6 +251,7 @@ def _carry_readings(
         return [], [(row.id, why) for row in live] or [(None, why)]
     done = _carried_before(ctx, match)
     copies: dict[str, str] = {}
+    new: list[dict[str, Any]] = []
     left: list[tuple[str | None, str]] = []
     for row in live:
         if row.id in done:
@@ -264,16 +262,20 @@ def _carry_readings(
         if maker == HUMAN and ctx.principal.kind != "person":
             # A machine that copies a person's words does not become that person.
             maker = ctx.provenance()["provenance_kind"]
-        values = dict(row._mapping) | {
-            "id": copies[row.id],
-            "segment_id": match.to_segment_id,
-            "source_anchor": None,
-            "derived_from_representation_id": row.id,
-            "corrects_representation_id": copies.get(row.corrects_representation_id or ""),
-            "provenance_kind": maker,
-            "created_by": ctx.principal.name,
-            "created_at": ctx.now,
-        }
-        ctx.conn.execute(table.insert().values(values))
+        new.append(
+            dict(row._mapping)
+            | {
+                "id": copies[row.id],
+                "segment_id": match.to_segment_id,
+                "source_anchor": None,
+                "derived_from_representation_id": row.id,
+                "corrects_representation_id": copies.get(row.corrects_representation_id or ""),
+                "provenance_kind": maker,
+                "created_by": ctx.principal.name,
+                "created_at": ctx.now,
+            }
+        )
+    if new:
+        ctx.conn.execute(table.insert(), new)
     ctx.changed(representation_ids=copies.values())
     return list(copies.items()), left

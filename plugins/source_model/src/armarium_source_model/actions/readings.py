@@ -13,7 +13,7 @@ from armarium_source_model.actions.facts import StatedFacts
 from armarium_source_model.actions.samples import sample_page, sample_reading
 from armarium_source_model.actions.spans import Corrected, move_spans
 from armarium_source_model.api import readings_of, representations
-from armarium_source_model.counting import HUMAN
+from armarium_source_model.counting import HUMAN, Counting
 from armarium_source_model.errors import (
     NoSuchReading,
     OtherReadingCounts,
@@ -98,36 +98,49 @@ def correct(ctx: ActionContext, p: Correct) -> dict[str, Any]:
     row = editable(ctx, p.segment_id, None)
     require_kind(ctx, p.kind)
     StatedFacts(ctx).check(p.language, p.script)
-    rule = reading_rule(ctx.project)
-    counting = counting_of_segment(ctx.conn, row.id, p.kind, rule)
+    counting = counting_of_segment(ctx.conn, row.id, p.kind, reading_rule(ctx.project))
     if p.expected_counting_id is not None and p.expected_counting_id != counting.representation_id:
         text = None
         if counting.representation_id is not None:
             rival = get_reading(ctx.conn, counting.representation_id)
             text = rival["content"] if rival else None
         raise OtherReadingCounts(p.expected_counting_id, counting.representation_id, text)
-    if counting.basis == "chosen" and ctx.principal.kind == "person":
-        _withdraw_choice(ctx, row.id, p.kind)
-    representation_id = write_reading(
-        ctx,
-        row,
-        p.text,
-        kind=p.kind,
-        level=p.level,
-        language=p.language,
-        script=p.script,
-        corrects=counting.representation_id,
+    representation_id, unplaced = write_correction(
+        ctx, row, p.text, counting, kind=p.kind, level=p.level, language=p.language, script=p.script
     )
-    unplaced: list[dict[str, str]] = []
-    now_counts = counting_of_segment(ctx.conn, row.id, p.kind, rule).representation_id
-    if p.kind == "transcription" and counting.representation_id and now_counts == representation_id:
-        old = get_reading(ctx.conn, counting.representation_id)
-        assert old is not None
-        unplaced = move_spans(
-            ctx,
-            Corrected(row.document_id, row.id, old["id"], representation_id, old["content"] or "", p.text),
-        )
     return {**_one_reading(ctx, row.id, representation_id), "unplaced": unplaced}
+
+
+def write_correction(
+    ctx: ActionContext,
+    segment: Row[Any] | SegmentRow,
+    text: str,
+    counting: Counting,
+    *,
+    kind: str = "transcription",
+    level: str | None = None,
+    language: str | None = None,
+    script: str | None = None,
+) -> tuple[str, list[dict[str, str]]]:
+    """Insert one reading of the caller's own in the place of the one that counts: its id, and the spans left behind.
+
+    A person's retires the one before and a standing choice of it; a machine's only says what it means to correct.
+    """
+    if counting.basis == "chosen" and ctx.principal.kind == "person":
+        _withdraw_choice(ctx, segment.id, kind)
+    before = counting.representation_id
+    made = write_reading(
+        ctx, segment, text, kind=kind, level=level, language=language, script=script, corrects=before
+    )
+    if kind != "transcription" or before is None:
+        return made, []
+    if counting_of_segment(ctx.conn, segment.id, kind, reading_rule(ctx.project)).representation_id != made:
+        return made, []
+    old = get_reading(ctx.conn, before)
+    assert old is not None
+    return made, move_spans(
+        ctx, Corrected(segment.document_id, segment.id, before, made, old["content"] or "", text)
+    )
 
 
 def write_reading(

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from armarium.api import Library, NotFound, open_image
 from armarium_documents.api import page_image
 from armarium_source_model.picture import DrawnLine, draw_page
-from armarium_source_model.queries.passes import get_pass, reading_rule, working_pass
+from armarium_source_model.queries.passes import reading_rule, standing_pass, working_pass
 from armarium_source_model.queries.readings import counting_of_pass
 from armarium_source_model.queries.text import pass_sequence
 
@@ -26,13 +26,13 @@ def drawn_lines(
 ) -> list[DrawnLine]:
     """The regions and lines of a pass (else of the one the page is read by) in reading order, ready to draw.
 
-    NotFound for a page without a pass, an unknown pass, or a pass of another page.
+    NotFound for a page without a pass, an unknown pass, or a pass of another page; PassDeleted.
     """
     if pass_id is None:
         pass_id, _ = working_pass(conn, document_id, reading_rule(library))
         if pass_id is None:
             raise NotFound(f"Document {document_id} has no pass yet: find its lines first, then draw them.")
-    elif get_pass(conn, pass_id).document_id != document_id:
+    elif standing_pass(conn, pass_id).document_id != document_id:
         raise NotFound(f"Pass {pass_id} is of another page; name a pass of {document_id}.")
     texts = counting_of_pass(conn, pass_id, rule=reading_rule(library), words=False)
     rows = {

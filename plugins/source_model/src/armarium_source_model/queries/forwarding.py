@@ -7,6 +7,9 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection
 
+from armarium.api import versions
+from armarium_source_model.models import segments
+
 _KEYS = (
     "sequence",
     "id",
@@ -52,8 +55,9 @@ def _note(row: Any) -> dict[str, Any]:
 def follow(conn: Connection, segment_id: str) -> tuple[list[dict[str, Any]], list[str]]:
     """The trail from *segment_id* (oldest note first) and the ids that are live at its end.
 
-    The newest note on an id decides. A live id ends the walk unless it was split: then its parts are live too.
-    An id met twice is not followed again, so a ring (which no action makes) ends as well.
+    The newest note on an id decides where it went; the parts of a split stay parts of what was cited whatever became
+    of the first one since, so they are followed too. An id met twice is not followed again, so a ring (a part merged back
+    into the whole, say) ends as well.
     """
     trail: dict[int, dict[str, Any]] = {}
     live: dict[str, None] = {}
@@ -69,10 +73,16 @@ def follow(conn: Connection, segment_id: str) -> tuple[list[dict[str, Any]], lis
             trail[note["sequence"]] = note
         if _is_live(conn, current):
             live[current] = None
-        newest = notes[-1] if notes else None
-        if newest is not None and newest["kind"] in ("merged", "split"):
-            waiting.extend(newest["new_segment_ids"])
+        if notes and notes[-1]["kind"] == "merged":
+            waiting.extend(notes[-1]["new_segment_ids"])
+        waiting.extend(part for note in notes if note["kind"] == "split" for part in note["new_segment_ids"])
     return [trail[number] for number in sorted(trail)], list(live)
+
+
+def home_of_taken_back(conn: Connection, segment_id: str) -> str | None:
+    """The page of a segment whose making was taken back, out of its history; None where there never was such a one."""
+    states = versions(conn, segments, segment_id)
+    return states[-1]["values"]["document_id"] if states else None
 
 
 def _is_live(conn: Connection, segment_id: str) -> bool:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from armarium.api import Engine, Invalid, Library, NotFound, raw_of
 from armarium_documents.api import require_document
 from armarium_source_model.errors import NoSuchSegment, refuse_provisional
-from armarium_source_model.queries.forwarding import follow
+from armarium_source_model.queries.forwarding import follow, home_of_taken_back
 from armarium_source_model.queries.segments import find_segment, get_segment
 from armarium_source_model.schemas.joins import LocationRequest
 
@@ -106,9 +106,14 @@ def resolve_location(
         resolved = segment_id if segment_id in live else live[0] if live else None
         row_id = resolved or segment_id
         segment = find_segment(conn, row_id)
-        if segment is None and not trail:
-            raise NoSuchSegment(segment_id)
-        document_id = segment.document_id if segment is not None else trail[-1]["document_id"]
+        if segment is not None:
+            document_id = segment.document_id
+        elif trail:
+            document_id = trail[-1]["document_id"]
+        else:
+            document_id = home_of_taken_back(conn, segment_id)
+            if document_id is None:
+                raise NoSuchSegment(segment_id)
         if cited is not None and cited != document_id:
             raise _disagrees(cited, document_id)
         _agree(found, document_id)

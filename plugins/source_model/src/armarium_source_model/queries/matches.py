@@ -33,26 +33,28 @@ def matches_of(conn: Connection, document_id: str) -> list[dict[str, Any]]:
     return [match_answer(row) for row in conn.execute(query.order_by(matches.c.created_at, matches.c.id))]
 
 
-def match_between(conn: Connection, from_id: str, to_id: str) -> Row[Any] | None:
-    """The standing match of two segments, if there is one."""
+def match_between(conn: Connection, one: str, other: str) -> Row[Any] | None:
+    """The standing match of two segments, whichever of them was named as the older, if there is one."""
+    start, end = matches.c.from_segment_id, matches.c.to_segment_id
     return conn.execute(
         select(matches).where(
-            matches.c.from_segment_id == from_id,
-            matches.c.to_segment_id == to_id,
+            ((start == one) & (end == other)) | ((start == other) & (end == one)),
             matches.c.withdrawn_at.is_(None),
         )
     ).first()
+
+
+_RIVAL = """
+SELECT 1 FROM segment_match m JOIN segment a ON a.id = m.from_segment_id JOIN segment b ON b.id = m.to_segment_id
+WHERE m.id <> :match AND m.state = 'accepted' AND m.withdrawn_at IS NULL
+AND (m.from_segment_id IN (:one, :other) OR m.to_segment_id IN (:one, :other))
+AND (SELECT count(*) FROM segment s WHERE s.id IN (:one, :other) AND s.pass_id IN (a.pass_id, b.pass_id)) = 2
+LIMIT 1
+"""
+"""Another accepted match of one of two segments, between the same two passes."""
 
 
 def is_one_to_one(conn: Connection, match: Row[Any]) -> bool:
-    """Whether no other accepted match names either of its two segments."""
-    other = conn.execute(
-        select(matches.c.id).where(
-            matches.c.id != match.id,
-            matches.c.state == "accepted",
-            matches.c.withdrawn_at.is_(None),
-            (matches.c.from_segment_id == match.from_segment_id)
-            | (matches.c.to_segment_id == match.to_segment_id),
-        )
-    ).first()
-    return other is None
+    """Whether, between the two passes, no other accepted match names either of its two segments."""
+    ends = {"match": match.id, "one": match.from_segment_id, "other": match.to_segment_id}
+    return conn.exec_driver_sql(_RIVAL, ends).first() is None

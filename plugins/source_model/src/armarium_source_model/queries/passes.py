@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, bindparam, select
 from armarium.api import Library
 from armarium_source_model.counting import IMPORTED, PassBasis, PassFacts, ReadingRule, Working
 from armarium_source_model.counting import working_pass as climb
-from armarium_source_model.errors import NoSuchPass
+from armarium_source_model.errors import NoSuchPass, PassDeleted
 from armarium_source_model.models import passes
 
 _LIST = """
@@ -39,6 +39,14 @@ def get_pass(conn: Connection, pass_id: str) -> Row[Any]:
     row = conn.execute(_BY_ID, {"identity": pass_id}).one_or_none()
     if row is None:
         raise NoSuchPass(pass_id)
+    return row
+
+
+def standing_pass(conn: Connection, pass_id: str) -> Row[Any]:
+    """The row of a pass that stands; NoSuchPass, PassDeleted."""
+    row = get_pass(conn, pass_id)
+    if row.deleted_at is not None:
+        raise PassDeleted(pass_id)
     return row
 
 

@@ -14,7 +14,7 @@ from armarium_source_model.counting import PassBasis, ReadingRule
 from armarium_source_model.errors import OrderOfOtherPass
 from armarium_source_model.order import Shape
 from armarium_source_model.queries.orders import standing_order, walk
-from armarium_source_model.queries.passes import get_pass, working_pass
+from armarium_source_model.queries.passes import get_pass, standing_pass, working_pass
 from armarium_source_model.queries.readings import CountingText, counting_of_pass
 from armarium_source_model.queries.shapes import (
     SHAPES,
@@ -91,7 +91,7 @@ def page_text(
     """The page's text from the counting readings of the pass named, else of the one the page is read by.
 
     In the order of its boxes, or in the reading order named. Raises NotFound for an unknown page, pass or order or
-    a pass of another page, OrderDeleted, and OrderOfOtherPass when the order is not of that pass.
+    a pass of another page, PassDeleted, OrderDeleted, and OrderOfOtherPass when the order is not of that pass.
     """
     require_document(conn, document_id)
     order = None if order_id is None else standing_order(conn, order_id)
@@ -104,7 +104,7 @@ def page_text(
             return PageTextResult(document_id, "", None, "none", None, None, AssembledText(""))
         row = get_pass(conn, pass_id)
     else:
-        row = get_pass(conn, pass_id)
+        row = standing_pass(conn, pass_id)
         if row.document_id != document_id:
             raise NotFound(
                 f"Pass {pass_id} is of another page ({row.document_id}); name a pass of {document_id}."

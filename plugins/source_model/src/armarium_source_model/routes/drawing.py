@@ -18,7 +18,7 @@ router = APIRouter(prefix="/api/segments", tags=["segments"])
     summary="A page drawn with its lines and readings",
     response_class=Response,
     responses={
-        **REFUSALS(404),
+        **REFUSALS(404, 409),
         200: {
             "content": {"image/png": {}},
             "description": "The page, its lines, and the readings beside it.",
@@ -32,7 +32,7 @@ def read_drawing(
     max_size: Annotated[int, Query(description="pixels of the page's longer side", ge=256, le=4096)] = 1600,
     labels: Annotated[bool, Query(description="numbers and readings too")] = True,
 ) -> Response:
-    """PNG bytes; 404 for a page that has no pass yet. Changes nothing."""
+    """PNG bytes; 404 for a page that has no pass yet, 409 for a withdrawn one. Changes nothing."""
     with library.db.read() as conn:
         require_document(conn, doc_id)
         png = page_drawing_png(library, conn, doc_id, pass_id=pass_id, max_size=max_size, labels=labels)

@@ -115,7 +115,7 @@ def read_text(
     "/{document_id}/readings/compare",
     summary="Compare two readings of a page",
     response_model=Comparison,
-    responses=REFUSALS(404),
+    responses=REFUSALS(404, 409),
 )
 def compare(library: CurrentLibrary, document_id: str, body: CompareBody) -> Response:
     """The one character error rate of this engine under each policy asked for; 422 where it would mean nothing."""

@@ -10,9 +10,9 @@ from sqlalchemy import Connection
 
 from armarium.api import REFUSALS, CurrentLibrary, Invalid, NotFound, act, json_response
 from armarium_documents.api import require_document
-from armarium_source_model.errors import PROVISIONAL
+from armarium_source_model.errors import PROVISIONAL, NoSuchSegment
 from armarium_source_model.geometry import validate_rect
-from armarium_source_model.queries.forwarding import follow
+from armarium_source_model.queries.forwarding import follow, home_of_taken_back
 from armarium_source_model.queries.legacy import narrowed, old_geometry_of, old_pass, old_segment
 from armarium_source_model.queries.passes import get_pass, list_passes, reading_rule
 from armarium_source_model.queries.pictures import LARGEST, SMALLEST, USUAL, segment_picture
@@ -197,15 +197,16 @@ def read_segment(library: CurrentLibrary, segment_id: str) -> Response:
                 }
             )
         trail, live = follow(conn, segment_id)
-        if not trail:
-            get_segment(conn, segment_id)
         # The part that kept the asked id, else the first part, else the withdrawn row itself.
         shown: str | None = segment_id if segment_id in live or not live else live[0]
         if not live and find_segment(conn, segment_id) is None:
+            if not trail and home_of_taken_back(conn, segment_id) is None:
+                raise NoSuchSegment(segment_id)
             shown = None
         segment = parsed_answers(conn, [shown], reading_rule(library))[0] if shown is not None else None
     newest = next((note for note in reversed(trail) if note["old_segment_id"] == segment_id), None)
-    forwarded = newest is not None and newest["kind"] in ("merged", "split") and live != [segment_id]
+    elsewhere = bool(live) or (newest is not None and newest["kind"] in ("merged", "split"))
+    forwarded = elsewhere and live != [segment_id]
     return json_response(
         {
             "segment": segment,
