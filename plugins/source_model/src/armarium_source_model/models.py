@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, MetaData, Table, Text, text
 
-from armarium.api import Json, append_only, derived_index, tracked
+from armarium.api import Json, append_only, tracked
 from armarium_documents.api import documents, representations
 
 metadata = MetaData()
@@ -116,6 +116,16 @@ segments = Table(
     Index("ix_segment_document", "document_id", "id"),
     Index("ix_segment_parent", "parent_segment_id", sqlite_where=text("parent_segment_id IS NOT NULL")),
     Index("ix_segment_by_hand", "document_id", "pass_id", sqlite_where=text("by_hand")),
+    # Where live segments stand, page by page, without their rows, which are long: what an area asks is all in it.
+    Index(
+        "ix_segment_area",
+        "document_id",
+        "bbox_y",
+        "bbox_x",
+        "bbox_w",
+        "bbox_h",
+        sqlite_where=text("deleted_at IS NULL"),
+    ),
     info=tracked(
         label="segment",
         monotonic=("version", "updated_at"),
@@ -124,40 +134,6 @@ segments = Table(
     ),
 )
 """A region, line or word on a page; it never moves to another pass or document (that is a merge)."""
-
-_PAGE_DIGITS = 6
-
-
-def page_number(document_id: str) -> str:
-    """SQL for a number that tells pages apart in the index of areas, from SQL for a document's id.
-
-    It is made of the random end of the id, so that it needs no look at other tables and never changes. 24 bits are
-    what a coordinate of an R*Tree (a 32-bit float) holds exactly. Two pages may share a number: who asks the index
-    compares the id too.
-    """
-    return " + ".join(
-        f"{16**place} * instr('123456789abcdef', substr({document_id}, {-1 - place}, 1))"
-        for place in range(_PAGE_DIGITS)
-    )
-
-
-segment_areas = derived_index(
-    "segment_area",
-    metadata,
-    segments,
-    module="rtree",
-    values={
-        "page_from": page_number("{row}.document_id"),
-        "page_to": page_number("{row}.document_id"),
-        "left": "{row}.bbox_x",
-        "right": "{row}.bbox_x + {row}.bbox_w",
-        "top": "{row}.bbox_y",
-        "bottom": "{row}.bbox_y + {row}.bbox_h",
-    },
-    where="{row}.deleted_at IS NULL",
-    columns=("document_id", "bbox_x", "bbox_y", "bbox_w", "bbox_h", "deleted_at"),
-)
-"""Where live segments stand, for questions about an area: boxes rounded outward to 32-bit floats, page by page."""
 
 reading_choices = Table(
     "reading_choice",

@@ -18,6 +18,7 @@ from armarium_source_model.actions import (
     settings,
     take,
 )
+from armarium_source_model.migrations import MIGRATIONS
 from armarium_source_model.models import metadata
 from armarium_source_model.routes import routers
 
@@ -65,6 +66,8 @@ def armarium_plugin() -> Plugin:
             "representation.create",
         ),
         metadata=metadata,
+        version=2,
+        migrations=MIGRATIONS,
         actions=(
             passes.create,
             passes.delete,

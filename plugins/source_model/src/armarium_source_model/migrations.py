@@ -1,0 +1,23 @@
+"""How tables of earlier versions of the source model become those of this one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from armarium.api import Migration
+from armarium_source_model.models import segments
+
+if TYPE_CHECKING:
+    from alembic.operations import Operations
+
+
+def _index_areas(op: Operations) -> None:
+    """An index of the boxes instead of an R*Tree, whose upkeep was a third of every import."""
+    for verb in ("insert", "update", "delete"):
+        op.execute(f"DROP TRIGGER IF EXISTS segment_area__follows_{verb}")
+    op.execute("DROP TABLE IF EXISTS segment_area")
+    (index,) = (one for one in segments.indexes if one.name == "ix_segment_area")
+    index.create(op.get_bind(), checkfirst=True)
+
+
+MIGRATIONS = (Migration(2, "areas are found by an index of the boxes", _index_areas),)
