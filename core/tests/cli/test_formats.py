@@ -103,3 +103,89 @@ def test_what_many_files_do_not_carry_is_said_once(scans: Machine, tmp_path: Pat
     said = scans.done("export", "--format", "plain-text", "--out", "out").out
     assert "  2 files do not carry shapes (4): plain text holds text only." in said
     assert said.count("shapes") == 1
+
+
+# ------------------------------------------------------------------------------ a layout file for a page
+
+
+@pytest.fixture
+def letter(desk: Machine, tmp_path: Path) -> str:
+    """The id of a page that has its picture and nothing else."""
+    from PIL import Image
+
+    Image.new("RGB", (100, 80), (255, 255, 255)).save(tmp_path / "letter.png")
+    desk.done("create", "Letters")
+    desk.done("import", "letter.png")
+    return next(str(n["id"]) for n in desk.done("ls", "--json").json["items"] if n["name"] == "letter.png")
+
+
+def test_a_layout_file_alone_is_read_into_a_page(desk: Machine, letter: str, tmp_path: Path) -> None:
+    (tmp_path / 'odd "name".xml').write_text(PAGE.format(image="other.png"))
+    said = desk.done("import", 'odd "name".xml', "--into", letter).out
+    assert 'Read odd "name".xml as pagexml: 1 region, 1 line, 0 words, 1 text; the pass' in said
+    assert "Take it back with: armarium undo " in said
+    out = tmp_path / "out"
+    desk.done("export", letter, "--out", str(out))
+    assert "Dear Sir" in (out / "letter.xml").read_text()
+    assert "already the pass" in desk.refused("import", 'odd "name".xml', "--into", letter)
+    desk.done("undo", said.split()[-1])
+    assert desk.done("import", 'odd "name".xml', "--into", letter, "--json").json["count"] == 1
+
+
+def test_several_layout_files_become_passes_of_one_page(desk: Machine, letter: str, tmp_path: Path) -> None:
+    (tmp_path / "1.xml").write_text(PAGE.format(image="letter.png"))
+    (tmp_path / "2.txt").write_bytes("Señor\n".encode("latin-1"))
+    (tmp_path / "broken.xml").write_text("<PcGts")
+    found = desk.done("import", "1.xml", "2.txt", "broken.xml", "--into", letter, "--json").json
+    assert [(Path(one["file"]).name, one["format"]) for one in found["passes"]] == [
+        ("1.xml", "pagexml"),
+        ("2.txt", "plain-text"),
+    ]
+    assert [Path(one["file"]).name for one in found["refused"]] == ["broken.xml"]
+    (tmp_path / "3.txt").write_text("more\n")
+    said = desk.done("import", "3.txt", "broken.xml", "--into", letter).out
+    assert "Read 3.txt as plain-text" in said
+    assert "not read: " in said
+    assert "And 1 more." in desk.refused("import", "1.xml", "broken.xml", "--into", letter)
+
+
+def test_a_layout_file_is_read_with_what_lies_beside_it(desk: Machine, letter: str, tmp_path: Path) -> None:
+    (tmp_path / "labels.txt").write_text("0 0.5 0.5 0.2 0.2\n")
+    assert "unknown class: 0" in desk.done("import", "labels.txt", "--into", letter).out
+    (tmp_path / "labels.txt").write_text("0 0.5 0.5 0.2 0.3\n")
+    (tmp_path / "classes.txt").write_text("marginalia\n")
+    found = desk.done(
+        "import", "labels.txt", "--into", letter, "--with", "classes.txt", "--format", "yolo", "--json"
+    ).json
+    assert (found["passes"][0]["format"], found["passes"][0]["unknown_classes"]) == ("yolo", [])
+
+
+def test_a_page_of_a_file_of_several_is_chosen(desk: Machine, letter: str, tmp_path: Path) -> None:
+    pages = "".join(f'<pb n="{n}"/><p><lb/>line {n}</p>' for n in (1, 2, 3))
+    (tmp_path / "book.xml").write_text(
+        f'<TEI xmlns="http://www.tei-c.org/ns/1.0"><text><body>{pages}</body></text></TEI>'
+    )
+    assert "page 9 was asked for" in desk.refused("import", "book.xml", "--into", letter, "--page", "9")
+    said = desk.done("import", "book.xml", "--into", letter, "--page", "2").out
+    assert "of 3 pages in it these were left out: 1, 3; --page chooses." in said
+    assert "noted: " in said
+
+
+def test_what_cannot_be_read_into_a_page_is_refused_in_words(
+    desk: Machine, letter: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from armarium_documents.cli import layouts
+
+    (tmp_path / "1.xml").write_text(PAGE.format(image="letter.png"))
+    into = ("--into", letter)
+    assert "cannot be read: No such file" in desk.refused("import", "gone.xml", *into)
+    assert "is a folder; for a page, name its layout file" in desk.refused("import", ".", *into)
+    assert "no format that can be read" in desk.refused("import", "letter.png", *into)
+    assert "is no format that can be read" in desk.refused("import", "1.xml", *into, "--format", "nonsense")
+    assert "cannot be read" in desk.refused("import", "1.xml", *into, "--with", "gone.yaml")
+    assert "name that page with --into" in desk.refused("import", "1.xml", "--with", "1.xml")
+    assert "name that page with --into" in desk.refused("import", "1.xml", "--page", "2")
+    assert "no document" in desk.refused("import", "1.xml", "--into", "01900000-0000-7000-8000-000000000000")
+    assert "is no id" in desk.refused("import", "1.xml", "--into", "a/b")
+    monkeypatch.setattr(layouts, "MAX_FILE_BYTES", 10)
+    assert "is larger than 0 MiB" in desk.refused("import", "1.xml", *into)

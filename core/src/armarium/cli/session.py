@@ -9,7 +9,7 @@ import re
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,6 +75,14 @@ class Session:
     def post(self, path: str, body: Any = None) -> Any:
         """POST a JSON body."""
         return self.ask("POST", path, body=body)
+
+    def send(
+        self, path: str, files: Sequence[tuple[str, str, bytes]], words: Mapping[str, str] | None = None
+    ) -> Any:
+        """POST files, each as (field, file name, bytes), and words beside them, as a form."""
+        from armarium.cli.wire import Form
+
+        return self.ask("POST", path, body=Form(files, words or {}))
 
     def put(self, path: str, body: Any) -> Any:
         """PUT a JSON body."""

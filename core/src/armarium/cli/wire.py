@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import http.client
 import json
+import secrets
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -15,6 +17,36 @@ Answer = tuple[int, bytes]
 
 RESTED = 2.0
 """Seconds after which a connection is made anew: an engine closes those that rest for five."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """A body of files and words (multipart/form-data): files as (field, file name, bytes)."""
+
+    files: Sequence[tuple[str, str, bytes]]
+    words: Mapping[str, str] = field(default_factory=dict)
+    boundary: str = field(default_factory=lambda: secrets.token_hex(16))
+
+    @property
+    def content_type(self) -> str:
+        """What the body is called in its header."""
+        return f"multipart/form-data; boundary={self.boundary}"
+
+    def encoded(self) -> bytes:
+        """The body."""
+        parts = [(f'name="{name}"', value.encode()) for name, value in self.words.items()]
+        for name, filename, data in self.files:
+            called = filename.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
+            parts.append((f'name="{name}"; filename="{called}"', data))
+        return (
+            b"".join(
+                f"--{self.boundary}\r\nContent-Disposition: form-data; {head}\r\n\r\n".encode()
+                + data
+                + b"\r\n"
+                for head, data in parts
+            )
+            + f"--{self.boundary}--\r\n".encode()
+        )
 
 
 class _UnixConnection(http.client.HTTPConnection):
@@ -49,11 +81,14 @@ class Wire:
         body: Any = None,
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
-        """Ask and read the whole answer. Raises OSError or http.client.HTTPException when there is none."""
+        """Ask and read the whole answer; *body* is a `Form`, else sent as JSON. Raises OSError or http.client.HTTPException when there is none."""
         target = path + (f"?{urlencode(_words(query))}" if query else "")
         sent = {**self._headers, **(headers or {})}
         data = None
-        if body is not None:
+        if isinstance(body, Form):
+            data = body.encoded()
+            sent["Content-Type"] = body.content_type
+        elif body is not None:
             data = json.dumps(body).encode()
             sent["Content-Type"] = "application/json"
         if time.monotonic() - self._used > RESTED:

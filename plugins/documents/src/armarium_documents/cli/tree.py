@@ -16,12 +16,14 @@ from armarium.commandline import (
     finished,
     full_path,
     id_of,
+    is_page,
     name_each,
     plural,
     project_session,
     result_of,
     table,
 )
+from armarium_documents.cli.layouts import read_into
 
 Ids = Annotated[list[str], typer.Argument(help="Ids of documents (armarium ls shows them).")]
 
@@ -52,17 +54,38 @@ def register(program: typer.Typer) -> None:
 
 
 def import_(
-    paths: Annotated[list[str], typer.Argument(help="One folder, or files: JPEG, PNG, TIFF, PDF.")],
+    paths: Annotated[
+        list[str],
+        typer.Argument(help="One folder, or files: JPEG, PNG, TIFF, PDF; for a page, layout files of it."),
+    ],
     into: Annotated[
-        str | None, typer.Option(help="Id of the folder to put them in; left out: Sources.")
+        str | None,
+        typer.Option(
+            help="Id of the folder to put them in, or of the page to read layout files into; left out: Sources."
+        ),
     ] = None,
     recursive: Annotated[bool, typer.Option(help="Go into the folder's own folders.")] = True,
     format_name: Annotated[
         str | None,
-        typer.Option("--format", help="Of the layout files beside the pictures; left out: recognised."),
+        typer.Option("--format", help="Of the layout files; left out: recognised."),
+    ] = None,
+    beside: Annotated[
+        list[str] | None,
+        typer.Option("--with", help="Of a layout file for a page: a file it needs, such as its class names."),
+    ] = None,
+    number: Annotated[
+        int | None,
+        typer.Option(
+            "--page",
+            min=1,
+            help="Of a layout file for a page: which of its pages it is; left out: the first.",
+        ),
     ] = None,
 ) -> None:
-    """Copy pages into the project, and the layout files beside them into the pages they are of."""
+    """Copy pages into the project, and the layout files beside them into the pages they are of.
+
+    With --into PAGE: read layout files into a page that is there, each as a pass of its own.
+    """
     for path in paths:
         if not path.strip():
             raise Refused("An empty path names no file; give a folder, or files.")
@@ -75,6 +98,11 @@ def import_(
     else:
         body["paths"] = places
     with project_session() as session:
+        if into is not None and is_page(session.get(f"/api/documents/{id_of(into)}")):
+            read_into(session, into, places, format_name=format_name, beside=beside or [], number=number)
+            return
+        if beside or number:
+            raise Refused("--with and --page are of a layout file for a page; name that page with --into.")
         started = session.post("/api/documents/import", body)
         node = finished(session, started["job_id"], "Import")
         outcome = result_of(session, started["job_id"])
