@@ -5,17 +5,29 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from source_model_desk import AGENT
+from source_model_desk import AGENT, anchor
 
 from armarium.api import Conflict, Invalid, NotFound
+from armarium_source_model.actions import forward, joins, segments
+from armarium_source_model.api import representations
+from armarium_source_model.queries import readings
 from armarium_source_model.queries.forwarding import follow
-from armarium_source_model.queries.readings import readings_of
-from armarium_source_model.queries.segments import segment_versions
+from armarium_source_model.queries.locations import SCHEME, resolve_location
+from armarium_source_model.queries.readings import (
+    counting_of_pass,
+    counting_of_segment,
+    counting_of_segments,
+    readings_of,
+)
+from armarium_source_model.queries.segments import EDITABLE, segment_versions
 from armarium_source_model.queries.text import page_text
+from armarium_source_model.schemas.joins import LocationRequest
 
 OPERATIONS = (
+    "draw",
     "merge",
     "split",
     "delete",
@@ -35,9 +47,13 @@ LOST = """
 SELECT h.id FROM content_representation__history h JOIN audit a ON a.seq = h.audit_seq
 WHERE h.op = 'I' AND a.undone = 0 AND NOT EXISTS (SELECT 1 FROM content_representation r WHERE r.id = h.id)
 AND NOT EXISTS (SELECT 1 FROM content_representation__history d JOIN audit b ON b.seq = d.audit_seq
-                WHERE d.id = h.id AND d.op = 'D' AND d.seq > h.seq AND b.undone = 0)
+                WHERE d.id = h.id AND d.op = 'D' AND d.seq > h.seq AND b.undone = 0 AND b.inverse_of IS NOT NULL)
 """
 """Readings that a step still in effect made and that are not there, though no undo still in effect took them."""
+
+STANDING = f"""
+SELECT id, version, deleted_at, json_array({", ".join(EDITABLE)}, deleted_at IS NULL) FROM segment WHERE pass_id = ?
+"""
 
 
 class History:
@@ -48,9 +64,10 @@ class History:
         self.page = desk.page()
         self.pass_id = desk.new_pass(self.page)
         self.cited: list[str] = desk.lines(self.page, self.pass_id, 4)
+        self.drawn: set[str] = set()
         self.steps: list[str] = []
         self.undone: list[str] = []
-        self.newest: dict[str, int] = {}
+        self.newest: dict[str, tuple[int, str]] = {}
 
     def do(self, what: str, one: int, two: int) -> None:
         segment_id = self.cited[one % len(self.cited)]
@@ -68,6 +85,18 @@ class History:
                 "SELECT version FROM segment WHERE id = ?", (segment_id,)
             ).one_or_none()
         return row[0] if row else 1
+
+    def draw(self, _one: str, _other: str, two: int) -> None:
+        made = self.desk.run(
+            "segment.create",
+            document_id=self.page,
+            pass_id=self.pass_id,
+            kind="line",
+            anchor=anchor(two % 10),
+        )
+        self.cited.append(made["id"])
+        self.drawn.add(made["id"])
+        self._ran()
 
     def merge(self, one: str, other: str, _: int) -> None:
         self.desk.run("segment.merge", segment_ids=[one, other], keep_id=one)
@@ -138,34 +167,59 @@ class History:
 
     def check(self) -> None:
         with self.desk.library.db.read() as conn:
-            standing = {
-                row[0]: row[1:]
-                for row in conn.exec_driver_sql(
-                    "SELECT id, version, deleted_at FROM segment WHERE pass_id = ?", (self.pass_id,)
-                )
-            }
+            standing = {row[0]: row[1:] for row in conn.exec_driver_sql(STANDING, (self.pass_id,))}
+            of_pass = counting_of_pass(conn, self.pass_id)
             for segment_id in self.cited:
-                trail, live = follow(conn, segment_id)
-                assert segment_id in standing or trail, "a citation leads nowhere and nothing says why"
-                assert all(one in standing and standing[one][1] is None for one in live)
-                if segment_id in standing and standing[segment_id][1] is None:
-                    assert segment_id in live
+                self._check_citation(conn, segment_id, standing)
                 if segment_id not in standing:
                     continue
-                version = standing[segment_id][0]
-                assert version >= self.newest.get(segment_id, 0), "a version went back"
-                self.newest[segment_id] = version
-                numbers = [one["version"] for one in segment_versions(conn, segment_id)]
-                assert numbers == sorted(set(numbers))
-                assert not numbers or numbers[-1] == version
-                found = readings_of(conn, segment_id)
-                counting = [item["id"] for item in found["items"] if item["counting"]]
-                assert len(counting) <= 1, "two readings of one kind count"
-                assert all(item["counting"] is False for item in found["items"] if item["retracted"])
+                self._check_versions(conn, segment_id, *standing[segment_id])
+                self._check_readings(conn, segment_id)
+                if standing[segment_id][1] is None:
+                    counting = counting_of_segment(conn, segment_id, "transcription").representation_id
+                    told = of_pass.get(segment_id)
+                    assert (told and told.representation_id) == counting, "the page counts another reading"
             assert conn.exec_driver_sql(LOST).all() == [], "a reading is lost"
             text = page_text(conn, self.page, pass_id=self.pass_id)
             for span in text.assembled.spans:
                 assert standing[span.segment_id][1] is None
+
+    def _check_citation(self, conn: Any, segment_id: str, standing: dict[str, Any]) -> None:
+        library = self.desk.library
+        citation = f"{SCHEME}{library.uuid}/{self.page}/{segment_id}"
+        found = resolve_location(self.desk.engine, library, conn, LocationRequest(segmentId=citation))
+        trail, live = follow(conn, segment_id)
+        # A segment that was drawn and taken back leads to no other, so that no note is needed to say so.
+        assert segment_id in standing or segment_id in self.drawn or trail, "a citation leads nowhere"
+        assert found["liveSegmentIds"] == live
+        assert found["segmentDeleted"] is (not live)
+        assert found["resolvedSegmentId"] == (segment_id if segment_id in live else (live or [None])[0])
+        assert all(one in standing and standing[one][1] is None for one in live)
+        if segment_id in standing and standing[segment_id][1] is None:
+            assert segment_id in live
+
+    def _check_versions(
+        self, conn: Any, segment_id: str, version: int, _deleted: str | None, state: str
+    ) -> None:
+        before, was = self.newest.get(segment_id, (0, state))
+        assert version >= before, "a version went back"
+        assert version > before or state == was, "a change without a version of its own"
+        self.newest[segment_id] = (version, state)
+        numbers = [one["version"] for one in segment_versions(conn, segment_id)]
+        assert numbers == sorted(set(numbers))
+        assert not numbers or numbers[-1] == version
+
+    def _check_readings(self, conn: Any, segment_id: str) -> None:
+        found = readings_of(conn, segment_id)
+        counting = [item["id"] for item in found["items"] if item["counting"]]
+        assert len(counting) <= 1, "two readings of one kind count"
+        assert all(item["counting"] is False for item in found["items"] if item["retracted"])
+        alone = counting_of_segment(conn, segment_id, "transcription").representation_id
+        among = counting_of_segments(conn, [segment_id]).get(segment_id)
+        assert [alone] * (alone is not None) == counting, "the list and the line count different readings"
+        assert (among and among.representation_id) == alone, (
+            "one line and many lines count different readings"
+        )
 
 
 steps = st.lists(
@@ -183,13 +237,67 @@ def test_the_laws_hold_whatever_is_done_and_undone(desk: Any, history: list[tupl
 
 
 def test_the_laws_notice_a_citation_that_leads_nowhere(desk: Any, monkeypatch: Any) -> None:
-    import pytest
-
-    from armarium_source_model.actions import forward
-
     monkeypatch.setattr(forward, "add_notes", lambda *args, **more: None)
     page = History(desk)
     page.do("split", 0, 1)
     page.do("undo", 0, 0)
     with pytest.raises(AssertionError, match="leads nowhere"):
+        page.check()
+
+
+def test_the_laws_notice_a_reading_that_an_action_takes_away(desk: Any, monkeypatch: Any) -> None:
+    def forgetful(ctx: Any, segment: Any, text: str, counting: Any) -> None:
+        ctx.conn.execute(representations.delete().where(representations.c.id == counting.representation_id))
+
+    monkeypatch.setattr(joins, "write_correction", forgetful)
+    page = History(desk)
+    page.do("correct", 0, 1)
+    page.do("correct", 1, 2)
+    page.check()
+    page.do("merge", 0, 1)
+    with pytest.raises(AssertionError, match="a reading is lost"):
+        page.check()
+
+
+def test_the_laws_notice_two_readings_that_count(desk: Any, monkeypatch: Any) -> None:
+    plain = readings.reading_answer
+    monkeypatch.setattr(readings, "reading_answer", lambda row, _counting, *more: plain(row, True, *more))
+    page = History(desk)
+    page.do("correct", 0, 1)
+    page.check()
+    page.do("correct", 0, 2)
+    with pytest.raises(AssertionError, match="two readings of one kind count"):
+        page.check()
+
+
+@pytest.mark.parametrize(
+    ("statement", "rule"), [("_CHOSEN_OF_SEGMENTS", "one line and many"), ("_OF_PASS", "the page counts")]
+)
+def test_the_laws_notice_ways_of_counting_that_part(
+    desk: Any, monkeypatch: Any, statement: str, rule: str
+) -> None:
+    """The reading that counts is worked out for a line, for lines and for a pass: one rule, three statements."""
+    monkeypatch.setattr(readings, statement, f"{getattr(readings, statement)} AND 0")
+    page = History(desk)
+    page.do("machine", 0, 1)
+    page.do("machine", 0, 2)
+    page.do("choose", 0, 0)
+    with pytest.raises(AssertionError, match=rule):
+        page.check()
+
+
+@pytest.mark.parametrize(("step", "rule"), [(1, "without a version of its own"), (2, "a version went back")])
+def test_the_laws_notice_versions_that_do_not_grow(desk: Any, monkeypatch: Any, step: int, rule: str) -> None:
+    plain = segments.write_version
+
+    def sleepy(ctx: Any, row: Any, changes: Any) -> None:
+        plain(ctx, row, changes)
+        ctx.conn.exec_driver_sql("UPDATE segment SET version = version - ? WHERE id = ?", (step, row.id))
+
+    page = History(desk)
+    page.do("move", 0, 1)
+    page.check()
+    monkeypatch.setattr(segments, "write_version", sleepy)
+    page.do("move", 0, 2)
+    with pytest.raises(AssertionError, match=rule):
         page.check()
