@@ -425,7 +425,7 @@ class TestActivity:
                     record_activity(
                         conn,
                         "node_completed" if number % 2 else "workflow_started",
-                        f"Event 100% number {number}",
+                        f"Event 100% über number {number}",
                         level="warning" if number == 3 else "info",
                         workflow_id=f"w{number % 2}",
                         batch_id="b" if number == 4 else None,
@@ -452,6 +452,7 @@ class TestActivity:
         assert self.found(web, search="NUMBER 2") == [2]
         assert self.found(web, search="100%") == [4, 3, 2, 1, 0]
         assert self.found(web, search="100_") == []
+        assert self.found(web, search="ÜBER NUMBER 3") == [3]
         assert self.found(web, limit=2, offset=1) == [3, 2]
         at = web.get("/api/activity").json()["items"][2]["timestamp"]
         assert self.found(web, since=at) == [4, 3, 2]

@@ -139,13 +139,15 @@ def read_activity(
         ("thread_id = ?", thread_id),
         ("timestamp >= ?", since),
         ("timestamp <= ?", until),
-        ("instr(lower(message), lower(?)) > 0", search),
+        ("instr(activity_folded(message), ?) > 0", None if search is None else search.casefold()),
     ):
         if value is not None:
             wheres.append(clause)
             values.append(value)
     where = f" WHERE {' AND '.join(wheres)}" if wheres else ""
     raw = raw_of(conn)
+    # SQLite's own lower() knows the letters of English alone.
+    raw.create_function("activity_folded", 1, str.casefold, deterministic=True)
     (total,) = raw.execute(f"SELECT count(*) FROM activity{where}", values).fetchone()
     names = [name.strip() for name in _COLUMNS.split(",")]
     items = [

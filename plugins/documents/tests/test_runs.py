@@ -38,3 +38,9 @@ def test_ids_are_bounded(client: Any) -> None:
     assert client.get("/api/documents/run-history").status_code == 422
     assert client.get("/api/documents/run-history", params={"ids": ["a"] * 501}).status_code == 422
     assert client.get("/api/documents/run-history", params={"ids": ["a"] * 500}).json()["items"] == []
+
+
+def test_an_id_with_something_behind_it_is_another_id(client: Any, folder: Make) -> None:
+    box = folder("Box")
+    for behind in ("\0", "\0x", " ", "' OR 1=1 --"):
+        assert client.get("/api/documents/run-history", params={"ids": [box + behind]}).json()["items"] == []

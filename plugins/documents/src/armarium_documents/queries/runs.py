@@ -29,7 +29,8 @@ def run_history(raw: sqlite3.Connection, ids: Sequence[str]) -> dict[str, Any]:
 
     A job says which documents it is about in its arguments (`document_ids`, `page_ids`), else in its subject.
     """
-    wanted = json_text(list(dict.fromkeys(ids)))
+    # SQLite reads a text in JSON up to a null character: no id holds one.
+    wanted = json_text([one for one in dict.fromkeys(ids) if "\0" not in one])
     known = [
         row[0]
         for row in raw.execute(

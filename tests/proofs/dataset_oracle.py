@@ -1,0 +1,221 @@
+"""The dataset query in plain Python over the rows of the table: filters, order, pages, facets and bins (A 4.2)."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections import Counter
+from typing import Any
+
+from armarium_documents.queries.edtf import bin_of, span_of, start_of
+from proofs.listing_ground import ATTRIBUTES, HARMFUL, KINDS, VALUES, Ground
+
+Row = dict[str, Any]
+
+FIELDS = ("name", "prototype_key", "doc_type", "date_iso", "is_starred")
+TYPES = ("text", "number", "rating", "date", "checkbox", "choice", "url", "reference")
+OPERATORS = ("eq", "ne", "contains", "gte", "lte", "between", "is_set", "not_set")
+HARMFUL_NAMES = tuple(one for one in HARMFUL if one and '"' not in one and min(map(ord, one)) >= 32)
+
+
+def number_of(value: Any) -> float | None:
+    if isinstance(value, bool | list | dict):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def text_of(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | dict):
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return repr(value)
+
+
+def typed(value: Any, kind: str) -> Any:
+    """A stored value as what it is compared as; None where it is not of that kind."""
+    if kind in ("number", "rating"):
+        return number_of(value)
+    if kind == "date":
+        return start_of(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
+    if kind == "checkbox":
+        return int(value) if isinstance(value, bool | int) else None
+    return text_of(value)
+
+
+def kept(value: Any, one: Row) -> bool:
+    """Whether a row whose attribute is *value* stays under the filter *one*."""
+    op, kind = one["op"], one["type"]
+    if op in ("is_set", "not_set"):
+        return (value is not None and value != "") == (op == "is_set")
+    if op == "contains":
+        text = text_of(value)
+        return text is not None and one["value"].casefold() in text.casefold()
+    mine, given, other = typed(value, kind), one["value"], one.get("value2")
+    if kind == "date":
+        low, high = span_of(given), span_of(other if op == "between" else given)
+        if low is None or high is None:
+            return bool(op == "ne")
+        within = mine is not None and low.start <= mine <= high.end
+        if op in ("eq", "between", "ne"):
+            return within != (op == "ne")
+        return mine is not None and bool(mine >= low.start if op == "gte" else mine <= high.end)
+    if mine is None:
+        return bool(op == "ne")
+    if op in ("eq", "ne"):
+        return bool((mine == given) == (op == "eq"))
+    if op == "between":
+        return bool(given <= mine <= other)
+    return bool(mine >= given if op == "gte" else mine <= given)
+
+
+class DatasetCases:
+    """Generated dataset queries, each with what its answer must be."""
+
+    def __init__(self, ground: Ground, seed: int) -> None:
+        self.ground, self.chance = ground, random.Random(seed)
+        names = "id, name, prototype_key, doc_type, date_iso, is_starred, parent_id, attributes, sort_order"
+        self.rows = [
+            dict(zip(names.split(", "), row, strict=True))
+            for row in ground.rows(f"SELECT {names} FROM document WHERE deleted_at IS NULL")
+        ]
+        for row in self.rows:
+            row["attributes"] = json.loads(row["attributes"])
+
+    def attribute(self) -> str:
+        dice = self.chance.random()
+        if dice < 0.75:
+            return self.chance.choice(ATTRIBUTES)
+        return f"document.{self.chance.choice(FIELDS)}" if dice < 0.9 else self.chance.choice(HARMFUL_NAMES)
+
+    def value_at(self, row: Row, attr: str) -> Any:
+        return (
+            row[attr.removeprefix("document.")]
+            if attr.startswith("document.")
+            else row["attributes"].get(attr)
+        )
+
+    def filter(self) -> Row:
+        chance = self.chance
+        one: Row = {"attr": self.attribute(), "op": chance.choice(OPERATORS), "type": chance.choice(TYPES)}
+        texts = [value for value in VALUES if isinstance(value, str)]
+        if one["op"] in ("is_set", "not_set"):
+            return one
+        if one["op"] == "contains":
+            return {**one, "value": chance.choice([*texts, *HARMFUL, "OT"]), "type": "text"}
+        if one["type"] == "checkbox":
+            return {**one, "op": chance.choice(["eq", "ne"]), "value": chance.random() < 0.5}
+        pool: list[Any] = [0, 3, 9.5, -2.5, 10] if one["type"] in ("number", "rating") else [*texts, *HARMFUL]
+        one["value"] = chance.choice(pool)
+        if one["op"] == "between":
+            one["value2"] = chance.choice(pool)
+        return one
+
+    def query(self) -> Row:
+        chance = self.chance
+        found: Row = {
+            "parent_id": chance.choice([None, *self.ground.folders]),
+            "recursive": chance.random() < 0.7,
+            "attributed_only": chance.random() < 0.2,
+            "filters": [self.filter() for _ in range(chance.choice([0, 1, 1, 2]))],
+            "limit": chance.choice([1, 5, 500]),
+            "offset": chance.choice([0, 0, 2, 1000]),
+            "facets": list({self.attribute() for _ in range(chance.choice([0, 1, 2]))}),
+        }
+        if chance.random() < 0.2:
+            found["prototype_key"] = chance.choice([*KINDS, *HARMFUL])
+        if chance.random() < 0.5:
+            found["sort"] = {
+                "attr": self.attribute(),
+                "type": chance.choice(TYPES),
+                "direction": chance.choice(["asc", "desc"]),
+            }
+        if chance.random() < 0.3:
+            found["bins"] = {"attr": self.attribute(), "granularity": chance.choice(["year", "month", "day"])}
+        return found
+
+    def ask(self) -> str | None:
+        """One query; what is wrong with its answer, None when nothing is."""
+        query = self.query()
+        answer = self.ground.client.post("/api/documents/dataset/query", json=query)
+        said = f"dataset {query!r}: {answer.status_code} {answer.text[:400]}"
+        if answer.status_code != 200:
+            return said
+        found, rows = answer.json(), self.matching(query)
+        ordered = [row["id"] for row in self.ordered(rows, query.get("sort"))]
+        page = ordered[query["offset"] : query["offset"] + query["limit"]]
+        if found["total"] != len(rows) or [row["id"] for row in found["rows"]] != page:
+            extra = {row["id"] for row in found["rows"]} - {row["id"] for row in rows}
+            return f"{len(extra)} extra rows, total {found['total']} where {len(rows)} was wanted: {said}"
+        for attr in query["facets"]:
+            counted = {
+                json.dumps(one["value"], sort_keys=True): one["count"] for one in found["facets"][attr]
+            }
+            if counted != self.facet(rows, attr):
+                return f"facet {attr!r} is not {self.facet(rows, attr)}: {said}"
+        if "bins" in query:
+            counted = {one["bin"]: one["count"] for one in found["bins"]}
+            if counted != self.bins(rows, **query["bins"]):
+                return f"bins are not {self.bins(rows, **query['bins'])}: {said}"
+        return None
+
+    def matching(self, query: Row) -> list[Row]:
+        parent, wanted = query["parent_id"], []
+        reached = {parent}
+        while query["recursive"]:
+            more = {row["id"] for row in self.rows if row["parent_id"] in reached} - reached
+            if not more:
+                break
+            reached |= more
+        for row in self.rows:
+            inside = row["parent_id"] in reached
+            if query["recursive"] and parent is None:
+                inside = True
+            if not inside or (query["attributed_only"] and not row["attributes"]):
+                continue
+            if "prototype_key" in query and row["prototype_key"] != query["prototype_key"]:
+                continue
+            if all(kept(self.value_at(row, one["attr"]), one) for one in query["filters"]):
+                wanted.append(row)
+        return wanted
+
+    def ordered(self, rows: list[Row], sort: Row | None) -> list[Row]:
+        if sort is None:
+            return sorted(rows, key=lambda row: (row["sort_order"], row["name"], row["id"]))
+        placed = sorted(rows, key=lambda row: (row["name"], row["id"]))
+
+        def key(row: Row) -> Any:
+            value = typed(self.value_at(row, sort["attr"]), sort["type"])
+            return value.casefold() if isinstance(value, str) else value
+
+        there = [row for row in placed if key(row) is not None]
+        there.sort(key=key, reverse=sort["direction"] == "desc")
+        return there + [row for row in placed if key(row) is None]
+
+    def facet(self, rows: list[Row], attr: str) -> dict[str, int]:
+        counts: Counter[str] = Counter()
+        for row in rows:
+            value = self.value_at(row, attr)
+            if attr.startswith("document.is_"):
+                value = bool(value)
+            for one in value if isinstance(value, list) else [value]:
+                if one is not None:
+                    counts[json.dumps(one, sort_keys=True)] += 1
+        return dict(counts)
+
+    def bins(self, rows: list[Row], attr: str, granularity: str) -> dict[str, int]:
+        counts: Counter[str] = Counter()
+        for row in rows:
+            value = self.value_at(row, attr)
+            if isinstance(value, bool) or not isinstance(value, str | int):
+                continue
+            if (label := bin_of(value, granularity)) is not None:
+                counts[label] += 1
+        return dict(counts)

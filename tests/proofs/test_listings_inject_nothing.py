@@ -1,0 +1,151 @@
+"""No value that a caller sends becomes part of a statement: every listing answers what plain Python says (quality 20)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from armarium import audit
+from armarium.engine import Engine
+from armarium.principals import LOCAL_OWNER
+from armarium.settings import Settings
+from armarium.testing.fixtures import OWNER_TOKEN, http_client
+from armarium_documents.queries.dataset import answer as dataset_answer
+from armarium_documents.queries.dataset import statements
+from proofs.dataset_oracle import DatasetCases
+from proofs.listing_ground import HARMFUL, Ground
+from proofs.listing_oracles import ELSEWHERE, LISTINGS, Cases
+
+FULL = 50_000
+
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
+    folder = tmp_path_factory.mktemp("listings")
+    engine = Engine(Settings(state_dir=folder / "state", owner_token=OWNER_TOKEN, library_roots=[folder]))
+    engine.start(jobs=False)
+    place = folder / "Listings.library"
+    engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
+    library = engine.libraries.get(place)
+    for client in http_client(engine, library):
+        yield Ground(engine, client, library, folder)
+    engine.close()
+
+
+def faults(ground: Ground, number: int, seed: int) -> list[str]:
+    """*number* generated requests, a third of them dataset queries; what is wrong."""
+    chance = random.Random(seed)
+    cases, tables = Cases(ground, seed), DatasetCases(ground, seed)
+    found: list[str] = []
+    for _ in range(number):
+        fault = tables.ask() if chance.random() < 0.34 else cases.ask(chance.choice(LISTINGS))
+        if fault is not None:
+            found.append(fault)
+    return found
+
+
+def summed(found: list[str]) -> str:
+    """The first of them, and how many there are."""
+    return "\n".join([*found[:20], f"{len(found)} in all"]) if found else ""
+
+
+def test_every_listing_has_an_oracle(ground: Ground) -> None:
+    """A route whose answer holds a list, and that takes a parameter besides paging, is one of those proved here."""
+    document = ground.client.get("/openapi.json").json()
+    listed = {one.path.split("{")[0] + one.path.count("{") * "{}" for one in LISTINGS}
+    missing = []
+    for path, operations in document["paths"].items():
+        operation = operations.get("get")
+        if operation is None or path in ELSEWHERE:
+            continue
+        taken = {one["name"] for one in operation.get("parameters", []) if one["in"] == "query"} - {
+            "library",
+            "limit",
+            "offset",
+        }
+        content = operation["responses"].get("200", {}).get("content", {}).get("application/json", {})
+        if not taken or not _holds_a_list(document, content.get("schema", {})):
+            continue
+        oracle = next((one for one in LISTINGS if one.path == path), None)
+        if oracle is None:
+            missing.append(f"{path} has no oracle in listing_oracles.py")
+        elif unknown := taken - set(oracle.filters) - set(oracle.orders):
+            missing.append(f"{path}: nothing says what {', '.join(sorted(unknown))} leave out")
+    assert not missing, "\n".join(missing)
+    assert listed
+
+
+def _holds_a_list(document: Json, schema: Json) -> bool:
+    while "$ref" in schema:
+        schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    return any(one.get("type") == "array" for one in schema.get("properties", {}).values())
+
+
+def test_listings_answer_what_plain_python_says(ground: Ground) -> None:
+    assert summed(faults(ground, 700, 1)) == ""
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(0)
+def test_fifty_thousand_requests(ground: Ground) -> None:
+    assert summed(faults(ground, FULL, 2)) == ""
+
+
+def test_unknown_ids_in_paths_list_nothing(ground: Ground) -> None:
+    for listing in LISTINGS:
+        for value in HARMFUL if "{" in listing.path else ():
+            answer = ground.client.get(listing.at(quote(value, safe="")))
+            if answer.status_code == 200:
+                assert answer.json().get(listing.key) in ([], None), f"{listing.path} {value!r}"
+            assert answer.status_code < 500, f"{listing.path} {value!r}: {answer.text}"
+
+
+# ---------------------------------------------------------------------------- what the proof would not let through
+
+
+def inlined(self: Any, value: Any) -> str:
+    return f"'{value}'" if isinstance(value, str) else repr(value)
+
+
+def a_filter_forgotten(select: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda conn, **given: select(conn, **{**given, "set_id": None})
+
+
+def test_a_value_put_into_a_statement_is_caught(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(statements._Statement, "bind", inlined)
+    assert faults(ground, 150, 3)
+
+
+def test_a_pattern_in_place_of_a_comparison_is_caught(
+    ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def like(text: object, needle: str) -> bool | None:
+        import fnmatch
+
+        return (
+            fnmatch.fnmatch(text.casefold(), f"*{needle}*".replace("%", "*"))
+            if isinstance(text, str)
+            else None
+        )
+
+    monkeypatch.setattr(statements, "contains", like)
+    tables = DatasetCases(ground, 4)
+    assert any(tables.ask() for _ in range(1_500))
+
+
+def test_a_filter_that_is_forgotten_is_caught(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit, "select_rows", a_filter_forgotten(audit.select_rows))
+    assert faults(ground, 400, 5)
+
+
+def test_columns_are_proved_as_statements_are(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large folders are answered from columns: the same requests, all of them that way."""
+    monkeypatch.setattr(dataset_answer, "SMALL", -1)
+    tables = DatasetCases(ground, 6)
+    assert [fault for fault in (tables.ask() for _ in range(150)) if fault] == []
