@@ -59,6 +59,23 @@ def test_nothing_is_left_open_in_the_code() -> None:
     assert lines_matching(OPEN_ENDS, PYTHON) == []
 
 
+def test_what_is_told_names_things_and_not_routes() -> None:
+    """A refusal is read by people at the command line, too: it says the thing, not the route to ask for it."""
+    route = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE) /api/")
+    found = []
+    for path in PYTHON:
+        if not is_test(path) and "src" in path.parts:
+            tree = ast.parse(text(path))
+            docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+            found += [
+                f"{place(path)}:{node.lineno}: {node.value[:80]}"
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
+                if route.search(node.value)
+            ]
+    assert not found, "\n".join(found)
+
+
 def test_no_path_of_a_development_machine() -> None:
     assert lines_matching(MACHINE_PATHS, readable()) == []
 

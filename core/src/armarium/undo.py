@@ -191,7 +191,7 @@ def _where(bus: Bus, library: Library | None, audit_id: str) -> tuple[Database, 
 
 def _unknown(audit_id: str) -> ServiceError:
     return NotFound(
-        f"No step {audit_id[:64]} is in the audit log; GET /api/actions/audit lists the steps.",
+        f"No step {audit_id[:64]} is in the audit log; the history of the project lists its steps.",
         code="undo_refused",
         reason="gone",
         audit_id=audit_id,

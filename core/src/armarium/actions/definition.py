@@ -172,7 +172,7 @@ class ActionRegistry:
             return self._actions[name][0]
         except KeyError:
             raise NotFound(
-                f"There is no action {name[:80]!r}; GET /api/actions/registry lists those there are.",
+                f"There is no action {name[:80]!r}; the list of actions names those there are.",
                 code="unknown_action",
             ) from None
 

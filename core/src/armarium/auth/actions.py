@@ -84,7 +84,7 @@ def _live(ctx: ActionContext, token_id: str) -> Row[Any]:
     row = ctx.conn.execute(select(tokens).where(tokens.c.id == token_id)).first()
     if row is None:
         raise NotFound(
-            f"There is no token {token_id[:64]}; GET /api/tokens lists them.", code="unknown_token"
+            f"There is no token {token_id[:64]}; the list of tokens names them by id.", code="unknown_token"
         )
     return row
 

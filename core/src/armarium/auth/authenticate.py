@@ -120,7 +120,7 @@ class Auth:
         expected = digest_of(enrollment_secret(self.settings.state_dir))
         if not hmac.compare_digest(expected, digest_of(secret)):
             raise Forbidden(
-                "This is not the owner's enrollment secret. Read it from a paired device (GET /api/pair/enrollment) "
+                "This is not the owner's enrollment secret. Read it on a device that is paired already "
                 "and try again.",
                 code="wrong_secret",
             )

@@ -60,8 +60,8 @@ def use_code(conn: Connection, code: str) -> Row[tuple[object, ...]]:
     ).first()
     if row is None or not hmac.compare_digest(row.digest, digest) or seconds_of(row.expires_at) <= now:
         raise Forbidden(
-            "This pairing code is wrong, used or older than ten minutes. Ask the owner for a new one "
-            "(`armarium token pair`, or POST /api/pair/code).",
+            "This pairing code is wrong, used or older than ten minutes. Ask the owner for a new one: "
+            "from a paired device, or with `armarium token pair`.",
             code="wrong_code",
         )
     conn.execute(pairing_codes.update().where(pairing_codes.c.id == row.id).values(used_at=moment(now)))

@@ -249,7 +249,7 @@ def audit_row(
         row = audit.select_row(conn, audit_id)
         if row is None:
             raise NotFound(
-                f"No step {audit_id} is in this audit log; GET /api/actions/audit lists the steps.",
+                f"No step {audit_id} is in this audit log; the history of the project lists its steps.",
                 code="unknown_step",
             )
         changes, total = changes_of(conn, schema, row["seq"], limit=limit, offset=offset)

@@ -7,4 +7,4 @@ from armarium.api import NotFound
 
 def no_such_visit(visit_id: str) -> NotFound:
     """The refusal of an id that names no visit."""
-    return NotFound(f"There is no visit {visit_id}; GET /api/documents/ID/visits lists those of a document.")
+    return NotFound(f"There is no visit {visit_id}; the list of visits of a document names them.")

@@ -42,7 +42,7 @@ def no_such_model(name: str, kind: str, here: Sequence[str]) -> NotFound:
     """A model is named that is not on this machine."""
     known = f"Here are: {', '.join(here[:MAX_NAMED])}." if here else "There is none yet."
     return NotFound(
-        f"There is no {kind} model called {name} on this machine. {known} GET /api/local-models lists them.",
+        f"There is no {kind} model called {name} on this machine. {known}",
         code="unknown_model",
     )
 

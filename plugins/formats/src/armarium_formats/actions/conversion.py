@@ -49,7 +49,7 @@ def start(ctx: ActionContext, p: StartConversion) -> dict[str, Any]:
     )
     if row is not None:
         raise Conflict(
-            f"A conversion is under way ({row[0]}); GET /api/conversion/status tells how far it is.",
+            f"A conversion is under way ({row[0]}); its status tells how far it is.",
             code="already_converting",
             run_id=row[0],
         )

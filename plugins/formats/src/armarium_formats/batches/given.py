@@ -71,7 +71,7 @@ def on_disk(engine: Engine, stated: str) -> Given:
     except OSError as error:
         raise Invalid(f"It cannot be read: {error.strerror or error}.", code="bad_path") from None
     if real.is_dir():
-        raise Invalid("It is a folder. Import it with POST /api/documents/import.", code="not_a_file")
+        raise Invalid("It is a folder; import the folder, or name the files in it.", code="not_a_file")
     if not real.is_file():
         raise Invalid("It is not an ordinary file.", code="not_a_file")
     return Given(real, path.parent.parts[1:], path.name, kept_at=real)

@@ -50,7 +50,7 @@ def status(conn: Connection, run_id: str | None = None) -> dict[str, Any]:
     row = raw.execute(_RUN.format(which=which), values).fetchone()
     if row is None and run_id is not None:
         raise NotFound(
-            f"There is no conversion {run_id[:64]}; GET /api/conversion/status names the newest.",
+            f"There is no conversion {run_id[:64]}; the status of conversions names the newest.",
             code="unknown_conversion",
         )
     answer: dict[str, Any] = {

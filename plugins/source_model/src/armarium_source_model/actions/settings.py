@@ -22,7 +22,7 @@ from armarium_source_model.schemas.settings import (
 def _check_place(level: str, key: str, target_id: str | None) -> None:
     if level == "segment":
         raise Invalid(
-            "What a segment states belongs to the segment: change it with PUT /api/segments/{segment_id}.",
+            "What a segment states belongs to the segment: change it there, by an update of the segment.",
             code="level_of_other_route",
         )
     if level not in ("project", "node"):

@@ -90,7 +90,7 @@ def list_neighbours(library: CurrentLibrary, order_id: str, segment_id: str) -> 
     """Two bounded lookups. There is no default order: name one."""
     if order_id in ("-", "default"):
         raise Invalid(
-            "There is no default reading order; name one of GET /api/reading-orders/document/{document_id}.",
+            "There is no default reading order; name one of the orders of the page.",
             code="no_order_named",
         )
     with library.db.read() as conn:
