@@ -97,7 +97,20 @@ def pick(runner: JobRunner, store: JobStore, lane: Lane, raw: sqlite3.Connection
         raise
     if chosen.claim.model is not None:
         lane.model = chosen.claim.model
+    if not chosen.kind.first:
+        # Found out in the same transaction, so that the lane need not begin another to learn that there is none.
+        skip = store.skip(chosen.kind.name)
+        if not select(raw, wanted(chosen.kind, lane.name), limit=1, skip=skip, any_holds=any_holds(raw)):
+            _none_left(store, lane, chosen.kind, raw)
     return picked
+
+
+def _none_left(store: JobStore, lane: Lane, kind: JobKind, raw: sqlite3.Connection) -> None:
+    """No job of *kind* may start now: the lane need not look for one until the keeper finds some."""
+    store.maybe.discard((kind.name, lane.name))
+    due = next_due(raw)
+    if due is not None:
+        store.recheck_in(due)
 
 
 def _take(
@@ -153,13 +166,10 @@ def _options(runner: JobRunner, store: JobStore, lane: Lane, raw: sqlite3.Connec
         skip = store.skip(kind.name)
         found = select(raw, ask, limit=1, skip=skip, any_holds=holds)
         if not found:
-            store.maybe.discard((kind.name, lane.name))
+            _none_left(store, lane, kind, raw)
             if kind.first and store.first_since is not None:
                 store.first_since = None
                 runner.look_again(store)
-            due = next_due(raw)
-            if due is not None:
-                store.recheck_in(due)
             continue
         mine = [_Option(found[0], kind, store.all_watched or found[0].id in watched)]
         if lane.model is not None and found[0].model != lane.model:

@@ -23,6 +23,9 @@ HEARTBEAT_SECONDS = 15.0
 LONG_SECONDS = 1.0
 """A job of a batch that runs longer is shown as running, and the rest of its batch goes back to the queue."""
 
+GATHER_SECONDS = 0.008
+"""Calls that follow a look this closely are answered by one more: jobs put in one by one are picked up together."""
+
 TIDY_SECONDS = 86_400.0
 """How often jobs that finished long ago are removed from libraries that stay open."""
 
@@ -63,15 +66,17 @@ class Keeper:
         """Wake lanes for new work, renew leases, look again at what waits for a time or a condition."""
         beat_at = time.monotonic() + HEARTBEAT_SECONDS
         tidy_at = time.monotonic() + TIDY_SECONDS
+        looked_at = 0.0
         while self.runner.started:
             seconds = self._sleep(beat_at)
             self._until = None if seconds is None else time.monotonic() + seconds
             self._called.wait(seconds)
+            time.sleep(max(0.0, looked_at + GATHER_SECONDS - time.monotonic()))
             self._called.clear()
             if not self.runner.started:
                 return
             try:
-                at = time.monotonic()
+                at = looked_at = time.monotonic()
                 self._look_around(at)
                 self._mark_long(at)
                 if at >= beat_at:

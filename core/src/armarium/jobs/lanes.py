@@ -28,7 +28,7 @@ log = logging.getLogger("armarium.jobs")
 OVERRUN_SECONDS = 0.25
 """When a batch of small jobs takes longer than this, what is left of it goes back to the queue."""
 
-HOLD_SECONDS = 0.01
+HOLD_SECONDS = 0.02
 """How long the end of a quick job may wait to be written together with those of the next ones."""
 
 
