@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from source_model_desk import anchor
+from source_model_desk import PERSON, anchor
 
-from armarium.api import Conflict
+from armarium.api import ActionContext, Conflict, NotFound
+from armarium_source_model.api import NewSegment, add_segments
 from armarium_source_model.queries.forwarding import follow
 from armarium_source_model.queries.readings import (
     counting_of_pass,
@@ -15,6 +16,7 @@ from armarium_source_model.queries.readings import (
     counting_of_segments,
     readings_of,
 )
+from armarium_source_model.queries.segments import parsed_answers
 
 
 def leads_to(desk: Any, segment_id: str) -> list[str]:
@@ -148,3 +150,32 @@ def test_a_withdrawn_pass_is_not_read_drawn_or_compared(client: Any, desk: Any) 
         assert (answer.status_code, answer.json()["code"]) == (409, "pass_deleted"), answer.text
     desk.run("segment.pass_restore", pass_id=made["pass_id"])
     assert client.get(f"/api/segments/document/{page}/text", params=asked).json()["text"] == "Dear Sir"
+
+
+def test_a_version_whose_shape_is_not_accepted_any_more_is_not_restored(desk: Any) -> None:
+    """As an older engine may have left one: it is put there beside another step."""
+    page = desk.page()
+    (line,) = desk.lines(page, desk.new_pass(page), 1)
+
+    def write(ctx: ActionContext) -> None:
+        ctx.conn.exec_driver_sql(
+            "UPDATE segment SET version = 2, anchor = json_set(anchor, '$.rect', json('[0, 0, 7, 7]')) WHERE id = ?",
+            (line,),
+        )
+
+    desk.engine.run(desk.library, "document.create", {"name": "Beside"}, PERSON, in_transaction=write)
+    desk.run("segment.update", segment_id=line, expected_version=2, anchor=anchor(2))
+    with pytest.raises(Conflict, match="Version 2 has a shape that is not accepted any more"):
+        desk.run("segment.restore_version", segment_id=line, version=2, expected_version=3)
+
+
+def test_what_other_families_name_must_be_there(desk: Any) -> None:
+    page = desk.page()
+
+    def write(ctx: ActionContext) -> None:
+        add_segments(ctx, "nowhere", page, None, [NewSegment("a", "line", (0.1, 0.1, 0.5, 0.1))])
+
+    with pytest.raises(NotFound, match="no pass nowhere"):
+        desk.engine.run(desk.library, "document.create", {"name": "Beside"}, PERSON, in_transaction=write)
+    with desk.library.db.read() as conn, pytest.raises(NotFound, match="no segment nowhere"):
+        parsed_answers(conn, ["nowhere"])

@@ -151,6 +151,26 @@ def test_a_picture_that_would_not_be_honest_is_refused_in_words(
     assert refusal(lone) == (422, "no_picture")
 
 
+def test_a_picture_whose_file_is_lost_is_refused_in_words(
+    client: Any, desk: Any, drawn: dict[str, Any]
+) -> None:
+    from armarium_documents.api import page_image
+
+    with desk.library.db.read() as conn:
+        page_image(desk.library, conn, drawn["page"]).path.unlink()
+    answer = client.get(f"/api/segments/{drawn['line']}/picture")
+    assert (answer.status_code, answer.json()["code"]) == (422, "no_picture")
+    assert "is missing from the project" in answer.json()["detail"]
+
+
+def test_a_size_out_of_bounds_is_refused_whoever_asks(desk: Any, drawn: dict[str, Any]) -> None:
+    from armarium.api import Invalid
+    from armarium_source_model.queries.pictures import segment_picture
+
+    with desk.library.db.read() as conn, pytest.raises(Invalid, match="32 to 4096"):
+        segment_picture(desk.library, conn, drawn["line"], size=5)
+
+
 def test_a_segment_measured_on_another_picture_has_none_and_both_are_named(
     client: Any, desk: Any, drawn: dict[str, Any]
 ) -> None:
@@ -182,6 +202,7 @@ def test_the_drawing_of_a_page_shows_what_the_pass_holds(desk: Any, drawn: dict[
     from armarium_source_model.queries.drawing import drawn_lines
 
     desk.correct(drawn["line"], "a slanting bar")
+    elsewhere = desk.new_pass(desk.page())
     with desk.library.db.read() as conn:
         lines = drawn_lines(desk.library, conn, drawn["page"])
         assert [(line.order, line.text, line.corrected) for line in lines] == [
@@ -190,7 +211,7 @@ def test_the_drawing_of_a_page_shows_what_the_pass_holds(desk: Any, drawn: dict[
         ]
         assert page_drawing(desk.library, conn, drawn["page"], labels=False).size == (400, 200)
         assert page_drawing_png(desk.library, conn, drawn["page"]).startswith(b"\x89PNG")
-        with pytest.raises(NotFound):
-            drawn_lines(desk.library, conn, drawn["page"], desk.new_pass(desk.page()))
+        with pytest.raises(NotFound, match="of another page"):
+            drawn_lines(desk.library, conn, drawn["page"], elsewhere)
         with pytest.raises(NotFound, match="no pass yet"):
             drawn_lines(desk.library, conn, desk.page())

@@ -56,8 +56,6 @@ def segment_picture(
             measured_on=measured_on,
             current=page.rendition_id,
         )
-    if not page.path.exists():
-        raise Invalid(f"The file of the page's picture {page.rendition_id} is missing.", code="no_picture")
     rect = (row.bbox_x, row.bbox_y, row.bbox_w, row.bbox_h)
     width, height = page.width or 1, page.height or 1
     lean = lean_of(row.baseline, width, height) if straighten else 0.0
