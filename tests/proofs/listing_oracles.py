@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from armarium.activity import ACTIVITY_TYPES
 from proofs.listing_ground import HARMFUL, Ground
 
 Row = dict[str, Any]
@@ -63,6 +64,14 @@ def equal(*names: str) -> Keeps:
 
 def one_of(*words: str) -> Callable[[Any], bool]:
     return lambda value: value in words
+
+
+def truth(value: Any) -> bool | None:
+    """What a flag in a query says, in any of the words that are taken for it."""
+    word = str(value).casefold()
+    if word in ("1", "on", "t", "true", "y", "yes"):
+        return True
+    return False if word in ("0", "off", "f", "false", "n", "no") else None
 
 
 def known(statement: str, nothing: bool = True) -> Callable[[Ground], Iterable[Any]]:
@@ -178,8 +187,8 @@ LISTINGS = (
             ),
             "undone": Filter(
                 lambda ground: ["true", "false"],
-                lambda row, value: row["undone"] == (value == "true"),
-                one_of("true", "false"),
+                lambda row, value: row["undone"] == truth(value),
+                lambda value: truth(value) is not None,
             ),
         },
         orders={"scope": ("project",)},
@@ -192,7 +201,7 @@ LISTINGS = (
             "types": Filter(
                 known("SELECT DISTINCT type FROM activity"),
                 lambda row, value: row["type"] in value,
-                lambda value: all(re.fullmatch(r"[a-z]+_[a-z_]+", one) for one in value),
+                lambda value: ACTIVITY_TYPES.issuperset(value),
                 several=True,
             ),
             "levels": Filter(
@@ -325,8 +334,8 @@ LISTINGS = (
         {
             "include_deleted": Filter(
                 lambda ground: ["true", "false"],
-                lambda row, value: value == "true" or row["deleted_at"] is None,
-                one_of("true", "false"),
+                lambda row, value: truth(value) is True or row["deleted_at"] is None,
+                lambda value: truth(value) is not None,
                 stands=True,
             )
         },
@@ -357,8 +366,8 @@ LISTINGS = (
         {
             "include_deleted": Filter(
                 lambda ground: ["true", "false"],
-                lambda row, value: value == "true" or row["deleted_at"] is None,
-                one_of("true", "false"),
+                lambda row, value: truth(value) is True or row["deleted_at"] is None,
+                lambda value: truth(value) is not None,
                 stands=True,
             )
         },

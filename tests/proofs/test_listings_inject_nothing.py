@@ -52,7 +52,7 @@ def faults(ground: Ground, number: int, seed: int) -> list[str]:
 
 def summed(found: list[str]) -> str:
     """The first of them, and how many there are."""
-    return "\n".join([*found[:20], f"{len(found)} in all"]) if found else ""
+    return "\n".join([*found[:40], f"{len(found)} in all"]) if found else ""
 
 
 def test_every_listing_has_an_oracle(ground: Ground) -> None:
