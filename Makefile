@@ -13,6 +13,7 @@ FOLDER ?=
 LANGUAGE ?=
 WORKERS ?= 2
 SLOW ?= $(CI)
+REFUSALS = --every-refusal armarium_formats
 MARKS = $(if $(SLOW),not soak,not soak and not slow)
 DEMO = $(BIN)/armarium demo $(if $(FOLDER),--folder "$(FOLDER)") $(if $(LANGUAGE),--language "$(LANGUAGE)")
 
@@ -36,7 +37,7 @@ serve: base
 	@$(BIN)/armarium serve
 
 test: lint
-	$(BIN)/pytest -n $(WORKERS) --dist loadscope -m "$(MARKS)"
+	$(BIN)/pytest -n $(WORKERS) --dist loadscope -m "$(MARKS)" $(if $(SLOW),$(REFUSALS))
 
 lint: dev
 	$(BIN)/ruff check .

@@ -9,50 +9,8 @@ import pytest
 from documents_ground import count, picture, rows
 
 from armarium.api import Engine, Library
+from armarium.testing.kills import Killed, KilledContext
 from armarium_documents.jobs import imports
-
-
-class Killed(BaseException):
-    """Stands in for kill -9: no handler of the job sees it."""
-
-
-class Ground:
-    """The part of a job's context that an import uses, with a kill after so many calls."""
-
-    def __init__(
-        self, engine: Engine, library: Library, args: Any, checkpoint: dict[str, Any], calls: int
-    ) -> None:
-        self.engine, self.library, self.args, self.checkpoint = engine, library, args, checkpoint
-        self.calls = calls
-        self.kept = checkpoint
-
-    def _tick(self) -> None:
-        self.calls -= 1
-        if self.calls < 0:
-            raise Killed
-
-    def progress(self, done: int, total: int | None = None) -> None:
-        self._tick()
-
-    def check(self) -> None:
-        self._tick()
-
-    def log(self, level: str, message: str, **data: Any) -> None:
-        self._tick()
-
-    def save(self, checkpoint: dict[str, Any], **counts: Any) -> None:
-        self._tick()
-        self.kept = dict(checkpoint)
-
-    def act(self, name: str, params: Any, *, checkpoint: Any = None, **counts: Any) -> Any:
-        from armarium.principals import LOCAL_OWNER
-
-        self._tick()
-        outcome = self.engine.run(self.library, name, params, LOCAL_OWNER, set_id="import")
-        if checkpoint is not None:
-            self.kept = dict(checkpoint)
-        self._tick()
-        return outcome
 
 
 def lay_out(source: Path) -> None:
@@ -106,7 +64,7 @@ def import_all(engine: Engine, library: Library, source: Path, parent_id: str, *
     checkpoint: dict[str, Any] = {}
     allowed = every if every is not None else 1_000_000
     for _ in range(200):
-        ground = Ground(engine, library, args, checkpoint, allowed)
+        ground = KilledContext(engine, library, args, allowed, checkpoint=checkpoint)
         try:
             return imports.run_import(ground)  # type: ignore[arg-type]
         except Killed:
@@ -126,7 +84,7 @@ def test_named_files_carry_on_where_they_were(
     args = imports.ImportJobArgs(paths=paths, parent_id=folder("Box"))
     checkpoint: dict[str, Any] = {}
     for calls in range(1, 60):
-        ground = Ground(engine, library, args, checkpoint, calls)
+        ground = KilledContext(engine, library, args, calls, checkpoint=checkpoint)
         try:
             done = imports.run_import(ground)  # type: ignore[arg-type]
             break

@@ -16,12 +16,9 @@ from transfer_ground import Two
 from armarium.api import ActionContext, Conflict, Engine, NotFound, ServiceError, Unavailable
 from armarium.doctor import examine
 from armarium.testing.digest import table_digests
+from armarium.testing.kills import Killed
 from armarium_documents.actions.transfer import copying, recovery
 from armarium_documents.queries import trash
-
-
-class Killed(BaseException):
-    """Stands for the end of the process: nothing of the transfer runs after it."""
 
 
 def ground(two: Two) -> str:

@@ -13,6 +13,7 @@ from armarium.engine import Engine
 from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
 from armarium.testing.digest import differences, table_digests
+from armarium.testing.kills import Killed, KilledContext
 from armarium_formats.jobs import layouts
 
 
@@ -104,49 +105,6 @@ def test_a_second_import_of_the_folder_makes_its_own_passes(
     ) == [(2, 2)]
 
 
-class Killed(BaseException):
-    """Stands in for kill -9: no handler of the job sees it."""
-
-
-class Ground:
-    """The part of a job's context that the job uses, with a kill after so many calls."""
-
-    job_id = "layouts"
-
-    def __init__(
-        self, engine: Engine, library: Library, args: Any, checkpoint: dict[str, Any], calls: int
-    ) -> None:
-        self.engine, self.library, self.args, self.checkpoint = engine, library, args, checkpoint
-        self.calls = calls
-        self.kept = checkpoint
-
-    def _tick(self) -> None:
-        self.calls -= 1
-        if self.calls < 0:
-            raise Killed
-
-    def progress(self, done: int, total: int | None = None) -> None:
-        self._tick()
-
-    def check(self) -> None:
-        self._tick()
-
-    def log(self, level: str, message: str, **data: Any) -> None:
-        self._tick()
-
-    def save(self, checkpoint: dict[str, Any], **counts: Any) -> None:
-        self._tick()
-        self.kept = orjson.loads(orjson.dumps(checkpoint))
-
-    def act(self, name: str, params: Any, *, checkpoint: Any = None, set_id: str | None = None) -> Any:
-        self._tick()
-        outcome = self.engine.run(self.library, name, params, LOCAL_OWNER, set_id=set_id)
-        if checkpoint is not None:
-            self.kept = orjson.loads(orjson.dumps(checkpoint))
-        self._tick()
-        return outcome
-
-
 @pytest.mark.parametrize("calls", range(24))
 def test_a_kill_at_any_instant_loses_and_doubles_nothing(
     engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int
@@ -157,11 +115,11 @@ def test_a_kill_at_any_instant_loses_and_doubles_nothing(
     assert none == {}
     (parent,) = rows(library, "SELECT id FROM document WHERE name = 'Sources'")
     args = layouts.LayoutJobArgs(paths=[], folder=str(tmp_path / "box"), parent_id=parent[0], set_id="set")
-    ground: Any = Ground(engine, library, args, {}, calls)
+    ground: Any = KilledContext(engine, library, args, calls)
     try:
         layouts.run_layouts(ground)
     except Killed:
-        ground = Ground(engine, library, args, ground.kept, 10_000)
+        ground = KilledContext(engine, library, args, 10_000, checkpoint=ground.kept)
         found = layouts.run_layouts(ground)
         assert (found["passes"], found["unpaired_count"]) == (4, 1)
         assert [one["file"] for one in found["refused"]] == ["broken.xml", "readme.txt"]

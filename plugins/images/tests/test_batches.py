@@ -8,6 +8,7 @@ import pytest
 from images_ground import EDITOR, NOWHERE, OWNER, add_page, live, rows, stored
 
 from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound
+from armarium.testing.kills import Killed, KilledContext
 from armarium_images import jobs
 from armarium_images.queries import batch_answer
 
@@ -177,32 +178,6 @@ def test_a_batch_is_bounded(
     assert refusal.value.code == "too_many_images"
 
 
-class Killed(BaseException):
-    """Stands in for kill -9: no handler of the job sees it."""
-
-
-class Ground:
-    """The part of a job's context that a batch uses, with a kill after so many calls, before or after each step."""
-
-    def __init__(self, engine: Engine, library: Library, batch_id: str, calls: int) -> None:
-        self.engine, self.library, self.calls = engine, library, calls
-        self.args = jobs.BatchJobArgs(batch_id=batch_id)
-
-    def _tick(self) -> None:
-        self.calls -= 1
-        if self.calls < 0:
-            raise Killed
-
-    def check(self) -> None:
-        self._tick()
-
-    def act(self, name: str, params: Any, **how: Any) -> Any:
-        self._tick()
-        outcome = self.engine.run(self.library, name, params, OWNER, set_id="batch")
-        self._tick()
-        return outcome
-
-
 def test_killed_at_every_call_each_picture_is_cut_once(
     engine: Engine, library: Library, folder: str, do: Run
 ) -> None:
@@ -213,7 +188,9 @@ def test_killed_at_every_call_each_picture_is_cut_once(
         allowed = calls
         while True:
             try:
-                result = jobs.run_batch(Ground(engine, library, batch, allowed))  # type: ignore[arg-type]
+                result = jobs.run_batch(
+                    KilledContext(engine, library, jobs.BatchJobArgs(batch_id=batch), allowed)
+                )  # type: ignore[arg-type]
                 break
             except Killed:
                 allowed += 1
@@ -223,4 +200,6 @@ def test_killed_at_every_call_each_picture_is_cut_once(
 
 
 def test_a_job_whose_batch_was_never_written_ends(engine: Engine, library: Library) -> None:
-    assert jobs.run_batch(Ground(engine, library, NOWHERE, 99))["done"] == 0  # type: ignore[arg-type]
+    assert (
+        jobs.run_batch(KilledContext(engine, library, jobs.BatchJobArgs(batch_id=NOWHERE), 99))["done"] == 0
+    )  # type: ignore[arg-type]

@@ -14,6 +14,27 @@ if TYPE_CHECKING:
     from armarium.engine import Engine
     from armarium.libraries import Library
 
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What the kit adds to the command line of pytest."""
+    parser.getgroup("armarium").addoption(
+        "--every-refusal",
+        action="append",
+        default=[],
+        metavar="PACKAGE",
+        help="fail when a refusal that this package's source makes is produced by none of the tests run",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Listen to refusals when asked to."""
+    packages = config.getoption("--every-refusal")
+    if packages:
+        from armarium.testing.refusals import EveryRefusal
+
+        config.pluginmanager.register(EveryRefusal(config, packages), "every-refusal")
+
+
 OWNER_TOKEN = "an-owner-token-for-tests-only-0123456789"
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from armarium.api import ServiceError, image_info
+from armarium.api import Invalid, ServiceError, image_info, names_in, open_plain
 from armarium_formats.batches.given import on_disk
 from armarium_formats.batches.names import called_picture, is_companion, layout_stems, picture_keys
 from armarium_formats.catalogue import drivers
@@ -39,20 +40,37 @@ def check_on_disk(engine: Engine, stated: str, *, asked: str | None = None) -> d
     """Look at a file of this machine; the picture beside it that is called like it gives its size, class names beside
     it their words. Raises Invalid for a path that may not be read, and what `inspect` does."""
     given = on_disk(engine, stated)
-    beside = [path for path in sorted(given.path.parent.iterdir())[:MAX_BESIDE] if path.is_file()]
-    companions = {
-        path.name: path.read_bytes()
-        for path in beside
-        if is_companion(path.name) and path.stat().st_size <= MAX_COMPANION_BYTES
-    }
-    stems = layout_stems(given.name)
-    pictures = [
-        path for path in beside if set(picture_keys(path.name)) & set(stems) and called_picture(path.name)
-    ]
-    size = image_info(pictures[0]).upright_size if len(pictures) == 1 else None
-    with given.path.open("rb") as file:
+    folder = given.path.parent
+    names = [name for name, is_folder in sorted(names_in(folder))[:MAX_BESIDE] if not is_folder]
+    companions = {}
+    for name in filter(is_companion, names):
+        if (data := _beside(folder / name, MAX_COMPANION_BYTES)) is not None:
+            companions[name] = data
+    stems = set(layout_stems(given.name))
+    pictures = [name for name in names if called_picture(name) and stems & set(picture_keys(name))]
+    size = _size_of(folder / pictures[0]) if len(pictures) == 1 else None
+    with open_plain(given.path) as file:
         data = file.read(MAX_FILE_BYTES + 1)
     return inspect(engine, data, given.name, asked=asked, page_size=size, companions=companions)
+
+
+def _beside(path: Path, limit: int) -> bytes | None:
+    """What a file beside the one that is looked at holds; None for a link, which may lead elsewhere, and one too large."""
+    try:
+        with open_plain(path) as file:
+            data = file.read(limit + 1)
+    except (OSError, Invalid):
+        return None
+    return data if len(data) <= limit else None
+
+
+def _size_of(path: Path) -> Size | None:
+    try:
+        file = open_plain(path)
+    except (OSError, Invalid):
+        return None
+    with file:
+        return image_info(Path(f"/dev/fd/{file.fileno()}"), name=path.name).upright_size
 
 
 def inspect(

@@ -167,10 +167,10 @@ class _Placing:
             return (left, top, right, bottom), None
         try:
             held = sound([(x / width, y / height) for x, y in points])
-        except BadGeometry as refusal:
-            raise BadGeometry(
-                f"Segment {segment.id}: {refusal.detail}", code="bad_geometry", key=segment.id
-            ) from None
+        except BadGeometry:
+            # Exact in pixels and nothing in fractions: a speck of a huge page, a straight line with the noise of a scale.
+            why.append(f"its {what} is too flat to be held")
+            return (left, top, right, bottom), None
         return (left, top, right, bottom), held
 
     def _texts(self, segment: PageSegment, kept: dict[str, Any]) -> None:

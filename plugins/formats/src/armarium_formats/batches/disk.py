@@ -25,7 +25,7 @@ def scratch(library: Library) -> Iterator[Path]:
     place = library.objects.root / "tmp"
     try:
         place.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix="ingest-", dir=place))
+        folder = Path(tempfile.mkdtemp(prefix="ingest-", dir=place)).resolve()
     except OSError as error:
         raise disk_refuses(error) from error
     try:

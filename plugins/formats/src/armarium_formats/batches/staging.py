@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from armarium.api import Invalid, ServiceError
+from armarium.api import Invalid, ServiceError, open_plain
 from armarium_documents.api import taken_in
 from armarium_formats.batches.names import Folder, called_picture, is_companion
 from armarium_formats.batches.pairing import (
@@ -164,7 +164,7 @@ def _head(path: Path) -> bytes:
             raise Invalid("It is not an ordinary file.")
         if status.st_size == 0:
             raise Invalid("It is empty (0 bytes). Copy it again from the original.")
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             return file.read(1024)
     except OSError as error:
         raise Invalid(f"It cannot be read: {error.strerror or error}.") from None
@@ -213,7 +213,8 @@ class _Companions:
                 folder[: len(given.folder)] == given.folder
                 and given.path.stat().st_size <= MAX_COMPANION_BYTES
             ):
-                found.setdefault(given.name, given.path.read_bytes())
+                with open_plain(given.path) as file:
+                    found.setdefault(given.name, file.read(MAX_COMPANION_BYTES))
         return found
 
 
@@ -229,7 +230,7 @@ def read_layout(
     likely: str | None = None,
 ) -> tuple[Opened, bytes] | Mets:
     """Read one file that is no picture: a layout file with its bytes, or a METS file. Refusals as of `open_layout`."""
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         data = file.read(MAX_FILE_BYTES + 1)
     if sniff_mets(data):
         return read_mets(data, name)

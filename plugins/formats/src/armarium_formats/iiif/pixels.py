@@ -185,16 +185,16 @@ def decode(source: Source, level: int, rows: tuple[int, int] | None = None) -> H
     turned = source.orientation >= 5
     width, height = (source.height, source.width) if turned else (source.width, source.height)
     shrink = (max(1, width // level), max(1, height // level)) if level > 1 else None
-    asked: tuple[int, int] | None = None
+    asked: tuple[int, int, int, int] | None = None
     top = 0
     if rows is not None:
         # A few more than asked for: shrinking looks at the neighbours of a pixel.
         top = max(0, rows[0] // level - 8)
         bottom = -(-rows[1] // level) + 8
         stored = 1 if source.mime_type == "image/jpeg" else level
-        asked = top * stored, bottom * stored
+        asked = 0, top * stored, source.width, bottom * stored
     image = open_image(
-        source.path, max_pixels=source.max_pixels, shrink_to=shrink, rows=asked, name="The picture"
+        source.path, max_pixels=source.max_pixels, shrink_to=shrink, box=asked, name="The picture"
     )
     profile = image.info.get("icc_profile")
     image = _upright(_on_paper(image), source.orientation if source.mime_type != "image/tiff" else 1)

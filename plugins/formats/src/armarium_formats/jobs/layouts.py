@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from armarium.api import JobContext, JobKind, Message, ServiceError, json_text, raw_of
+from armarium.api import JobContext, JobKind, Message, ServiceError, json_text, open_plain, raw_of
 from armarium_documents.api import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, named_files, walk_folder
 from armarium_formats.actions.importing import make_ready
 from armarium_formats.batches.names import Folder, is_companion
@@ -118,9 +119,9 @@ class Layouts:
                 places[str(found.path)] = (folder, found.path.name)
             elif found.kind == "left":
                 if is_companion(found.path.name):
-                    self.companions.setdefault(folder, []).append(found.path)
+                    self.companions.setdefault(folder, []).append(found.source)
                 else:
-                    self.files.append((folder, found.path.name, found.path))
+                    self.files.append((folder, found.path.name, found.source))
         self.pictures = Pictures(self._came_in(places))
         for folder, name, path in self.files:
             if "mets" in name.casefold() and isinstance(mets := self._mets(folder, name, path), Mets):
@@ -334,7 +335,7 @@ class Layouts:
         folder, name, path = self.files[one["file"]]
         try:
             found = self._read(folder, name, path)
-            with path.open("rb") as file:
+            with open_plain(path) as file:
                 data = file.read(MAX_FILE_BYTES + 1)
         except OSError as error:
             self._refuse(one["place"], f"It cannot be read: {error.strerror or error}.")
@@ -348,8 +349,9 @@ class Layouts:
         for place, paths in self.companions.items():
             if folder[: len(place)] == place:
                 for path in paths:
-                    if path.is_file() and path.stat().st_size <= MAX_COMPANION_BYTES:
-                        found[path.name] = path.read_bytes()
+                    with suppress(OSError, ServiceError), open_plain(path) as file:
+                        if len(data := file.read(MAX_COMPANION_BYTES + 1)) <= MAX_COMPANION_BYTES:
+                            found[path.name] = data
         return found
 
     def _refuse(self, place: str, why: str) -> None:

@@ -1,0 +1,128 @@
+"""Whether every refusal of a package is produced by a test: where refusals are made in its source, and where they were made.
+
+with listening() as made:
+    …  # all that is to be refused
+assert never_made(armarium_formats, made) == []
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import armarium.errors
+from armarium.errors import ServiceError
+
+if TYPE_CHECKING:
+    import pytest
+
+Place = tuple[str, int]
+"""A file and a line in it."""
+
+
+@contextmanager
+def listening() -> Iterator[set[Place]]:
+    """The places in the source at which refusals are made meanwhile, by any thread.
+
+    Of a refusal that is a class of its own both the place that asks for it and the one in the class that states it.
+    """
+    made: set[Place] = set()
+    plain = ServiceError.__init__
+
+    def heard(self: ServiceError, *args: Any, **fields: Any) -> None:
+        frame = sys._getframe(1)
+        while True:
+            made.add((frame.f_code.co_filename, frame.f_lineno))
+            inside = frame.f_code.co_name == "__init__" and frame.f_locals.get("self") is self
+            if not inside or frame.f_back is None:
+                break
+            frame = frame.f_back
+        plain(self, *args, **fields)
+
+    ServiceError.__init__ = heard  # type: ignore[method-assign]
+    try:
+        yield made
+    finally:
+        ServiceError.__init__ = plain  # type: ignore[method-assign]
+
+
+def never_made(package: ModuleType, made: set[Place]) -> list[str]:
+    """Where the source of *package* makes a refusal that is not among those *made*: "place/file.py:line Class"."""
+    lines: dict[str, set[int]] = {}
+    for file, line in made:
+        lines.setdefault(file, set()).add(line)
+    return [
+        f"{Path(file).relative_to(Path(package.__path__[0]))}:{node.lineno} {name}"
+        for file, node, name in _refusals_of(package)
+        if not lines.get(file, set()) & set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    ]
+
+
+def _refusals_of(package: ModuleType) -> Iterator[tuple[str, ast.Call, str]]:
+    """Each call in the source that makes a refusal, with the name of its class."""
+    names = [one.name for one in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
+    for name in [package.__name__, *names]:
+        module = importlib.import_module(name)
+        file = str(module.__file__)
+        yield from (
+            (file, node, called) for node, called in _calls(module, ast.parse(Path(file).read_bytes()))
+        )
+
+
+def _calls(module: ModuleType, tree: ast.AST, inside: str = "") -> Iterator[tuple[ast.Call, str]]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            if called == "super().__init__":
+                called = inside
+            if _is_refusal(module, called):
+                yield node, called
+        yield from _calls(module, node, node.name if isinstance(node, ast.ClassDef) else inside)
+
+
+def _is_refusal(module: ModuleType, name: str) -> bool:
+    found = getattr(module, name, None) or getattr(armarium.errors, name, None)
+    return isinstance(found, type) and issubclass(found, ServiceError)
+
+
+class EveryRefusal:
+    """The part of a pytest run that listens; with xdist each worker does, and the run's own process sums up."""
+
+    def __init__(self, config: pytest.Config, packages: list[str]) -> None:
+        self.config = config
+        self.packages = packages
+        self.missing: dict[str, list[str]] = {}
+        self.listening = listening()
+        self.made = self.listening.__enter__()
+
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        """A worker is done: what it heard."""
+        told = getattr(node, "workeroutput", {}).get("refusals", ())
+        self.made |= {(str(file), int(line)) for file, line in told}
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """A worker tells what it heard; the run's own process fails the run where something is missing."""
+        self.listening.__exit__(None, None, None)
+        out = getattr(self.config, "workeroutput", None)
+        if out is not None:
+            out["refusals"] = sorted(self.made)
+            return
+        for name in self.packages:
+            if missing := never_made(importlib.import_module(name), self.made):
+                self.missing[name] = missing
+        if self.missing and session.exitstatus == 0:
+            session.exitstatus = 1
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Name what no test produced."""
+        for name, missing in self.missing.items():
+            terminalreporter.section(f"refusals of {name} that no test produces")
+            for one in missing:
+                terminalreporter.line(one)

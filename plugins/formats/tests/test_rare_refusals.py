@@ -1,0 +1,100 @@
+"""Refusals that only meet who races, or whose files change under the engine's hands; each in words all the same."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from batch_ground import laid, page, picture, rows, take, whys
+
+from armarium.api import Conflict, Engine, Invalid, Library, Unavailable
+from armarium.principals import LOCAL_OWNER
+from armarium.testing.kills import KilledContext
+from armarium_formats.actions import importing
+from armarium_formats.batches import staging
+from armarium_formats.iiif import jobs
+from armarium_formats.iiif.references import Reference
+from armarium_formats.jobs import layouts
+
+
+def test_a_file_that_another_read_in_meanwhile_is_refused(
+    engine: Engine, library: Library, page_document: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    params = {"document_id": page_document, "file": page("1.png"), "filename": "1.xml"}
+    engine.run(library, "format.import", params, LOCAL_OWNER)
+    plain, asked = importing.pass_of_file, []
+
+    def late(*args: Any) -> Any:
+        asked.append(args)
+        return None if len(asked) == 1 else plain(*args)  # as it was before the writer was taken
+
+    monkeypatch.setattr(importing, "pass_of_file", late)
+    with pytest.raises(Conflict, match="already the pass") as refused:
+        engine.run(library, "format.import", params, LOCAL_OWNER)
+    assert (refused.value.code, len(asked)) == ("already_a_pass", 2)
+    assert rows(library, "SELECT count(*) FROM segment_pass") == [(1,)]
+
+
+def test_a_path_that_no_disk_has_is_told(engine: Engine, library: Library, tmp_path: Path) -> None:
+    laid(tmp_path, {"1.png": picture()})
+    long = tmp_path / ("x" * 300)
+    answer = take(engine, library, [tmp_path / "1.png", long])
+    assert "It cannot be read: File name too long." in whys(answer, "refused").values()
+
+
+def test_a_file_that_became_another_thing_meanwhile_is_told(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(Invalid, match="not an ordinary file"):
+        staging._head(pipe)
+    with pytest.raises(Invalid, match="cannot be read: No such file"):
+        staging._head(tmp_path / "gone")
+
+
+def test_a_canvas_that_lost_its_picture_s_address_is_told(tmp_path: Path) -> None:
+    bare = Reference("1", "f. 1", None, None, None, False)
+    with pytest.raises(Unavailable, match="names no picture of it"):
+        jobs._downloaded(None, bare, tmp_path / "picture")  # type: ignore[arg-type]
+
+
+def test_a_layout_file_that_lies_twice_in_a_folder_comes_in_once(
+    engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    twice = page("1.png")
+    laid(tmp_path / "box", {"1.png": picture(), "1.xml": twice, "page/1.xml": twice})
+    monkeypatch.setattr(type(engine.kinds), "of_stage", lambda self, stage: [])
+    engine.run(library, "document.import", {"folder": str(tmp_path / "box")}, LOCAL_OWNER)
+    engine.jobs.run_until_idle(library)
+    (parent,) = rows(library, "SELECT id FROM document WHERE name = 'Sources'")
+    args = layouts.LayoutJobArgs(paths=[], folder=str(tmp_path / "box"), parent_id=parent[0], set_id="set")
+    monkeypatch.setattr(layouts, "BATCH_FILES", 1)  # the second is looked at when the first is written
+    found = layouts.run_layouts(KilledContext(engine, library, args, 10_000))  # type: ignore[arg-type]
+    assert found["passes"] == 1
+    assert "already the pass" in found["refused"][0]["why"]
+
+
+@pytest.mark.parametrize(
+    ("size", "points"),
+    [
+        (10_000_000, [(0, 0), (1, 0), (0, 1)]),
+        (1000, [(0.1, 0.1), (0.2, 0.2), (0.30000000000000004, 0.3)]),
+    ],
+    ids=["a speck of a huge page", "a straight line with the noise of a scale"],
+)
+def test_an_outline_too_flat_for_fractions_stays_as_pixels(
+    engine: Engine, library: Library, page_document: str, size: int, points: list[tuple[float, float]]
+) -> None:
+    data = page("1.png", size, size).decode()
+    first = data.index('points="')
+    stated = " ".join(f"{x},{y}" for x, y in points)
+    data = f'{data[:first]}points="{stated}{data[data.index(chr(34), first + 8) :]}'
+    params = {"document_id": page_document, "file": data, "filename": "1.xml"}
+    made = engine.run(library, "format.import", params, LOCAL_OWNER).result or {}
+    assert "Region: its outline is too flat to be held." in made["notes"]
+    ((kept,),) = rows(
+        library, "SELECT json_extract(metadata, '$.raw_polygon_px') FROM segment WHERE kind = 'region'"
+    )
+    assert [tuple(point) for point in orjson.loads(kept)] == points
