@@ -13,6 +13,7 @@ import warnings
 import zipfile
 import zlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -192,27 +193,68 @@ def test_a_jpeg_may_be_decoded_small() -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "how"), [("JPEG", {}), ("JPEG", {"progressive": True}), ("PNG", {}), ("TIFF", {})]
+    ("form", "how"),
+    [
+        ("JPEG", {"subsampling": "4:2:0"}),
+        ("JPEG", {"subsampling": "4:4:4", "restart_marker_rows": 1}),
+        ("JPEG", {"progressive": True}),
+        ("PNG", {}),
+        ("TIFF", {}),
+    ],
 )
-def test_rows_of_an_image_are_those_of_the_whole(form: str, how: dict[str, bool]) -> None:
+def test_a_part_of_an_image_is_that_of_the_whole(form: str, how: dict[str, Any]) -> None:
     file = io.BytesIO()
     Image.effect_noise((700, 2000), 90).convert("RGB").save(file, form, **how)
     whole = open_image(file.getvalue())
-    for top, bottom in ((0, 1), (100, 300), (1900, 2500), (5000, 6000), (-5, 10)):
+    for left, top, right, bottom in (
+        (0, 0, 700, 1),
+        (31, 100, 333, 307),
+        (699, 0, 700, 1969),
+        (0, 1900, 700, 2500),
+        (900, 5000, 950, 6000),
+        (-5, -5, 10, 10),
+    ):
         low, high = max(0, min(top, 1999)), max(1, min(bottom, 2000))
-        found = open_image(file.getvalue(), rows=(top, bottom))
-        assert found.tobytes() == whole.crop((0, low, 700, high)).tobytes()
+        near, far = max(0, min(left, 699)), max(1, min(right, 700))
+        found = open_image(file.getvalue(), box=(left, top, right, bottom))
+        assert found.tobytes() == whole.crop((near, low, far, high)).tobytes()
 
 
-def test_an_image_is_decoded_no_further_than_its_rows_go() -> None:
+def test_a_black_part_of_a_black_image_is_decoded_too() -> None:
+    file = io.BytesIO()
+    Image.new("RGB", (700, 2000)).save(file, "JPEG")
+    found = open_image(file.getvalue(), box=(10, 20, 30, 50))
+    assert (found.size, found.getextrema()) == ((20, 30), ((0, 0), (0, 0), (0, 0)))
+
+
+def test_an_image_is_decoded_no_further_than_its_part_goes() -> None:
     file = io.BytesIO()
     Image.effect_noise((700, 2000), 90).save(file, "JPEG")
     broken = file.getvalue()[: len(file.getvalue()) // 2]
-    assert open_image(broken, rows=(0, 200)).size == (700, 200)
+    assert open_image(broken, box=(0, 0, 700, 200)).size == (700, 200)
     with pytest.raises(Invalid, match="damaged JPEG"):
-        open_image(broken, rows=(1500, 1600))
+        open_image(broken, box=(0, 1500, 700, 1600))
     with pytest.raises(Invalid, match="damaged JPEG"):
         open_image(broken)
+
+
+def test_a_part_of_a_bomb_or_of_an_odd_header_is_no_way_in() -> None:
+    with pytest.raises(Invalid, match="bomb"):
+        open_image(png(12_000, 12_000, depth=1, rows=10), box=(0, 0, 10, 10))
+    file = io.BytesIO()
+    Image.effect_noise((700, 2000), 90).save(file, "JPEG")
+    data = file.getvalue()
+    at = data.index(b"\xff\xc0")
+    huge = data[: at + 5] + b"\xff\xff\xff\xff" + data[at + 9 :]
+    with pytest.raises(Invalid, match="at most 200 million"):
+        open_image(huge, box=(0, 0, 10, 10))
+    # A size stated twice, and segments that are padded: decoded as the whole is, or refused, never another picture.
+    frame = data[at : at + 2 + int.from_bytes(data[at + 2 : at + 4], "big")]
+    with pytest.raises(Invalid):
+        open_image(data[:at] + frame + data[at:], box=(0, 0, 700, 10))
+    padded = data[:at] + b"\xff\xff" + data[at:]
+    whole = open_image(data).crop((0, 40, 700, 90))
+    assert open_image(padded, box=(0, 40, 700, 90)).tobytes() == whole.tobytes()
 
 
 @pytest.mark.parametrize(

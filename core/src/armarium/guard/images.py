@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import struct
 import threading
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
 
 from armarium.errors import Invalid
+from armarium.guard.parts import PartialFile, part_of
 from armarium.guard.sources import length_of, name_of, opened, plain
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def open_image(
     max_pixels: int | None = None,
     frame: int = 0,
     shrink_to: tuple[int, int] | None = None,
-    rows: tuple[int, int] | None = None,
+    box: tuple[int, int, int, int] | None = None,
     name: str | None = None,
 ) -> Image.Image:
     """One decoded frame of an image, or `Invalid`.
@@ -80,14 +80,14 @@ def open_image(
     The size is read before anything is decoded; more than `max_pixels` (200 million unless told) is refused, and so
     is a file that claims thousands of pixels for each of its bytes. A cut or damaged file is refused, never filled
     with grey. `shrink_to` lets a JPEG be decoded at 1/2, 1/4 or 1/8 of its size, not below the size given.
-    EXIF orientation is not applied, except that TIFF pages come upright. `rows` asks for the rows of the (shrunk)
-    picture from one number up to another: they are the answer, and a JPEG or PNG is decoded no further than they go.
+    EXIF orientation is not applied, except that TIFF pages come upright. `box` (left, top, right, bottom) asks for a
+    part of the (shrunk) picture: it is the answer, and a JPEG or PNG is decoded no further down than it goes.
     """
     name = name or name_of(source)
     limit = max_pixels or MAX_IMAGE_PIXELS
     with opened(source, name) as plain_file:
-        stopping = None if rows is None else _Stopping(plain_file)
-        file = plain_file if stopping is None else cast("BinaryIO", stopping)
+        partial = None if box is None else PartialFile(plain_file)
+        file = plain_file if partial is None else cast("BinaryIO", partial)
         info, image = _identify(file, name, limit)
         try:
             if frame:
@@ -97,8 +97,8 @@ def open_image(
                 _check_size(name, *image.size, limit, length_of(file) // info.frames)
             elif shrink_to is not None and info.format == "JPEG":
                 image.draft(None, shrink_to)
-            if stopping is not None:
-                return _rows(image, stopping, rows or (0, 1))
+            if partial is not None and box is not None:
+                return part_of(image, partial, box, shrunk=shrink_to is not None)
             image.load()
         except Invalid:
             raise
@@ -111,55 +111,6 @@ def open_image(
             ) from None
         # A frame of a longer file would read on from it later, and the file is closed here.
         return image.copy() if info.frames > 1 or info.format == "WEBP" else image
-
-
-class _Enough(Exception):
-    """The rows that were asked for are decoded."""
-
-
-class _Stopping(io.RawIOBase):
-    """A file that is read through, and says that it is enough as soon as it finds the wanted rows decoded."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self._image: ImageFile.ImageFile | None = None
-        self._rows = 0
-
-    def watch(self, image: ImageFile.ImageFile, rows: int) -> None:
-        self._image, self._rows = image, rows
-
-    def read(self, size: int = -1) -> bytes:
-        if self._image is not None and self._decoded(self._image):
-            raise _Enough
-        return self._file.read(size)
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        return self._file.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._file.tell()
-
-    def _decoded(self, image: ImageFile.ImageFile) -> bool:
-        """Whether something stands below the rows. A page that is black there is read on: nothing is guessed."""
-        try:
-            pixels = image.im
-        except AssertionError:  # nothing is decoded yet
-            return False
-        below = pixels.crop((0, self._rows, image.width, self._rows + 8)) if pixels is not None else None
-        return below is not None and below.getbbox() is not None
-
-
-def _rows(image: ImageFile.ImageFile, file: _Stopping, rows: tuple[int, int]) -> Image.Image:
-    top = max(0, min(rows[0], image.height - 1))
-    bottom = max(top + 1, min(rows[1], image.height))
-    # A decoder writes rows from the top down in these two, unless they come in passes: then all of it is read.
-    if image.format in ("JPEG", "PNG") and bottom + 8 < image.height:
-        file.watch(image, bottom)
-    try:
-        image.load()
-    except _Enough:
-        image.tile = []  # nothing more is to be decoded into it
-    return image.crop((0, top, image.width, bottom))
 
 
 def _identify(file: BinaryIO, name: str, limit: int) -> tuple[ImageInfo, ImageFile.ImageFile]:

@@ -52,11 +52,13 @@ def cut_pieces(library: Library, frame: Frame, boxes: Sequence[Box], *, max_pixe
         return [piece for piece in found if piece is not None]
     library.objects.size(frame.checksum)
     path, name = library.objects.path(frame.checksum), f"“{frame.name}”"
-    above = 0
+    left, top = 0, 0
     if frame.orientation == UPRIGHT:
         wanted = [box for box, piece in zip(boxes, found, strict=True) if piece is None]
-        above, below = min(box.top for box in wanted), max(box.top + box.height for box in wanted)
-        image = open_image(path, max_pixels=max_pixels, name=name, rows=(above, below))
+        left, top = min(box.left for box in wanted), min(box.top for box in wanted)
+        right = max(box.left + box.width for box in wanted)
+        bottom = max(box.top + box.height for box in wanted)
+        image = open_image(path, max_pixels=max_pixels, name=name, box=(left, top, right, bottom))
     else:
         image = open_image(path, max_pixels=max_pixels, name=name)
     # Pillow turns a TIFF when it decodes it and then says so by leaving the tag out.
@@ -68,7 +70,7 @@ def cut_pieces(library: Library, frame: Frame, boxes: Sequence[Box], *, max_pixe
         if known is None:
             known = _store(
                 library,
-                _cut(image, frame, box._replace(top=box.top - above), turn),
+                _cut(image, frame, box._replace(left=box.left - left, top=box.top - top), turn),
                 lossy=lossy,
                 profile=profile,
             )
@@ -85,8 +87,8 @@ def _orientation_of(image: Image.Image) -> int:
 def _cut(image: Image.Image, frame: Frame, box: Box, turn: int) -> Image.Image:
     """The piece; only its own pixels are turned."""
     stored = turn_box(INVERSE[turn], box, frame.width, frame.height)
-    piece = image.crop((stored.left, stored.top, stored.left + stored.width, stored.top + stored.height))
-    piece = _turned(piece, turn)
+    corners = (stored.left, stored.top, stored.left + stored.width, stored.top + stored.height)
+    piece = _turned(image if corners == (0, 0, *image.size) else image.crop(corners), turn)
     return _turned(piece, INVERSE[frame.orientation]) if frame.as_stored else piece
 
 
