@@ -51,6 +51,17 @@ def test_a_corrected_line_is_marked_on_the_page_and_in_the_panel(page: SamplePag
     assert pixels_of(marked, CORRECTED) > pixels_of(plain, CORRECTED) + 50
 
 
+@pytest.mark.parametrize("size", [(1, 1), (8, 8), (30, 1), (1, 30), (1600, 3), (3, 1600)])
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_a_picture_too_small_or_too_flat_for_letters_is_drawn_all_the_same(
+    size: tuple[int, int], count: int
+) -> None:
+    lines = [DrawnLine(n + 1, None, None, (0.1, n / 10, 0.5, 0.1), "words", n == 2) for n in range(count)]
+    drawn = draw_page(Image.new("L", size, 230), lines)
+    assert drawn.width > size[0]
+    assert drawn.height >= size[1]
+
+
 def test_the_same_page_gives_the_same_picture(page: SamplePage) -> None:
     assert draw_page(page.picture, drawn_lines(page)) == draw_page(page.picture, drawn_lines(page))
 

@@ -125,11 +125,14 @@ def _draw_readings(page: tuple[int, int], lines: Sequence[DrawnLine]) -> Image.I
     width, height = page
     margin = max(8, round(max(page) / 60))
     smallest = max(9.0, max(page) / 110)
-    rows = max(1, int((height - 2 * margin) / (smallest * 1.5)))
+    # A picture flatter than a row of letters gets a panel higher than itself.
+    room = max(float(height - 2 * margin), smallest * 1.5)
+    height = max(height, round(room + 2 * margin))
+    rows = max(1, int(room / (smallest * 1.5)))
     columns = max(1, -(-len(lines) // rows))
     rows = -(-len(lines) // columns) or 1
-    step = min((height - 2 * margin) / rows, max(page) / 30)
-    size = min(step / 1.5, max(page) / 62)
+    step = min(room / rows, max(page) / 30)
+    size = max(1.0, min(step / 1.5, max(page) / 62))
     column = max(round(width * (0.9 if columns == 1 else 0.62)), round(size * 20))
     panel = Image.new("RGB", (column * columns + margin, height), PANEL)
     pen = ImageDraw.Draw(panel)
@@ -156,8 +159,9 @@ def _draw_reading(
     gutter = size * 2.4
     label = str(line.order)
     if line.corrected:
-        pen.rectangle((left, top + 1, left + room[0], top + room[1] - 1), fill=(255, 238, 214))
-        pen.rectangle((left, top + 1, left + max(2, size / 6), top + room[1] - 1), fill=CORRECTED)
+        bottom = max(top + 1, top + room[1] - 1)
+        pen.rectangle((left, top + 1, left + room[0], bottom), fill=(255, 238, 214))
+        pen.rectangle((left, top + 1, left + max(2, size / 6), bottom), fill=CORRECTED)
     number.write(panel, (left + gutter - size * 0.5 - number.width(label), base), label, _colour(line))
     start, space = left + gutter, room[0] - gutter
     if line.corrected:
@@ -197,7 +201,7 @@ def _fitted(text: str, size: float, space: float) -> tuple[Lettering, str]:
 def _beside(page: Image.Image, panel: Image.Image) -> Image.Image:
     from PIL import Image
 
-    both = Image.new("RGB", (page.width + panel.width, page.height), PANEL)
+    both = Image.new("RGB", (page.width + panel.width, max(page.height, panel.height)), PANEL)
     both.paste(page, (0, 0))
     both.paste(panel, (page.width, 0))
     return both
