@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from workloads import carry_on
+
 from armarium.engine import Engine
 from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
@@ -43,10 +45,6 @@ def _ingest(engine: Engine, library: Library, folder: Path, say: Say) -> None:
     engine.jobs.run_until_idle(library, PATIENCE)
 
 
-def _carry_on(engine: Engine, library: Library, folder: Path) -> None:
-    engine.jobs.run_until_idle(library, 60)
-
-
 def _whole(engine: Engine, library: Library, folder: Path, said: list[str]) -> list[str]:
     wrong: list[str] = []
     with library.db.read() as conn:
@@ -76,4 +74,4 @@ def _whole(engine: Engine, library: Library, folder: Path, said: list[str]) -> l
     return wrong
 
 
-INGEST = Workload(plugins=lambda: None, prepare=_files, work=_ingest, check=_whole, finish=_carry_on)
+INGEST = Workload(plugins=lambda: None, prepare=_files, work=_ingest, check=_whole, finish=carry_on)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from armarium.testing.faults import compiler, strike
+from armarium.testing.faults import strike
+from armarium.testing.shim import compiler
 
 HERE = {"PYTHONPATH": str(Path(__file__).parent)}
 needs_compiler = pytest.mark.skipif(compiler() is None, reason="no C compiler here: the shim cannot be made")
@@ -29,6 +30,6 @@ def test_kills_and_errors_at_writes_syncs_and_renames(tmp_path: Path, how: tuple
 @needs_compiler
 @pytest.mark.soak
 @pytest.mark.timeout(0)
-def test_a_kill_at_every_call(tmp_path: Path) -> None:
-    assert strike("ingesting:INGEST", tmp_path, "--every", "1", env=HERE)["faults"] == []
-    assert strike("ingesting:INGEST", tmp_path / "random", "--random", "500", env=HERE)["faults"] == []
+def test_a_kill_and_each_error_at_every_call(tmp_path: Path) -> None:
+    for how, number in (("--every", "1"), ("--errors", "1"), ("--random", "500")):
+        assert strike("ingesting:INGEST", tmp_path / how[2:], how, number, env=HERE)["faults"] == []

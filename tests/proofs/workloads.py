@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from armarium.actions import Outcome
+from armarium.actions.bus import Bus
 from armarium.db import Database
 from armarium.doctor import examine
 from armarium.engine import Engine
+from armarium.errors import Conflict, Unavailable
 from armarium.libraries import Library
 from armarium.plugins import Plugin
 from armarium.principals import LOCAL_OWNER
@@ -86,7 +90,30 @@ def _careless_shelves() -> list[Plugin]:
     return [shelf_plugin()]
 
 
+def _tried(engine: Engine, library: Library, folder: Path, say: Say) -> None:
+    for name in ("one", "two"):
+        with suppress(Unavailable):
+            engine.run(library, "shelf.restock", {"name": name}, LOCAL_OWNER)
+
+
 CARELESS = Workload(plugins=_careless_shelves, prepare=_nothing, work=_shelves, check=_shelves_whole)
+
+
+def _leaky_shelves() -> list[Plugin]:
+    """The shelves over a bus that refuses what it has committed: the fault that a failing disk must show."""
+    whole = Bus.run
+
+    def leaky(self: Bus, library: Library | None, name: str, *given: Any, **more: Any) -> Outcome:
+        outcome = whole(self, library, name, *given, **more)
+        if name == "shelf.restock":
+            raise Unavailable("The disk is full; nothing was changed.")
+        return outcome
+
+    Bus.run = leaky  # type: ignore[method-assign, assignment]
+    return [shelf_plugin()]
+
+
+LEAKY = Workload(plugins=_leaky_shelves, prepare=_nothing, work=_tried, check=_shelves_whole)
 
 
 def _page_files(engine: Engine, library: Library, folder: Path) -> None:
@@ -121,7 +148,16 @@ def _import(engine: Engine, library: Library, folder: Path, say: Say) -> None:
     say(f"step {gone.audit_id}")
 
 
-def _carry_on(engine: Engine, library: Library, folder: Path) -> None:
+def carry_on(engine: Engine, library: Library, folder: Path) -> None:
+    """What a person does: wait for the jobs, take up again those that the disk failed, and wait once more."""
+    engine.jobs.run_until_idle(library, 60)
+    with library.db.read() as conn:
+        failed = (
+            conn.exec_driver_sql("SELECT id FROM job WHERE state = 'failed' ORDER BY seq").scalars().all()
+        )
+    for job_id in failed:
+        with suppress(Conflict):
+            engine.run(library, "job.retry", {"job_id": job_id}, LOCAL_OWNER)
     engine.jobs.run_until_idle(library, 60)
 
 
@@ -144,7 +180,7 @@ def _imported_once(engine: Engine, library: Library, folder: Path, said: list[st
 
 
 IMPORT = Workload(
-    plugins=lambda: None, prepare=_page_files, work=_import, check=_imported_once, finish=_carry_on
+    plugins=lambda: None, prepare=_page_files, work=_import, check=_imported_once, finish=carry_on
 )
 
 
@@ -355,4 +391,4 @@ def _cut_once(engine: Engine, library: Library, folder: Path, said: list[str]) -
     return wrong
 
 
-CUTS = Workload(plugins=lambda: None, prepare=_openings, work=_cut, check=_cut_once, finish=_carry_on)
+CUTS = Workload(plugins=lambda: None, prepare=_openings, work=_cut, check=_cut_once, finish=carry_on)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import Any, ClassVar
 
 
@@ -90,3 +91,23 @@ class Unavailable(ServiceError):
     """503: it cannot be done now, and nothing was changed."""
 
     status = 503
+
+
+def refused_by_disk(error: BaseException) -> Unavailable | None:
+    """*error* as a refusal in words where a disk is full, read-only or broken; None for any other error."""
+    number = error.errno if isinstance(error, OSError) else None
+    if number in (errno.ENOSPC, errno.EDQUOT):
+        return Unavailable(
+            "The disk is full; the file was not kept. Free some space and try again.", code="disk_full"
+        )
+    if number in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return Unavailable(
+            "The disk or folder is read-only, or closed to the engine; the file was not kept. Open it and try again.",
+            code="read_only",
+        )
+    if number == errno.EIO:
+        return Unavailable(
+            "The disk answered with an error; the file was not kept. Check the disk and try again.",
+            code="disk_error",
+        )
+    return None

@@ -18,7 +18,15 @@ from starlette.requests import Request
 
 from armarium.auth.authenticate import COOKIE, is_local
 from armarium.auth.presence import NAME_LENGTH
-from armarium.errors import Forbidden, Invalid, RateLimited, ServiceError, TooLarge, Unauthorized
+from armarium.errors import (
+    Forbidden,
+    Invalid,
+    RateLimited,
+    ServiceError,
+    TooLarge,
+    Unauthorized,
+    refused_by_disk,
+)
 from armarium.principals import Principal
 
 if TYPE_CHECKING:
@@ -139,7 +147,7 @@ class Gate:
             # What an exception says may quote page text, so the log names only its kind and its place.
             log.error("%s %s failed: %s", scope["method"], _route_of(scope), place_of(error))
             if not started:
-                await refuse(answer, _unexpected())
+                await refuse(answer, refused_by_disk(error) or _unexpected())
 
     def _check_host(self, headers: MutableMapping[bytes, bytes], hosts: int) -> None:
         host = headers.get(b"host", b"")

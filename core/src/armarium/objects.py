@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 import shutil
@@ -10,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from armarium.errors import NotFound, Unavailable
+from armarium.errors import NotFound, refused_by_disk
 from armarium.ids import new_id
 
 _CHUNK = 1 << 20
@@ -34,7 +33,7 @@ class ObjectStore:
                     os.fsync(file.fileno())
                 self._settle(temporary, digest)
             except OSError as error:
-                raise self._told(error) from error
+                raise (refused_by_disk(error) or error) from error
             finally:
                 temporary.unlink(missing_ok=True)
         return digest
@@ -55,7 +54,7 @@ class ObjectStore:
                     if not self.holds(digest.hexdigest()):
                         self._settle(temporary, digest.hexdigest())
                 except OSError as error:
-                    raise self._told(error) from error
+                    raise (refused_by_disk(error) or error) from error
         finally:
             temporary.unlink(missing_ok=True)
         return digest.hexdigest()
@@ -77,7 +76,7 @@ class ObjectStore:
                 os.symlink(path.resolve(), temporary)
                 self._put_in_place(temporary, digest)
             except OSError as error:
-                raise self._told(error) from error
+                raise (refused_by_disk(error) or error) from error
             finally:
                 temporary.unlink(missing_ok=True)
         return digest
@@ -152,7 +151,7 @@ class ObjectStore:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise self._told(error) from error
+            raise (refused_by_disk(error) or error) from error
         return folder / new_id()
 
     def _settle(self, temporary: Path, digest: str) -> None:
@@ -169,19 +168,3 @@ class ObjectStore:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-    def _told(self, error: OSError) -> Exception:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            return Unavailable(
-                "The disk that holds the project is full; the file was not kept. Free some space and try again.",
-                code="disk_full",
-            )
-        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-            return Unavailable(
-                "The project's folder cannot be written; the file was not kept.", code="read_only"
-            )
-        if error.errno == errno.EIO:
-            return Unavailable(
-                "The project's disk answered with an error; the file was not kept.", code="disk_error"
-            )
-        return error

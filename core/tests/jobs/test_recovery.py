@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import time
 from collections.abc import Callable
@@ -227,6 +228,18 @@ def test_an_unknown_error_fails_in_general_words_and_says_nothing_of_the_source(
     assert "Konrad" not in caplog.text
     with house.library.db.read() as conn:
         assert "Konrad" not in str(conn.exec_driver_sql("SELECT * FROM job_log").fetchall())
+
+
+def test_a_disk_that_takes_no_file_is_said_in_words(house: Any) -> None:
+    def fill(job: Any) -> None:
+        raise OSError(errno.ENOSPC, "no")
+
+    house.engine.kinds.add(JobKind("chore-filling", "cpu", "Filling", fill))
+    job_id = house.put("chore-filling")
+    house.work()
+    told = node(house, job_id)
+    assert (told["state"], told["reason_code"]) == ("failed", "disk_full")
+    assert told["reason"].startswith("The disk is full; the file was not kept.")
 
 
 def test_too_little_memory_is_said_in_words(house: Any) -> None:

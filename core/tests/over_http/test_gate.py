@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -234,6 +235,25 @@ def test_a_fault_inside_is_told_without_what_it_said(ask: Asker, caplog: pytest.
     assert (reply.status, reply.code) == (500, "internal_error")
     assert "a line of the source" not in caplog.text + reply.body.decode()
     assert "ValueError at broken" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [
+        (errno.ENOSPC, "disk_full"),
+        (errno.EROFS, "read_only"),
+        (errno.EACCES, "read_only"),
+        (errno.EIO, "disk_error"),
+    ],
+)
+def test_a_disk_that_refuses_a_file_is_told_in_words(ask: Asker, number: int, code: str) -> None:
+    @ask.app.get("/api/written")
+    async def written() -> None:
+        raise OSError(number, "no", "/a/path")
+
+    reply = ask("GET", "/api/written")
+    assert (reply.status, reply.code) == (503, code)
+    assert "/a/path" not in reply.body.decode()
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,14 @@ def test_the_same_is_not_made_twice(engine: Engine, library: Library, page: str,
     assert other["rendition_id"] != first["rendition_id"]
 
 
+def test_a_disk_that_takes_no_note_of_a_piece_costs_only_the_note(
+    engine: Engine, library: Library, page: str, do: Run
+) -> None:
+    (library.derived / "cuts").write_text("a file where the notes' folder should be")
+    assert do("image.treat_item", {"document_id": page, "role": "enhanced"})["rendition_id"]
+    assert do("image.crop", {"document_id": page, "left": 0, "top": 0, "width": 9, "height": 9})
+
+
 def test_a_turned_picture_is_made_upright(engine: Engine, library: Library, folder: str, do: Run) -> None:
     page = add_page(engine, library, folder, stored(6, "JPEG"), orientation=6, mime_type="image/jpeg")
     do("image.treat_item", {"document_id": page, "role": "enhanced"})

@@ -7,7 +7,7 @@ import traceback
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from armarium.errors import ServiceError
+from armarium.errors import ServiceError, refused_by_disk
 from armarium.ids import now, timestamp
 from armarium.jobs.context import JobContext, JobStopped, RetryLater
 from armarium.jobs.ending import Ended
@@ -54,6 +54,12 @@ def execute(runner: JobRunner, store: JobStore, picked: Picked) -> Ended | None:
         ended.state, ended.reason_code = "failed", "memory"
         ended.reason = "There was not enough memory for this; close other programs or choose a smaller model."
     except BaseException as error:
+        told = refused_by_disk(error)
+        if told is not None:
+            ended.state, ended.reason, ended.reason_code = "failed", told.detail, told.code
+            ended.finished_at = now()
+            _note_failure(store, ended)
+            return ended
         # Neither the message of the error nor its values: they may hold words of the source.
         frames = traceback.extract_tb(error.__traceback__)
         where = "\n".join(f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)

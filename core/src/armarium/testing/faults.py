@@ -1,6 +1,7 @@
 """Kills and disk faults: run a workload in a forked process, strike it, open what is left and look it over.
 
-    python -m armarium.testing.faults MODULE:NAME FOLDER [--random N] [--every N] [--errors N] [--seed S]
+    python -m armarium.testing.faults MODULE:NAME FOLDER [--random N] [--every N] [--errors N] [--first N]
+           [--seed S]
 
 `MODULE:NAME` names a `Workload`. Imports are paid once; each round is a fork on a fresh copy of the ground. Random
 kills come after a random time; `--every` kills at every N-th write, sync or rename; `--errors` makes every N-th of
@@ -11,8 +12,8 @@ a C compiler. Prints one JSON object; `faults` empty means that nothing was lost
 from __future__ import annotations
 
 import argparse
-import ctypes
 import errno
+import gc
 import importlib
 import json
 import os
@@ -22,8 +23,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,12 +38,21 @@ from armarium.libraries import Library
 from armarium.plugins import Plugin
 from armarium.principals import LOCAL_OWNER
 from armarium.settings import Settings
-from armarium.testing.digest import table_digests
+from armarium.testing.shim import (
+    COUNT,
+    FAIL_FROM,
+    FAIL_ONCE,
+    KILL,
+    OFF,
+    arm_shim,
+    build_shim,
+    calls_seen,
+    compare_when_refused,
+    make_room,
+)
 
-SHIM = Path(__file__).with_name("fault_shim.c")
-OFF, COUNT, KILL, FAIL_ONCE, FAIL_FROM = range(5)
 RESTART_LIMIT = 5.0
-"""Seconds an engine may take to open what a kill left behind."""
+"""Seconds of work an engine may need to open what a kill left behind; the clock also tells how busy the machine was."""
 
 Say = Callable[[str], None]
 
@@ -69,6 +81,9 @@ class Report:
     errors: int = 0
     refused_in_words: int = 0
     slowest_restart: float = 0.0
+    """Seconds by the clock."""
+    dearest_restart: float = 0.0
+    """Seconds of work."""
     faults: list[str] = field(default_factory=list)
 
 
@@ -85,6 +100,7 @@ class Striker:
         # Made once here and thrown away: what it imports is then there in every fork.
         Engine(Settings(state_dir=folder / "unused"), plugins=workload.plugins())
         self._in_child(lambda say: self._prepare())
+        self._import_ahead()
 
     def _engine(self, place: Path) -> tuple[Engine, Library]:
         settings = Settings(
@@ -98,6 +114,23 @@ class Striker:
         if not package.exists():
             engine.run(None, "library.create", {"path": str(package)}, LOCAL_OWNER)
         return engine, engine.libraries.get(package)
+
+    def _import_ahead(self) -> None:
+        """Import here, once, what the work imports when it first needs it; else every fork would pay for it."""
+
+        def name_modules(say: Say) -> None:
+            here = set(sys.modules)
+            self._work(self._copy())(lambda word: None)
+            for name in set(sys.modules) - here:
+                say(name)
+
+        words, _, _ = self._in_child(name_modules)
+        for name in words:
+            # Some modules only exist inside others; whatever is wrong with one shows again in the work itself.
+            with suppress(Exception):
+                importlib.import_module(name)
+        gc.collect()
+        gc.freeze()
 
     def _prepare(self) -> None:
         engine, library = self._engine(self.ground)
@@ -169,9 +202,9 @@ class Striker:
 
     def _look_over(self, place: Path, said: list[str], what: str) -> None:
         def look(say: Say) -> None:
-            began = time.monotonic()
+            began, worked = time.monotonic(), time.process_time()
             engine, library = self._engine(place)
-            say(f"restart {time.monotonic() - began}")
+            say(f"restart {time.monotonic() - began} {time.process_time() - worked}")
             for finding in examine(engine, library.path)["findings"]:
                 if finding["level"] == "error":
                     say(f"fault {finding['what']}")
@@ -185,7 +218,9 @@ class Striker:
         for word in words:
             kind, _, rest = word.partition(" ")
             if kind == "restart":
-                self.report.slowest_restart = max(self.report.slowest_restart, float(rest))
+                clock, work = map(float, rest.split())
+                self.report.slowest_restart = max(self.report.slowest_restart, clock)
+                self.report.dearest_restart = max(self.report.dearest_restart, work)
             else:
                 self.report.faults.append(f"{what}: {rest or word}")
         if status != 0:
@@ -203,22 +238,22 @@ class Striker:
                 place, [word for word in said if not word.startswith("!")], f"kill {number} at {moment:.4f} s"
             )
 
-    def at_every(self, stride: int) -> None:
-        """Kill at every *stride*-th write, sync or rename of the work."""
-        for number in range(1, self._calls() + 1, stride):
+    def at_every(self, stride: int, first: int = 1) -> None:
+        """Kill at every *stride*-th write, sync or rename of the work, from the *first* on."""
+        for number in range(first, self._calls() + 1, stride):
             place = self._copy()
-            said, _, _ = self._in_child(self._work(place, lambda n=number: _arm(KILL, n)))  # type: ignore[misc]
+            said, _, _ = self._in_child(self._work(place, lambda n=number: arm_shim(KILL, n)))  # type: ignore[misc]
             self.report.kills += 1
             self._look_over(
                 place, [word for word in said if not word.startswith("!")], f"kill at call {number}"
             )
 
-    def with_errors(self, stride: int) -> None:
-        """Make every *stride*-th call fail, once and from there on, with each of three errors."""
+    def with_errors(self, stride: int, first: int = 1) -> None:
+        """Make every *stride*-th call from the *first* on fail, once and for a while, with each of three errors."""
         calls = self._calls()
         for mode in (FAIL_ONCE, FAIL_FROM):
             for number_of_error in (errno.ENOSPC, errno.EIO, errno.EROFS):
-                for number in range(1, calls + 1, stride):
+                for number in range(first, calls + 1, stride):
                     self._one_error(mode, number, number_of_error)
 
     def _one_error(self, mode: int, number: int, number_of_error: int) -> None:
@@ -229,18 +264,18 @@ class Striker:
 
         def run(say: Say) -> None:
             engine, library = self._engine(place)
-            _arm(mode, number, number_of_error)
-            before = table_digests(library.db, engine.library_schema)
+            compare_when_refused(engine, mode, number_of_error, say)
+            arm_shim(mode, number, number_of_error)
+            if mode == FAIL_FROM:
+                threading.Thread(target=make_room, args=(number,), daemon=True).start()
             try:
                 self.workload.work(engine, library, place, say)
             except ServiceError as error:
-                _arm(OFF, 0)
+                arm_shim(OFF, 0)
                 say(f"*refused {error.detail}")
             else:
-                _arm(OFF, 0)
+                arm_shim(OFF, 0)
                 say("*done")
-            after = table_digests(library.db, engine.library_schema)
-            say(f"*changed {before != after}")
             engine.run(library, "library.set", {"name": "written after the fault"}, LOCAL_OWNER)
             say("*written")
 
@@ -248,6 +283,7 @@ class Striker:
         self.report.errors += 1
         if any(word.startswith("*refused") for word in said):
             self.report.refused_in_words += 1
+        self.report.faults += [f"{what}: {word[9:]}" for word in said if word.startswith("*changed ")]
         if status != 0 or "*written" not in said:
             self.report.faults.append(f"{what}: {said[-1] if said else 'nothing was said'}")
             return
@@ -258,38 +294,14 @@ class Striker:
 
         def run(say: Say) -> None:
             engine, library = self._engine(self._copy())
-            _arm(COUNT, 0)
+            arm_shim(COUNT, 0)
             self.workload.work(engine, library, self.folder / "round", lambda word: None)
-            say(str(_shim().fault_seen()))
+            say(str(calls_seen()))
 
         words, status, _ = self._in_child(run)
         if status != 0:
             raise RuntimeError(f"the work fails without any fault: {words[-1:]}")
         return int(words[-1])
-
-
-def _shim() -> Any:
-    return ctypes.CDLL(None)
-
-
-def _arm(mode: int, at: int, number: int = 0) -> None:
-    _shim().fault_arm(mode, ctypes.c_long(at), number)
-
-
-def compiler() -> str | None:
-    """The C compiler that can make the shim, or None."""
-    return next((found for name in ("cc", "gcc", "clang") if (found := shutil.which(name))), None)
-
-
-def build_shim(folder: Path) -> Path:
-    """Compile the shim into *folder*; RuntimeError without a compiler."""
-    cc = compiler()
-    if cc is None:
-        raise RuntimeError("no C compiler is at hand; kills at each call and disk faults need one")
-    folder.mkdir(parents=True, exist_ok=True)
-    library = folder / "fault_shim.so"
-    subprocess.run([cc, "-shared", "-fPIC", "-O1", "-o", str(library), str(SHIM), "-ldl"], check=True)
-    return library
 
 
 def strike(workload: str, folder: Path, *options: str, env: dict[str, str] | None = None) -> dict[str, Any]:
@@ -317,6 +329,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--random", type=int, default=0)
     parser.add_argument("--every", type=int, default=0)
     parser.add_argument("--errors", type=int, default=0)
+    parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args(arguments)
     module, _, name = given.workload.partition(":")
@@ -324,12 +337,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.random:
         striker.at_random(given.random)
     if given.every:
-        striker.at_every(given.every)
+        striker.at_every(given.every, given.first)
     if given.errors:
-        striker.with_errors(given.errors)
+        striker.with_errors(given.errors, given.first)
     report = striker.report
-    if report.slowest_restart > RESTART_LIMIT:
-        report.faults.append(f"a restart took {report.slowest_restart:.1f} s")
+    if report.dearest_restart > RESTART_LIMIT:
+        report.faults.append(f"a restart took {report.dearest_restart:.1f} s")
     print(json.dumps(report.__dict__))
     return 0
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,17 +38,20 @@ def remembered(library: Library, told: str) -> Piece | None:
 
 
 def remember(library: Library, told: str, piece: Piece) -> None:
-    """Note that *piece* is what these words tell."""
+    """Note that *piece* is what these words tell. Where the disk takes no note the picture is made once more."""
     target = _note(library, told)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent)
+    temporary: Path | None = None
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=target.parent)
+        temporary = Path(name)
         with os.fdopen(descriptor, "wb") as file:
             file.write(orjson.dumps(list(piece)))
         os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    except OSError:
+        if temporary is not None:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
 
 
 def _note(library: Library, told: str) -> Path:
