@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from lxml import etree
 from made_pages import WORDS, Maker, seeds, xml_texts
+from writing_ground import Trial
 
 from armarium_formats.api import (
     PageModel,
@@ -18,8 +18,6 @@ from armarium_formats.api import (
     PageSegment,
     PageText,
     Point,
-    ReadContext,
-    WriteContext,
 )
 from armarium_formats.markup.schema import is_ncname
 from armarium_formats.pagexml.driver import PageXml
@@ -27,25 +25,10 @@ from armarium_formats.pagexml.profile import NAMESPACE, elements, words
 from armarium_formats.pagexml.schema import fits
 
 DRIVER = PageXml()
-CONTEXT = WriteContext(created="2026-01-02T03:04:05.678Z", creator="Armarium test")
 BOX: list[Point] = [(10, 10), (90, 10), (90, 40), (10, 40)]
 
-
-def written(page: PageModel) -> str:
-    content = DRIVER.write(page, CONTEXT).content
-    assert DRIVER.validate(content) == [], content
-    return content
-
-
-def read(content: str) -> PageModel:
-    return DRIVER.read(content.encode(), ReadContext("a.xml"))[0]
-
-
-def losses(page: PageModel) -> dict[str, int]:
-    found: Counter[str] = Counter()
-    for loss in DRIVER.write(page, CONTEXT).losses:
-        found[loss.what] += loss.count
-    return dict(found)
+TRIAL = Trial(DRIVER)
+written, read, losses = TRIAL.written, TRIAL.read, TRIAL.losses
 
 
 # ------------------------------------------------------------------------------------------- generated
