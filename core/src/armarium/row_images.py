@@ -46,9 +46,8 @@ def image_before(table: Table, column: str, alias: str) -> str:
     )
 
 
-def delete_inserted(raw: sqlite3.Connection, table: Table, where: tuple[int, int]) -> None:
-    """Delete the rows that the step made: those whose first image in it is an insert's."""
-    ops = _ops(raw, table, where)
+def delete_inserted(raw: sqlite3.Connection, table: Table, where: tuple[int, int], ops: set[str]) -> None:
+    """Delete the rows that the step made: those whose first image in it is an insert's; *ops* is `ops_of` it."""
     if "I" not in ops:
         return
     history = quoted(history_name(table))
@@ -63,7 +62,7 @@ def delete_inserted(raw: sqlite3.Connection, table: Table, where: tuple[int, int
     )
 
 
-def _ops(raw: sqlite3.Connection, table: Table, where: tuple[int, int]) -> set[str]:
+def ops_of(raw: sqlite3.Connection, table: Table, where: tuple[int, int]) -> set[str]:
     """What the step did to rows of *table*: I, U, D."""
     return {
         row[0]
@@ -81,10 +80,11 @@ def _is_first(table: Table, where: tuple[int, int]) -> tuple[str, tuple[int, ...
     ), (where[0],)
 
 
-def write_back(raw: sqlite3.Connection, table: Table, where: tuple[int, int], now: str) -> None:
+def write_back(
+    raw: sqlite3.Connection, table: Table, where: tuple[int, int], ops: set[str], now: str
+) -> None:
     """Put the rows that the step changed or deleted back to what they were before its first touch."""
     history, live = quoted(history_name(table)), quoted(table.name)
-    ops = _ops(raw, table, where)
     # A row deleted in a step that only deletes has one image in it.
     first, given_first = _is_first(table, where) if ops != {"D"} else ("1", ())
     chosen = f"e.seq BETWEEN ? AND ? AND e.op <> 'I' AND {first}"

@@ -24,7 +24,7 @@ from armarium.errors import Conflict, Invalid, NotFound, ServiceError
 from armarium.history import history_name, key_columns, quoted, span
 from armarium.ids import new_id
 from armarium.principals import Principal
-from armarium.row_images import delete_inserted, image_before, keys_of, same_key, write_back
+from armarium.row_images import delete_inserted, image_before, keys_of, ops_of, same_key, write_back
 from armarium.schema import Schema
 from armarium.tables import rules_of
 
@@ -264,10 +264,11 @@ def _take_back(
     ctx.changed(**row.changed)
     raw.execute("PRAGMA defer_foreign_keys=ON")
     newest = circles.newest(raw, spans)
+    ops = {table: ops_of(raw, table, where) for table, where in spans.items()}
     for table, where in reversed(spans.items()):
-        delete_inserted(raw, table, where)
+        delete_inserted(raw, table, where, ops[table])
     for table, where in spans.items():
-        write_back(raw, table, where, ctx.now)
+        write_back(raw, table, where, ops[table], ctx.now)
     for table, where in spans.items():
         _check_references(raw, schema, table, row, where)
     for table, since in newest.items():
