@@ -98,6 +98,15 @@ class Histories:
             for table in engine.library_schema.tracked
         }
         self._counters: dict[Key, tuple[Any, ...]] = {}
+        self._reads = [
+            (
+                table,
+                len(columns),
+                [columns.index(key) for key in self._keys[table]],
+                f"SELECT {', '.join(map(quoted, [*columns, *self._grown[table]]))} FROM {quoted(table)}",
+            )
+            for table, columns in self._columns.items()
+        ]
         self.content = self.read()
 
     def read(self) -> Content:
@@ -105,13 +114,11 @@ class Histories:
         found: Content = {}
         self._counters = {}
         with self.library.db.read_raw() as raw:
-            for table, columns in self._columns.items():
-                keys = [columns.index(key) for key in self._keys[table]]
-                everything = [*columns, *self._grown[table]]
-                for row in raw.execute(f"SELECT {', '.join(map(quoted, everything))} FROM {quoted(table)}"):
-                    key = (table, tuple(row[i] for i in keys))
-                    found[key] = row[: len(columns)]
-                    self._counters[key] = row[len(columns) :]
+            for table, width, keys, query in self._reads:
+                for row in raw.execute(query):
+                    key = (table, tuple([row[i] for i in keys]))
+                    found[key] = row[:width]
+                    self._counters[key] = row[width:]
         return found
 
     def run(self, sequences: int, *, steps: int = 12) -> Tally:
@@ -205,10 +212,15 @@ class Histories:
 
     def _orphans(self, content: Content, parents: set[Key] | None = None) -> bool:
         """Whether some row points at a row that is not there (of *parents* only, when given)."""
+        if parents is not None and not parents:
+            return False
+        by_table: dict[str, list[tuple[Any, ...]]] = {}
+        for (table, _), row in content.items():
+            by_table.setdefault(table, []).append(row)
         for child, column, parent in self._parents:
             position = self._columns[child].index(column)
-            for (table, _), row in content.items():
-                if table != child or row[position] is None:
+            for row in by_table.get(child, ()):
+                if row[position] is None:
                     continue
                 key = (parent, (row[position],))
                 if key not in content and (parents is None or key in parents):
