@@ -106,8 +106,8 @@ def _no_orphan_check(monkeypatch: pytest.MonkeyPatch) -> None:
 def _last_image_instead_of_first(monkeypatch: pytest.MonkeyPatch) -> None:
     right = undo_module.write_back
 
-    def wrong(raw: Any, table: Any, where: tuple[int, int], now: str) -> None:
-        right(raw, table, (where[0] + 1, where[1]), now)
+    def wrong(raw: Any, table: Any, where: tuple[int, int], *rest: Any) -> None:
+        right(raw, table, (where[0] + 1, where[1]), *rest)
 
     monkeypatch.setattr(undo_module, "write_back", wrong)
 

@@ -294,6 +294,8 @@ def test_points_of_older_programs_are_read() -> None:
         (b"mapX,mapY,sourceX,sourceY\n1,2,nan,4\n", "'nan' for sourcex"),
         (b"mapX,mapY,sourceX,sourceY\n1,inf,3,4\n", "'inf' for mapy"),
         (b"mapX,mapY,sourceX,sourceY\n" + b"1,2,3,4\n" * 100_001, "more than 100,000"),
+        # Found by the 456,296th input of the full fuzzing.
+        (b'mapX,mapY,sourceX,sourceY\n1,2,3,4,"' + b"9" * 140_000 + b"\n", "a quotation mark may be missing"),
     ],
 )
 def test_bad_control_points_are_refused(text: bytes, words: str) -> None:

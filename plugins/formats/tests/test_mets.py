@@ -77,7 +77,7 @@ def test_the_order_of_the_structure_counts_and_its_labels() -> None:
 
 def test_a_newspaper_points_from_the_blocks_of_its_pages() -> None:
     groups = group("Images", file("IMG1", "img/0001.jp2", "image/jp2")) + group(
-        "Text", file("ALTO1", "file://./alto/0001.xml", "text/xml")
+        "Text", file("ALTO1", "file:///alto/0001.xml", "text/xml")
     )
     struct = (
         '<mets:div TYPE="PAGE" ORDER="1"><mets:fptr><mets:par><mets:area FILEID="IMG1"/>'
@@ -86,7 +86,7 @@ def test_a_newspaper_points_from_the_blocks_of_its_pages() -> None:
     )
     found = read_mets(mets(groups, struct))
     assert found.pages[0].image == "img/0001.jp2"
-    assert [one.href for one in found.refused] == ["file://./alto/0001.xml"]
+    assert [one.href for one in found.refused] == ["file:///alto/0001.xml"]
 
 
 def test_a_library_s_remote_images_are_named_and_the_local_place_is_taken() -> None:

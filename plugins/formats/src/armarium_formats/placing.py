@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from armarium_formats.errors import ShapesOutside
 from armarium_formats.page_model import PageModel, PageSegment, PageText, Point
-from armarium_source_model.api import BadGeometry, NewSegment, SoundPoints, sound_baseline, sound_polygon
+from armarium_source_model.api import BadGeometry, NewSegment, SoundPoints, pixel_bounds, sound_pixels
 
 TOLERANCE = 2
 """Pixels that a shape may reach beyond its page: drawing programs round outwards. It is brought to the edge, noted."""
@@ -78,14 +78,12 @@ class _Placing:
         polygon: SoundPoints | None = None
         box: Box | None = None
         if points:
-            box, polygon = self._shape(segment, points, why, _is_area, sound_polygon, "outline")
+            box, polygon = self._shape(segment, points, why, area=True)
             if polygon is None:
                 raw["raw_polygon_px"] = points
         baseline: SoundPoints | None = None
         if segment.baseline:
-            line_box, baseline = self._shape(
-                segment, segment.baseline, why, _is_line, sound_baseline, "baseline"
-            )
+            line_box, baseline = self._shape(segment, segment.baseline, why, area=False)
             if baseline is None:
                 raw["raw_baseline_px"] = segment.baseline
             box = box or line_box
@@ -134,44 +132,33 @@ class _Placing:
             self._segment(child, segment.id, (left, top, right, bottom))
 
     def _shape(
-        self,
-        segment: PageSegment,
-        points: Sequence[Point],
-        why: list[str],
-        holds: Callable[[Sequence[Point]], str | None],
-        sound: Callable[[Sequence[Point]], SoundPoints],
-        what: str,
+        self, segment: PageSegment, points: Sequence[Point], why: list[str], *, area: bool
     ) -> tuple[Box | None, SoundPoints | None]:
-        """The box of a shape in pixels, and its points in fractions, checked, where they can be held."""
-        xs, ys = zip(*points, strict=True)
-        left, top, right, bottom = min(xs), min(ys), max(xs), max(ys)
+        """The box of an outline (*area*) or baseline in pixels, and its points in fractions where they can be held."""
         width, height = self.width, self.height
-        if not (left >= 0 and top >= 0 and right <= width and bottom <= height):
-            if not (
-                left >= -TOLERANCE
-                and top >= -TOLERANCE
-                and right <= width + TOLERANCE
-                and bottom <= height + TOLERANCE
-            ):
-                if not self.outside or self.outside[-1] != segment.id:
-                    self.outside.append(segment.id)
-                return None, None
-            self.edged += 1
-            points = [(min(max(x, 0), width), min(max(y, 0), height)) for x, y in points]
-            left, top, right, bottom = max(left, 0), max(top, 0), min(right, width), min(bottom, height)
-        problem = holds(points)
+        box = pixel_bounds(points)
+        if box is not None:
+            left, top, right, bottom = box
+            if left < 0 or top < 0 or right > width or bottom > height:
+                if min(left, top, width - right, height - bottom) < -TOLERANCE:
+                    if not self.outside or self.outside[-1] != segment.id:
+                        self.outside.append(segment.id)
+                    return None, None
+                self.edged += 1
+                points = [(min(max(x, 0), width), min(max(y, 0), height)) for x, y in points]
+                box = max(left, 0), max(top, 0), min(right, width), min(bottom, height)
+        problem = _is_area(points) if area else _is_line(points)
         if problem is None and len(points) > MAX_POINTS:
             problem = f"has more than {MAX_POINTS:,} points"
         if problem is not None:
-            why.append(f"its {what} {problem}")
-            return (left, top, right, bottom), None
+            why.append(f"its {'outline' if area else 'baseline'} {problem}")
+            return box, None
         try:
-            held = sound([(x / width, y / height) for x, y in points])
-        except BadGeometry:
-            # Exact in pixels and nothing in fractions: a speck of a huge page, a straight line with the noise of a scale.
-            why.append(f"its {what} is too flat to be held")
-            return (left, top, right, bottom), None
-        return (left, top, right, bottom), held
+            return box, sound_pixels(points, (width, height), box, area=area)
+        except BadGeometry as refusal:
+            raise BadGeometry(
+                f"Segment {segment.id}: {refusal.detail}", code="bad_geometry", key=segment.id
+            ) from None
 
     def _texts(self, segment: PageSegment, kept: dict[str, Any]) -> None:
         first, others = segment.texts[0], segment.texts[1:]
@@ -225,5 +212,7 @@ def _box_of_parts(segment: PageSegment) -> Box | None:
 def _within(box: Box, width: int, height: int) -> Box:
     """A box of at least one pixel inside the page."""
     left, top, right, bottom = box
+    if 0 <= left <= right - 1 and right <= width and 0 <= top <= bottom - 1 and bottom <= height:
+        return box
     left, top = min(max(left, 0), width - 1), min(max(top, 0), height - 1)
     return left, top, min(max(right, left + 1), width), min(max(bottom, top + 1), height)

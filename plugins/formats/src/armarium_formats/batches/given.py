@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from armarium.api import Invalid, ServiceError, Unavailable, check_archive, read_member
+from armarium.api import Invalid, ServiceError, Unavailable, check_archive, open_plain, read_member
 from armarium_formats.batches.disk import disk_refuses
 from armarium_formats.batches.names import sent_place
 from armarium_formats.batches.staging import Given, Staged
@@ -107,34 +107,44 @@ def unpacked(files: Iterable[Given], folder: Path, staged: Staged) -> list[Given
 
 def _is_zip(path: Path) -> bool:
     try:
-        # Opening a pipe would wait for ever.
-        if not path.is_file():
-            return False
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             return file.read(4) in (b"PK\x03\x04", b"PK\x05\x06")
-    except OSError:
+    except (OSError, Invalid):
         return False
 
 
 def _members(given: Given, folder: Path, start: int, staged: Staged) -> list[Given]:
+    with open_plain(given.path) as file:
+        members = check_archive(Path(f"/dev/fd/{file.fileno()}"), name=given.name)
+        file.seek(0)
+        with zipfile.ZipFile(file) as archive:
+            return _unpack(archive, members, given, folder, start, staged)
+
+
+def _unpack(
+    archive: zipfile.ZipFile,
+    members: list[zipfile.ZipInfo],
+    given: Given,
+    folder: Path,
+    start: int,
+    staged: Staged,
+) -> list[Given]:
     found: list[Given] = []
-    members = check_archive(given.path, name=given.name)
-    with zipfile.ZipFile(given.path) as archive:
-        for number, member in enumerate(members, start):
-            inner, name = sent_place(member.filename)
-            if name.startswith((".", "~$")) or "__MACOSX" in inner or name.casefold() in _LEFTOVERS:
-                continue
-            path = folder / f"member-{number:05}"
-            try:
-                path.write_bytes(read_member(archive, member))
-            except OSError as error:
-                raise disk_refuses(error) from error
-            mirrored = (*given.mirrored, *inner)
-            one = Given(path, (*given.folder, *inner), name, mirrored=mirrored)
-            if _is_zip(path):
-                staged.refuse(one.place, "It is an archive within an archive; unpack it first.")
-            else:
-                found.append(one)
+    for number, member in enumerate(members, start):
+        inner, name = sent_place(member.filename)
+        if name.startswith((".", "~$")) or "__MACOSX" in inner or name.casefold() in _LEFTOVERS:
+            continue
+        path = folder / f"member-{number:05}"
+        try:
+            path.write_bytes(read_member(archive, member))
+        except OSError as error:
+            raise disk_refuses(error) from error
+        mirrored = (*given.mirrored, *inner)
+        one = Given(path, (*given.folder, *inner), name, mirrored=mirrored)
+        if _is_zip(path):
+            staged.refuse(one.place, "It is an archive within an archive; unpack it first.")
+        else:
+            found.append(one)
     return found
 
 

@@ -369,5 +369,14 @@ def _keep(staged: Staged, pages: list[PageModel]) -> list[int]:
 
 
 def _add(library: Library, staged: Staged, one: _Read, pair: Pair) -> None:
-    library.objects.put_file(one.given.path)
+    try:
+        with open_plain(one.given.path) as file:
+            kept = library.objects.put_file(Path(f"/dev/fd/{file.fileno()}"))
+    except (OSError, Invalid):
+        kept = None
+    if kept != one.digest:
+        staged.refuse(
+            one.given.place, "It changed while it was being read. Import it again when it is complete."
+        )
+        return
     staged.passes.append(StagedPass(one.given, one.driver, one.digest, pair, one.spooled[pair.page]))

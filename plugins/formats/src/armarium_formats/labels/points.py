@@ -76,7 +76,14 @@ class QgisPoints(Format):
 
 def _point(columns: list[str], row: str, number: int, name: str) -> dict[str, Any]:
     """A control point: map_x and map_y in the reference system of the file, x and y in pixels as the file states them."""
-    cells = dict(zip(columns, next(csv.reader([row])), strict=False))
+    try:
+        cells = dict(zip(columns, next(csv.reader([row])), strict=False))
+    except csv.Error:
+        raise Invalid(
+            f"Line {number} of {name} cannot be parted into its fields; a quotation mark may be missing.",
+            code="bad_control_point",
+            line=number,
+        ) from None
     values: dict[str, float] = {}
     for column in ("mapx", "mapy", "sourcex", "sourcey"):
         try:

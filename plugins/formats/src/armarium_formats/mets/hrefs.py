@@ -18,6 +18,8 @@ def local_path(href: str) -> tuple[str, str | None]:
     if not stated:
         return "", "it names nothing"
     plain = stated
+    if plain.lower().startswith("file://./"):  # what newspaper packages write for "beside this file"
+        plain = plain[7:]
     if plain.lower().startswith("file:") and not plain.lower().startswith("file:/"):
         plain = plain[5:]
     path = unquote(plain).replace("\\", "/")

@@ -98,6 +98,14 @@ def _number(value: float) -> float:
     return int(value) if value == int(value) else value
 
 
+def _only_child_of(surface: etree._Element) -> str | None:
+    """The id of a facsimile that holds this surface alone: programs that write one a page point at that."""
+    above = surface.getparent()
+    if above is None or name_of(above) != "facsimile":
+        return None
+    return stated_id(above) if sum(1 for one in above if name_of(one) == "surface") == 1 else None
+
+
 def stated_id(element: etree._Element) -> str | None:
     """The xml:id of an element, or the id that older files have."""
     return element.get(f"{XML}id") or element.get("id")
@@ -122,6 +130,8 @@ class Surfaces:
         if own:
             self.places.setdefault(own, page)
             page.ids.add(own)
+        if (above := _only_child_of(element)) and above not in self.places:
+            self.places[above] = page
         graphic = self._graphic(element, page)
         self._size(element, graphic, page)
         model = page.model
@@ -288,6 +298,10 @@ class Surfaces:
             subtype = ""
         if word.casefold() in LINE_TYPES | WORD_TYPES | REGION_TYPES and not subtype:
             segment.kind_raw = word if word.casefold() not in ("region", "line", "word") else None
+        elif subtype and rendition and not word:
+            # Transkribus: the element of PAGE in @rendition, its type in @subtype.
+            kind = decoded(subtype)
+            segment.kind_raw = f"{rendition}:{kind}" if rendition in ("TextRegion", "GraphicRegion") else kind
         elif word or subtype:
             segment.kind_raw = f"{decoded(word)}:{decoded(subtype)}" if subtype else decoded(word)
 
