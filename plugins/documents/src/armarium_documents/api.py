@@ -25,10 +25,12 @@ from armarium_documents.queries.tree import (
 )
 from armarium_documents.scan import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, named_files, walk_folder
 from armarium_documents.schemas.fields import clean_name
+from armarium_documents.schemas.geometry import TOLERANCE, check_rect, fault_of_rect
 
 __all__ = [
     "LAYOUT_SUFFIXES",
     "TEXT_SUFFIXES",
+    "TOLERANCE",
     "Carrier",
     "Found",
     "Node",
@@ -37,10 +39,12 @@ __all__ = [
     "Vocabulary",
     "add_rendition",
     "artifacts",
+    "check_rect",
     "clean_name",
     "document",
     "documents",
     "documents_named",
+    "fault_of_rect",
     "find_node",
     "folder_path",
     "named_files",

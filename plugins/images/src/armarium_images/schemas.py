@@ -8,24 +8,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from armarium.api import Message, Params
-from armarium_documents.api import clean_name
+from armarium_documents.api import check_rect, clean_name
 
 MAX_REGIONS = 64
 MAX_BATCH_CROP = 5_000
-_TOLERANCE = 1e-6
-
-
-def check_rect(rect: list[float]) -> list[float]:
-    """`[x, y, w, h]` itself; ValueError for what is not finite, has no area or reaches outside the picture."""
-    if not all(math.isfinite(number) for number in rect):
-        raise ValueError("a rect holds four finite fractions")
-    x, y, w, h = rect
-    if w <= 0 or h <= 0:
-        raise ValueError(f"the rect has no area (width {w:g}, height {h:g})")
-    if min(x, y) < -_TOLERANCE or max(x + w, y + h) > 1 + _TOLERANCE:
-        raise ValueError("the rect reaches outside the picture; x, y, x + w and y + h lie between 0 and 1")
-    return rect
-
 
 Id = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[0-9A-Za-z_-]+$")]
 Rect = Annotated[list[float], Field(min_length=4, max_length=4), AfterValidator(check_rect)]

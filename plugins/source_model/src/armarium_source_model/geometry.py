@@ -1,4 +1,7 @@
-"""Geometry of a segment: the one validator of rectangles, polygons and baselines (fractions, origin top left)."""
+"""Geometry of a segment: the one validator of polygons and baselines, and of rects by the rule of documents.
+
+Fractions of one rendition, origin top left.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,12 @@ from typing import Any, NamedTuple, TypeAlias
 import orjson
 
 from armarium.api import Invalid
+from armarium_documents.api import TOLERANCE, fault_of_rect
 
 Point: TypeAlias = Sequence[float]
 Rect: TypeAlias = Sequence[float]
 Points: TypeAlias = Sequence[Point]
 
-TOLERANCE = 1e-6
-"""How far an edge may stand outside the frame, or a polygon outside its rectangle, before it is refused."""
 MAX_POINTS = 10_000
 """More points than this describe noise, not a shape; a longer outline is refused in words."""
 GRID = 16
@@ -29,24 +31,10 @@ class BadGeometry(Invalid):
 
 def validate_rect(rect: Rect, *, what: str = "The rect") -> tuple[float, float, float, float]:
     """*rect* as `(x, y, w, h)`, or BadGeometry: four finite fractions, w and h above 0, inside the frame."""
-    if len(rect) != 4:
-        raise BadGeometry(
-            f"{what} has {len(rect)} numbers; a rect is [x, y, w, h] in fractions of the image."
-        )
+    fault = fault_of_rect(rect)
+    if fault is not None:
+        raise BadGeometry(f"{what} {fault}")
     x, y, w, h = rect
-    try:
-        finite = math.isfinite(x) and math.isfinite(y) and math.isfinite(w) and math.isfinite(h)
-    except (TypeError, OverflowError):
-        finite = False
-    if not finite:
-        raise BadGeometry(f"{what} holds something that is not a finite number; send four finite fractions.")
-    if w <= 0 or h <= 0:
-        raise BadGeometry(f"{what} has no area (width {w:g}, height {h:g}); both must be above 0.")
-    if x < -TOLERANCE or y < -TOLERANCE or x + w > 1 + TOLERANCE or y + h > 1 + TOLERANCE:
-        raise BadGeometry(
-            f"{what} [{x:g}, {y:g}, {w:g}, {h:g}] reaches outside the image; "
-            "x, y, x + w and y + h are fractions between 0 and 1."
-        )
     return float(x), float(y), float(w), float(h)
 
 
@@ -119,19 +107,57 @@ def sound_baseline(baseline: Points) -> SoundPoints:
     return SoundPoints(orjson.dumps(baseline).decode(), box)
 
 
+def pixel_bounds(points: Points) -> tuple[float, float, float, float] | None:
+    """Left, top, right and bottom of points in pixels; None where one of them is not two finite numbers."""
+    try:
+        xs, ys = zip(*points, strict=True)
+        if not math.isfinite(sum(xs) + sum(ys)):
+            return None
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def sound_pixels(
+    points: Points, size: tuple[int, int], box: tuple[float, float, float, float] | None, *, area: bool
+) -> SoundPoints:
+    """An outline (*area*) or a baseline in pixels of a page of *size*, in fractions of it; BadGeometry.
+
+    *box* are its `pixel_bounds`: where they lie on the page, no point is looked at twice.
+    """
+    width, height = size
+    fractions = [(x / width, y / height) for x, y in points]
+    if box is not None and len(points) <= MAX_POINTS:
+        left, top, right, bottom = box[0] / width, box[1] / height, box[2] / width, box[3] / height
+        extends = _plainly_an_area(fractions) if area else left < right or top < bottom
+        if extends and left >= 0 and top >= 0 and right <= 1 and bottom <= 1:
+            return SoundPoints(orjson.dumps(fractions).decode(), (left, top, right, bottom))
+    return sound_polygon(fractions) if area else sound_baseline(fractions)
+
+
+def _plainly_an_area(polygon: Points) -> bool:
+    """Whether three of its points that are looked at first do not lie on a line; False says nothing."""
+    count = len(polygon)
+    if count < 3:
+        return False
+    (ax, ay), (bx, by), (cx, cy) = polygon[:3]
+    if abs((bx - ax) * (cy - ay) - (by - ay) * (cx - ax)) > 1e-14:
+        return True  # three of its points suffice, and often the first three do
+    third = count // 3
+    (bx, by), (cx, cy) = polygon[third], polygon[2 * third]
+    # A long outline begins along one side; these three stand on different ones.
+    return abs((bx - ax) * (cy - ay) - (by - ay) * (cx - ax)) > 1e-14
+
+
 def validate_polygon(
     polygon: Points, rect: Rect | None = None, *, what: str = "The polygon"
 ) -> tuple[float, float, float, float]:
     """Three or more points that are not all on one line, inside *rect*; their bounds. A polygon may cross itself:
     real files do."""
     box = validate_points(polygon, least=3, what=what, rect=rect)
-    (ax, ay), (bx, by), (cx, cy) = polygon[:3]
-    if abs((bx - ax) * (cy - ay) - (by - ay) * (cx - ax)) > 1e-14:
-        return box  # three of its points suffice, and often the first three do
-    third = len(polygon) // 3
-    (bx, by), (cx, cy) = polygon[third], polygon[2 * third]
-    if abs((bx - ax) * (cy - ay) - (by - ay) * (cx - ax)) > 1e-14:
-        return box  # a long outline begins along one side; these three stand on different ones
+    if _plainly_an_area(polygon):
+        return box
+    ax, ay = polygon[0]
     far = max(polygon, key=lambda point: abs(point[0] - ax) + abs(point[1] - ay))
     dx, dy = far[0] - ax, far[1] - ay
     if all(abs(dx * (point[1] - ay) - dy * (point[0] - ax)) <= 1e-14 for point in polygon):

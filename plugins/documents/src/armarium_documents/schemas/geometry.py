@@ -1,8 +1,9 @@
-"""Rectangles and outlines in fractions of one frame, origin top left, as request models take them (A 1)."""
+"""Rectangles and points in fractions of one frame, origin top left: the one rule, and as request models take them (A 1)."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -11,15 +12,35 @@ TOLERANCE = 1e-6
 """How far an edge may stand outside the frame before it is refused."""
 
 
-def check_rect(rect: list[float]) -> list[float]:
-    """`[x, y, w, h]` itself; ValueError for what is not finite, has no area or reaches outside the frame."""
-    if not all(math.isfinite(number) for number in rect):
-        raise ValueError("a rect holds four finite fractions")
+def fault_of_rect(rect: Sequence[float]) -> str | None:
+    """What is wrong with `[x, y, w, h]`, said of it ("has no area …"); None for a good one.
+
+    Good are four finite fractions, w and h above 0, that lie inside the frame but for TOLERANCE.
+    """
+    if len(rect) != 4:
+        return f"has {len(rect)} numbers; a rect is [x, y, w, h] in fractions of the image."
     x, y, w, h = rect
+    try:
+        finite = math.isfinite(x) and math.isfinite(y) and math.isfinite(w) and math.isfinite(h)
+    except (TypeError, OverflowError):
+        finite = False
+    if not finite:
+        return "holds something that is not a finite number; send four finite fractions."
     if w <= 0 or h <= 0:
-        raise ValueError(f"the rect has no area (width {w:g}, height {h:g})")
+        return f"has no area (width {w:g}, height {h:g}); both must be above 0."
     if x < -TOLERANCE or y < -TOLERANCE or x + w > 1 + TOLERANCE or y + h > 1 + TOLERANCE:
-        raise ValueError("the rect reaches outside the picture; x, y, x + w and y + h lie between 0 and 1")
+        return (
+            f"[{x:g}, {y:g}, {w:g}, {h:g}] reaches outside the image; "
+            "x, y, x + w and y + h are fractions between 0 and 1."
+        )
+    return None
+
+
+def check_rect(rect: list[float]) -> list[float]:
+    """`[x, y, w, h]` itself; ValueError saying what is wrong with it."""
+    fault = fault_of_rect(rect)
+    if fault is not None:
+        raise ValueError(f"the rect {fault}")
     return rect
 
 
