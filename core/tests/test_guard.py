@@ -196,15 +196,19 @@ def test_a_jpeg_may_be_decoded_small() -> None:
     ("form", "how"),
     [
         ("JPEG", {"subsampling": "4:2:0"}),
+        ("JPEG", {"subsampling": "4:2:2", "optimize": True}),
         ("JPEG", {"subsampling": "4:4:4", "restart_marker_rows": 1}),
         ("JPEG", {"progressive": True}),
         ("PNG", {}),
         ("TIFF", {}),
     ],
 )
-def test_a_part_of_an_image_is_that_of_the_whole(form: str, how: dict[str, Any]) -> None:
+@pytest.mark.parametrize("mode", ["L", "RGB", "CMYK"])
+def test_a_part_of_an_image_is_that_of_the_whole(mode: str, form: str, how: dict[str, Any]) -> None:
+    if (mode, form) == ("CMYK", "PNG"):
+        return  # PNG has no such colours
     file = io.BytesIO()
-    Image.effect_noise((700, 2000), 90).convert("RGB").save(file, form, **how)
+    Image.effect_noise((700, 2000), 90).convert(mode).save(file, form, **how)
     whole = open_image(file.getvalue())
     for left, top, right, bottom in (
         (0, 0, 700, 1),
@@ -217,6 +221,7 @@ def test_a_part_of_an_image_is_that_of_the_whole(form: str, how: dict[str, Any])
         low, high = max(0, min(top, 1999)), max(1, min(bottom, 2000))
         near, far = max(0, min(left, 699)), max(1, min(right, 700))
         found = open_image(file.getvalue(), box=(left, top, right, bottom))
+        assert found.mode == whole.mode
         assert found.tobytes() == whole.crop((near, low, far, high)).tobytes()
 
 
@@ -252,6 +257,10 @@ def test_a_part_of_a_bomb_or_of_an_odd_header_is_no_way_in() -> None:
     frame = data[at : at + 2 + int.from_bytes(data[at + 2 : at + 4], "big")]
     with pytest.raises(Invalid):
         open_image(data[:at] + frame + data[at:], box=(0, 0, 700, 10))
+    # A JPEG within its data, cut short, does not make a cut file whole.
+    thumbnail = b"\xff\xe1\x00\x08Exif\xff\xd9"
+    with pytest.raises(Invalid, match="damaged JPEG"):
+        open_image(data[:2] + thumbnail + data[2 : len(data) // 2], box=(0, 1500, 700, 1600))
     padded = data[:at] + b"\xff\xff" + data[at:]
     whole = open_image(data).crop((0, 40, 700, 90))
     assert open_image(padded, box=(0, 40, 700, 90)).tobytes() == whole.tobytes()

@@ -7,10 +7,10 @@ import struct
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from armarium.errors import Invalid
-from armarium.guard.parts import PartialFile, part_of
+from armarium.guard.parts import part_of
 from armarium.guard.sources import length_of, name_of, opened, plain
 
 if TYPE_CHECKING:
@@ -85,9 +85,7 @@ def open_image(
     """
     name = name or name_of(source)
     limit = max_pixels or MAX_IMAGE_PIXELS
-    with opened(source, name) as plain_file:
-        partial = None if box is None else PartialFile(plain_file)
-        file = plain_file if partial is None else cast("BinaryIO", partial)
+    with opened(source, name) as file:
         info, image = _identify(file, name, limit)
         try:
             if frame:
@@ -97,8 +95,8 @@ def open_image(
                 _check_size(name, *image.size, limit, length_of(file) // info.frames)
             elif shrink_to is not None and info.format == "JPEG":
                 image.draft(None, shrink_to)
-            if partial is not None and box is not None:
-                return part_of(image, partial, box, shrunk=shrink_to is not None)
+            if box is not None:
+                return part_of(image, file, box, shrink_to)
             image.load()
         except Invalid:
             raise

@@ -6,6 +6,8 @@ import io
 import os
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
+from armarium.guard.sources import length_of
+
 if TYPE_CHECKING:
     from PIL import Image, ImageFile
 
@@ -13,6 +15,9 @@ _BELOW: Final = 32
 """Rows decoded below the part: the colours of a row are smoothed with those of the next, 16 rows off at most."""
 
 _WATCHED: Final = 8
+_WHOLE_FILE: Final = 64 * 1024 * 1024
+"""Bytes of a JPEG that are taken into memory at once; of a larger one Pillow reads as much as it needs."""
+
 _MARKERS: Final = 200
 """Marker segments looked through for the size of a JPEG."""
 
@@ -21,6 +26,7 @@ _NO_FRAME: Final = (0xC4, *range(0xDB, 0xFF))
 """Segments before the picture's data: tables, restart interval, application data, words."""
 
 _SCAN: Final = 0xDA
+_END: Final = b"\xff\xd9"
 
 
 class _Enough(Exception):
@@ -35,14 +41,28 @@ class PartialFile(io.RawIOBase):
         self._image: ImageFile.ImageFile | None = None
         self._rows = 0
         self._height: tuple[int, bytes] | None = None
+        self._scan = 0
 
     def shorten(self, rows: int) -> bool:
         """Let a JPEG that is coded from the top down state *rows* as its height; False where it is no such file."""
-        at = _height_of_jpeg(self._file)
-        if at is not None:
-            self._height = at, rows.to_bytes(2, "big")
+        found = _frame_of_jpeg(self._file)
+        if found is not None:
+            self._height, self._scan = (found[0], rows.to_bytes(2, "big")), found[1]
         self._file.seek(0)
-        return at is not None
+        return found is not None
+
+    def whole(self) -> bytearray | None:
+        """A shortened JPEG; None where it is cut short, or too large to be taken at once."""
+        self._file.seek(0)
+        size = length_of(self._file)
+        if self._height is None or size > _WHOLE_FILE:
+            return None
+        data = bytearray(size)
+        place, stated = self._height
+        if cast("io.BufferedReader", self._file).readinto(data) < size or data.rfind(_END, self._scan) < 0:
+            return None
+        data[place : place + 2] = stated
+        return data
 
     def watch(self, image: ImageFile.ImageFile, rows: int) -> None:
         self._image, self._rows = image, rows
@@ -80,27 +100,75 @@ class PartialFile(io.RawIOBase):
 
 
 def part_of(
-    image: ImageFile.ImageFile, file: PartialFile, box: tuple[int, int, int, int], *, shrunk: bool
+    image: ImageFile.ImageFile,
+    file: BinaryIO,
+    box: tuple[int, int, int, int],
+    shrink_to: tuple[int, int] | None,
 ) -> Image.Image:
-    """The pixels of *image* in *box* (left, top, right, bottom; made to fit), which reads from *file*."""
+    """The pixels in *box* (left, top, right, bottom; made to fit) of *image*, which was opened from *file*."""
     left, top = max(0, min(box[0], image.width - 1)), max(0, min(box[1], image.height - 1))
     right = max(left + 1, min(box[2], image.width))
     bottom = max(top + 1, min(box[3], image.height))
+    box = (left, top, right, bottom)
     # A decoder writes rows from the top down in these two, unless they come in passes: then all of it is read.
-    if image.format in ("JPEG", "PNG") and bottom + _BELOW < image.height:
-        # A picture that ends sooner is all that is decoded, and all that takes memory.
-        if image.format == "JPEG" and not shrunk and file.shorten(bottom + _BELOW):
-            image = type(image)(cast("BinaryIO", file), "")
-        file.watch(image, bottom)
+    if image.format not in ("JPEG", "PNG"):
+        image.load()
+        return _cut(image, box)
+    partial = PartialFile(file)
+    # A picture that ends sooner is all that is decoded, and all that takes memory.
+    height = min(bottom + _BELOW, image.height)
+    if image.format == "JPEG" and shrink_to is None and partial.shorten(height):
+        found = _part_of_jpeg(image, partial, box, height)
+        if found is not None:
+            return found
+    partial.seek(0)
+    image = type(image)(cast("BinaryIO", partial), "")
+    if image.format == "JPEG" and shrink_to is not None:
+        image.draft(None, shrink_to)
+    if bottom + _WATCHED < image.height:
+        partial.watch(image, bottom)
     try:
         image.load()
     except _Enough:
         image.tile = []  # nothing more is to be decoded into it
-    return image.crop((left, top, right, bottom))
+    return _cut(image, box)
 
 
-def _height_of_jpeg(file: BinaryIO) -> int | None:
-    """Where a JPEG states its height; None unless it is plain, sequential, and has all its colours in one scan."""
+def _cut(image: ImageFile.ImageFile, box: tuple[int, int, int, int]) -> Image.Image:
+    part = image.crop(box)
+    part.format = image.format
+    return part
+
+
+def _part_of_jpeg(
+    image: ImageFile.ImageFile, file: PartialFile, box: tuple[int, int, int, int], height: int
+) -> Image.Image | None:
+    """The part of a JPEG shortened to *height*, without Pillow's four bytes for each pixel above it; or None.
+
+    It finds the same pixels. It does not tell a file that is cut short, so such a one is left to Pillow.
+    """
+    import simplejpeg
+    from PIL import Image
+
+    data = file.whole() if image.mode in ("L", "RGB") else None
+    if data is None:
+        return None
+    try:
+        pixels = simplejpeg.decode_jpeg(data, "GRAY" if image.mode == "L" else "RGB", strict=False)
+    except ValueError:
+        return None
+    if pixels.shape[:2] != (height, image.width):
+        return None
+    left, top, right, bottom = box
+    part = pixels[top:bottom, left:right]
+    found = Image.fromarray(part[..., 0] if image.mode == "L" else part)
+    found.info = dict(image.info)
+    found.format = image.format
+    return found
+
+
+def _frame_of_jpeg(file: BinaryIO) -> tuple[int, int] | None:
+    """Where a JPEG states its height, and where its scan begins; None unless it is plain, sequential, and has all its colours in one scan."""
     at, found, colours = 2, None, 0
     for _ in range(_MARKERS):
         file.seek(at)
@@ -108,7 +176,7 @@ def _height_of_jpeg(file: BinaryIO) -> int | None:
         if len(head) < 10 or head[0] != 0xFF:
             return None
         if head[1] == _SCAN:
-            return found if head[4] == colours else None
+            return (found, at) if found is not None and head[4] == colours else None
         if head[1] in _SEQUENTIAL:
             found, colours = at + 5, head[9]
         elif head[1] not in _NO_FRAME:

@@ -10,7 +10,7 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from armarium.api import Library, image_info, open_image
+from armarium.api import Library, open_image
 from armarium_images.orientation import INVERSE, UPRIGHT, Box, turn_box
 from armarium_images.pieces import Piece, remember, remembered
 
@@ -63,8 +63,7 @@ def cut_pieces(library: Library, frame: Frame, boxes: Sequence[Box], *, max_pixe
         image = open_image(path, max_pixels=max_pixels, name=name)
     # Pillow turns a TIFF when it decodes it and then says so by leaving the tag out.
     turn = _orientation_of(image) if frame.orientation != UPRIGHT else UPRIGHT
-    profile = image.info.get("icc_profile")
-    lossy = image_info(path, max_pixels=max_pixels, name=name).format == "JPEG"
+    profile, lossy = image.info.get("icc_profile"), image.format == "JPEG"
     pieces = []
     for box, known in zip(boxes, found, strict=True):
         if known is None:
