@@ -251,7 +251,7 @@ LISTINGS = (
         homes=lambda ground: ground.folders,
         whole=_view_rows,
         order=sorted_documents,
-        orders={**SORTS, "children": ("true",), "attachments": ("true", "false"), "level": ("stored",)},
+        orders={**SORTS, "children": ("true", "1"), "attachments": ("true", "false"), "level": ("stored",)},
         paged=True,
     ),
     Listing("/api/documents/trash", "items", paged=True),
@@ -469,7 +469,8 @@ class Cases:
             if chance.random() < 0.5:
                 harmful = chance.random() < 0.1
                 query[name] = chance.choice(HARMFUL if harmful else words)
-                orders_legal &= query[name] in words
+                flag = "true" in words and truth(query[name]) is not None
+                orders_legal &= flag or query[name] in words
         limit, offset = 100 if listing.paged else PAGE, 0
         if listing.paged and chance.random() < 0.5:
             query["limit"] = limit = chance.choice([1, 3, 10, PAGE])

@@ -18,7 +18,16 @@ from armarium.cli.program import (
 )
 from armarium.cli.refusals import Refused
 from armarium.cli.session import ID, Session, id_of
-from armarium.cli.work import Scope, finished, name_each, result_of, scope_of, write_exports
+from armarium.cli.work import (
+    Scope,
+    finished,
+    name_each,
+    place_for,
+    result_of,
+    scope_of,
+    write_exports,
+    write_file,
+)
 
 __all__ = [
     "ID",
@@ -34,6 +43,7 @@ __all__ = [
     "is_page",
     "name_each",
     "pages_of",
+    "place_for",
     "plural",
     "progress",
     "project_session",
@@ -43,4 +53,5 @@ __all__ = [
     "wants_json",
     "work_session",
     "write_exports",
+    "write_file",
 ]

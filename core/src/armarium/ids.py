@@ -32,5 +32,7 @@ def timestamp(moment: datetime) -> str:
 
 def parse_timestamp(text: str) -> datetime:
     """The moment that a stored timestamp (or any RFC 3339 text) names; ValueError when it names none."""
+    if "\0" in text:  # which the standard library takes for the text's end
+        raise ValueError(f"{text!r} is no timestamp")
     moment = datetime.fromisoformat(text)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

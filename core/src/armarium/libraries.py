@@ -25,6 +25,7 @@ from armarium.packages import (
     note_holder,
     open_database,
     read_card,
+    refuse_links,
     sync,
     take_lock,
 )
@@ -233,6 +234,7 @@ class Libraries:
                 f"{place.name} has no {DATABASE}: the package is incomplete. Restore it from a snapshot or a backup.",
                 code="library_damaged",
             )
+        refuse_links(place)
         card = read_card(place)
         lock = take_lock(place)
         db: Database | None = None

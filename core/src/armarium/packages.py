@@ -18,15 +18,30 @@ from armarium.schema import FORMAT
 
 DATABASE = "library.sqlite"
 CARD = "library.json"
+FOLDERS = ("objects", "models", "recipe", "derived", "snapshots")
 
 
 def lay_out(folder: Path) -> None:
     """A new package's folders and its card; its database is made after them."""
     folder.mkdir()
-    for part in ("objects", "models", "recipe", "derived", "snapshots"):
+    for part in FOLDERS:
         (folder / part).mkdir()
     card = {"format": FORMAT, "library_uuid": new_id(), "created_at": now()}
     (folder / CARD).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+
+
+def refuse_links(folder: Path) -> None:
+    """Conflict for a package whose own parts are links: what it keeps would be read and written somewhere else."""
+    inner = (folder / "objects").glob("[0-9a-f][0-9a-f]")
+    parts = [folder / name for name in (*FOLDERS, DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", CARD)]
+    parts += [folder / "objects" / "tmp", folder / "engine.lock", folder / "engine.json", *inner]
+    for part in parts:
+        if part.is_symlink():
+            raise Conflict(
+                f"{folder.name} is no sound package: its {part.relative_to(folder)} is a link to another place. "
+                "Put the files themselves there; nothing was changed.",
+                code="library_damaged",
+            )
 
 
 def read_card(folder: Path) -> dict[str, Any]:

@@ -373,10 +373,11 @@ def test_a_full_disk_fails_the_job_in_words_and_nothing_is_half_written(
 
     for name in "ab":
         (source / f"{name}.jpg").write_bytes(picture(grey=ord(name)))
-    really = type(library.objects).put_file
+    really, kept = type(library.objects).put_file, []
 
     def put(self: Any, path: Path) -> str:
-        if path.name == "b.jpg":
+        kept.append(path)
+        if len(kept) == 2:
             raise Unavailable(
                 "The disk that holds the project is full; the file was not kept.", code="disk_full"
             )

@@ -16,7 +16,7 @@ from armarium.cli.output import answer, table
 from armarium.cli.program import pages_of, plural
 from armarium.cli.refusals import Refused
 from armarium.cli.session import Session, connect, settings_of_this_user
-from armarium.cli.work import finished, result_of, write_exports
+from armarium.cli.work import finished, result_of, write_exports, write_file
 
 MARKER = ".armarium-demo"
 PICTURES = 12
@@ -238,7 +238,7 @@ def _draw(run: Demo, pages: list[dict[str, Any]]) -> list[str]:
             "GET", f"/api/segments/document/{page['id']}/picture", query={"max_size": 1600}
         )
         place = folder / f"{number:03}-{Path(page['name']).stem[:60].replace('/', '_')}.png"
-        place.write_bytes(picture)
+        write_file(place, picture, overwrite=True)
         drawn.append(str(place))
     return drawn
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +14,9 @@ import typer
 from armarium.cli.output import progress
 from armarium.cli.refusals import STOPPED, Refused
 from armarium.cli.session import Session, id_of
+
+PACKAGE = ".library"
+"""What a project's folder ends in."""
 
 Scope = Annotated[
     list[str] | None, typer.Argument(help="Ids of pages, files or folders; none: the whole project.")
@@ -69,6 +74,36 @@ def name_each(what: str, outcome: dict[str, Any], key: str, words: Callable[[Any
         typer.echo(f"  {what}: {more} more; armarium jobs log JOB names them all.")
 
 
+def place_for(place: Path, *, overwrite: bool) -> Path:
+    """*place* when a file may be written there: Refused for a folder, a device, a file that is there, a project's own."""
+    real = place.expanduser().absolute().resolve()
+    if any(part.suffix == PACKAGE for part in (real, *real.parents)):
+        raise Refused(f"{place} lies inside a project, which keeps its own files; write somewhere else.")
+    if place.is_dir():
+        raise Refused(f"{place} is a folder; give the name of a file.")
+    if place.exists() and not place.is_file():
+        raise Refused(f"{place} is no ordinary file; give the name of a file.")
+    if (place.exists() or place.is_symlink()) and not overwrite:
+        raise Refused(f"{place} is there already; pass --overwrite to write over it.")
+    return place
+
+
+def write_file(place: Path, content: bytes, *, overwrite: bool) -> None:
+    """Write *content* as a file of its own at *place*, whole or not at all; a link there is replaced, not followed."""
+    place_for(place, overwrite=overwrite)
+    fresh = place.with_name(f".{place.name[:200]}.{secrets.token_hex(4)}")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with fresh.open("xb") as file:
+            file.write(content)
+        fresh.replace(place)
+    except OSError as error:
+        raise Refused(f"{place} cannot be written: {error.strerror or error}.") from error
+    finally:
+        with suppress(OSError):
+            fresh.unlink()
+
+
 def write_exports(
     session: Session,
     pages: list[dict[str, Any]],
@@ -90,13 +125,13 @@ def write_exports(
             given = session.get(f"/api/documents/{page['id']}/export/{format_name}", **(choices or {}))
             name = _free(re.sub(r'[/\\:*?"<>|\0]', "_", given["filename"]), taken)
             place = folder / name
-            if place.exists() and not overwrite:
-                raise Refused(f"{place} is there already; pass --overwrite to write over it.")
+            place_for(place, overwrite=overwrite)
             folder.mkdir(parents=True, exist_ok=True)
-            fresh = place.with_name(f".{name}.new")
+            fresh = place.with_name(f".{name[:200]}.{secrets.token_hex(4)}")
             made.append((fresh, place))
             # Bytes, so that line ends are the format's on every system.
-            fresh.write_bytes(given.pop("content").encode("utf-8"))
+            with fresh.open("xb") as file:
+                file.write(given.pop("content").encode("utf-8"))
             if told is not None:
                 told(given)
         for fresh, place in made:

@@ -8,6 +8,7 @@ from armarium.guard.archives import check_archive, read_member
 from armarium.guard.documents import MAX_XML_BYTES, parse_xml
 from armarium.guard.hypertext import parse_html
 from armarium.guard.images import MAX_IMAGE_PIXELS, ImageInfo, image_info, open_image
+from armarium.guard.places import names_in, open_plain
 
 __all__ = [
     "MAX_IMAGE_PIXELS",
@@ -15,7 +16,9 @@ __all__ = [
     "ImageInfo",
     "check_archive",
     "image_info",
+    "names_in",
     "open_image",
+    "open_plain",
     "parse_html",
     "parse_xml",
     "read_member",

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from armarium.commandline import Refused, answer, id_of, project_session
+from armarium.commandline import answer, id_of, place_for, project_session, write_file
 
 
 def commands() -> typer.Typer:
@@ -33,15 +33,11 @@ def canvas(
     with project_session() as session:
         name = session.get(f"/api/documents/{identity}")["name"]
         place = out or Path(re.sub(r'[/\\:*?"<>|\0]', "_", name)[:100] + "-canvas.png")
-        if place.is_dir():
-            raise Refused(f"{place} is a folder; give the name of a file.")
-        if place.exists() and not overwrite:
-            raise Refused(f"{place} is there already; pass --overwrite to write over it.")
+        place_for(place, overwrite=overwrite)
         picture = session.raw(
             "GET", f"/api/canvas/folders/{identity}/canvas-picture", query={"max_size": size}
         )
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_bytes(picture)
+    write_file(place, picture, overwrite=overwrite)
     answer(
         {"path": str(place), "folder_id": identity, "size_bytes": len(picture)}, f"Drew {name} into {place}."
     )

@@ -6,15 +6,16 @@ beside it wherever it is shown.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from armarium.api import Invalid, Library, ObjectStore, image_info, open_image
+from armarium.api import Invalid, Library, ObjectStore, image_info, open_image, open_plain
 from armarium_documents.queries.files import THUMBNAIL_SIDE, thumbnail_path
 
 if TYPE_CHECKING:
@@ -76,46 +77,63 @@ def take_in(library: Library, path: Path, *, max_pixels: int, link: bool = False
     The file is decoded once: a cut or damaged picture is refused here, not when it is first shown. Raises Invalid in
     words; Unavailable when the project's disk will not take it. With *link* the file stays where it is.
     """
-    before = _stamp(path)
-    with path.open("rb") as file:
-        head = file.read(1024)
+    try:
+        file = open_plain(path)
+    except FileNotFoundError:
+        raise Invalid(f"{_IT} vanished while it was being imported.", code="file_gone") from None
+    with file:
+        return _take_in(library, path, file, max_pixels, link)
+
+
+def _take_in(library: Library, path: Path, file: BinaryIO, max_pixels: int, link: bool) -> SourceFile:
+    """As `take_in`: everything is read from the file that was opened, whatever lies at *path* by now."""
+    before = _stamp(file)
+    head = file.read(1024)
     if head.lstrip().startswith(b"%PDF") or (path.suffix.casefold() == ".pdf" and b"%PDF-" in head):
-        pages = _pdf_pages(path)
-        checksum = _put(library.objects, path, before, link)
-        return SourceFile(checksum, before[2], "application/pdf", pages)
-    info = image_info(path, max_pixels=max_pixels, name=_IT)
+        pages = _pdf_pages(_again(file))
+        checksum = _put(library.objects, path, file, before, link)
+        return SourceFile(checksum, before[1], "application/pdf", pages)
+    info = image_info(_again(file), max_pixels=max_pixels, name=_IT)
     if info.frames > 1:
-        checksum = _put(library.objects, path, before, link)
-        return SourceFile(checksum, before[2], info.mime_type, info.frames)
+        checksum = _put(library.objects, path, file, before, link)
+        return SourceFile(checksum, before[1], info.mime_type, info.frames)
     image = open_image(
-        path, max_pixels=max_pixels, shrink_to=thumbnail_draft(info.width, info.height), name=_IT
+        _again(file), max_pixels=max_pixels, shrink_to=thumbnail_draft(info.width, info.height), name=_IT
     )
     # Pillow turns a TIFF by itself when it decodes it; of the others only the header says how they stand.
     width, height = image.size if info.format == "TIFF" else info.upright_size
-    checksum = _put(library.objects, path, before, link)
+    checksum = _put(library.objects, path, file, before, link)
     _draw_ahead(library, checksum, image)
-    return SourceFile(checksum, before[2], info.mime_type, 0, width, height, info.orientation)
+    return SourceFile(checksum, before[1], info.mime_type, 0, width, height, info.orientation)
 
 
-def _stamp(path: Path) -> tuple[int, int, int, int]:
-    try:
-        status = path.stat()
-    except OSError:
-        raise Invalid(f"{_IT} vanished while it was being imported.", code="file_gone") from None
-    return (status.st_ino, status.st_mtime_ns, status.st_size, status.st_dev)
+def _again(file: BinaryIO) -> Path:
+    """A path by which the opened *file* is read from its beginning."""
+    file.seek(0)
+    return Path(f"/dev/fd/{file.fileno()}")
 
 
-def _put(objects: ObjectStore, path: Path, before: tuple[int, int, int, int], link: bool) -> str:
-    try:
-        checksum = objects.link_file(path) if link else objects.put_file(path)
-    except FileNotFoundError:
-        raise Invalid(f"{_IT} vanished while it was being imported.", code="file_gone") from None
-    if _stamp(path) != before:
+def _stamp(file: BinaryIO) -> tuple[int, int]:
+    status = os.fstat(file.fileno())
+    return (status.st_mtime_ns, status.st_size)
+
+
+def _put(objects: ObjectStore, path: Path, file: BinaryIO, before: tuple[int, int], link: bool) -> str:
+    checksum = objects.link_file(path) if link else objects.put_file(_again(file))
+    if _stamp(file) != before or (link and _digest(file) != checksum):
         raise Invalid(
             f"{_IT} changed while it was being imported. Import it again when it is complete.",
             code="file_changed",
         )
     return checksum
+
+
+def _digest(file: BinaryIO) -> str:
+    file.seek(0)
+    found = hashlib.sha256()
+    while chunk := file.read(1 << 20):
+        found.update(chunk)
+    return found.hexdigest()
 
 
 def _pdf_pages(path: Path) -> int:

@@ -5,7 +5,6 @@ Nothing is opened or changed here.
 
 from __future__ import annotations
 
-import os
 import re
 import stat
 import unicodedata
@@ -13,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from armarium.api import Invalid, names_in
 
 LAYOUT_SUFFIXES = frozenset({".xml", ".hocr", ".html", ".htm", ".tei", ".alto", ".page"})
 """Files beside pictures that other families read (PAGE, ALTO, TEI, hOCR)."""
@@ -25,6 +26,9 @@ PICTURE_SUFFIXES = frozenset(
 )
 
 _SYSTEM_NAMES = frozenset({"thumbs.db", "desktop.ini", "__macosx"})
+
+PROJECT = ".library"
+"""What a project's folder ends in; its files are not imported from beneath it."""
 
 MAX_LEVELS = 60
 """How deep folders are followed; deeper ones are refused, so that the project's tree stays within its limit."""
@@ -43,6 +47,13 @@ class Found:
     position: Position
     path: Path
     why: str | None = None
+    real: Path | None = None
+    """Where its bytes lie, which is another place where *path* is a link."""
+
+    @property
+    def source(self) -> Path:
+        """Where to read it from: no part of the way was a link when it was looked over."""
+        return self.real or self.path
 
 
 def natural_key(name: str) -> tuple[object, ...]:
@@ -58,50 +69,53 @@ def walk_folder(
 ) -> Iterator[Found]:
     """Everything in *root* in natural order, depth first; with *after*, only what comes behind that position.
 
+    *root* is whole and was resolved when it was allowed: it is not followed to anywhere else.
+
     Files with an ending of *left* (None: LAYOUT_SUFFIXES) are left for others. Links are followed only to files inside
     *root*. Hidden files and what systems leave behind are passed over.
     """
-    yield from _walk(root.resolve(), root.resolve(), (), recursive, after, left)
+    yield from _walk(root, root, (), recursive, after, left)
 
 
 def _walk(
     root: Path, folder: Path, above: Position, recursive: bool, after: Position, left: frozenset[str] | None
 ) -> Iterator[Found]:
     try:
-        entries = sorted(os.scandir(folder), key=lambda entry: natural_key(entry.name))
+        entries = sorted(names_in(folder), key=lambda entry: natural_key(entry[0]))
     except OSError as error:
         yield Found("refused", above, folder, f"The folder cannot be read: {error.strerror or error}.")
         return
+    except Invalid as refusal:
+        yield Found("refused", above, folder, refusal.detail)
+        return
     bound = natural_key(after[0]) if after else None
-    for entry in entries:
-        if entry.name.startswith(".") or entry.name.casefold() in _SYSTEM_NAMES:
+    for name, is_folder in entries:
+        if name.startswith(".") or name.casefold() in _SYSTEM_NAMES:
             continue
-        position = (*above, entry.name)
+        position = (*above, name)
         inner: Position = ()
         if bound is not None:
-            key = natural_key(entry.name)
+            key = natural_key(name)
             if key < bound:
                 continue
             if key == bound:
                 if len(after) == 1:
                     continue
                 inner = after[1:]
-        path = Path(entry.path)
-        try:
-            is_folder = entry.is_dir(follow_symlinks=False)
-        except OSError:
-            is_folder = False
+        path = folder / name
         if is_folder:
             if not recursive:
                 continue
-            if len(position) > MAX_LEVELS:
+            if path.suffix == PROJECT:
+                yield Found("refused", position, path, "It is a project; move pages with a transfer.")
+            elif len(position) > MAX_LEVELS:
                 yield Found(
                     "refused",
                     position,
                     path,
                     f"Folders are followed {MAX_LEVELS} deep; this one lies deeper.",
                 )
-            elif (why := name_fault(entry.name)) is not None:
+            elif (why := name_fault(name)) is not None:
                 yield Found("refused", position, path, why)
             else:
                 yield from _walk(root, path, position, recursive, inner, left)
@@ -121,20 +135,20 @@ def named_files(
 
 def classify(path: Path, position: Position, root: Path | None, left: frozenset[str] | None) -> Found:
     """What is to be done with the file at *path*, by its name and kind alone; *root* bounds where links may point."""
-    why = name_fault(path.name)
+    why, real = name_fault(path.name), None
     if why is None:
-        why = _place_fault(path, root)
+        why, real = _looked_over(path, root)
     if why is not None:
         return Found("refused", position, path, why)
     suffix = path.suffix.casefold()
     if suffix in (LAYOUT_SUFFIXES if left is None else left):
-        return Found("left", position, path)
+        return Found("left", position, path, real=real)
     if suffix not in PICTURE_SUFFIXES:
         words = f"Files that end in {path.suffix}" if path.suffix else "Files without an ending"
         return Found(
             "refused", position, path, f"{words} are not imported: a JPEG, PNG, TIFF or PDF was expected."
         )
-    return Found("file", position, path)
+    return Found("file", position, path, real=real)
 
 
 def name_fault(name: str) -> str | None:
@@ -151,22 +165,28 @@ def name_fault(name: str) -> str | None:
     return None
 
 
-def _place_fault(path: Path, root: Path | None) -> str | None:
+def _looked_over(path: Path, root: Path | None) -> tuple[str | None, Path | None]:
+    """Why the file at *path* is not taken, or None; and where it lies when *path* is a link to a file in *root*."""
+    real = None
     try:
         status = path.lstat()
         if stat.S_ISLNK(status.st_mode):
             real = path.resolve(strict=True)
-            if root is not None and not real.is_relative_to(root):
-                return "It is a link to a place outside the folder; copy the file itself into the folder."
+            # A file that was named is named where it lies: it became a link since.
+            if root is None or not real.is_relative_to(root):
+                return (
+                    "It is a link to a place outside the folder; copy the file itself into the folder.",
+                    None,
+                )
             status = real.stat()
             if stat.S_ISDIR(status.st_mode):
-                return "It is a link to a folder; links to folders are not followed."
+                return "It is a link to a folder; links to folders are not followed.", None
     except FileNotFoundError:
-        return "It is not there any more, or is a link to nothing."
+        return "It is not there any more, or is a link to nothing.", None
     except (OSError, RuntimeError) as error:
-        return f"It cannot be read: {getattr(error, 'strerror', None) or error}."
+        return f"It cannot be read: {getattr(error, 'strerror', None) or error}.", None
     if not stat.S_ISREG(status.st_mode):
-        return "It is not an ordinary file."
+        return "It is not an ordinary file.", None
     if status.st_size == 0:
-        return "It is empty (0 bytes); a picture was expected. Copy it again from the original."
-    return None
+        return "It is empty (0 bytes); a picture was expected. Copy it again from the original.", None
+    return None, real

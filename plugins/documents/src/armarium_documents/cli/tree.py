@@ -18,10 +18,12 @@ from armarium.commandline import (
     id_of,
     is_page,
     name_each,
+    place_for,
     plural,
     project_session,
     result_of,
     table,
+    write_file,
 )
 from armarium_documents.cli.layouts import read_into
 
@@ -191,13 +193,9 @@ def _write_picture(session: Session, view: dict[str, Any], place: Path, overwrit
     suffixes = _SUFFIXES.get(primary["mime_type"], ())
     if suffixes and place.suffix.lower() not in suffixes:
         raise Refused(f"The picture is {primary['mime_type']}; give a file name that ends in {suffixes[0]}.")
-    if place.is_dir():
-        raise Refused(f"{place} is a folder; give the name of a file.")
-    if place.exists() and not overwrite:
-        raise Refused(f"{place} is there already; pass --overwrite to write over it.")
+    place_for(place, overwrite=overwrite)
     content = session.raw("GET", f"/api/documents/{node['id']}/renditions/{primary['id']}/content")
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_bytes(content)
+    write_file(place, content, overwrite=overwrite)
     return str(place)
 
 

@@ -164,7 +164,7 @@ class Import:
     def _import(self, found: Found) -> None:
         try:
             name = clean_name(found.position[-1])
-            source = take_in(self.ctx.library, found.path, max_pixels=self.max_pixels)
+            source = take_in(self.ctx.library, found.source, max_pixels=self.max_pixels)
         except ValueError as error:
             self._refuse("/".join(found.position), f"Its name cannot be used: {error}.")
             return
@@ -176,7 +176,7 @@ class Import:
             return
         parent_id = self._folder_of(found.position[:-1])
         node_id = new_id()
-        self.copied[source.checksum] = found.path
+        self.copied[source.checksum] = found.source
         self.nodes.append(file_node(node_id, parent_id, name, found.path, source))
         self.kept.files += 1
         if source.pages:

@@ -16,9 +16,11 @@ from armarium.commandline import (
     full_path,
     id_of,
     pages_of,
+    place_for,
     plural,
     project_session,
     table,
+    write_file,
 )
 
 Page = Annotated[str, typer.Argument(help="Id of the page (armarium ls shows them).")]
@@ -171,17 +173,13 @@ def picture(
 ) -> None:
     """Cut the picture of a segment out of its page."""
     place = Path(full_path(str(out or f"{id_of(segment).replace(':', '-')}.png")))
-    if place.exists() and not overwrite:
-        raise Refused(f"{place} is there already; pass --overwrite to write over it.")
+    place_for(place, overwrite=overwrite)
     if not place.parent.is_dir():
         raise Refused(f"There is no folder {place.parent} to write into.")
     query = {"mask": str(mask).lower(), "straighten": str(straighten).lower(), "size": size}
     with project_session() as session:
         data = session.raw("GET", f"/api/segments/{id_of(segment)}/picture", query=query)
-    try:
-        place.write_bytes(data)
-    except OSError as error:
-        raise Refused(f"{place} cannot be written: {error.strerror}.") from error
+    write_file(place, data, overwrite=overwrite)
     written = {"path": str(place), "bytes": len(data), "checksum": hashlib.sha256(data).hexdigest()}
     answer(written, f"Wrote {place}.")
 

@@ -1,0 +1,375 @@
+"""No path that a caller sends leads the engine out of the folders it may use, however it is spelled, linked or swapped.
+
+Proved for every place that takes a path (quality 16): the places are found in the OpenAPI document and the actions, so
+that a new one fails a test here until it is among `TAKERS`. What is swapped in the middle of the work are files and
+folders that are read; a package's own folder is swapped between two requests.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from starlette.testclient import TestClient
+
+from armarium.engine import Engine
+from armarium.libraries import Library
+from armarium.principals import LOCAL_OWNER
+from armarium.settings import Settings
+from armarium.testing.fixtures import OWNER_TOKEN, http_client
+from proofs.path_world import SECRET, World, watch
+
+FULL = 10_000
+
+Json = dict[str, Any]
+
+
+class Ground:
+    """An engine that may use `inside` alone, two projects in it, and a client."""
+
+    def __init__(self, folder: Path) -> None:
+        self.world = World(folder)
+        self.engine = Engine(
+            Settings(state_dir=folder / "state", owner_token=OWNER_TOKEN, library_roots=[self.world.inside])
+        )
+        # A test's folders lie in the temporary folder, which an engine may use: here it may not.
+        self.engine._roots[:] = [self.world.inside.resolve(), self.world.inside]
+        self.engine.start(jobs=False)
+        self.library = self.make("Proof")
+        self.other = self.make("Other")
+        self.rounds = 0
+
+    def make(self, name: str) -> Library:
+        place = self.world.inside / f"{name}.library"
+        self.engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
+        return self.engine.libraries.get(place)
+
+    def client(self) -> Iterator[TestClient]:
+        yield from http_client(self.engine, self.library)
+
+
+Take = Callable[[TestClient, Ground, str], Any]
+
+
+def posted(route: str, body: Callable[[str], Json]) -> Take:
+    return lambda client, ground, path: client.post(route, json=body(path))
+
+
+def invoked(name: str, params: Callable[[str], Json]) -> Take:
+    return posted("/api/actions/invoke", lambda path: {"name": name, "params": params(path)})
+
+
+def transferred(client: TestClient, ground: Ground, path: str) -> Any:
+    body = {"source_library": path, "items": ["0" * 32], "dry_run": True}
+    return client.post("/api/documents/transfer", json=body)
+
+
+def uploaded(client: TestClient, ground: Ground, path: str) -> Any:
+    data = (ground.world.inside / "box" / "good.png").read_bytes() if _whole(ground) else b"x"
+    return client.post("/api/documents/import-batch", files=[("files", (path, data, "image/png"))])
+
+
+def imported(client: TestClient, ground: Ground, path: str) -> Any:
+    page = client.get("/api/documents", params={"doc_type": "file"}).json()["items"]
+    target = page[0]["id"] if page else "0" * 32
+    return client.post(f"/api/documents/{target}/import", files={"file": (path, b"<PcGts/>", "text/xml")})
+
+
+def _whole(ground: Ground) -> bool:
+    place = ground.world.inside / "box" / "good.png"
+    return place.is_file() and not place.is_symlink()
+
+
+def named(how: str) -> Take:
+    def take(client: TestClient, ground: Ground, path: str) -> Any:
+        written = quote(path, safe="/")
+        if how == "query":
+            return client.get(
+                "/api/documents", params={"library": path}, headers={"X-Service-Library-Path": written}
+            )
+        return client.get("/api/documents", headers={"X-Service-Library-Path": written})
+
+    return take
+
+
+TAKERS: dict[str, Take] = {
+    "POST /api/documents/import folder": posted("/api/documents/import", lambda path: {"folder": path}),
+    "POST /api/documents/import paths": posted("/api/documents/import", lambda path: {"paths": [path]}),
+    "POST /api/ingest/files paths": posted("/api/ingest/files", lambda path: {"paths": [path]}),
+    "POST /api/ingest/files link": posted("/api/ingest/files", lambda path: {"paths": [path], "link": True}),
+    "POST /api/formats/check path": posted("/api/formats/check", lambda path: {"path": path}),
+    "POST /api/library path": posted("/api/library", lambda path: {"path": path}),
+    "POST /api/library/open path": posted("/api/library/open", lambda path: {"path": path}),
+    "POST /api/registry/release path": posted("/api/registry/release", lambda path: {"path": path}),
+    "DELETE /api/registry/{path}": lambda client, ground, path: client.delete(
+        f"/api/registry/{quote(path, safe='')}"
+    ),
+    "GET /api/registry/resolve name": lambda client, ground, path: client.get(
+        "/api/registry/resolve", params={"name": path}
+    ),
+    "POST /api/documents/transfer source_library": transferred,
+    "POST /api/documents/import-batch files": uploaded,
+    "POST /api/documents/{doc_id}/import file": imported,
+    "X-Service-Library-Path": named("header"),
+    "library (query)": named("query"),
+    "document.import folder": invoked("document.import", lambda path: {"folder": path}),
+    "ingest.files paths": invoked("ingest.files", lambda path: {"paths": [path]}),
+    "library.open path": invoked("library.open", lambda path: {"path": path}),
+    "library.release path": invoked("library.release", lambda path: {"path": path}),
+    "PATCH /api/library/settings snapshot_offsite_path": lambda client, ground, path: client.patch(
+        "/api/library/settings", json={"snapshot_offsite_path": path}
+    ),
+}
+
+SWAPPED = tuple(name for name in TAKERS if re.search(r"import (folder|paths)|ingest|check", name))
+
+KNOWN = {
+    *("path", "paths", "folder", "source_library", "snapshot_offsite_path", "files", "file", "library"),
+}
+"""Fields that hold a path or a file's name, each proved above."""
+
+OF_ROWS = {
+    "filename": "the name that a sent file had; it is said and compared, never opened",
+    "folder_id": "an id",
+    "file_type": "a word",
+    "file_format": "a word of the Image API in a path",
+    "exclude_from_processing": "a flag",
+    "profile": "a word",
+    "path_ids": "ids",
+}
+"""Fields whose name sounds like a path and that are none, and why."""
+
+_SOUNDS = re.compile(
+    r"(^|_)(path|paths|folder|folders|file|files|filename|destination|directory|dir|location|output|out|place|offsite"
+    r"|source_library|library)(_|$)"
+)
+
+
+def fields(schema: Json, definitions: Json, seen: tuple[str, ...] = ()) -> Iterator[str]:
+    """The names of all fields in a JSON Schema that hold a text or texts."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        if name not in seen:
+            yield from fields(definitions[name], definitions, (*seen, name))
+        return
+    for name, one in schema.get("properties", {}).items():
+        yield name
+        yield from fields(one, definitions, seen)
+    for key in ("anyOf", "allOf", "oneOf", "prefixItems"):
+        for one in schema.get(key, []):
+            yield from fields(one, definitions, seen)
+    if isinstance(schema.get("items"), dict):
+        yield from fields(schema["items"], definitions, seen)
+
+
+def test_every_place_that_takes_a_path_is_proved(engine: Engine, client: TestClient) -> None:
+    document = client.get("/openapi.json").json()
+    found: dict[str, str] = {}
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            where = f"{method.upper()} {path}"
+            for one in operation.get("parameters", []):
+                found.setdefault(one["name"], where)
+            for content in operation.get("requestBody", {}).get("content", {}).values():
+                for name in fields(content["schema"], document["components"]["schemas"]):
+                    found.setdefault(name, where)
+    for one in engine.actions.describe():
+        schema = one["params_schema"] if "params_schema" in one else one["params"]
+        for name in fields(schema, schema.get("$defs", {})):
+            found.setdefault(name, one["name"])
+    new = {name: where for name, where in found.items() if _SOUNDS.search(name)}
+    new = {name: where for name, where in new.items() if name not in KNOWN | set(OF_ROWS)}
+    assert new == {}, "say in TAKERS how these are proved, or in OF_ROWS why they are no paths"
+    assert KNOWN - {"file"} <= set(found)
+
+
+def test_commands_write_files_by_one_door() -> None:
+    """What a command writes goes through `write_file` or `write_exports`, proved in core/tests/cli/test_written_files.py."""
+    root = Path(__file__).parents[2]
+    writes = re.compile(r"write_bytes\(|write_text\(|open\([^)]*[\"'][wxa]")
+    found = [
+        f"{path.relative_to(root)}: {line.strip()}"
+        for path in [*root.glob("plugins/*/src/*/cli*"), *root.glob("core/src/armarium/cli")]
+        for file in ([path] if path.is_file() else path.rglob("*.py"))
+        if file.name != "work.py"
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if writes.search(line)
+    ]
+    assert found == []
+
+
+def one_case(ground: Ground, client: TestClient, chance: random.Random) -> list[str]:
+    """Send one path to one place, swapping what it names meanwhile now and then; what went wrong."""
+    world, seen = ground.world, watch()
+    name = chance.choice(list(TAKERS))
+    path = world.spellings(chance)
+    at = chance.choice([1, 1, 2, 3, 4, 6, 9])
+    swap = name in SWAPPED and chance.random() < 0.5
+    if swap:
+        path = str(
+            world.inside / "box" / chance.choice(["", "good.png", "page/good.xml", "good.txt", "deep"])
+        )
+    seen.reached.clear()
+    done: list[Path] = []
+    if swap:
+        with world.swapped(chance, at) as done:
+            answer = TAKERS[name](client, ground, path)
+            ground.engine.jobs.run_until_idle(ground.library, 60)
+    else:
+        answer = TAKERS[name](client, ground, path)
+        ground.engine.jobs.run_until_idle(ground.library, 60)
+    said = f"{name} {path!r} swapped {done} at {at}: {answer.status_code} {answer.text[:300]}"
+    wrong = [f"reached {one}: {said}" for one in seen.reached]
+    if answer.status_code >= 500:
+        wrong.append(f"a server error: {said}")
+    if SECRET in answer.text.replace(path, "").replace(str(world.outside), "") and SECRET not in path:
+        wrong.append(f"tells of outside: {said}")
+    if done:
+        world.lay()
+    _settle(ground)
+    return wrong
+
+
+def _settle(ground: Ground) -> None:
+    """What a case made goes again: new projects, and the projects that it let go are held."""
+    for one in ground.engine.libraries.open_now():
+        if one.path.stem not in ("Proof", "Other"):
+            ground.engine.libraries.release(one.path)
+    for place in ground.world.inside.glob("*.library"):
+        if place.stem not in ("Proof", "Other"):
+            shutil.rmtree(place, ignore_errors=True)
+    ground.library = ground.engine.libraries.get(ground.world.inside / "Proof.library")
+
+
+def faults(folder: Path, number: int, seed: int) -> list[str]:
+    """*number* cases in a world of their own; what went wrong."""
+    ground, chance = Ground(folder), random.Random(seed)
+    wrong: list[str] = []
+    seen = watch()
+    try:
+        seen.outside = ground.world.outside
+        for client in ground.client():
+            for _ in range(number):
+                wrong += one_case(ground, client, chance)
+                if len(wrong) > 20:
+                    break
+        seen.outside = None
+        wrong += _kept(ground)
+    finally:
+        seen.outside, seen.before = None, None
+        ground.engine.close()
+    return wrong
+
+
+def _kept(ground: Ground) -> list[str]:
+    """Whether anything from outside is in the project, or anything outside has changed."""
+    wrong = [
+        f"the canary {one[:8]} is in the project"
+        for one in ground.world.canaries
+        if ground.library.objects.has(one)
+    ]
+    with ground.library.db.read_raw() as raw:
+        tables = raw.execute(
+            "SELECT content FROM content_representation WHERE content LIKE ?", (f"%{SECRET}%",)
+        )
+        wrong += [f"the project holds the text {row[0]!r}" for row in tables]
+        jobs = raw.execute("SELECT message FROM job_log WHERE message LIKE ?", (f"%{SECRET}%",)).fetchall()
+        # A layout file inside may name a picture outside: the name is said, and never opened.
+        wrong += [f"the log says {row[0]!r}" for row in jobs if "It is of" not in row[0]]
+    if not ground.world.untouched():
+        wrong.append("outside is not as it was")
+    return wrong
+
+
+def test_nothing_outside_is_reached(tmp_path: Path) -> None:
+    assert faults(tmp_path, 250, 1) == []
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(0)
+def test_ten_thousand_paths(tmp_path: Path) -> None:
+    wrong = []
+    for part in range(10):
+        wrong += faults(tmp_path / str(part), FULL // 10, 100 + part)
+    assert wrong == []
+
+
+# ---------------------------------------------------------------------------- what the proof would not let through
+
+
+def test_a_link_that_is_followed_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a file was opened before: by its path, whatever had come to lie there."""
+    import armarium_documents.pictures as pictures
+    import armarium_formats.batches.staging as staging
+
+    for module in (pictures, staging):
+        monkeypatch.setattr(module, "open_plain", lambda path: open(path, "rb"))  # noqa: SIM115
+    assert faults(tmp_path, 250, 1)
+
+
+def test_a_folder_that_may_be_any_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Engine, "allows", lambda self, place: place.is_relative_to(tmp_path))
+    assert faults(tmp_path, 250, 1)
+
+
+# ------------------------------------------------------------------------------------------ packages of strangers
+
+
+@pytest.mark.parametrize(
+    "part", ["objects", "derived", "snapshots", "library.sqlite", "library.json", "objects/ab"]
+)
+def test_a_package_whose_parts_are_links_is_not_opened(tmp_path: Path, part: str) -> None:
+    ground = Ground(tmp_path)
+    try:
+        place = ground.other.path
+        ground.engine.libraries.release(place)
+        elsewhere = ground.world.outside / "taken"
+        if (place / part).exists():
+            (place / part).rename(elsewhere)
+        else:
+            elsewhere.mkdir()
+        (place / part).symlink_to(elsewhere)
+        for client in ground.client():
+            answer = client.post("/api/library/open", json={"path": str(place)})
+            assert (answer.status_code, answer.json()["code"]) == (409, "library_damaged")
+            assert "is a link to another place" in answer.json()["detail"]
+    finally:
+        ground.engine.close()
+
+
+def test_a_package_that_became_a_link_is_not_opened_again(tmp_path: Path) -> None:
+    ground = Ground(tmp_path)
+    try:
+        place = ground.other.path
+        ground.engine.libraries.release(place)
+        place.rename(ground.world.outside / "Other.library")
+        place.symlink_to(ground.world.outside / "Other.library")
+        for client in ground.client():
+            answer = client.get("/api/documents", headers={"X-Service-Library-Path": quote(str(place))})
+            assert (answer.status_code, answer.json()["code"]) == (403, "library_access_denied")
+    finally:
+        ground.engine.close()
+
+
+def test_links_inside_are_told_from_links_out(tmp_path: Path) -> None:
+    """What is refused is refused for what it is: ordinary files beside the traps still come in."""
+    ground = Ground(tmp_path)
+    try:
+        box = ground.world.inside / "box"
+        for client in ground.client():
+            client.post("/api/documents/import", json={"folder": str(box)})
+            ground.engine.jobs.run_until_idle(ground.library, 60)
+        with ground.library.db.read_raw() as raw:
+            names = [
+                row[0]
+                for row in raw.execute("SELECT name FROM document WHERE doc_type = 'file' ORDER BY name")
+            ]
+        assert names == ["2.png", "3.png", "good.png", "in.png"]
+    finally:
+        ground.engine.close()
