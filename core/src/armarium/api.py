@@ -75,6 +75,7 @@ from armarium.tables import (
     foreign_table,
     json_text,
     operational,
+    provenance_columns,
     rules_of,
     tracked,
 )
@@ -153,6 +154,7 @@ __all__ = [
     "parse_html",
     "parse_timestamp",
     "parse_xml",
+    "provenance_columns",
     "purge",
     "purging",
     "raw_of",

@@ -98,6 +98,16 @@ def derived_index(
     )
 
 
+def provenance_columns() -> tuple[Column[str], Column[str], Column[str], Column[str]]:
+    """Who made a row and when, as `ActionContext.provenance` says it; never taken from a body (A 1)."""
+    return (
+        Column("provenance_kind", Text, nullable=False),
+        Column("created_by", Text),
+        Column("run_id", Text),
+        Column("created_at", Text, nullable=False),
+    )
+
+
 def foreign_table(metadata: MetaData, name: str) -> Table:
     """A stand-in for a table that another family may bring, so that a foreign key can point at it.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, MetaData, Table, Text, text
 
-from armarium.api import Json, derived, foreign_table, operational, tracked
+from armarium.api import Json, derived, foreign_table, operational, provenance_columns, tracked
 
 metadata = MetaData()
 
@@ -179,10 +179,7 @@ representations = Table(
     Column("review_state", Text, nullable=False),
     # How sure the machine that read it was, 0 to 1; a person's reading has none.
     Column("confidence", Float),
-    Column("provenance_kind", Text, nullable=False),
-    Column("created_by", Text),
-    Column("run_id", Text),
-    Column("created_at", Text, nullable=False),
+    *provenance_columns(),
     Index("ix_representation_document", "document_id", "kind"),
     Index("ix_representation_segment", "segment_id", "kind", sqlite_where=text("segment_id IS NOT NULL")),
     Index(
@@ -251,10 +248,7 @@ annotation_table = Table(
     Column("linked_claim_id", Text),
     Column("linked_entity_id", Text),
     Column("linked_note_id", Text),
-    Column("provenance_kind", Text, nullable=False),
-    Column("created_by", Text),
-    Column("run_id", Text),
-    Column("created_at", Text, nullable=False),
+    *provenance_columns(),
     # Few annotations name segments; those that do are found without reading the rest.
     Index("ix_annotation_targets", "id", sqlite_where=text("targets <> '[]'")),
     info=tracked(label="annotation", large=("text", "ink_payload"), document="document_id"),

@@ -4,21 +4,10 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, MetaData, Table, Text, text
 
-from armarium.api import Json, append_only, tracked
+from armarium.api import Json, append_only, provenance_columns, tracked
 from armarium_documents.api import documents, representations
 
 metadata = MetaData()
-
-
-def _provenance() -> tuple[Column[str], Column[str], Column[str], Column[str]]:
-    """Who made the row: set by the server from the principal, never from a body (invariant 8)."""
-    return (
-        Column("provenance_kind", Text, nullable=False),
-        Column("created_by", Text),
-        Column("run_id", Text),
-        Column("created_at", Text, nullable=False),
-    )
-
 
 passes = Table(
     "segment_pass",
@@ -42,7 +31,7 @@ passes = Table(
     Column("has_original", Boolean, nullable=False),
     Column("ground_truth", Boolean, nullable=False),
     Column("transformation", Json),
-    *_provenance(),
+    *provenance_columns(),
     Column("deleted_at", Text),
     info=tracked(label="pass", document="document_id"),
 )
@@ -64,7 +53,7 @@ pass_choices = Table(
         nullable=False,
         index=True,
     ),
-    *_provenance(),
+    *provenance_columns(),
     info=tracked(label="choice of the working pass", document="document_id"),
 )
 """The pass a person chose to work on; where there is no row the ladder decides (B 4.2)."""
@@ -109,7 +98,7 @@ segments = Table(
     # A person made or edited it: what lifts its pass to human-touched. Undo takes it back with the edit.
     Column("by_hand", Boolean, nullable=False),
     Column("version", Integer, nullable=False),
-    *_provenance(),
+    *provenance_columns(),
     Column("updated_at", Text, nullable=False),
     Column("deleted_at", Text),
     Index("ix_segment_pass", "pass_id", "id"),
@@ -159,7 +148,7 @@ reading_choices = Table(
         nullable=False,
         index=True,
     ),
-    *_provenance(),
+    *provenance_columns(),
     Column("superseded_at", Text),
     Index("ix_reading_choice_segment", "segment_id", "kind"),
     Index("ix_reading_choice_document", "document_id", sqlite_where=text("superseded_at IS NULL")),
@@ -280,7 +269,7 @@ reading_orders = Table(
     Column("name", Text, nullable=False),
     Column("kind", Text, nullable=False),
     Column("certainty", Float),
-    *_provenance(),
+    *provenance_columns(),
     Column("deleted_at", Text),
     info=tracked(label="reading order", document="document_id"),
 )
@@ -331,7 +320,7 @@ source_settings = Table(
     metadata,
     Column("key", Text, primary_key=True),
     Column("value", Text, nullable=False),
-    *_provenance(),
+    *provenance_columns(),
     info=tracked(label="source setting"),
 )
 """What a project states of its sources as a whole; what a page or a line states stands on those themselves."""
@@ -354,7 +343,7 @@ links = Table(
         ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
         index=True,
     ),
-    *_provenance(),
+    *provenance_columns(),
     Column("deleted_at", Text),
     Index("ix_link_from", "from_id"),
     Index("ix_link_to", "to_id"),
