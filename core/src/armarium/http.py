@@ -24,9 +24,11 @@ from armarium.engine import Engine
 from armarium.errors import BadRequest, Forbidden, Invalid, ServiceError, Unauthorized
 from armarium.gate import CREDENTIAL_PATH, LIBRARY, OPEN_PATHS, PRINCIPAL, Gate, refusal_headers
 from armarium.libraries import Library
+from armarium.odd_ids import unknown_id
 from armarium.openapi import describe
 from armarium.principals import Principal
 from armarium.switch import routes_of
+from armarium.turns import WriteRoom
 
 if TYPE_CHECKING:
     from armarium.actions import Outcome
@@ -286,7 +288,13 @@ def run(
         if scope == "library"
         else library_if_named(request)
     )
-    return engine.run(library, name, params, principal or principal_of(request))
+    try:
+        return engine.run(library, name, params, principal or principal_of(request))
+    except Invalid as refusal:
+        unknown = unknown_id(request.path_params, params, refusal)
+        if unknown is None:
+            raise
+        raise unknown from refusal
 
 
 def audited(audit_id: str) -> dict[str, str]:
@@ -351,6 +359,8 @@ async def _not_storable(_: Request, error: Exception) -> Response:
 
 def install(app: FastAPI, engine: Engine) -> None:
     """Put the gate before *app*, its refusals behind every route, and the security scheme into its description."""
+    # Behind the gate: what is refused there takes no room.
+    app.add_middleware(WriteRoom)
     app.add_middleware(Gate, engine=engine, uploads=_Uploads(app))
     app.add_exception_handler(ServiceError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)

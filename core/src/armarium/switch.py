@@ -2,7 +2,8 @@
 
 FastAPI tries its routes in turn, which with some hundred of them costs more than all else a request does. The
 switch proposes the few that can match; the route itself still decides, and what the switch does not know (an
-unknown path, a wrong method, a mounted app) goes the usual way.
+unknown path, a mounted app) goes the usual way. Where two paths of the description fit, the more literal one is meant
+(OpenAPI, Path Templating): a method that it does not take is refused with those that it takes.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 if TYPE_CHECKING:
@@ -29,6 +31,36 @@ class _Node:
     swallowing: list[tuple[int, APIRoute]] = field(default_factory=list)
 
 
+class _Template:
+    """A path of the description and the methods it takes."""
+
+    def __init__(self, route: APIRoute) -> None:
+        self.path = route.path
+        self.methods: set[str] = set()
+        self._pattern = route.path_regex
+        self.words = route.path.split("/")[1:]
+        self.rank = [2 if ":path}" in word else 1 if "{" in word else 0 for word in self.words]
+        """The smaller, the more literal."""
+
+    def matches(self, path: str) -> bool:
+        return self._pattern.match(path) is not None
+
+    def stands_before(self, other: _Template) -> bool:
+        """Whether some address fits both and this is the more literal, with methods of its own."""
+        return (
+            self.rank < other.rank
+            and not other.methods <= self.methods
+            and (len(self.words) == len(other.words) or 2 in self.rank or 2 in other.rank)
+            and all(
+                mine == theirs or "{" in mine or "{" in theirs
+                for mine, theirs in zip(self.words, other.words, strict=False)
+            )
+        )
+
+    def wrong_method(self) -> HTTPException:
+        return HTTPException(405, headers={"Allow": ", ".join(sorted(self.methods))})
+
+
 class Switch:
     """Stands before FastAPI's own routing (`install`); the order of registration is kept."""
 
@@ -36,17 +68,26 @@ class Switch:
         self._router = app.router
         self._slow = app.router.middleware_stack
         self._roots: dict[str, _Node] = {}
+        self._templates: list[_Template] = []
+        self._nearer: dict[str, list[_Template]] = {}
         self._size = -1
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer by the route that is meant; HTTPException 405 where the path does not take the method."""
         if scope["type"] == "http" and not scope.get("root_path"):
             for route in self.candidates(scope["method"], scope["path"]):
                 match, child_scope = route.matches(scope)
                 if match == Match.FULL:
+                    for nearer in self._nearer.get(route.path, ()):
+                        if scope["method"] not in nearer.methods and nearer.matches(scope["path"]):
+                            raise nearer.wrong_method()
                     scope.setdefault("router", self._router)
                     scope.update(child_scope)
                     await route.handle(scope, receive, send)
                     return
+            for template in self._templates:
+                if scope["method"] not in template.methods and template.matches(scope["path"]):
+                    raise template.wrong_method()
         await self._slow(scope, receive, send)
 
     def candidates(self, method: str, path: str) -> list[APIRoute]:
@@ -77,9 +118,17 @@ class Switch:
     def _build(self) -> None:
         self._size = len(self._router.routes)
         self._roots = {}
+        templates: dict[str, _Template] = {}
         for order, route in enumerate(routes_of(self._router.routes)):
+            templates.setdefault(route.path, _Template(route)).methods.update(route.methods or ())
             for method in route.methods or ():
                 self._place(self._roots.setdefault(method, _Node()), order, route)
+        self._templates = sorted(templates.values(), key=lambda template: template.rank)
+        self._nearer = {
+            template.path: nearer
+            for template in self._templates
+            if (nearer := [other for other in self._templates if other.stands_before(template)])
+        }
 
     @staticmethod
     def _place(node: _Node, order: int, route: APIRoute) -> None:

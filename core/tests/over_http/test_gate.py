@@ -272,6 +272,32 @@ def test_what_no_route_takes_is_refused_in_words(
     assert reply.json["detail"].endswith(".")
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("OPTIONS", "/api/settings/compute", "GET, PUT"),
+        ("DELETE", "/api/tokens", "GET, POST"),
+        # A literal path is meant before one with a parameter that would fit it too (OpenAPI, Path Templating).
+        ("GET", "/api/actions/audit/undo", "POST"),
+        ("DELETE", "/api/registry/open", "GET"),
+        ("POST", "/api/actions/audit/verify", "GET"),
+        ("PUT", "/api/actions/audit/an-id", "GET"),
+    ],
+)
+def test_a_wrong_method_is_told_every_method_the_path_takes(
+    ask: Asker, method: str, path: str, allowed: str
+) -> None:
+    reply = ask(method, path)
+    assert (reply.status, reply.code, reply.headers["allow"]) == (405, "method_not_allowed", allowed)
+
+
+@pytest.mark.parametrize("token", ["%C3%AB", "a%20b", "x" * 70, "%00"])
+def test_an_odd_id_in_a_path_is_an_unknown_one(ask: Asker, token: str) -> None:
+    reply = ask("DELETE", f"/api/tokens/{token}")
+    assert (reply.status, reply.code) in ((404, "not_found"), (404, "unknown_token"))
+    assert reply.json["detail"].startswith("There is no token ")
+
+
 def test_a_body_that_is_no_json_is_refused_without_echo(ask: Asker) -> None:
     reply = ask("POST", "/api/actions/invoke", body=b'{"name": "secret-word', content_type="application/json")
     assert (reply.status, reply.code) == (422, "invalid_request")
