@@ -60,6 +60,50 @@ def test_a_card_sits_at_its_saved_centre_with_its_size(
     assert said == ["one.png", one[:8], "other.png", other[:8]]
 
 
+def test_what_has_an_angle_is_turned_clockwise_about_its_centre(
+    engine: Engine, library: Library, folder: str, client: Any, do: Run
+) -> None:
+    one = add_picture(engine, library, folder, RED, "one.png")
+    engine.jobs.run_until_idle(library)
+    save(do, folder, {"item_id": one, "x": 300, "y": 300, "w": 400, "h": 100, "angle": 90})
+    image = drawn(client, folder)
+    # It stands now: 100 across, 400 down, and its foot with the name lies to the left.
+    assert image.size == (100 + 2 * MARGIN, 400 + 2 * MARGIN)
+    assert near(image.getpixel((MARGIN + 65, MARGIN + 200)), RED)
+    assert image.getpixel((MARGIN + 20, MARGIN + 300)) == picture._CARD
+    assert image.getpixel((MARGIN // 2, MARGIN + 200)) == picture._PAPER
+    for angle in (450, -270):
+        save(do, folder, {"item_id": one, "x": 300, "y": 300, "w": 400, "h": 100, "angle": angle})
+        assert drawn(client, folder).tobytes() == image.tobytes()
+    # A square on its corner: paper in the corners around it, its own colour in the middle and at its corners.
+    do("document.delete", {"ids": [one]})
+    note = str(do("canvas.item_create", {"folder_id": folder, "kind": "note", "text": ""})["id"])
+    save(do, folder, {"item_id": note, "x": 300, "y": 300, "w": 200, "h": 200, "angle": 45})
+    image = drawn(client, folder)
+    side = round(200 * 2**0.5)
+    assert abs(image.width - side - 2 * MARGIN) <= 1
+    middle = image.width // 2
+    assert image.getpixel((middle, middle)) == picture._YELLOW
+    for x, y in ((middle, MARGIN + 12), (MARGIN + 12, middle), (image.width - MARGIN - 13, middle)):
+        assert image.getpixel((x, y)) == picture._YELLOW, (x, y)
+    for x, y in ((MARGIN + 30, MARGIN + 30), (image.width - MARGIN - 30, MARGIN + 30)):
+        assert image.getpixel((x, y)) == picture._PAPER, (x, y)
+
+
+def test_the_work_of_turning_is_bounded(
+    folder: str, card: Make, client: Any, do: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(picture, "_MOST_TURNED", 120 * 150)
+    places = [{"item_id": card(str(n)), "x": n * 400, "y": 0, "angle": 45} for n in range(2)]
+    save(do, folder, *places)
+    image = drawn(client, folder)
+    across, middle = (120 + 150) / 2**0.5, image.height // 2
+    # The first lies turned, the second upright: grey beside its upper corner would be paper were it turned.
+    left = MARGIN + across / 2
+    assert image.getpixel((round(left - 50), middle - 60)) == picture._PAPER
+    assert image.getpixel((round(left + 400 - 50), middle - 60)) == picture._GREY
+
+
 def test_a_card_without_a_thumbnail_is_grey_and_nothing_is_made(
     engine: Engine, library: Library, folder: str, client: Any, do: Run
 ) -> None:

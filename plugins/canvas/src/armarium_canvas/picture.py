@@ -28,6 +28,9 @@ _LABEL = 34.0
 _TEXT = 11.0
 _SMALLEST_TEXT = 8.0
 _SMALLEST_PICTURE = 6
+_MOST_TURNED = 64_000_000
+"""Pixels of things that are drawn turned, over one another; what would be more is drawn upright."""
+
 _LONGEST_TEXT = 4_000
 """Characters of a note that are laid out; more do not fit any box."""
 
@@ -73,7 +76,9 @@ class _Drawing:
         self.scene = scene
         self.thumbnail = thumbnail
         self.rects = {thing.id: _rect_of(thing) for thing in scene.placed}
-        table = _around(self.rects.values())
+        table = _around(
+            _turned(self.rects[thing.id], thing.place[4]) for thing in scene.placed if thing.place is not None
+        )
         self.strip: Rect | None = None
         whole = table or Rect(0, 0, 0, 0)
         if scene.unplaced or scene.not_drawn:
@@ -89,6 +94,7 @@ class _Drawing:
         )
         self.image = Image.new("RGB", size, _PAPER)
         self.pen = ImageDraw.Draw(self.image)
+        self.turned = 0
         self.letterings: dict[float, Lettering] = {}
         self.pictures: dict[tuple[str, int, int], Image.Image | None] = {}
 
@@ -98,10 +104,7 @@ class _Drawing:
         for line in self.scene.lines:
             self._draw_line(line.source_id, line.target_id, line.text)
         for thing in (*self.scene.placed, *self.scene.unplaced):
-            if isinstance(thing, Card):
-                self._draw_card(thing)
-            else:
-                self._draw_note(thing)
+            self._draw_thing(thing)
         file = io.BytesIO()
         self.image.save(file, "PNG", compress_level=3)
         return file.getvalue()
@@ -144,8 +147,35 @@ class _Drawing:
             x, y = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
             self._write(text, x + 4, y - 4, x + 200 * self.scale, _PALE_INK)
 
-    def _draw_card(self, card: Card) -> None:
-        rect = self._pixels(self.rects[card.id])
+    def _draw_thing(self, thing: Card | Note) -> None:
+        """A card or note where it lies; one with an angle on a sheet of its own, turned clockwise about its centre."""
+        from PIL import Image, ImageDraw
+
+        rect = self._pixels(self.rects[thing.id])
+        angle = thing.place[4] % 360 if thing.place is not None else 0.0
+        size = (math.ceil(rect.right - rect.left), math.ceil(rect.bottom - rect.top))
+        if not angle or self.turned + size[0] * size[1] > _MOST_TURNED:
+            self._draw_upright(thing, rect)
+            return
+        self.turned += size[0] * size[1]
+        table = self.image, self.pen
+        sheet = self.image = Image.new("RGB", size, _PAPER)
+        self.pen = ImageDraw.Draw(sheet)
+        self._draw_upright(thing, Rect(0, 0, size[0] - 1, size[1] - 1))
+        self.image, self.pen = table
+        smooth = Image.Resampling.BICUBIC
+        shape = Image.new("L", size, 255).rotate(-angle, smooth, expand=True)
+        sheet = sheet.rotate(-angle, smooth, expand=True, fillcolor=_EDGE)
+        x, y = rect.middle
+        self.image.paste(sheet, (round(x - sheet.width / 2), round(y - sheet.height / 2)), shape)
+
+    def _draw_upright(self, thing: Card | Note, rect: Rect) -> None:
+        if isinstance(thing, Card):
+            self._draw_card(thing, rect)
+        else:
+            self._draw_note(thing, rect)
+
+    def _draw_card(self, card: Card, rect: Rect) -> None:
         edge, width = (_BLUE, max(2, round(3 * self.scale))) if card.is_group else (_EDGE, 1)
         self.pen.rectangle(rect, fill=_CARD, outline=edge, width=width)
         inset = width + 3 * self.scale
@@ -197,8 +227,7 @@ class _Drawing:
         scale = min(wide / image.width, high / image.height)
         return image.resize((max(1, int(image.width * scale)), max(1, int(image.height * scale))))
 
-    def _draw_note(self, note: Note) -> None:
-        rect = self._pixels(self.rects[note.id])
+    def _draw_note(self, note: Note, rect: Rect) -> None:
         self.pen.rectangle(rect, fill=_YELLOW, outline=_YELLOW_EDGE)
         size = self._text_size
         pad = max(2.0, 5 * self.scale)
@@ -267,10 +296,19 @@ class _Drawing:
 def _rect_of(thing: Card | Note) -> Rect:
     """Where a placed thing lies: around its saved centre, 120 by 150 where no size is saved."""
     assert thing.place is not None
-    x, y, w, h = thing.place
+    x, y, w, h, _ = thing.place
     wide = CARD_WIDTH if w is None else w
     high = CARD_HEIGHT if h is None else h
     return Rect(x - wide / 2, y - high / 2, x + wide / 2, y + high / 2)
+
+
+def _turned(rect: Rect, angle: float) -> Rect:
+    """The upright rectangle around *rect* turned by *angle* degrees about its centre."""
+    across, down = (round(abs(turn(math.radians(angle))), 9) for turn in (math.cos, math.sin))
+    wide, high = rect.right - rect.left, rect.bottom - rect.top
+    half_wide, half_high = (across * wide + down * high) / 2, (down * wide + across * high) / 2
+    x, y = rect.middle
+    return Rect(x - half_wide, y - half_high, x + half_wide, y + half_high)
 
 
 def _around(rects: Iterable[Rect]) -> Rect | None:

@@ -118,15 +118,18 @@ def stored_places(raw: sqlite3.Connection, ids: Iterable[str]) -> dict[str, dict
     return {row[0]: dict(zip(_PLACE, row, strict=True)) for row in rows}
 
 
+Place = tuple[float, float, float | None, float | None, float]
+
+
 class Card(NamedTuple):
-    """A document on the canvas. `place` is x, y, w, h in card units; None for one in the strip."""
+    """A document on the canvas. `place` is x, y, w, h in card units and the angle; None for one in the strip."""
 
     id: str
     name: str
     is_group: bool
     members: int
     thumbnail: str | None
-    place: tuple[float, float, float | None, float | None] | None
+    place: Place | None
 
 
 class Note(NamedTuple):
@@ -134,7 +137,7 @@ class Note(NamedTuple):
 
     id: str
     text: str
-    place: tuple[float, float, float | None, float | None] | None
+    place: Place | None
 
 
 class Line(NamedTuple):
@@ -169,25 +172,25 @@ def scene(conn: Connection, folder_id: str) -> Scene:
     raw = raw_of(conn)
     placed: list[tuple[tuple[Any, ...], Card | Note]] = []
     for row in raw.execute(
-        f"{_CARD}, p.x, p.y, p.w, p.h, p.z_index, p.z, p.id FROM canvas_place p JOIN document d ON d.id = p.item_id"
+        f"{_CARD}, p.x, p.y, p.w, p.h, p.angle, p.z_index, p.z, p.id FROM canvas_place p JOIN document d ON d.id = p.item_id"
         " WHERE p.folder_id = ? AND d.parent_id = p.folder_id AND d.deleted_at IS NULL",
         (folder_id,),
     ):
-        placed.append((row[9:12], Card(row[0], row[1], row[2] == 1, row[3], row[4], row[5:9])))
+        placed.append((row[10:13], Card(row[0], row[1], row[2] == 1, row[3], row[4], row[5:10])))
     loose: list[Card | Note] = []
     lines = []
     for row in raw.execute(
         "SELECT i.id, i.kind, COALESCE(i.text, ''), i.source_item_id, i.target_item_id, p.x, p.y, p.w, p.h,"
-        " p.z_index, p.z, p.id FROM canvas_item i LEFT JOIN canvas_place p"
+        " p.angle, p.z_index, p.z, p.id FROM canvas_item i LEFT JOIN canvas_place p"
         " ON p.item_id = i.id AND p.folder_id = i.folder_id WHERE i.folder_id = ? ORDER BY i.created_at, i.id",
         (folder_id,),
     ):
         if row[1] == "link":
             lines.append(Line(row[3], row[4], row[2]))
-        elif row[11] is None:
+        elif row[12] is None:
             loose.append(Note(row[0], row[2], None))
         else:
-            placed.append((row[9:12], Note(row[0], row[2], row[5:9])))
+            placed.append((row[10:13], Note(row[0], row[2], row[5:10])))
     without = (
         " FROM document d WHERE d.parent_id = :folder AND d.deleted_at IS NULL AND NOT EXISTS"
         " (SELECT 1 FROM canvas_place p WHERE p.folder_id = :folder AND p.item_id = d.id)"

@@ -58,7 +58,10 @@ class PlaceFields(Params):
     w: Length | None = None
     h: Length | None = None
     d: Length | None = None
-    angle: Annotated[float, Field(ge=-36_000, le=36_000, allow_inf_nan=False)] = 0
+    angle: Annotated[
+        float,
+        Field(ge=-36_000, le=36_000, allow_inf_nan=False, description="Degrees clockwise about the centre"),
+    ] = 0
     z_index: Layer = 0
     style: Annotated[str, Field(max_length=10_000)] | None = None
 
