@@ -404,5 +404,7 @@ def test_a_place_that_cannot_be_is_refused_in_words(client: Any, desk: Any, riva
     assert answer(artifactId="nowhere")[0] == 404
     assert answer(annotationId="nowhere")[0] == 404
     assert answer(claimId="nowhere")[0] == 404
+    assert answer(documentId=page, charStart=3, charEnd=1) == (422, "bad_span")
+    assert answer(documentId=page, anchor={"rect": [0, 0, 9, 9]})[0] == 422
     place = {"documentId": page, "charStart": 1, "charEnd": 3, "anchor": anchor()}
     assert client.post("/api/locations/resolve", json=place).json()["charEnd"] == 3

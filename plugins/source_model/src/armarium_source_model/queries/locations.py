@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 from armarium.api import Engine, Invalid, Library, NotFound, raw_of
 from armarium_documents.api import require_document
 from armarium_source_model.errors import NoSuchSegment, refuse_provisional
+from armarium_source_model.geometry import validate_rect
 from armarium_source_model.queries.forwarding import follow, home_of_taken_back
 from armarium_source_model.queries.segments import find_segment, get_segment
 from armarium_source_model.schemas.joins import LocationRequest
@@ -75,6 +76,12 @@ def resolve_location(
     given = [asked.documentId, asked.segmentId, asked.artifactId, asked.annotationId, asked.claimId]
     if not any(given):
         raise Invalid("Name at least one id: documentId, segmentId, artifactId, annotationId or claimId.")
+    if asked.anchor is not None:
+        validate_rect(asked.anchor.rect)
+    if asked.charStart is not None and asked.charEnd is not None and asked.charEnd < asked.charStart:
+        raise Invalid(
+            "charEnd lies before charStart; send the span from its start to its end.", code="bad_span"
+        )
     found: dict[str, Any] = {
         "documentId": asked.documentId,
         "anchor": asked.anchor.model_dump(mode="json", exclude_none=True) if asked.anchor else None,
