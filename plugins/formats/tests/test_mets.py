@@ -243,3 +243,14 @@ def test_what_is_no_mets_is_refused_in_a_sentence(data: bytes, words: str) -> No
     with pytest.raises(Invalid, match=words):
         read_mets(data, "mets.xml")
     assert not sniff_mets(b"<recipe/>")
+
+
+@pytest.mark.parametrize(
+    ("href", "path"), [("file://./ALTO/1.xml", "ALTO/1.xml"), ("file://./a%20b.tif", "a b.tif")]
+)
+def test_a_newspaper_package_names_what_lies_beside_it(href: str, path: str) -> None:
+    assert local_path(href) == (path, None)
+
+
+def test_what_leads_out_leads_out_however_it_begins() -> None:
+    assert "out of" in str(local_path("file://./../1.tif")[1])

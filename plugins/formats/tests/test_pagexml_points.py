@@ -18,7 +18,19 @@ def test_whole_numbers_are_read_whole(points: list[tuple[int, int]]) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    ["[1,2],[3,4]", "true,2", "null,null", '"1","2"', "1,2]", "{},1", "1,NaN", "1,\ud800", "[" * 5000],
+    [
+        "[1,2],[3,4]",
+        "true,2",
+        "null,null",
+        '"1","2"',
+        "1,2]",
+        "{},1",
+        "1,NaN",
+        "1,\ud800",
+        "[" * 5000,
+        "1 2 3",
+        "1e999 2",
+    ],
 )
 def test_what_is_json_and_no_pair_of_numbers_is_no_point(value: str) -> None:
     assert parse_points(value) is None
@@ -32,8 +44,26 @@ def test_what_is_json_and_no_pair_of_numbers_is_no_point(value: str) -> None:
         ("007,+2", [(7, 2)]),
         ("1.5,2.0 3,4", [(1.5, 2), (3, 4)]),
         ("-0,1e2", [(0, 100)]),
+        ("1 2 3.5 4", [(1, 2), (3.5, 4)]),
+        ("1,2,3,4", [(1, 2), (3, 4)]),
         ("", []),
     ],
 )
 def test_points_are_read_however_they_are_spaced(value: str, points: list[tuple[float, float]]) -> None:
     assert parse_points(value) == points
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "1" * 1_000_000 + "x",
+        "1" + " " * 1_000_000 + "x",
+        "1e" + "5" * 1_000_000,
+        "-1" * 500_000,
+        "1. " * 300_001,
+    ],
+    ids=["digits", "blanks", "exponent", "signs", "numbers"],
+)
+def test_a_value_of_any_length_is_read_in_one_go(value: str) -> None:
+    """A pattern that tries every way to part a number would take longer than anybody lives."""
+    assert parse_points(value) is None

@@ -16,6 +16,7 @@ from armarium_formats.catalogue import reader
 from armarium_formats.driver import FormatDriver, ReadContext
 from armarium_formats.errors import NoPageSize
 from armarium_formats.page_model import PageModel
+from armarium_formats.placing import Placed
 
 if TYPE_CHECKING:
     from armarium.api import Engine
@@ -43,6 +44,9 @@ class Opened:
     filename: str
     digest: str
     pages: list[PageModel]
+    placed: Placed | None = None
+    """The segments of its only page in fractions of the size that it states, where that was done ahead: then they stand
+    here alone."""
 
 
 def open_layout(
@@ -72,7 +76,12 @@ def open_layout(
     driver = reader(engine, data, filename, asked, likely=likely)
     with collector_waits():
         pages = _read(driver, data, ReadContext(filename, page_size, companions or {}))
-    return Opened(driver, filename, hashlib.sha256(data).hexdigest(), pages)
+    return Opened(driver, filename, digest_of(data), pages)
+
+
+def digest_of(data: bytes) -> str:
+    """The name that a file's bytes are kept and known by: their sha256."""
+    return hashlib.sha256(data).hexdigest()
 
 
 def _read(driver: FormatDriver, data: bytes, context: ReadContext) -> list[PageModel]:

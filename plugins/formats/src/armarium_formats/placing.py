@@ -6,6 +6,7 @@ import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from armarium_formats.errors import ShapesOutside
@@ -137,16 +138,15 @@ class _Placing:
         """The box of an outline (*area*) or baseline in pixels, and its points in fractions where they can be held."""
         width, height = self.width, self.height
         box = pixel_bounds(points)
-        if box is not None:
-            left, top, right, bottom = box
-            if left < 0 or top < 0 or right > width or bottom > height:
-                if min(left, top, width - right, height - bottom) < -TOLERANCE:
-                    if not self.outside or self.outside[-1] != segment.id:
-                        self.outside.append(segment.id)
-                    return None, None
-                self.edged += 1
-                points = [(min(max(x, 0), width), min(max(y, 0), height)) for x, y in points]
-                box = max(left, 0), max(top, 0), min(right, width), min(bottom, height)
+        left, top, right, bottom = box or (-inf, -inf, inf, inf)
+        if left < 0 or top < 0 or right > width or bottom > height:
+            if min(left, top, width - right, height - bottom) < -TOLERANCE:
+                if not self.outside or self.outside[-1] != segment.id:
+                    self.outside.append(segment.id)
+                return None, None
+            self.edged += 1
+            points = [(min(max(x, 0), width), min(max(y, 0), height)) for x, y in points]
+            box = max(left, 0), max(top, 0), min(right, width), min(bottom, height)
         problem = _is_area(points) if area else _is_line(points)
         if problem is None and len(points) > MAX_POINTS:
             problem = f"has more than {MAX_POINTS:,} points"

@@ -47,9 +47,8 @@ def make_ready(
     """The page asked for, its shapes in fractions of the page's picture. Raises ShapesOutside, NoPageSize, Invalid."""
     page, left_out = chosen(opened.pages, asked)
     said = [*page.notes, *notes]
-    placed = place(
-        page, sized(page, picture.size, opened.filename, said), opened.filename, opened.driver.name
-    )
+    size = sized(page, picture.size, opened.filename, said)
+    placed = opened.placed or place(page, size, opened.filename, opened.driver.name)
     bare = replace(page, segments=[])
     return Ready(opened.driver, bare, placed, said + placed.notes, len(opened.pages), left_out)
 

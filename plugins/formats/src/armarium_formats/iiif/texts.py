@@ -7,7 +7,7 @@ import re
 import unicodedata
 from typing import Any
 
-_TAGS = re.compile(r"<!--.*?-->|<(script|style)\b.*?(?:</\1\s*>|$)|<[^<>]*>", re.DOTALL | re.IGNORECASE)
+_TAGS = re.compile(r"<!--.*?(?:-->|$)|<(script|style)\b.*?(?:</\1\s*>|$)|<[^<>]*>", re.DOTALL | re.IGNORECASE)
 _BLANKS = re.compile(r"\s+")
 _READ_AT_MOST = 20_000
 

@@ -7,7 +7,7 @@ set, so the whole import is one undo. Files that no name pairs wait for the end,
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
@@ -15,12 +15,20 @@ from pathlib import Path
 from typing import Any
 
 from armarium.api import JobContext, JobKind, Message, ServiceError, json_text, open_plain, raw_of
-from armarium_documents.api import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, named_files, walk_folder
+from armarium_documents.api import (
+    LAYOUT_SUFFIXES,
+    TEXT_SUFFIXES,
+    Found,
+    named_files,
+    walk_folder,
+)
 from armarium_formats.actions.importing import make_ready
+from armarium_formats.batches.brought import brought_in
 from armarium_formats.batches.names import Folder, is_companion
 from armarium_formats.batches.pairing import Alone, Pair, PictureFile, Pictures, pair_by_size
 from armarium_formats.batches.staging import as_layout, page_place, paired_by_size, read_layout, said
 from armarium_formats.errors import AlreadyAPass
+from armarium_formats.jobs.reading_ahead import Ahead, Asked
 from armarium_formats.mets.reader import Mets
 from armarium_formats.opening import MAX_COMPANION_BYTES, MAX_FILE_BYTES, Opened, collector_waits
 from armarium_formats.queries.exchange import pass_of_file, picture_of
@@ -48,6 +56,7 @@ class LayoutJobArgs(Message):
     parent_id: str
     recursive: bool = True
     format: str | None = None
+    again: bool = False
     set_id: str
 
 
@@ -61,6 +70,8 @@ class Progress:
     waiting: list[dict[str, Any]] = field(default_factory=list)
     settled: int = 0
     passes: int = 0
+    already: int = 0
+    """Pages of files that are passes of their pictures since an earlier import."""
     unpaired: list[dict[str, str]] = field(default_factory=list)
     unpaired_count: int = 0
     refused: list[dict[str, str]] = field(default_factory=list)
@@ -81,6 +92,7 @@ class Layouts:
         self.batch: list[tuple[str, ImportFile]] = []
         self.bytes = 0
         self.since = time.monotonic()
+        self.ahead: Ahead | None = None
         self.likely: str | None = None
         """The driver of the file before."""
 
@@ -88,14 +100,18 @@ class Layouts:
         """Read and pair all of it; answers counts and what was left."""
         self._look()
         total = len(self.files) or 1
-        for number, (folder, name, path) in enumerate(self.files):
-            if number < self.kept.number:
-                continue
-            self.ctx.progress(number, total)
-            self._file(folder, name, path)
-            if self.kept.page == 0:
-                self._commit_when_full()
-            self.ctx.check()
+        self.ahead = self._reading_ahead()
+        try:
+            for number, (folder, name, path) in enumerate(self.files):
+                if number < self.kept.number:
+                    continue
+                self.ctx.progress(number, total)
+                self._file(folder, name, path)
+                if self.kept.page == 0:
+                    self._commit_when_full()
+                self.ctx.check()
+        finally:
+            self.ahead.close()
         self._commit()
         self._by_size()
         self._commit()
@@ -103,6 +119,7 @@ class Layouts:
         self.ctx.save(asdict(kept), done=total, total=total)
         return {
             "passes": kept.passes,
+            "already": kept.already,
             "unpaired": kept.unpaired,
             "unpaired_count": kept.unpaired_count,
             "refused": kept.refused,
@@ -111,23 +128,34 @@ class Layouts:
 
     def _look(self) -> None:
         """Which pictures came in and which layout files lie beside them; METS files are read here."""
-        places: dict[str, tuple[Folder, str]] = {}
+        places: list[tuple[Found, Folder]] = []
         found_mets: list[tuple[Folder, Mets]] = []
         for found in self._walk():
             folder = self._folder(found)
             if found.kind == "file":
-                places[str(found.path)] = (folder, found.path.name)
+                places.append((found, folder))
             elif found.kind == "left":
                 if is_companion(found.path.name):
                     self.companions.setdefault(folder, []).append(found.source)
                 else:
                     self.files.append((folder, found.path.name, found.source))
-        self.pictures = Pictures(self._came_in(places))
+        with self.ctx.library.db.read_raw() as raw:
+            self.pictures = Pictures(brought_in(raw, self.args.parent_id, places))
         for folder, name, path in self.files:
             if "mets" in name.casefold() and isinstance(mets := self._mets(folder, name, path), Mets):
                 found_mets.append((folder, mets))
         for folder, mets in found_mets:
             self.pictures.told_by_mets(folder, ((page.images, page.layouts) for page in mets.pages))
+
+    def _reading_ahead(self) -> Ahead:
+        """Of nothing where files need others to be read, or a format was asked for."""
+        if self.companions or self.args.format is not None:
+            return Ahead(self.ctx, [])
+        asked = []
+        for folder, name, path in self.files:
+            hint = self.pictures.hint(folder, name)
+            asked.append(Asked(path, name, None if hint is None else hint.size))
+        return Ahead(self.ctx, asked)
 
     def _walk(self) -> Iterator[Found]:
         if self.root is None:
@@ -146,30 +174,16 @@ class Layouts:
             # It is told when its turn comes.
             return None
 
-    def _came_in(self, places: Mapping[str, tuple[Folder, str]]) -> list[PictureFile]:
-        """The pictures that these files became, the newest where there are several."""
-        newest: dict[str, PictureFile] = {}
-        with self.ctx.library.db.read() as conn:
-            rows = raw_of(conn).execute(
-                "SELECT d.path, d.id, json_extract(d.metadata, '$.width'), json_extract(d.metadata, '$.height'),"
-                " (SELECT count(*) FROM document p WHERE p.parent_id = d.id AND p.doc_type = 'page'"
-                "  AND p.deleted_at IS NULL)"
-                " FROM document d WHERE d.deleted_at IS NULL AND d.doc_type = 'file'"
-                " AND d.path IN (SELECT value FROM json_each(?)) ORDER BY d.id",
-                (json_text(list(places)),),
-            )
-            for path, identity, width, height, pages in rows:
-                folder, name = places[path]
-                size = (width, height) if width and height else None
-                newest[path] = PictureFile(identity, folder, name, size, pages)
-        return list(newest.values())
+    def _was_there(self, known: object) -> bool:
+        """Whether the pass that a file is already was there before this import."""
+        return isinstance(known, tuple) and str(known[0]) < self.args.set_id
 
     def _file(self, folder: Folder, name: str, path: Path) -> None:
         """Read one file and import what of it is paired; the rest waits or is told why."""
         place = said("/".join((*folder, name)) if self.root is not None else str(path))
         number = self.kept.number
         try:
-            found = self._read(folder, name, path)
+            found = (self.ahead and self.ahead.take(number)) or self._read(folder, name, path)
         except OSError as error:
             self._refuse(place, f"It cannot be read: {error.strerror or error}.")
         except ServiceError as refusal:
@@ -199,6 +213,8 @@ class Layouts:
         )
         if not isinstance(found, Mets):
             self.likely = found[0].driver.name
+            if self.ahead is not None:
+                self.ahead.is_of(found[0].driver)
         return found
 
     def _pages(self, folder: Folder, name: str, opened: Opened, data: bytes) -> None:
@@ -245,6 +261,12 @@ class Layouts:
                 raise AlreadyAPass(params.filename, *known)
             with collector_waits():
                 params.make_ready_for(picture, make_ready(opened, picture, params.pages, pair.notes))
+        except AlreadyAPass as refusal:
+            if not self.args.again and self._was_there(known):
+                self.kept.already += 1
+            else:
+                self._refuse(place, refusal.detail)
+            return
         except ServiceError as refusal:
             self._refuse(place, refusal.detail)
             return

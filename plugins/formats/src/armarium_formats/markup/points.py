@@ -7,8 +7,10 @@ from math import isfinite
 
 import orjson
 
-_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-_PAIR = re.compile(rf"({_NUMBER})\s*,\s*({_NUMBER})")
+# Every part is possessive and a number begins where none is under way: a value of any length is read in one go.
+_NUMBER = r"(?:[+-]|(?<![\d.]))(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?+\d++)?+"
+_BLANKS_ONLY = re.compile(rf"\s*+{_NUMBER}\s++{_NUMBER}(?:\s++{_NUMBER}\s++{_NUMBER})*+\s*+")
+_PAIR = re.compile(rf"({_NUMBER})\s*+,\s*+({_NUMBER})")
 
 
 def parse_points(value: str) -> list[tuple[float, float]] | None:
@@ -18,6 +20,9 @@ def parse_points(value: str) -> list[tuple[float, float]] | None:
         return list(zip(numbers[::2], numbers[1::2], strict=True))
     if not value.strip():
         return []
+    if "," not in value and _BLANKS_ONLY.fullmatch(value):  # as ALTO has them; some programs write PAGE so
+        flat = [_number(part) for part in value.split()]
+        return list(zip(flat[::2], flat[1::2], strict=True)) if all(map(isfinite, flat)) else None
     found = [(_number(x), _number(y)) for x, y in _PAIR.findall(value)]
     rest = _PAIR.sub("", value).strip(" ,;\t\r\n")
     return found if not rest and all(isfinite(number) for pair in found for number in pair) else None

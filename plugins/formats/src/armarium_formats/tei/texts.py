@@ -30,6 +30,12 @@ def stated_texts(segment: PageSegment, lose: Lose = lambda *_: None) -> list[Pag
             text = replace(text, text=lawful(text.text))
         if text.text or text.confidence is not None:
             found.append(text)
+    if len(segment.texts) > 1 and (empty := len(segment.texts) - len(found)):
+        lose(
+            "empty texts among readings",
+            "the profile states what says something; the next one moves up",
+            empty,
+        )
     return found
 
 

@@ -1,0 +1,130 @@
+"""Files in the manner of many programs: known for what they are, read whole, and written in every format we write."""
+
+from __future__ import annotations
+
+from collections import Counter
+from importlib.metadata import entry_points
+
+import pytest
+from dialects import FILES
+from writing_ground import CONTEXT
+
+from armarium_formats.api import FormatDriver, PageModel, ReadContext
+
+DRIVERS: dict[str, FormatDriver] = {
+    one.name: one.load()()
+    for one in entry_points(group="armarium.formats")
+    if one.module.startswith("armarium_formats")
+}
+
+EXPECTED: dict[str, tuple[str, list[tuple[int, int]], list[str]]] = {
+    "transkribus-table.xml": ("pagexml", [(1000, 1400)], ["A.D. 1750", "42", ""]),
+    "table-nested.xml": ("pagexml", [(500, 500)], ["inner", "outer"]),
+    "escriptorium-page.xml": ("pagexml", [(800, 600)], ["ligne", "", "hors zone"]),
+    "kraken-page.xml": ("pagexml", [(800, 600)], ["ab cd"]),
+    "ocrd.xml": ("pagexml", [(2000, 3000)], ["in"]),
+    "aletheia-2010.xml": ("pagexml", [(300, 300)], []),
+    "alto2-mm10.xml": ("alto", [(2480, 3508)], ["17", "Zei-", "tung an"]),
+    "alto2-inch1200.xml": ("alto", [(525, 742)], ["17", "Zei-", "tung an"]),
+    "alto2-mm10-nosize.xml": ("alto", [(0, 0)], ["17", "Zei-", "tung an"]),
+    "alto-two-pages.xml": ("alto", [(100, 200), (120, 220), (120, 220)], ["one", "two"]),
+    "gallica.xml": ("alto", [(1000, 1500)], ["L'état <&>\u00ad"]),
+    "tesseract-alto.xml": ("alto", [(640, 480)], ["Dear Sir"]),
+    "escriptorium-alto.xml": ("alto", [(800, 600)], ["une ligne entière", "", "loose"]),
+    "gcv.hocr": ("hocr", [(640, 480)], ["Sehr geehrter,"]),
+    "azure.hocr": ("hocr", [(1700, 2200), (0, 0)], ["Café\u00a0a\u00a0b", "bold plain", "x_line"]),
+    "abbyycloud.xml": ("abbyy", [(1000, 1400)], ["Do 1", "Zelle ohne Zeichen", "4006"]),
+    "tei-transkribus.xml": (
+        "tei",
+        [(1000, 1400), (1000, 1400)],
+        ["Dear Sir, etc", "John York is", "a", "b", "second page"],
+    ),
+    "tei-escriptorium.xml": ("tei", [(800, 600), (800, 600)], ["une ligne", ""]),
+    "page-loose.xml": ("pagexml", [(500, 500)], ["on the page", "", "in a table"]),
+    "page-2024.xml": ("pagexml", [(500, 500)], []),
+    "kraken-alto.xml": ("alto", [(800, 600)], ["ספר x", "second"]),
+    "upper.hocr": ("hocr", [(900, 1200)], ["Hy\u00adphen italic", "unclosed word"]),
+    "abbyy6.xml": ("abbyy", [(600, 800), (600, 800)], ["ſo ¬"]),
+    "tei-verse.xml": (
+        "tei",
+        [(2100, 2970), (0, 0)],
+        ["Title", "line", "verse q̃", "two", "gloss", "no picture", "second"],
+    ),
+    "tess-page.xml": ("pagexml", [(500, 500)], ["Dear"]),
+}
+"""What each is, the sizes of its pages in pixels, and the texts of its lines as they stand in it."""
+
+
+def read(name: str) -> list[PageModel]:
+    return DRIVERS[EXPECTED[name][0]].read(FILES[name].encode(), ReadContext(name))
+
+
+def test_every_file_is_tried() -> None:
+    assert set(EXPECTED) == set(FILES)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_it_is_known_for_what_it_is_and_read_whole(name: str) -> None:
+    data = FILES[name].encode()
+    driver, sizes, lines = EXPECTED[name]
+    assert max(DRIVERS, key=lambda one: DRIVERS[one].sniff(data)) == driver
+    pages = read(name)
+    assert [(page.width, page.height) for page in pages] == sizes
+    assert [one.text for page in pages for one in page.walk() if one.kind == "line"] == lines
+
+
+@pytest.mark.parametrize("written", ["pagexml", "alto", "tei"])
+@pytest.mark.parametrize("name", FILES)
+def test_it_is_written_in_every_format_and_what_is_lost_is_told(name: str, written: str) -> None:
+    driver = DRIVERS[written]
+    for page in read(name):
+        made = driver.write(page, CONTEXT)
+        assert driver.validate(made.content) == []
+        back = driver.read(made.content.encode(), ReadContext("b", (page.width or 1, page.height or 1)))[0]
+        told = " ".join(loss.what for loss in made.losses)
+        assert {one.id for one in page.walk()} <= {one.id for one in back.walk()} or "words" in told
+        if texts_of(back) != texts_of(page):
+            assert "words of lines" in told or "empty texts" in told
+        if written == EXPECTED[name][0]:
+            assert driver.write(back, CONTEXT).content == made.content
+
+
+def texts_of(page: PageModel) -> Counter[str]:
+    return Counter(one.text for one in page.walk() if one.text)
+
+
+def test_cells_in_cells_keep_their_places() -> None:
+    (page,) = read("table-nested.xml")
+    cells = {one.id: one.cell and (one.cell["row"], one.cell["column"]) for one in page.walk()}
+    assert cells == {"t": None, "c1": (0, 0), "t2": None, "c11": (0, 0), "l11": None, "l1": None}
+    (table,) = page.segments
+    assert [one.id for one in table.children[0].children] == ["t2", "l1"]
+
+
+def test_a_facsimile_s_id_means_the_one_surface_in_it() -> None:
+    """Transkribus points its pb at the facsimile; by sequence alone a pb that is missing would shift every page."""
+    text = FILES["tei-transkribus.xml"].replace('<pb facs="#facs_1" n="1" xml:id="img_0001"/>', "")
+    first, second = DRIVERS["tei"].read(text.encode(), ReadContext("t.xml"))
+    assert not any("in sequence" in note for note in second.notes)
+    assert [one.text for one in second.walk() if one.kind == "line"] == ["second page"]
+    assert first.segments[0].kind_raw == "TextRegion:paragraph"
+
+
+def test_two_surfaces_of_a_facsimile_are_not_both_meant_by_its_id() -> None:
+    text = FILES["tei-transkribus.xml"].replace('</facsimile>\n<facsimile xml:id="facs_2">', "")
+    assert text.count("<facsimile") == 1
+    pages = DRIVERS["tei"].read(text.encode(), ReadContext("t.xml"))
+    lines = [[one.text for one in page.walk() if one.kind == "line"] for page in pages]
+    assert sum(map(len, lines)) == 5
+
+
+def test_points_without_commas_are_points() -> None:
+    (page,) = read("page-loose.xml")
+    region = next(one for one in page.walk() if one.id == "r1")
+    assert region.points == [(10, 10), (400, 10), (400, 400), (10, 400)]
+
+
+def test_an_empty_text_before_others_is_told_by_tei() -> None:
+    (page,) = read("page-loose.xml")
+    told = {loss.what: loss.count for loss in DRIVERS["tei"].write(page, CONTEXT).losses}
+    assert told["empty texts among readings"] == 1
