@@ -39,7 +39,11 @@ class ProvisionalId(Invalid):
 
 class SegmentDeleted(Conflict):
     def __init__(self, segment_id: str, live: Sequence[str] = ()) -> None:
-        where = f" What it was is now {', '.join(live)}." if live else " Undelete it first."
+        where = (
+            f" What it was is now {', '.join(live)}; edit that, or undelete it."
+            if live
+            else " Undelete it first."
+        )
         super().__init__(
             f"Segment {segment_id} is deleted or merged away and cannot be edited.{where}",
             code="segment_deleted",
