@@ -6,7 +6,8 @@ Other families use these through `armarium_source_model.api`, so that an import 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import orjson
@@ -60,6 +61,13 @@ class NewSegment:
     page_index: int | None = None
     source_artifact_id: str | None = None
     box_index: int | None = None
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        # As a dataclass with slots is pickled by itself, it takes five times as long.
+        return type(self), _FIELDS(self)
+
+
+_FIELDS = attrgetter(*(one.name for one in fields(NewSegment)))
 
 
 @dataclass(slots=True)

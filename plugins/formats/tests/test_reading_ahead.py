@@ -1,0 +1,209 @@
+"""Layout files that a worker process reads ahead: what comes in is what comes in without it, whatever becomes of it."""
+
+from __future__ import annotations
+
+import pickle
+from contextlib import suppress
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from batch_ground import laid, page, picture, rows
+from test_folder_import import bring_in
+
+from armarium.api import JobContext, Unavailable
+from armarium.engine import Engine
+from armarium.libraries import Library
+from armarium.principals import LOCAL_OWNER
+from armarium.testing.kills import Killed, KilledContext
+from armarium_formats.jobs import layouts, reading_ahead
+from armarium_formats.jobs.reading_ahead import Ahead, ReadingAhead
+from armarium_formats.pagexml.driver import PageXml
+
+GOOD = 12
+FILES = {
+    **{f"{n:02}.png": picture(grey=n) for n in range(GOOD)},
+    **{f"page/{n:02}.xml": page(f"{n:02}.png", text=f"Line {n}") for n in range(GOOD)},
+    "page/broken.xml": b"<PcGts",
+    "page/far.xml": page("00.png", width=50).replace(b"48,2", b"4800,2"),
+    "page/unsized.xml": page("01.png").replace(b'imageWidth="120"', b'imageWidth="0"'),
+    "page/words.txt": b"no layout",
+}
+
+
+@pytest.fixture
+def waited(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Every import reads ahead and waits for it; whether each file was there."""
+    seen: list[bool] = []
+    take = Ahead.take
+
+    def wait(ahead: Ahead, number: int) -> Any:
+        if ahead.hand is not None:
+            ahead.start.exception()
+            if ahead.calls and number >= ahead.calls[0][0]:
+                ahead.calls[0][1].exception()
+        found = take(ahead, number)
+        seen.append(found is not None)
+        return found
+
+    monkeypatch.setattr(Ahead, "take", wait)
+    monkeypatch.setattr(reading_ahead, "LEAST_FILES", 1)
+    monkeypatch.setattr(reading_ahead, "AT_ONCE", 3)
+    monkeypatch.setattr(reading_ahead, "_cores", lambda: 2)
+    return seen
+
+
+def call_near(ctx: Any, runtime: None, worker: str, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """What the worker answers, worked out in this process."""
+    asked = SimpleNamespace(params=params, answer_binary=b"")
+    answer = {} if method == "hello" else ReadingAhead.read(asked)
+    return {**answer, "binary": asked.answer_binary}
+
+
+@pytest.fixture
+def near(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No process is started."""
+    monkeypatch.setattr(JobContext, "call_worker", call_near)
+
+
+SEEN = (
+    "SELECT d.name, p.import_file, p.import_checksum, s.kind, json_extract(s.anchor, '$.rect'),"
+    " json_extract(s.anchor, '$.polygon'), s.baseline, s.metadata, r.content, f.notes"
+    " FROM segment s JOIN document d ON d.id = s.document_id JOIN segment_pass p ON p.id = s.pass_id"
+    " JOIN format_import f ON f.pass_id = p.id"
+    " LEFT JOIN content_representation r ON r.segment_id = s.id ORDER BY p.import_file, s.id"
+)
+
+
+def test_what_is_read_ahead_is_what_the_import_reads(
+    engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waited: list[bool]
+) -> None:
+    laid(tmp_path / "box", FILES)
+    _, ahead = bring_in(engine, library, folder=str(tmp_path / "box"))
+    with_worker = rows(library, SEEN)
+    assert waited.count(True) == GOOD - 2, "all but the first, and the next one that was asked for too late"
+    engine.run(library, "library.create", {"path": str(tmp_path / "Other.library")}, LOCAL_OWNER)
+    other = engine.libraries.get(tmp_path / "Other.library")
+    monkeypatch.setattr(reading_ahead, "LEAST_FILES", 1000)
+    _, alone = bring_in(engine, other, folder=str(tmp_path / "box"))
+    assert ahead == alone
+    assert (alone["passes"], alone["refused_count"]) == (GOOD + 1, 2)
+    assert with_worker == rows(other, SEEN)
+
+
+@pytest.mark.parametrize("after", [0, 1, 2])
+def test_a_worker_that_gives_way_is_done_without(
+    engine: Engine,
+    library: Library,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    waited: list[bool],
+    near: None,
+    after: int,
+) -> None:
+    laid(tmp_path / "box", FILES)
+    asked: list[str] = []
+    call = JobContext.call_worker
+
+    def give_way(ctx: JobContext, runtime: None, worker: str, method: str, params: dict[str, Any]) -> Any:
+        asked.append(method)
+        if len(asked) > after:
+            raise Unavailable("The worker crashed.", code="worker_died")
+        return call(ctx, runtime, worker, method, params)
+
+    monkeypatch.setattr(JobContext, "call_worker", give_way)
+    _, found = bring_in(engine, library, folder=str(tmp_path / "box"))
+    assert (found["passes"], found["refused_count"]) == (GOOD + 1, 2)
+    assert waited.count(True) in (range(1, 4) if after == 2 else [0])
+    assert len(asked) <= after + reading_ahead.CALLS
+
+
+def test_a_driver_of_the_same_name_that_is_another_one_is_not_believed(
+    engine: Engine,
+    library: Library,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    waited: list[bool],
+    near: None,
+) -> None:
+    laid(tmp_path / "box", FILES)
+    monkeypatch.setattr(
+        reading_ahead, "_whole_name", lambda kind, names=iter("abcdefghijklmnop"): next(names)
+    )
+    _, found = bring_in(engine, library, folder=str(tmp_path / "box"))
+    assert (found["passes"], any(waited)) == (GOOD + 1, False)
+
+
+@pytest.mark.parametrize("calls", [3, 10, 17, 22, 27, 31, 36, 40])
+def test_a_kill_while_files_are_read_ahead_loses_and_doubles_nothing(
+    engine: Engine,
+    library: Library,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    waited: list[bool],
+    calls: int,
+) -> None:
+    laid(tmp_path / "box", FILES)
+    monkeypatch.setattr(layouts, "BATCH_FILES", 4)
+    with monkeypatch.context() as patch:
+        patch.setattr(type(engine.kinds), "of_stage", lambda self, stage: [])
+        bring_in(engine, library, folder=str(tmp_path / "box"))
+    (parent,) = rows(library, "SELECT id FROM document WHERE name = 'Sources'")
+    args = layouts.LayoutJobArgs(paths=[], folder=str(tmp_path / "box"), parent_id=parent[0], set_id="set")
+
+    class Ground(KilledContext):
+        call_worker = call_near
+
+    ground: Any = Ground(engine, library, args, calls)
+    with suppress(Killed):
+        layouts.run_layouts(ground)
+    found = layouts.run_layouts(Ground(engine, library, args, 10_000, checkpoint=ground.kept))  # type: ignore[arg-type]
+    assert (found["passes"], found["refused_count"]) == (GOOD + 1, 2)
+    assert any(waited)
+    assert rows(library, "SELECT count(*), count(DISTINCT import_checksum) FROM segment_pass") == [
+        (GOOD + 1, GOOD + 1)
+    ]
+
+
+@pytest.mark.parametrize("lacking", ["cores", "files", "companions", "format"])
+def test_nothing_is_read_ahead_where_it_would_not_be_right_or_worth_it(
+    engine: Engine,
+    library: Library,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    waited: list[bool],
+    near: None,
+    lacking: str,
+) -> None:
+    files, more = dict(FILES), {}
+    if lacking == "cores":
+        monkeypatch.setattr(reading_ahead, "_cores", lambda: 1)
+    elif lacking == "files":
+        monkeypatch.setattr(reading_ahead, "LEAST_FILES", 100)
+    elif lacking == "companions":
+        files["page/classes.txt"] = b"text\n"
+    else:
+        more["format"] = "pagexml"
+    laid(tmp_path / "box", files)
+    _, found = bring_in(engine, library, folder=str(tmp_path / "box"), **more)
+    assert (found["passes"], any(waited)) == (GOOD + 1, False)
+
+
+def test_the_worker_leaves_to_the_import_what_it_cannot_vouch_for(tmp_path: Path) -> None:
+    mets = b'<mets xmlns="http://www.loc.gov/METS/"/>'
+    files = {
+        "good.xml": page(),
+        "empty.xml": b"",
+        "mets.xml": mets,
+        "huge.xml": page() + b" " * reading_ahead.LONGEST,
+        **{name.partition("/")[2]: data for name, data in FILES.items() if not name[-5].isdigit()},
+    }
+    paths = laid(tmp_path, files)
+    asked = [(str(path), path.name, None) for path in [*paths, tmp_path / "gone.xml"]]
+    call = SimpleNamespace(params={"driver": "pagexml", "files": asked}, answer_binary=b"")
+    assert ReadingAhead.read(call) == {"driver": f"{PageXml.__module__}:PageXml"}
+    good, *others = pickle.loads(call.answer_binary)
+    assert good.data == files["good.xml"]
+    assert [one.key for one in good.placed.segments] == ["r1", "l1"]
+    assert others == [None] * (len(asked) - 1)
