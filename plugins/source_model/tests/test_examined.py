@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from source_model_desk import PERSON, anchor
 
-from armarium.api import ActionContext, Conflict, NotFound
+from armarium.api import ActionContext, Conflict, Invalid, NotFound
 from armarium_source_model.api import NewSegment, add_segments
 from armarium_source_model.queries.forwarding import follow
 from armarium_source_model.queries.readings import (
@@ -131,6 +131,27 @@ def test_a_reading_goes_across_where_each_pass_has_one_segment_of_the_line(desk:
         carried = desk.run("segment.carry", match_id=match, kinds=["reading"])
         assert len(carried["carried"]) == 1
         assert counts(desk, other) == "Dear Sir"
+
+
+def test_a_rival_that_was_withdrawn_or_merged_away_is_none(desk: Any) -> None:
+    page = desk.page()
+    (one,) = desk.lines(page, desk.new_pass(page), 1)
+    kept, absorbed = desk.lines(page, desk.new_pass(page, "Second"), 2)
+    desk.correct(one, "Dear Sir")
+    for other in (absorbed, kept):
+        match = desk.run("segment.match_propose", from_segment_id=one, to_segment_id=other)["id"]
+        desk.run("segment.match_accept", match_id=match)
+    assert desk.run("segment.carry", match_id=match, kinds=["reading"])["carried"] == []
+    desk.run("segment.merge", segment_ids=[absorbed], keep_id=kept)
+    assert len(desk.run("segment.carry", match_id=match, kinds=["reading"])["carried"]) == 1
+
+
+def test_a_provisional_id_is_no_uri_to_link_with(desk: Any) -> None:
+    page = desk.page()
+    (line,) = desk.lines(page, desk.new_pass(page), 1)
+    with pytest.raises(Invalid) as refused:
+        desk.run("link.create", from_id=line, to_id="legacy:a:0", to_kind="uri", link_type="same_as")
+    assert refused.value.code == "provisional_id"
 
 
 def test_a_withdrawn_pass_is_not_read_drawn_or_compared(client: Any, desk: Any) -> None:

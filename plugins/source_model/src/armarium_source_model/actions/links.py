@@ -84,10 +84,10 @@ def create(ctx: ActionContext, p: LinkCreate) -> dict[str, Any]:
 
 def _check_end(ctx: ActionContext, kind: str, identity: str) -> str | None:
     """That an end is there and may be written about; the page it stands on, if it stands on one."""
+    refuse_provisional(identity)
     if kind == "segment":
         return str(editable(ctx, identity, None).document_id)
     if kind in ("document", "note"):
-        refuse_provisional(identity)
         node = require_live(ctx.conn, identity)
         if kind == "note" and node.node_kind != "note":
             raise Invalid(

@@ -47,11 +47,12 @@ def match_between(conn: Connection, one: str, other: str) -> Row[Any] | None:
 _RIVAL = """
 SELECT 1 FROM segment_match m JOIN segment a ON a.id = m.from_segment_id JOIN segment b ON b.id = m.to_segment_id
 WHERE m.id <> :match AND m.state = 'accepted' AND m.withdrawn_at IS NULL
+AND a.deleted_at IS NULL AND b.deleted_at IS NULL
 AND (m.from_segment_id IN (:one, :other) OR m.to_segment_id IN (:one, :other))
 AND (SELECT count(*) FROM segment s WHERE s.id IN (:one, :other) AND s.pass_id IN (a.pass_id, b.pass_id)) = 2
 LIMIT 1
 """
-"""Another accepted match of one of two segments, between the same two passes."""
+"""Another accepted match of one of two segments, between live ones of the same two passes."""
 
 
 def is_one_to_one(conn: Connection, match: Row[Any]) -> bool:
