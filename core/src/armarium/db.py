@@ -18,6 +18,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool, QueuePool
 
 from armarium.errors import Conflict, ServiceError, Unavailable
+from armarium.turns import WriterQueue
 
 APPLICATION_ID = 0x41524D52
 """`ARMR`: says in the file's header whose database this is."""
@@ -48,7 +49,7 @@ class Database:
         self.path = path
         self.refusal: str | None = None
         """A sentence when steps are refused (triggers or history are not what the models say), else None."""
-        self._queue = threading.Lock()
+        self._queue = WriterQueue()
         self._pages = 0
         self._rows = 0
         self._checkpointing = threading.Lock()

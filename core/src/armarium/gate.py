@@ -28,6 +28,7 @@ from armarium.errors import (
     refused_by_disk,
 )
 from armarium.principals import Principal
+from armarium.turns import READING
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -42,7 +43,6 @@ OPEN_PATHS = frozenset({"/api/health", "/api/pair", "/api/pair/enroll", "/openap
 CREDENTIAL_PATH = "/api/auth/session"
 """Takes its credential from the header or from the body, and refuses where there is none."""
 
-READING = frozenset({"GET", "HEAD"})
 FORM_TYPES = ("text/plain", "application/x-www-form-urlencoded")
 """Types a foreign page can send without asking; no route takes them."""
 

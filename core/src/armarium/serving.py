@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import stat
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 CARD = "engine.json"
+SWITCH_SECONDS = 0.0005
+"""How long a Python thread may compute while others wait to. The usual 5 ms is paid at each statement and each answer
+that let another thread in, and a write makes some twenty statements with the writer in its hand."""
+
 SOCKET_PATH_LIMIT = 100
 """Bytes a Unix socket's path may have: systems take 104 to 108."""
 
@@ -190,6 +195,7 @@ def serve(
                 # What is loaded now stays: the collector need not walk it again and again (66 ms each time).
                 gc.collect()
                 gc.freeze()
+                sys.setswitchinterval(SWITCH_SECONDS)
                 write_private(path, json.dumps(asdict(card), indent=2) + "\n")
                 if on_ready is not None:
                     on_ready(card)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,11 @@ class Asker:
         self.app = app
         self.engine: Engine = app.state.engine
 
-    def __call__(
+    def __call__(self, method: str, path: str, **given: Any) -> Reply:
+        """Ask, and wait for the answer."""
+        return asyncio.run(self.later(method, path, **given))
+
+    def later(
         self,
         method: str,
         path: str,
@@ -59,7 +63,8 @@ class Asker:
         library: str | Path | None = None,
         client: tuple[str, int] | None = ("127.0.0.1", 50000),
         query: str = "",
-    ) -> Reply:
+    ) -> Coroutine[Any, Any, Reply]:
+        """The answer to come, for tests that ask several things at once."""
         sent = [] if host is None else [(b"host", host.encode("latin-1"))]
         if token is not None:
             sent.append((b"authorization", f"Bearer {token}".encode()))
@@ -91,7 +96,7 @@ class Asker:
             "server": ("127.0.0.1", 8765),
             "state": {},
         }
-        return asyncio.run(self._ask(scope, parts))
+        return self._ask(scope, parts)
 
     async def _ask(self, scope: dict[str, Any], parts: list[bytes]) -> Reply:
         waiting = list(parts)

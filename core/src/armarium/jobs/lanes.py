@@ -19,6 +19,7 @@ from armarium.jobs.execution import execute
 from armarium.jobs.kinds import LANES
 from armarium.jobs.queue import move_on
 from armarium.jobs.store import JobStore, Picked
+from armarium.turns import work_in_background
 
 if TYPE_CHECKING:
     from armarium.jobs.runner import JobRunner
@@ -71,6 +72,7 @@ class Crew:
 
     def _serve(self, lane: Lane) -> None:
         """One thread of a lane: pick up, run, write the end with the next pick; sleep when there is nothing."""
+        work_in_background()
         store: JobStore | None = None
         ended: list[tuple[Ended, Picked]] = []
         ended_at = 0.0
