@@ -30,7 +30,8 @@ def test_random_kills(tmp_path: Path, workload: str) -> None:
 @needs_compiler
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("workload", "stride"), [("SHELVES", "41"), ("IMPORT", "61"), ("TRANSFER", "61"), ("CUTS", "97")]
+    ("workload", "stride"),
+    [("SHELVES", "61"), ("FOLDING", "61"), ("IMPORT", "61"), ("TRANSFER", "61"), ("CUTS", "97")],
 )
 def test_kills_at_writes_syncs_and_renames(tmp_path: Path, workload: str, stride: str) -> None:
     proved(strike(f"workloads:{workload}", tmp_path, "--every", stride, env=HERE))
@@ -80,7 +81,7 @@ def test_a_thousand_kills(tmp_path: Path, workload: str) -> None:
 @needs_compiler
 @pytest.mark.soak
 @pytest.mark.timeout(0)
-@pytest.mark.parametrize("workload", ["SHELVES", "IMPORT", "TRANSFER", "CUTS"])
+@pytest.mark.parametrize("workload", ["SHELVES", "FOLDING", "IMPORT", "TRANSFER", "CUTS"])
 def test_a_kill_and_each_error_at_every_call(tmp_path: Path, workload: str) -> None:
     proved(strike(f"workloads:{workload}", tmp_path, "--every", "1", env=HERE))
     proved(strike(f"workloads:{workload}", tmp_path / "errors", "--errors", "1", env=HERE))

@@ -38,8 +38,9 @@ def cut(workload: str, folder: Path, cuts: int) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_a_power_cut_loses_no_acknowledged_write(tmp_path: Path) -> None:
-    report = cut("SHELVES", tmp_path, 6)
+@pytest.mark.parametrize("workload", ["SHELVES", "FOLDING"])
+def test_a_power_cut_loses_no_acknowledged_write(tmp_path: Path, workload: str) -> None:
+    report = cut(workload, tmp_path, 6)
     assert (report["kills"], report["faults"]) == (6, [])
 
 
@@ -50,6 +51,7 @@ def test_a_database_that_does_not_wait_for_the_disk_is_found_out(tmp_path: Path)
 
 @pytest.mark.soak
 @pytest.mark.timeout(0)
-def test_two_hundred_power_cuts(tmp_path: Path) -> None:
-    report = cut("SHELVES", tmp_path, 200)
+@pytest.mark.parametrize("workload", ["SHELVES", "FOLDING"])
+def test_two_hundred_power_cuts(tmp_path: Path, workload: str) -> None:
+    report = cut(workload, tmp_path, 200)
     assert (report["kills"], report["faults"]) == (200, [])

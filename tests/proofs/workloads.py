@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from armarium import db as database
 from armarium.actions import Outcome
 from armarium.actions.bus import Bus
 from armarium.db import Database
@@ -97,6 +98,15 @@ def _tried(engine: Engine, library: Library, folder: Path, say: Say) -> None:
 
 
 CARELESS = Workload(plugins=_careless_shelves, prepare=_nothing, work=_shelves, check=_shelves_whole)
+
+
+def _folding_shelves() -> list[Plugin]:
+    """The shelves over a database that folds its WAL in again and again, so that commits write over it."""
+    database.CHECKPOINT_PAGES = 40
+    return [shelf_plugin()]
+
+
+FOLDING = Workload(plugins=_folding_shelves, prepare=_nothing, work=_shelves, check=_shelves_whole)
 
 
 def _leaky_shelves() -> list[Plugin]:

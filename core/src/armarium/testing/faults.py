@@ -90,6 +90,9 @@ class Report:
 class Striker:
     """Runs one workload under strikes in *folder*."""
 
+    last_words_count = True
+    """Whether what the work says between the strike and its end was acknowledged."""
+
     def __init__(self, workload: Workload, folder: Path, *, seed: int = 0) -> None:
         self.workload = workload
         self.folder = folder
@@ -165,19 +168,20 @@ class Striker:
             finally:
                 os._exit(status)
         os.close(writer)
-        data = b""
+        data, struck = b"", False
         deadline = None if kill_after is None else began + kill_after
         while True:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
             ready, _, _ = select.select([reader], [], [], left)
             if not ready:
                 self.strike_down(child)
-                deadline = None
+                deadline, struck = None, True
                 continue
             chunk = os.read(reader, 65536)
             if not chunk:
                 break
-            data += chunk
+            if self.last_words_count or not struck:
+                data += chunk
         os.close(reader)
         _, status = os.waitpid(child, 0)
         # A word cut in the middle by the kill was not acknowledged.
