@@ -50,6 +50,11 @@ class Ground:
         self.engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
         return self.engine.libraries.get(place)
 
+    def work(self) -> None:
+        """Run what waits in the project, which a case may have let go."""
+        self.library = self.engine.libraries.get(self.library.path)
+        self.engine.jobs.run_until_idle(self.library, 60)
+
     def client(self) -> Iterator[TestClient]:
         yield from http_client(self.engine, self.library)
 
@@ -220,10 +225,10 @@ def one_case(ground: Ground, client: TestClient, chance: random.Random) -> list[
     if swap:
         with world.swapped(chance, at) as done:
             answer = TAKERS[name](client, ground, path)
-            ground.engine.jobs.run_until_idle(ground.library, 60)
+            ground.work()
     else:
         answer = TAKERS[name](client, ground, path)
-        ground.engine.jobs.run_until_idle(ground.library, 60)
+        ground.work()
     said = f"{name} {path!r} swapped {done} at {at}: {answer.status_code} {answer.text[:300]}"
     wrong = [f"reached {one}: {said}" for one in seen.reached]
     if answer.status_code >= 500:
@@ -244,7 +249,7 @@ def _settle(ground: Ground) -> None:
     for place in ground.world.inside.glob("*.library"):
         if place.stem not in ("Proof", "Other"):
             shutil.rmtree(place, ignore_errors=True)
-    ground.library = ground.engine.libraries.get(ground.world.inside / "Proof.library")
+    ground.library = ground.engine.libraries.get(ground.library.path)
 
 
 def faults(folder: Path, number: int, seed: int) -> list[str]:

@@ -126,6 +126,86 @@ def test_a_second_import_goes_behind_the_first(bring_in: Import, source: Path, l
     assert names_under(library, sources_of(library)) == ["b.jpg", "a.jpg"]
 
 
+def test_what_is_in_its_place_is_left_and_counted(
+    bring_in: Import, source: Path, library: Library, do: Run
+) -> None:
+    (source / "box" / "inner").mkdir(parents=True)
+    (source / "a.jpg").write_bytes(picture(grey=1))
+    (source / "box" / "b.jpg").write_bytes(picture(grey=2))
+    (source / "box" / "inner" / "c.jpg").write_bytes(picture(grey=3))
+    first = bring_in(folder=str(source))
+    assert (first["files"], first["already"]) == (3, 0)
+    again = bring_in(folder=str(source))
+    assert (again["files"], again["already"], again["documents"], again["refused_count"]) == (0, 3, 0, 0)
+    assert count(library, "document") == 6
+    # New ones come into the folders that are there; a changed file is another one, and so is one under another name.
+    (source / "box" / "inner" / "d.jpg").write_bytes(picture(grey=4))
+    (source / "box" / "b.jpg").write_bytes(picture(grey=5))
+    (source / "copy.jpg").write_bytes(picture(grey=1))
+    grown = bring_in(folder=str(source))
+    assert (grown["files"], grown["already"], grown["documents"]) == (3, 2, 3)
+    # What is in the Trash is not there; --again asks for everything.
+    ((a_jpg,),) = rows(library, "SELECT id FROM document WHERE name = 'a.jpg'")
+    do("document.delete", {"ids": [a_jpg]})
+    assert bring_in(folder=str(source))["files"] == 1
+    every = bring_in(folder=str(source), again=True)
+    assert (every["files"], every["already"]) == (5, 0)
+    assert rows(library, "SELECT count(*) FROM document WHERE name = 'inner'") == [(2,)]
+
+
+def test_the_pages_that_a_broken_off_import_did_not_come_to_are_added(
+    bring_in: Import, source: Path, library: Library, do: Run
+) -> None:
+    from PIL import Image
+
+    pages = [Image.new("L", (30, 20), n * 20) for n in range(5)]
+    pages[0].save(source / "roll.tif", save_all=True, append_images=pages[1:])
+    pages[0].save(source / "book.pdf", save_all=True, append_images=pages[1:3])
+    bring_in(folder=str(source))
+    whole = bring_in(folder=str(source))
+    assert (whole["files"], whole["already"], whole["documents"]) == (0, 2, 0)
+    # As after a kill whose job was cancelled: the file is there with some of its pages, which go for good.
+    lost = [
+        row[0]
+        for row in rows(library, "SELECT id FROM document WHERE doc_type = 'page' AND sequence IN (2, 4)")
+    ]
+    do("document.delete", {"ids": lost[:1]})
+    trashed = bring_in(folder=str(source))
+    assert (trashed["files"], trashed["already"], trashed["documents"]) == (0, 2, 0)
+    do("document.delete", {"ids": lost[1:]})
+    do("document.empty_trash", {})
+    mended = bring_in(folder=str(source))
+    assert (mended["files"], mended["already"], mended["documents"]) == (2, 0, 3)
+    for name, number in (("roll.tif", 5), ("book.pdf", 3)):
+        assert rows(
+            library,
+            "SELECT group_concat(sequence) FROM (SELECT p.sequence FROM document p JOIN document f"
+            " ON f.id = p.parent_id WHERE f.name = ? ORDER BY p.sequence)",
+            name,
+        ) == [(",".join(str(n + 1) for n in range(number)),)]
+    assert count(library, "document") == 11
+
+
+def test_what_a_second_import_brought_is_taken_back_alone(
+    bring_in: Import, source: Path, library: Library, engine: Engine
+) -> None:
+    (source / "a.jpg").write_bytes(picture(grey=1))
+    bring_in(folder=str(source))
+    (source / "b.jpg").write_bytes(picture(grey=2))
+    second = bring_in(folder=str(source))
+    steps = [
+        row[0]
+        for row in rows(
+            library,
+            "SELECT id FROM audit WHERE set_id = ? AND action_name = 'document.add_files'",
+            second["id"],
+        )
+    ]
+    engine.undo(library, steps, OWNER)
+    assert names_under(library, sources_of(library)) == ["a.jpg"]
+    assert bring_in(folder=str(source))["files"] == 1
+
+
 def test_a_tiff_of_several_pages_becomes_a_file_with_pages(
     bring_in: Import, source: Path, library: Library
 ) -> None:

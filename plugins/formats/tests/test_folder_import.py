@@ -94,15 +94,70 @@ def test_files_named_one_by_one_are_paired_too(engine: Engine, library: Library,
     assert found["passes"] == 1
 
 
-def test_a_second_import_of_the_folder_makes_its_own_passes(
+def brought(library: Library, job_id: str) -> dict[str, Any]:
+    """What an import's own job answered."""
+    found: dict[str, Any] = orjson.loads(rows(library, "SELECT result FROM job WHERE id = ?", job_id)[0][0])
+    return found
+
+
+def test_a_second_import_of_the_folder_brings_only_what_is_new(
+    engine: Engine, library: Library, tmp_path: Path
+) -> None:
+    box = tmp_path / "box"
+    laid(
+        box,
+        {"1.png": picture(), "1.xml": page("1.png"), "odd.png": picture(80, 60), "z.xml": page("", 80, 60)},
+    )
+    laid(box / "deep", {"2.png": picture(grey=7), "page/2.xml": page("2.png")})
+    first, layouts_first = bring_in(engine, library, folder=str(box))
+    assert tuple(brought(library, first)[key] for key in ("files", "already")) == (3, 0)
+    assert (layouts_first["passes"], layouts_first["already"]) == (3, 0)
+    second, layouts_second = bring_in(engine, library, folder=str(box))
+    assert tuple(brought(library, second)[key] for key in ("files", "already", "documents")) == (0, 3, 0)
+    assert (layouts_second["passes"], layouts_second["already"]) == (0, 3)
+    assert (layouts_second["refused"], layouts_second["unpaired"]) == ([], [])
+    # The folder grows: a picture, its layout, and another layout of a picture that is there; and it is moved.
+    laid(box, {"3.png": picture(grey=3), "3.xml": page("3.png")})
+    laid(box / "deep", {"alto/2.xml": page("2.png", text="again")})
+    box.rename(tmp_path / "moved")
+    third, layouts_third = bring_in(engine, library, folder=str(tmp_path / "moved"))
+    assert tuple(brought(library, third)[key] for key in ("files", "already")) == (1, 3)
+    assert (layouts_third["passes"], layouts_third["already"]) == (2, 3)
+    assert rows(library, "SELECT count(*) FROM document WHERE doc_type = 'folder' AND name = 'deep'") == [
+        (1,)
+    ]
+    assert rows(library, "SELECT count(*), count(DISTINCT document_id) FROM segment_pass") == [(5, 4)]
+
+
+def test_a_second_import_with_again_makes_its_own_passes(
     engine: Engine, library: Library, tmp_path: Path
 ) -> None:
     laid(tmp_path / "box", {"1.png": picture(), "1.xml": page("1.png")})
     bring_in(engine, library, folder=str(tmp_path / "box"))
-    bring_in(engine, library, folder=str(tmp_path / "box"))
+    bring_in(engine, library, folder=str(tmp_path / "box"), again=True)
     assert rows(
         library, "SELECT count(*), count(DISTINCT document_id) FROM segment_pass WHERE deleted_at IS NULL"
     ) == [(2, 2)]
+
+
+def test_a_folder_imported_into_two_places_has_its_layouts_in_both(
+    engine: Engine, library: Library, tmp_path: Path
+) -> None:
+    laid(tmp_path / "box", {"1.png": picture(), "1.xml": page("1.png")})
+    folders = [
+        (engine.run(library, "document.create", {"name": name}, LOCAL_OWNER).result or {})["id"]
+        for name in "ab"
+    ]
+    for parent in folders:
+        bring_in(engine, library, folder=str(tmp_path / "box"), parent_id=parent)
+    laid(tmp_path / "box", {"1.alto": page("1.png", text="new")})
+    _, layouts_made = bring_in(engine, library, folder=str(tmp_path / "box"), parent_id=folders[0])
+    assert (layouts_made["passes"], layouts_made["already"]) == (1, 1)
+    assert rows(
+        library,
+        "SELECT d.parent_id, count(*) FROM segment_pass p JOIN document d ON d.id = p.document_id"
+        " GROUP BY 1 ORDER BY 2",
+    ) == [(folders[1], 1), (folders[0], 2)]
 
 
 @pytest.mark.parametrize("calls", range(24))

@@ -74,6 +74,7 @@ def start_import(ctx: ActionContext, p: ImportParams) -> dict[str, Any]:
             "parent_id": parent.id,
             "recursive": p.recursive,
             "format": p.format,
+            "again": p.again,
         },
         title=title,
         subject={"kind": "document", "id": parent.id},

@@ -83,9 +83,11 @@ def import_(
             help="Of a layout file for a page: which of its pages it is; left out: the first.",
         ),
     ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Also what is there already, once more.")] = False,
 ) -> None:
     """Copy pages into the project, and the layout files beside them into the pages they are of.
 
+    What is in its place already (the same name and bytes in the same folder) is left as it is and counted.
     With --into PAGE: read layout files into a page that is there, each as a pass of its own.
     """
     for path in paths:
@@ -95,6 +97,8 @@ def import_(
     body: dict[str, Any] = {"recursive": recursive, **({"parent_id": into} if into else {})}
     if format_name is not None:
         body["format"] = format_name
+    if again:
+        body["again"] = True
     if len(places) == 1 and Path(places[0]).is_dir():
         body["folder"] = places[0]
     else:
@@ -112,10 +116,13 @@ def import_(
         layouts = [result_of(session, child["id"]) for child in children if child["kind"] == "ingest-layouts"]
 
     def words() -> None:
-        typer.echo(f"Imported {plural(outcome.get('files', 0), 'file')}.")
+        typer.echo(f"Imported {plural(outcome.get('files', 0), 'file')}{_there(outcome)}.")
         name_each("not imported", outcome, "refused", lambda one: f"{one['file']}: {one['why']}")
         for found in layouts:
-            typer.echo(f"Read {plural(found.get('passes', 0), 'layout file')} into the pages they are of.")
+            typer.echo(
+                f"Read {plural(found.get('passes', 0), 'layout file')} into the pages they are of"
+                f"{_there(found)}."
+            )
             name_each("not paired", found, "unpaired", lambda one: f"{one['file']}: {one['why']}")
             name_each("not read", found, "refused", lambda one: f"{one['file']}: {one['why']}")
         if not layouts:
@@ -123,6 +130,12 @@ def import_(
 
     found = {"job_id": started["job_id"], "set_id": started.get("set_id"), **outcome}
     answer({**found, **({"layouts": layouts[0]} if layouts else {})}, words)
+
+
+def _there(outcome: dict[str, Any]) -> str:
+    """How many an import found in their place, to stand behind how many it brought."""
+    already = outcome.get("already", 0)
+    return f"; {already} {'was' if already == 1 else 'were'} there already" if already else ""
 
 
 def ls(

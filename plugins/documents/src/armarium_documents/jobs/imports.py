@@ -17,6 +17,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 from armarium.api import Invalid, JobContext, JobKind, NotFound, ServiceError, new_id
 from armarium_documents.intake import file_node, page_node
+from armarium_documents.jobs.present import Place, There
 from armarium_documents.pictures import SourceFile, picture_page, take_in
 from armarium_documents.scan import (
     LAYOUT_SUFFIXES,
@@ -56,6 +57,8 @@ class Progress:
     """A file of several pages that is partly pictured: {source, node_id, next_page, position}."""
     files: int = 0
     documents: int = 0
+    already: int = 0
+    """Files that were in their place before this import."""
     refused: list[dict[str, str]] = field(default_factory=list)
     refused_count: int = 0
     left: list[str] = field(default_factory=list)
@@ -77,6 +80,7 @@ class Import:
         self.seen = 0
         self.max_pixels = ctx.engine.settings.max_image_pixels
         self.root = Path(self.args.folder) if self.args.folder is not None else None
+        self.place = Place(ctx.library, self.args.parent_id, ctx.job_id, again=self.args.again)
         # Who reads the files beside the pictures is another family's matter: its job belongs to this stage.
         self.readers = ctx.engine.kinds.of_stage(TEXT_LAYERS)
         self.left = LAYOUT_SUFFIXES | TEXT_SUFFIXES if self.readers else LAYOUT_SUFFIXES
@@ -109,6 +113,7 @@ class Import:
         return {
             "files": kept.files,
             "documents": kept.documents,
+            "already": kept.already,
             "refused": kept.refused,
             "refused_count": kept.refused_count,
             "left": kept.left,
@@ -142,7 +147,7 @@ class Import:
         )
 
     def _done(self) -> int:
-        return self.kept.files + self.kept.refused_count
+        return self.kept.files + self.kept.already + self.kept.refused_count
 
     def _tell(self, done: int, total: int) -> None:
         self.seen = max(total, 1)
@@ -164,6 +169,10 @@ class Import:
     def _import(self, found: Found) -> None:
         try:
             name = clean_name(found.position[-1])
+            there = self.place.holds(found.position[:-1], name, found.source)
+            if there is not None and there.pages is None:
+                self.kept.already += 1
+                return
             source = take_in(self.ctx.library, found.source, max_pixels=self.max_pixels)
         except ValueError as error:
             self._refuse("/".join(found.position), f"Its name cannot be used: {error}.")
@@ -173,6 +182,9 @@ class Import:
             return
         except OSError as error:
             self._refuse("/".join(found.position), f"It cannot be read: {error.strerror or error}.")
+            return
+        if there is not None:
+            self._picture_missing(found.position, name, there, source)
             return
         parent_id = self._folder_of(found.position[:-1])
         node_id = new_id()
@@ -191,20 +203,42 @@ class Import:
             same += 1
         del kept[same:]
         parent_id = kept[-1][1] if kept else self.args.parent_id
-        for name in wanted[same:]:
-            folder_id = new_id()
-            self.nodes.append(
-                {"id": folder_id, "parent_id": parent_id, "doc_type": "folder", "name": clean_name(name)}
-            )
+        for number, name in enumerate(wanted[same:], same + 1):
+            folder_id = self.place.folder(names[:number])
+            if folder_id is None:
+                folder_id = new_id()
+                self.nodes.append(
+                    {"id": folder_id, "parent_id": parent_id, "doc_type": "folder", "name": clean_name(name)}
+                )
             kept.append([name, folder_id])
             parent_id = folder_id
         return parent_id
 
+    def _picture_missing(self, position: Position, name: str, there: There, source: SourceFile) -> None:
+        """The file is there: add the pages that an import which was broken off did not come to."""
+        before = self.kept.documents + len(self.nodes)
+        self._picture_pages(position, name, there.id, source, 0, there.pages or frozenset())
+        if self.kept.documents + len(self.nodes) > before:
+            self.kept.files += 1
+        else:
+            self.kept.already += 1
+
     def _picture_pages(
-        self, position: Position, name: str, node_id: str, source: SourceFile, start: int
+        self,
+        position: Position,
+        name: str,
+        node_id: str,
+        source: SourceFile,
+        start: int,
+        there: frozenset[int] = frozenset(),
     ) -> None:
-        """Add a page node with its picture for each page of a file, from *start* on; a batch may end between two."""
+        """Add a page node with its picture for each page of a file, from *start* on; a batch may end between two.
+
+        *there*: the numbers of pages, from 1, that the file has already.
+        """
         for index in range(start, source.pages):
+            if index + 1 in there:
+                continue
             try:
                 page = picture_page(self.ctx.library, source, index, max_pixels=self.max_pixels)
             except Invalid as refusal:
@@ -217,6 +251,7 @@ class Import:
                     "name": name,
                     "node_id": node_id,
                     "next_page": index + 1,
+                    "there": sorted(there),
                 }
             self.nodes.append(page_node(node_id, index, page))
             self._commit_when_full()
@@ -227,7 +262,8 @@ class Import:
         assert half is not None
         position: Position = tuple(half["position"])
         source = SourceFile(**half["source"])
-        self._picture_pages(position, half["name"], half["node_id"], source, half["next_page"])
+        there = frozenset(half.get("there", ()))
+        self._picture_pages(position, half["name"], half["node_id"], source, half["next_page"], there)
         self._move_past(Found("file", position, Path(half["name"])))
 
     def _commit_when_full(self) -> None:

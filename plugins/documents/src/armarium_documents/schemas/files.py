@@ -176,6 +176,8 @@ class ImportParams(Params):
     recursive: bool = True
     format: Annotated[str, Field(min_length=1, max_length=100)] | None = None
     """Of the layout files beside the pictures; left out: each is recognised by its content."""
+    again: bool = False
+    """Also what is in its place already: the same bytes of the same name in the same folder of the target."""
 
     @model_validator(mode="after")
     def _something(self) -> ImportParams:
@@ -208,6 +210,7 @@ class ImportJobArgs(Message):
     parent_id: str
     recursive: bool = True
     format: str | None = None
+    again: bool = False
 
 
 class ThumbnailJobArgs(Message):

@@ -14,16 +14,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from armarium.api import JobContext, JobKind, Message, ServiceError, json_text, open_plain, raw_of
-from armarium_documents.api import (
-    LAYOUT_SUFFIXES,
-    TEXT_SUFFIXES,
-    Found,
-    named_files,
-    walk_folder,
-)
+from armarium.api import JobContext, JobKind, Message, ServiceError, open_plain, raw_of
+from armarium_documents.api import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, named_files, walk_folder
 from armarium_formats.actions.importing import make_ready
-from armarium_formats.batches.brought import brought_in
+from armarium_formats.batches.brought import brought_in, known_among
 from armarium_formats.batches.names import Folder, is_companion
 from armarium_formats.batches.pairing import Alone, Pair, PictureFile, Pictures, pair_by_size
 from armarium_formats.batches.staging import as_layout, page_place, paired_by_size, read_layout, said
@@ -149,13 +143,14 @@ class Layouts:
 
     def _reading_ahead(self) -> Ahead:
         """Of nothing where files need others to be read, or a format was asked for."""
-        if self.companions or self.args.format is not None:
-            return Ahead(self.ctx, [])
-        asked = []
-        for folder, name, path in self.files:
+
+        def asked(number: int) -> Asked:
+            folder, name, path = self.files[number]
             hint = self.pictures.hint(folder, name)
-            asked.append(Asked(path, name, None if hint is None else hint.size))
-        return Ahead(self.ctx, asked)
+            return Asked(path, name, None if hint is None else hint.size)
+
+        alone = not self.companions and self.args.format is None
+        return Ahead(self.ctx, len(self.files) if alone else 0, asked)
 
     def _walk(self) -> Iterator[Found]:
         if self.root is None:
@@ -174,9 +169,12 @@ class Layouts:
             # It is told when its turn comes.
             return None
 
-    def _was_there(self, known: object) -> bool:
-        """Whether the pass that a file is already was there before this import."""
-        return isinstance(known, tuple) and str(known[0]) < self.args.set_id
+    def _read_before(self, digest: str) -> bool:
+        """Whether a file that no name pairs is a pass of one of these pictures since an earlier import."""
+        with self.ctx.library.db.read_raw() as raw:
+            return not self.args.again and known_among(
+                raw, digest, (one.key for one in self.pictures.items), self.args.set_id
+            )
 
     def _file(self, folder: Folder, name: str, path: Path) -> None:
         """Read one file and import what of it is paired; the rest waits or is told why."""
@@ -227,6 +225,8 @@ class Layouts:
             place = said(page_place(layout, result.page))
             if isinstance(result, Pair):
                 self._import(place, name, opened, data, result)
+            elif self._read_before(opened.digest):
+                self.kept.already += 1
             elif result.size is None:
                 self._alone(place, result.why)
             else:
@@ -256,17 +256,14 @@ class Layouts:
         with self.ctx.library.db.read() as conn:
             picture = picture_of(conn, document_id)
             known = pass_of_file(conn, document_id, params.digest)
+        if known is not None and not self.args.again and known[0] < self.args.set_id:
+            self.kept.already += 1
+            return
         try:
             if known is not None:
                 raise AlreadyAPass(params.filename, *known)
             with collector_waits():
                 params.make_ready_for(picture, make_ready(opened, picture, params.pages, pair.notes))
-        except AlreadyAPass as refusal:
-            if not self.args.again and self._was_there(known):
-                self.kept.already += 1
-            else:
-                self._refuse(place, refusal.detail)
-            return
         except ServiceError as refusal:
             self._refuse(place, refusal.detail)
             return

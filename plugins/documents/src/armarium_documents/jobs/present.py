@@ -1,0 +1,90 @@
+"""What of an import is in its place already: folders by their names, files by their name and bytes (part A 4.6).
+
+A place is the path of names below the folder that is imported into. Only what is live and was there before the import
+was asked for counts; what lies in the Trash does not, so that importing a file again brings it back as a new one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from armarium.api import Library, open_plain
+from armarium_documents.schemas.fields import clean_name
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class There:
+    """A file that is in its place: its node and the numbers of its pages, None for a file that has none."""
+
+    id: str
+    pages: frozenset[int] | None
+
+
+class Place:
+    """The folder of a project that is imported into, as it was when the import was asked for.
+
+    `before` is the import's own id: ids tell their time, so what has a smaller one was there before.
+    """
+
+    def __init__(self, library: Library, parent_id: str, before: str, *, again: bool) -> None:
+        self.library, self.before, self.again = library, before, again
+        self._folders: dict[tuple[str, ...], str | None] = {(): parent_id}
+
+    def folder(self, names: tuple[str, ...]) -> str | None:
+        """The folder at this place, None where there is none (or all is to come in again): the oldest of its name."""
+        if names not in self._folders:
+            above = self.folder(names[:-1])
+            self._folders[names] = None if above is None or self.again else self._find(above, names[-1])
+        return self._folders[names]
+
+    def _find(self, parent_id: str, name: str) -> str | None:
+        with self.library.db.read_raw() as raw:
+            row = raw.execute(
+                "SELECT id FROM document WHERE parent_id = ? AND deleted_at IS NULL AND name = ?"
+                " AND doc_type = 'folder' AND id < ? ORDER BY id LIMIT 1",
+                (parent_id, clean_name(name), self.before),
+            ).fetchone()
+        return row[0] if row else None
+
+    def holds(self, names: tuple[str, ...], name: str, path: Path) -> There | None:
+        """The file called *name* at this place when it has the bytes of the one at *path*; what opening *path* raises.
+
+        The bytes are read only where there is a file of that name. A page in the Trash counts as there: whoever put it
+        there did not want it, and the Trash gives it back.
+        """
+        parent_id = None if self.again else self.folder(names)
+        if parent_id is None:
+            return None
+        with self.library.db.read_raw() as raw:
+            found = raw.execute(
+                "SELECT id, json_extract(metadata, '$.checksum'), json_extract(metadata, '$.page_count')"
+                " FROM document WHERE parent_id = ? AND deleted_at IS NULL AND name = ? AND doc_type = 'file'"
+                " AND id < ? ORDER BY id",
+                (parent_id, name, self.before),
+            ).fetchall()
+            if not found:
+                return None
+            digest = _digest(path)
+            for identity, checksum, page_count in found:
+                if checksum != digest:
+                    continue
+                if page_count is None:
+                    return There(identity, None)
+                pages = raw.execute(
+                    "SELECT sequence FROM document WHERE parent_id = ? AND doc_type = 'page'", (identity,)
+                )
+                numbers = frozenset(number for (number,) in pages)
+                return There(identity, None if len(numbers) >= page_count else numbers)
+        return None
+
+
+def _digest(path: Path) -> str:
+    found = hashlib.sha256()
+    with open_plain(path) as file:
+        while chunk := file.read(_CHUNK):
+            found.update(chunk)
+    return found.hexdigest()

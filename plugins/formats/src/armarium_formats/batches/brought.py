@@ -1,0 +1,78 @@
+"""Which documents the pictures of an import are: those in their place below the folder that was imported into."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import replace
+
+from armarium.api import json_text
+from armarium_documents.api import Found, clean_name
+from armarium_formats.batches.names import Folder, plain
+from armarium_formats.batches.pairing import PictureFile
+
+Place = tuple[str, ...]
+
+
+def brought_in(
+    raw: sqlite3.Connection, parent_id: str, files: Iterable[tuple[Found, Folder]]
+) -> list[PictureFile]:
+    """The documents that *files* are, each with the folder that pairing sees it in; one that did not come in has none.
+
+    A document in a file's place is it when it came from the file's path, else when it is called like it; of several,
+    the newest.
+    """
+    found: list[PictureFile] = []
+    folders: dict[Place, list[str]] = {(): [parent_id]}
+    inside: dict[Place, dict[str, PictureFile]] = {}
+    for file, folder in files:
+        place = file.position[:-1]
+        if place not in inside:
+            inside[place] = _pictures_in(raw, _folders_at(raw, place, folders))
+        there = inside[place]
+        picture = there.get(str(file.path)) or there.get(plain(file.position[-1]))
+        if picture is not None:
+            found.append(replace(picture, folder=folder, name=file.path.name))
+    return found
+
+
+def known_among(raw: sqlite3.Connection, digest: str, pictures: Iterable[str], before: str) -> bool:
+    """Whether the bytes of this digest are a live pass of one of *pictures* that was made before the step *before*."""
+    rows = raw.execute(
+        "SELECT document_id FROM segment_pass WHERE import_checksum = ? AND deleted_at IS NULL AND id < ?",
+        (digest, before),
+    ).fetchall()
+    return bool(rows) and not {row[0] for row in rows}.isdisjoint(pictures)
+
+
+def _folders_at(raw: sqlite3.Connection, names: Place, known: dict[Place, list[str]]) -> list[str]:
+    """The live folders at this place: several where folders of a name stand side by side."""
+    if names not in known:
+        known[names] = [
+            row[0]
+            for row in raw.execute(
+                "SELECT id FROM document WHERE parent_id IN (SELECT value FROM json_each(?))"
+                " AND deleted_at IS NULL AND doc_type = 'folder' AND name = ?",
+                (json_text(_folders_at(raw, names[:-1], known)), clean_name(names[-1])),
+            )
+        ]
+    return known[names]
+
+
+def _pictures_in(raw: sqlite3.Connection, folders: list[str]) -> dict[str, PictureFile]:
+    """The pictures in these folders by their names and by the paths they came from; the newest of those alike."""
+    rows = raw.execute(
+        "SELECT d.name, d.path, d.id, json_extract(d.metadata, '$.width'), json_extract(d.metadata, '$.height'),"
+        " (SELECT count(*) FROM document p WHERE p.parent_id = d.id AND p.doc_type = 'page'"
+        "  AND p.deleted_at IS NULL)"
+        " FROM document d WHERE d.parent_id IN (SELECT value FROM json_each(?)) AND d.deleted_at IS NULL"
+        " AND d.doc_type = 'file' ORDER BY d.id",
+        (json_text(folders),),
+    )
+    found: dict[str, PictureFile] = {}
+    for name, path, identity, width, height, pages in rows:
+        picture = PictureFile(identity, (), name, (width, height) if width and height else None, pages)
+        found[plain(name)] = picture
+        if path is not None:
+            found[path] = picture
+    return found
