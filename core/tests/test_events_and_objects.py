@@ -10,7 +10,7 @@ import pytest
 
 from armarium import objects as objects_module
 from armarium.errors import NotFound, Unavailable
-from armarium.events import KEPT, ChangeStream
+from armarium.events import KEPT, KEPT_IDS, ChangeStream
 from armarium.objects import ObjectStore
 
 
@@ -49,6 +49,20 @@ def test_too_far_behind_gets_a_resync() -> None:
         stream.publish("change", {"n": number})
     assert [event.kind for event in collect(stream, start, 1)] == ["resync"]
     assert len(stream.since(stream.seq - KEPT) or []) == KEPT
+
+
+def test_events_that_name_very_much_are_kept_for_a_shorter_while() -> None:
+    stream = ChangeStream()
+    start = stream.seq
+    for _ in range(5):
+        stream.publish("change", {"segment_ids": ["id"] * (KEPT_IDS // 3)})
+    assert [event.kind for event in collect(stream, start, 1)] == ["resync"]
+    assert len(stream.since(stream.seq - 3) or []) == 3
+    stream.publish("change", {"segment_ids": ["id"] * (KEPT_IDS + 1)})
+    assert [event.seq for event in stream.since(stream.seq - 1) or []] == [stream.seq], (
+        "the newest always stays"
+    )
+    assert stream.since(stream.seq - 2) is None
 
 
 def test_closing_ends_every_subscription() -> None:

@@ -149,8 +149,7 @@ class Layouts:
             hint = self.pictures.hint(folder, name)
             return Asked(path, name, None if hint is None else hint.size)
 
-        alone = not self.companions and self.args.format is None
-        return Ahead(self.ctx, len(self.files) if alone else 0, asked)
+        return Ahead(self.ctx, 0 if self.companions or self.args.format else len(self.files), asked)
 
     def _walk(self) -> Iterator[Found]:
         if self.root is None:

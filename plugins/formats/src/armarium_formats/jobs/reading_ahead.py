@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from importlib.metadata import entry_points
@@ -106,16 +106,17 @@ def _whole_name(kind: type) -> str:
 class Ahead:
     """The import's side: files are asked for in their order and taken when they are there, never waited for."""
 
-    def __init__(self, ctx: JobContext, files: Sequence[Asked]) -> None:
+    def __init__(self, ctx: JobContext, files: int, asked: Callable[[int], Asked]) -> None:
         self.ctx = ctx
         self.files = files
+        self.asked = asked
         self.calls: list[tuple[int, Future[list[_Read | None]]]] = []
         self.read: dict[int, _Read | None] = {}
         self.next = 0
         """The first file that was not asked for."""
         self.driver: FormatDriver | None = None
         self.hand: ThreadPoolExecutor | None = None
-        if len(files) >= LEAST_FILES and _cores() > 1:
+        if files >= LEAST_FILES and _cores() > 1:
             self.hand = ThreadPoolExecutor(1, "read-ahead")
             self.start = self.hand.submit(ctx.call_worker, None, WORKER, "hello", {})
 
@@ -128,8 +129,9 @@ class Ahead:
         found = self.read.pop(number, None)
         if found is None:
             return None
-        name = self.files[number].name
-        return Opened(self.driver, name, found.digest, [found.page], found.placed), found.data
+        return Opened(
+            self.driver, self.asked(number).name, found.digest, [found.page], found.placed
+        ), found.data
 
     def is_of(self, driver: FormatDriver) -> None:
         """The driver of the file that was read last: the next ones are read ahead with it."""
@@ -163,7 +165,7 @@ class Ahead:
         while self.hand is not None and len(self.calls) < CALLS:
             # What the import will have come to by itself is not asked for.
             start = max(self.next, number + 1)
-            asked = self.files[start : start + AT_ONCE]
+            asked = [self.asked(one) for one in range(start, min(start + AT_ONCE, self.files))]
             if not asked:
                 return
             self.next = start + len(asked)
