@@ -1,0 +1,109 @@
+"""What an import refuses that is rare: odd PDFs, places that cannot be looked at, a project without Sources."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from documents_ground import Run, picture, rows
+from sqlalchemy import create_engine
+
+from armarium.api import Conflict, Engine, Invalid, Library
+from armarium_documents import pictures
+from armarium_documents.models import metadata
+from armarium_documents.queries.tree import sources_folder
+
+
+def pdf(*sizes: tuple[float, float]) -> bytes:
+    """A PDF with an empty page of each of *sizes* (points)."""
+    kids = " ".join(f"{number} 0 R" for number in range(3, 3 + len(sizes)))
+    bodies = ["<</Type/Catalog/Pages 2 0 R>>", f"<</Type/Pages/Kids[{kids}]/Count {len(sizes)}>>"]
+    bodies += [f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 {wide} {high}]>>" for wide, high in sizes]
+    data, places = b"%PDF-1.4\n", []
+    for number, body in enumerate(bodies, start=1):
+        places.append(len(data))
+        data += f"{number} 0 obj{body}endobj\n".encode()
+    start = len(data)
+    entries = "".join(f"{place:010} 00000 n \n" for place in places)
+    data += f"xref\n0 {len(places) + 1}\n0000000000 65535 f \n{entries}".encode()
+    return data + f"trailer<</Size {len(places) + 1}/Root 1 0 R>>\nstartxref\n{start}\n%%EOF".encode()
+
+
+def refused(engine: Engine, library: Library, do: Run, source: Path) -> dict[str, str]:
+    """Each file of *source* that an import refuses, with the reason."""
+    import orjson
+
+    job_id = do("document.import", {"folder": str(source)})["job_id"]
+    engine.jobs.run_until_idle(library)
+    ((result,),) = rows(library, "SELECT result FROM job WHERE id = ?", job_id)
+    return {entry["file"]: entry["why"] for entry in orjson.loads(result)["refused"]}
+
+
+def test_a_pdf_without_pages_and_one_with_too_many(
+    engine: Engine, library: Library, do: Run, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pypdfium2
+
+    (source / "none.pdf").write_bytes(pdf((72, 72)))
+    with monkeypatch.context() as patch:
+        # pdfium itself takes a PDF without pages for a damaged one.
+        patch.setattr(pypdfium2.PdfDocument, "__len__", lambda _: 0)
+        assert "PDF without pages" in refused(engine, library, do, source)["none.pdf"]
+    (source / "none.pdf").unlink()
+    monkeypatch.setattr(pictures, "MAX_PAGES", 2)
+    (source / "three.pdf").write_bytes(pdf((72, 72), (72, 72), (72, 72)))
+    (source / "two.pdf").write_bytes(pdf((72, 72), (72, 72)))
+    why = refused(engine, library, do, source)
+    assert sorted(why) == ["three.pdf"]
+    assert "has 3 pages; at most 2 are imported from one file. Split it." in why["three.pdf"]
+
+
+def test_a_page_of_a_pdf_that_has_no_extent_or_cannot_be_pictured(
+    engine: Engine, library: Library, do: Run, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pypdfium2
+
+    (source / "good.pdf").write_bytes(pdf((72, 72)))
+    with monkeypatch.context() as patch:
+        # pdfium itself gives a page without a size that of a letter.
+        patch.setattr(pypdfium2.PdfPage, "get_size", lambda _: (0.0, 72.0))
+        assert "Page 1 has no extent" in refused(engine, library, do, source)["good.pdf, page 1"]
+
+    def render(*_: Any, **__: Any) -> None:
+        raise pypdfium2.PdfiumError("out of ink")
+
+    monkeypatch.setattr(pypdfium2.PdfPage, "render", render)
+    (source / "good.pdf").write_bytes(pdf((72, 80)))
+    assert "Page 1 cannot be pictured: out of ink" in refused(engine, library, do, source)["good.pdf, page 1"]
+    assert rows(library, "SELECT count(*) FROM document WHERE doc_type = 'page'") == [(0,)]
+
+
+def test_a_folder_that_vanished_before_the_job_came_to_it(
+    engine: Engine, library: Library, do: Run, source: Path
+) -> None:
+    (source / "1.jpg").write_bytes(picture())
+    job_id = do("document.import", {"folder": str(source)})["job_id"]
+    shutil.rmtree(source)
+    engine.jobs.run_until_idle(library)
+    ((state, reason),) = rows(library, "SELECT state, reason FROM job WHERE id = ?", job_id)
+    assert state == "failed"
+    assert "The folder pages is not there any more; what was imported before stays." in reason
+
+
+def test_a_place_that_cannot_be_looked_at(do: Run, source: Path) -> None:
+    loop = source / "loop"
+    loop.symlink_to(loop)
+    for given in (str(loop), f"{source}/{'long' * 100}"):
+        with pytest.raises(Invalid, match="cannot be read") as found:
+            do("document.import", {"paths": [given]})
+        assert found.value.code == "bad_path"
+
+
+def test_a_project_that_has_no_folder_sources() -> None:
+    bare = create_engine("sqlite://")
+    metadata.create_all(bare)
+    with bare.connect() as conn, pytest.raises(Conflict, match="has no folder Sources") as found:
+        sources_folder(conn)
+    assert found.value.code == "no_sources_folder"
