@@ -3,7 +3,8 @@
 Usage: kill_jobs.py FOLDER SEED SYSTEMATIC RANDOM [MUTANT]. A process is forked for each kill (the imports are paid once).
 SYSTEMATIC kills come right before or right after the N-th commit, RANDOM ones after a random time. Then the jobs
 are run to their end and every effect is counted. Prints one JSON object. MUTANT plants a fault that must show:
-`apart` keeps the checkpoint in a transaction of its own, `lost` takes up nothing that was found running.
+`apart` keeps the checkpoint in a transaction of its own, `lost` takes up nothing that was found running. With
+the clock shim preloaded, the clock jumps up to ten years to and fro while the jobs run.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import os
 import random
 import signal
+import struct
 import sys
 import threading
 import time
@@ -22,6 +24,7 @@ from typing import Any
 
 from armarium.db import Database
 from armarium.engine import Engine
+from armarium.jobs import decisions
 from armarium.jobs.queue import NewJob, enqueue_many
 from armarium.principals import LOCAL_OWNER
 from armarium.settings import Settings
@@ -126,9 +129,33 @@ def _failed_trees(library: Any) -> list[str]:
         return [r[0] for r in raw.execute("SELECT id FROM job WHERE state = 'failed'")]
 
 
+TEN_YEARS = 10 * 365 * 86_400
+JUMPS = (0, TEN_YEARS, -TEN_YEARS, 3600, -90, 400 * 86_400)
+
+
+@contextmanager
+def clock_jumping(chance: random.Random) -> Iterator[None]:
+    """Move the clock again and again, from a process of its own: one without threads can be forked."""
+    if "CLOCK_SHIM_FILE" not in os.environ:
+        yield
+        return
+    # Finished jobs are tidied away after thirty days of that clock; here each is still to be counted.
+    decisions.KEEP_DAYS = 100 * 365
+    pid = os.fork()
+    if pid == 0:
+        with open(os.environ["CLOCK_SHIM_FILE"], "r+b", buffering=0) as file:
+            while True:
+                os.pwrite(file.fileno(), struct.pack("q", chance.choice(JUMPS)), 0)
+                time.sleep(chance.uniform(0.005, 0.1))
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
 def plant(mutant: str) -> None:
     """Break what the test is to prove."""
-    from armarium.jobs import decisions
     from armarium.jobs.context import JobContext
 
     if mutant == "apart":
@@ -163,16 +190,18 @@ def main() -> None:
     ]
     points += [("random", chance.uniform(0.02, 0.25)) for _ in range(at_random)]
     killed = 0
-    for point in points:
-        pid = os.fork()
-        if pid == 0:
-            try:
-                run_and_die(folder, point)
-            finally:
-                os._exit(0)
-        _, status = os.waitpid(pid, 0)
-        killed += os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
-    print(json.dumps({"killed": killed, **finish(folder)}))
+    with clock_jumping(chance):
+        for point in points:
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    run_and_die(folder, point)
+                finally:
+                    os._exit(0)
+            _, status = os.waitpid(pid, 0)
+            killed += os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+        ended = finish(folder)
+    print(json.dumps({"killed": killed, **ended}))
 
 
 if __name__ == "__main__":

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from armarium.testing.shim import CLOCK_SHIM, build_shim, compiler
+
 SCRIPT = Path(__file__).with_name("kill_jobs.py")
+needs_compiler = pytest.mark.skipif(
+    compiler() is None, reason="no C compiler here: the clock cannot be moved"
+)
 
 
 def killed(
-    folder: Path, seed: int, systematic: int, at_random: int, timeout: float, mutant: str = ""
+    folder: Path, seed: int, systematic: int, at_random: int, timeout: float, mutant: str = "", **env: str
 ) -> dict[str, object]:
     done = subprocess.run(
         [sys.executable, str(SCRIPT), str(folder), str(seed), str(systematic), str(at_random), mutant],
@@ -21,6 +27,7 @@ def killed(
         text=True,
         timeout=timeout,
         check=False,
+        env={**os.environ, **env},
     )
     assert done.returncode == 0, done.stderr[-3000:]
     answer: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
@@ -50,6 +57,30 @@ def test_the_harness_notices_a_planted_fault(tmp_path: Path, mutant: str) -> Non
     )
     with pytest.raises(AssertionError):
         check(answer)
+
+
+def with_a_jumping_clock(folder: Path, seed: int, systematic: int, at_random: int) -> dict[str, object]:
+    moved = folder / "moved"
+    moved.write_bytes(bytes(8))
+    shim = build_shim(folder / "shim", CLOCK_SHIM)
+    env = {"CLOCK_SHIM_FILE": str(moved), "LD_PRELOAD": str(shim)}
+    return killed(folder / "killed", seed, systematic, at_random, timeout=900, **env)
+
+
+@needs_compiler
+@pytest.mark.slow
+def test_kills_while_the_clock_jumps_ten_years(tmp_path: Path) -> None:
+    answer = with_a_jumping_clock(tmp_path, 1, systematic=10, at_random=6)
+    check(answer)
+    assert answer["killed"] >= 10  # type: ignore[operator]
+
+
+@needs_compiler
+@pytest.mark.soak
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize("seed", range(4))
+def test_two_hundred_kills_while_the_clock_jumps_ten_years(tmp_path: Path, seed: int) -> None:
+    check(with_a_jumping_clock(tmp_path, seed, systematic=30, at_random=20))
 
 
 @pytest.mark.soak

@@ -1,6 +1,7 @@
 """The shim between a process and its files: made with the C compiler, armed in a fork; what is looked at while it fails.
 
 `fault_shim.c` counts the calls that write, sync, rename or remove; it kills the process at one of them or lets it fail.
+`clock_shim.c` gives a process another time of day.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from armarium.libraries import Library
 from armarium.testing.digest import differences, table_digests
 
 SHIM = Path(__file__).with_name("fault_shim.c")
+CLOCK_SHIM = Path(__file__).with_name("clock_shim.c")
 OFF, COUNT, KILL, FAIL_ONCE, FAIL_FROM = range(5)
 FULL_FOR = 0.3
 """Seconds a disk goes on failing once it failed for good, unless the work ends before: then somebody made room."""
@@ -74,12 +76,14 @@ def compiler() -> str | None:
     return next((found for name in ("cc", "gcc", "clang") if (found := shutil.which(name))), None)
 
 
-def build_shim(folder: Path) -> Path:
+def build_shim(folder: Path, source: Path = SHIM) -> Path:
     """Compile the shim into *folder*; RuntimeError without a compiler."""
     cc = compiler()
     if cc is None:
-        raise RuntimeError("no C compiler is at hand; kills at each call and disk faults need one")
+        raise RuntimeError(
+            "no C compiler is at hand; kills at each call, disk faults and moved clocks need one"
+        )
     folder.mkdir(parents=True, exist_ok=True)
-    library = folder / "fault_shim.so"
-    subprocess.run([cc, "-shared", "-fPIC", "-O1", "-o", str(library), str(SHIM), "-ldl"], check=True)
+    library = folder / f"{source.stem}.so"
+    subprocess.run([cc, "-shared", "-fPIC", "-O1", "-o", str(library), str(source), "-ldl"], check=True)
     return library
