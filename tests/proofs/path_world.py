@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 SECRET = "zqcanary"
-"""Part of every name and every text outside; an answer that holds it, where nobody sent it, tells of the outside."""
+"""Part of nearly every name and every text outside; an answer that holds it, where nobody sent it, tells of the outside."""
 
 LAYOUT = """<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15">
 <Metadata><Creator>x</Creator><Created>2026-01-01T00:00:00</Created><LastChange>2026-01-01T00:00:00</LastChange></Metadata>
@@ -89,7 +89,7 @@ class World:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.inside, self.outside = folder / "inside", folder / f"outside-{SECRET}"
+        self.inside, self.outside = folder / "inside", folder / "outside"
         self.outside.mkdir(parents=True)
         self.canaries: list[str] = []
         self._fill_outside()
@@ -102,6 +102,7 @@ class World:
             f"{SECRET}.xml": LAYOUT.format(image="good.png", width=16, height=12, text=SECRET).encode(),
             f"{SECRET}.txt": f"{SECRET}\n".encode(),
             "classes.txt": f"{SECRET}\n".encode(),
+            "elsewhere.png": picture(203, (61, 41)),
             f"sub/{SECRET}-2.png": picture(202, (61, 41)),
         }
         from PIL import Image
@@ -126,16 +127,16 @@ class World:
         (box / "deep" / "deeper").mkdir(parents=True)
         for number, name in enumerate(("good.png", "deep/2.png", "deep/deeper/3.png")):
             (box / name).write_bytes(picture(number * 9))
-        for name, image in (("good", "good.png"), ("other", f"../../outside-{SECRET}/{SECRET}.png")):
+        for name, image in (("good", "good.png"), ("other", "../../outside/elsewhere.png")):
             (box / "page" / f"{name}.xml").write_text(
                 LAYOUT.format(image=image, width=16, height=12, text="x")
             )
         (box / "good.txt").write_text("0 0.5 0.5 0.2 0.2\n")
         (box / "classes.txt").symlink_to(self.outside / "classes.txt")
-        (box / "mets.xml").write_text(METS.format(href=f"file://{self.outside}/{SECRET}.png"))
+        (box / "mets.xml").write_text(METS.format(href=f"file://{self.outside}/elsewhere.png"))
         (box / "out.png").symlink_to(self.outside / f"{SECRET}.png")
         (box / "out.xml").symlink_to(self.outside / f"{SECRET}.xml")
-        (box / "out.txt").symlink_to(f"../../outside-{SECRET}/{SECRET}.txt")
+        (box / "out.txt").symlink_to(f"../../outside/{SECRET}.txt")
         (box / "chain.png").symlink_to(box / "out.png")
         (box / "loop.png").symlink_to(box / "loop.png")
         (box / "gone.png").symlink_to(box / "nothing.png")
