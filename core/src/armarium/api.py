@@ -60,7 +60,7 @@ from armarium.jobs.kinds import JobKind
 from armarium.jobs.queue import NewJob
 from armarium.lettering import Lettering, lettering_for
 from armarium.libraries import Library
-from armarium.messages import Message
+from armarium.messages import Message, Sent
 from armarium.objects import ObjectStore
 from armarium.plugins import Migration, Plugin
 from armarium.principals import Principal
@@ -121,6 +121,7 @@ __all__ = [
     "RateLimited",
     "RetryLater",
     "Runtime",
+    "Sent",
     "ServiceError",
     "Settings",
     "SourceText",

@@ -11,7 +11,7 @@ from armarium import snapshots
 from armarium.actions import ActionContext, Example, Params, action
 from armarium.errors import Conflict, Forbidden, Invalid, NotFound
 from armarium.ids import new_id
-from armarium.messages import Message
+from armarium.messages import Message, Sent
 from armarium.plugins import Plugin
 from armarium.tables import Json, json_text, operational, tracked
 
@@ -264,7 +264,7 @@ def unregister_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     return {"status": "unregistered", "path": str(place)}
 
 
-class ScriptRow(Message):
+class ScriptRow(Sent):
     """A script the project works with: its ISO 15924 code, or a private one declared with a name (B 4.3)."""
 
     code: str = Field(pattern=r"^[A-Z][a-z]{3}$")

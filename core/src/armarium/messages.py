@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
 from pydantic.warnings import UnsupportedFieldAttributeWarning
+from pydantic_core import CoreSchema
 
 # FastAPI silences this while it declares its routes; a body's validator is made later, when it is first used.
 warnings.filterwarnings("ignore", "The 'alias' attribute with value", UnsupportedFieldAttributeWarning)
@@ -18,3 +20,31 @@ class Message(BaseModel):
     """
 
     model_config = ConfigDict(defer_build=True)
+
+
+class Sent(Message):
+    """What a caller sends, or a part of it: no kind of JSON value is taken for another, as the description says."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        made: CoreSchema = _plainly(handler(source))
+        return made
+
+
+_PLAIN = frozenset({"bool", "int", "float"})
+
+
+def _plainly(schema: Any) -> Any:
+    """*schema* with its plain values strict: true is no 1, and a text of digits no number."""
+    if isinstance(schema, list):
+        return [_plainly(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {
+        name: part if name in ("default", "metadata", "serialization", "config") else _plainly(part)
+        for name, part in schema.items()
+    }
+    kind = made.get("type")
+    if isinstance(kind, str) and kind in _PLAIN:
+        made.setdefault("strict", True)
+    return made

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from armarium.app import create_app
 from armarium.engine import Engine
 from armarium.gate import OPEN_PATHS, is_loopback_host
+from armarium.libraries import Library
 from armarium.switch import routes_of
 from armarium.testing.fixtures import OWNER_TOKEN
 
@@ -320,3 +321,21 @@ def test_what_a_database_cannot_hold_is_no_fault_inside(
     reply = ask("PATCH", "/api/library/settings", body=body, content_type="application/json", library=library)
     assert reply.status == 422
     assert reply.json["errors"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "where"),
+    [
+        ("/api/activity/jobs/paused", {"paused": 0}, "paused"),
+        ("/api/activity/jobs/paused", {"paused": "yes"}, "paused"),
+        ("/api/library/settings", {"snapshot_interval_seconds": False}, "snapshot_interval_seconds"),
+        ("/api/library/settings", {"snapshot_retention_count": "3"}, "snapshot_retention_count"),
+        ("/api/library/settings", {"scripts": [{"script": "Latn", "declared": 1}]}, "scripts.0.declared"),
+    ],
+)
+def test_one_kind_of_value_is_not_taken_for_another(
+    ask: Asker, project: Library, path: str, body: dict[str, object], where: str
+) -> None:
+    reply = ask("PATCH" if path.endswith("settings") else "PUT", path, json=body, library=project.path)
+    assert (reply.status, reply.code) == (422, "invalid_request")
+    assert where in [".".join(map(str, fault["loc"][1:])) for fault in reply.json["errors"]]

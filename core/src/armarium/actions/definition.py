@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from armarium.errors import Invalid, NotFound
-from armarium.messages import Message
+from armarium.messages import Sent
 from armarium.principals import Role
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ SourceText = Annotated[str, SourceTextMark()]
 """A parameter that holds page text, a reading, a note: the audit row says only how long it was."""
 
 
-class Params(Message):
+class Params(Sent):
     """Base of every action's parameters: an unknown field is refused."""
 
     model_config = ConfigDict(extra="forbid")

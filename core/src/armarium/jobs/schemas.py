@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, StrictBool
 
 from armarium.activity import ActivityType
 from armarium.jobs.actions import BackgroundMode, Cleared, JobState
@@ -136,7 +136,7 @@ class ActivityPage(Message):
 class Paused(BaseModel, extra="forbid"):
     """Whether it is to be paused."""
 
-    paused: bool
+    paused: StrictBool
 
 
 class JobStateAnswer(JobState):

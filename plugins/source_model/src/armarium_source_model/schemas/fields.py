@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from armarium.api import Message, SourceText
+from armarium.api import Message, Sent, SourceText
 
 Id = Annotated[str, Field(min_length=1, max_length=128)]
 Ids = Annotated[list[Id], Field(min_length=1, max_length=10_000)]
@@ -31,7 +31,7 @@ ReadingText = Annotated[SourceText, Field(min_length=1, max_length=1_000_000)]
 """The words of a reading, kept exactly as sent."""
 
 
-class Frozen(Message):
+class Frozen(Sent):
     """Base of a value inside a request: an unknown field is refused."""
 
     model_config = ConfigDict(extra="forbid")

@@ -1,0 +1,271 @@
+"""The ground requests are made on: a project with something of each kind in it, and what is there just now.
+
+Every action has an example that prepares what it needs and says with which parameters it is run; so a write is asked
+for with an example's parameters, and a read with ids that were looked up a moment ago. Both grow with the engine:
+nothing here names a family.
+"""
+
+from __future__ import annotations
+
+import inspect
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from types import CodeType
+from typing import Any
+
+from armarium.actions import Example
+from armarium.app import create_app
+from armarium.engine import Engine
+from armarium.errors import ServiceError
+from armarium.libraries import Library
+from armarium.principals import LOCAL_OWNER
+from armarium.settings import Settings
+from armarium.switch import routes_of
+from armarium_formats.actions.samples import SAMPLE_PAGE
+
+TOKEN = "an-owner-token-for-tests-only-0123456789"
+RENEW = 2000
+"""Requests made on one project; then a fresh one is laid, so that lists stay short and nothing runs out."""
+LOOK = 15
+"""Requests between two looks at what is there."""
+
+_LIVE = "(SELECT id FROM document WHERE deleted_at IS NULL)"
+RELATIONS = (
+    f"SELECT id AS document_id, parent_id FROM document WHERE id IN {_LIVE} AND doc_type = 'file'",
+    f"SELECT id AS folder_id FROM document WHERE id IN {_LIVE} AND doc_type IN ('folder', 'group')",
+    f"SELECT id AS bookmark_id, parent_id FROM document WHERE id IN {_LIVE} AND node_kind = 'alias'",
+    f"SELECT document_id, id AS rendition_id, document_id AS image_id FROM rendition"
+    f" WHERE materialized AND document_id IN {_LIVE}",
+    f"SELECT document_id, id AS pass_id FROM segment_pass WHERE deleted_at IS NULL AND document_id IN {_LIVE}",
+    f"SELECT p.document_id, p.id AS original_pass_id FROM segment_pass p JOIN format_import f ON f.pass_id = p.id"
+    f" WHERE f.original IS NOT NULL AND p.deleted_at IS NULL AND p.document_id IN {_LIVE}",
+    f"SELECT document_id, pass_id, id AS segment_id, id AS end_id FROM segment"
+    f" WHERE deleted_at IS NULL AND document_id IN {_LIVE}",
+    f"SELECT s.document_id, s.pass_id AS read_pass_id FROM segment s JOIN content_representation r"
+    f" ON r.segment_id = s.id WHERE s.deleted_at IS NULL AND NOT r.retracted AND s.document_id IN {_LIVE}",
+    f"SELECT document_id, segment_id, id AS representation_id FROM content_representation"
+    f" WHERE document_id IN {_LIVE}",
+    f"SELECT document_id, id AS artifact_id FROM artifact WHERE document_id IN {_LIVE}",
+    f"SELECT document_id, id AS annotation_id FROM annotation WHERE document_id IN {_LIVE}",
+    f"SELECT document_id, id AS order_id, pass_id FROM reading_order"
+    f" WHERE deleted_at IS NULL AND document_id IN {_LIVE}",
+    f"SELECT e.document_id, e.order_id, e.id AS entry_id, e.segment_id, o.pass_id FROM reading_order_entry e"
+    f" JOIN reading_order o ON o.id = e.order_id WHERE o.deleted_at IS NULL AND e.document_id IN {_LIVE}",
+    "SELECT from_id AS end_id, id AS link_id FROM link WHERE deleted_at IS NULL AND from_kind = 'segment'",
+    "SELECT id AS match_id, from_segment_id AS segment_id FROM segment_match WHERE withdrawn_at IS NULL",
+    f"SELECT id AS item_id, folder_id FROM canvas_item WHERE folder_id IN {_LIVE}",
+    "SELECT key FROM classification",
+    "SELECT id AS job_id FROM job",
+    "SELECT id AS batch_id FROM image_batch",
+    "SELECT id AS audit_id FROM audit ORDER BY seq DESC LIMIT 200",
+)
+ENGINE_RELATIONS = ("SELECT id AS token_id FROM token WHERE NOT revoked AND kind = 'agent'",)
+"""What is read together belongs together: a segment with its pass and its page."""
+
+
+class Ground:
+    """An engine, a project with something of each kind, and the parameters every action's example would run with."""
+
+    def __init__(self) -> None:
+        self.folder = tempfile.TemporaryDirectory(prefix="armarium-fuzz-")
+        self.place = Path(self.folder.name)
+        self.engine = Engine(
+            Settings(
+                state_dir=self.place / "state",
+                owner_token=TOKEN,
+                library_roots=[self.place],
+                local_only=True,
+                cors_origins=[],
+            )
+        )
+        self.engine.start(jobs=False)
+        self.app = create_app(engine=self.engine, jobs=False)
+        self.actions = dict(_actions_of(self.app, self.engine))
+        self.laid = 0
+        self.asked = 0
+        self.lay()
+
+    def lay(self) -> None:
+        """A fresh project, in which every action's example has prepared its ground; the former one is closed."""
+        self.laid += 1
+        self.spent: dict[str, dict[str, Any]] = {}
+        former = getattr(self, "library", None)
+        self.corner = self.place / f"ground-{self.laid}"
+        self.corner.mkdir()
+        self.path = self.corner / "Fuzz.library"
+        self.engine.run(None, "library.create", {"path": str(self.path)}, LOCAL_OWNER)
+        self.library: Library = self.engine.libraries.get(self.path)
+        if former is not None:
+            self.engine.run(None, "library.release", {"path": str(former.path)}, LOCAL_OWNER)
+        self._import()
+        for found in self.engine.actions.all():
+            try:
+                params = self.params(found.name)
+                if found.undoable and found.scope == "library":
+                    self.engine.run(self.library, found.name, params, LOCAL_OWNER)
+                    self.use_up(found.name)
+            except (ServiceError, FileExistsError):
+                # A runtime and a key of a prototype can be made once only.
+                self.use_up(found.name)
+        self.look()
+
+    def _import(self) -> None:
+        from PIL import Image, ImageDraw
+
+        source = self.corner / "source"
+        (source / "page").mkdir(parents=True)
+        for number in range(3):
+            page = Image.new("L", (120, 160), 230)
+            ImageDraw.Draw(page).line((10, 20 + number, 100, 20), fill=0)
+            page.save(source / f"{number}.png")
+        layout = SAMPLE_PAGE.replace("letter.jpg", "2.png")
+        (source / "page" / "2.xml").write_text(layout, encoding="utf-8")
+        self.files = sorted(str(path) for path in source.rglob("*") if path.is_file())
+        self.source = str(source)
+        self.engine.run(self.library, "document.import", {"folder": str(source)}, LOCAL_OWNER)
+        self.engine.jobs.run_until_idle(self.library, 60)
+        with self.library.db.read() as conn:
+            frames = conn.exec_driver_sql(
+                "SELECT r.document_id, r.id FROM rendition r JOIN document d ON d.id = r.document_id"
+                " WHERE d.name LIKE '_.png' ORDER BY d.name"
+            ).all()
+        for page, frame in frames:
+            self._read(page, frame)
+
+    def _read(self, page: str, frame: str) -> None:
+        """A page with lines, readings of them and an order to read them in."""
+
+        def do(action: str, **params: Any) -> dict[str, Any]:
+            done = self.engine.run(self.library, action, {"document_id": page, **params}, LOCAL_OWNER).result
+            assert done is not None
+            return done
+
+        lines = [
+            {
+                "key": str(n),
+                "rect": [0.1, 0.1 + n / 10, 0.5, 0.05],
+                "baseline": [[0.1, 0.14 + n / 10], [0.6, 0.14 + n / 10]],
+            }
+            for n in range(4)
+        ]
+        taken = do("segment.take_lines", rendition_id=frame, name="p", provider="test", lines=lines)
+        readings = [{"segment_id": segment, "text": "Dear Sir"} for segment in taken["segment_ids"]]
+        do("reading.take", pass_id=taken["pass_id"], provider="test", readings=readings)
+        do(
+            "reading_order.create",
+            pass_id=taken["pass_id"],
+            name="As written",
+            kind="as-written",
+            seed_from_pass=True,
+        )
+
+    def params(self, action: str) -> dict[str, Any]:
+        """Parameters the action would run with now; the same again until `use_up` says that they are spent."""
+        if action not in self.spent:
+            self.prepared = getattr(self, "prepared", 0) + 1
+            folder = self.corner / f"example-{self.prepared}"
+            folder.mkdir()
+            found = self.engine.actions.get(action)
+            assert found.example is not None
+            self._make_room(action)
+            self.spent[action] = found.example(Example(self.engine, self.library, LOCAL_OWNER, folder))
+        return dict(self.spent[action])
+
+    def _make_room(self, action: str) -> None:
+        """Keys an example chooses are free again."""
+        if action.startswith("classification."):
+            for key in ("will", "act"):
+                try:
+                    self.engine.run(self.library, "classification.delete", {"key": key}, LOCAL_OWNER)
+                except ServiceError:
+                    continue
+        if action == "job.retry":
+            with self.library.db.read() as conn:
+                waiting = conn.exec_driver_sql("SELECT id FROM job WHERE state = 'waiting'").scalars().all()
+            for job in waiting:
+                self.engine.run(self.library, "job.cancel", {"job_id": job}, LOCAL_OWNER)
+
+    def lasting(self, action: str) -> bool:
+        """Whether an undo makes the prepared parameters good again; a version only grows."""
+        return not any(name.startswith("expected_version") for name in self.spent.get(action, ()))
+
+    def fresh_step(self) -> str:
+        """A step that can be taken back."""
+        return self.engine.run(
+            self.library, "document.create", {"name": "A note", "node_kind": "note"}, LOCAL_OWNER
+        ).audit_id
+
+    def use_up(self, action: str) -> None:
+        """What the example prepared is gone; the next request of this action gets another."""
+        self.spent.pop(action, None)
+
+    def take_back(self, audit_id: str) -> bool:
+        """Undo a step a request made, where it can be undone."""
+        for home in (self.library, None):
+            try:
+                self.engine.undo(home, [audit_id], LOCAL_OWNER)
+            except ServiceError:
+                continue
+            return True
+        return False
+
+    def tick(self) -> None:
+        """Called before each request: lays anew or looks again when it is time."""
+        self.asked += 1
+        if self.asked % RENEW == 0:
+            self.lay()
+        elif self.asked % LOOK == 0:
+            self.look()
+
+    def look(self) -> None:
+        """What is there now."""
+        self.rows: list[list[dict[str, Any]]] = []
+        for db, statements in ((self.library.db, RELATIONS), (self.engine.state, ENGINE_RELATIONS)):
+            with db.read() as conn:
+                for statement in statements:
+                    found = conn.exec_driver_sql(statement).mappings().all()
+                    self.rows.append([dict(row) for row in found])
+        self.names = {name for rows in self.rows for row in rows[:1] for name in row}
+        self.pictured = {row["document_id"] for rows in self.rows for row in rows if "rendition_id" in row}
+
+    def scene(self, wanted: set[str], chance: Random, *, pictured: bool = False) -> dict[str, Any]:
+        """Ids that belong together and have as many of the *wanted* names as can be; others fill what is missing."""
+        choice = [rows for rows in self.rows if rows and wanted & rows[0].keys()]
+        if pictured:
+            choice = [
+                [row for row in rows if row.get("document_id") in self.pictured] or rows for rows in choice
+            ]
+        chance.shuffle(choice)
+        choice.sort(key=lambda rows: -len(wanted & rows[0].keys()))
+        found: dict[str, Any] = {}
+        for rows in choice:
+            agreeing = [
+                row for row in rows if all(found.get(name, value) == value for name, value in row.items())
+            ]
+            if agreeing:
+                found |= {name: value for name, value in chance.choice(agreeing).items() if value is not None}
+        return found
+
+    def close(self) -> None:
+        self.engine.close()
+        self.folder.cleanup()
+
+
+def _actions_of(app: Any, engine: Engine) -> Iterator[tuple[str, str]]:
+    """(operation, the action it runs), read from the routes' own code: whoever adds a route need say nothing here."""
+    names = {found.name for found in engine.actions.all()}
+    for route in routes_of(app.routes):
+        for method in route.methods - {"GET", "HEAD"}:
+            said = [word for word in _words(inspect.unwrap(route.endpoint).__code__) if word in names]
+            if said:
+                yield f"{method} {route.path_format}", said[-1]
+
+
+def _words(code: CodeType) -> Iterator[str]:
+    for constant in code.co_consts:
+        if isinstance(constant, str):
+            yield constant
+        elif isinstance(constant, CodeType):
+            yield from _words(constant)

@@ -1,0 +1,376 @@
+"""Making generated requests meet something: ids of the right kind, the parameters of an action's example, real files.
+
+What is generated stays generated where it is the point of a case (a negative one, a link followed, one in twenty).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+from schemathesis.core.parameters import ParameterLocation
+
+from armarium.ids import is_id
+from proofs.api_ground import Ground
+
+RAW = 0.05
+"""Share of the positive cases that go as they were generated."""
+BY_EXAMPLE = 0.8
+"""Share of the writes that go with the parameters of their action's example, with or without one generated field."""
+
+ALIASES = {
+    "doc_id": "document_id",
+    "documentId": "document_id",
+    "segmentId": "segment_id",
+    "artifactId": "artifact_id",
+    "annotationId": "annotation_id",
+    "ids": "document_id",
+    "document_ids": "document_id",
+    "scope_ids": "document_id",
+    "items": "document_id",
+    "segment_ids": "segment_id",
+    "audit_ids": "audit_id",
+    "target_id": "document_id",
+    "parent_id": "folder_id",
+    "target_parent_id": "folder_id",
+    "order": "order_id",
+    "prototype_key": "key",
+    "parent_key": "key",
+    "source_artifact_id": "artifact_id",
+}
+"""Fields that name what another name names more plainly."""
+NOTHING = frozenset(
+    [
+        "claimId",
+        "linked_claim_id",
+        "linked_entity_id",
+        "page_id",
+        "polygon",
+        "parent_segment_id",
+        "refines",
+        "parent_entry_id",
+        "after_entry_id",
+        "after_id",
+        "run_id",
+        "source_item_id",
+        "target_item_id",
+        "cell",
+    ]
+)
+"""Optional fields that only some pairs of values fit; the examples send them."""
+
+BOX = [0.1, 0.2, 0.5, 0.1]
+VALUES: dict[str, tuple[Any, ...]] = {
+    "rect": (BOX, [0, 0, 1, 1]),
+    "bbox": (BOX, [0.5, 0.5, 0.25, 0.25]),
+    "baseline": ([[0.1, 0.28], [0.6, 0.28]],),
+    "area": ("0.1,0.1,0.8,0.8", "0,0,1,1"),
+    "since": ("2020-01-01T00:00:00.000Z",),
+    "until": ("2100-01-01T00:00:00.000Z",),
+    "reading_kind": ("transcription", "transcription", "translation"),
+    "language": ("es", "la", "zh-Hant"),
+    "script": ("Latn", "Arab"),
+    "color": ("#aa0000",),
+    "date_iso": ("1791", "1791-05-12"),
+    "char_start": (0, 1),
+    "char_end": (2, 3),
+    "charStart": (0, 1),
+    "charEnd": (2, 3),
+    "line": (0,),
+    "attr": ("box", "date", "title"),
+    "type": ("text",),
+    "value": ("4", "letter"),
+    "value2": ("9",),
+    "facets": (["box"], []),
+    "uri": (None, "https://www.wikidata.org/entity/Q42"),
+    "encoding": ("utf-8",),
+    "expected_version": (1,),
+    "expected_versions": ([1],),
+    "format": (None,),
+}
+PLACES: dict[str, dict[str, tuple[Any, ...]]] = {
+    "/api/iiif/image/{image_id}/{region}/{size}/{rotation}/{quality}.{file_format}": {
+        "region": ("full", "square", "0,0,50,50", "pct:10,10,50,50"),
+        "size": ("max", "60,", ",40", "pct:50", "!30,30", "^200,"),
+        "rotation": ("0", "90", "180", "!270"),
+        "quality": ("default", "color", "gray", "bitonal"),
+        "file_format": ("jpg", "png", "webp"),
+    },
+    "/api/source-settings": {"level": ("node", "project"), "key": ("language",), "value": ("fr", "")},
+    "/api/links": {"link_type": ("glosses", "quotes"), "from_kind": ("segment",), "to_kind": ("segment",)},
+    "/api/registry/resolve": {"name": ("Fuzz", "fuzz")},
+    "/api/images/crops/batch": {"left": (0.1, 0), "top": (0.2,), "width": (0.5,), "height": (0.4,)},
+    "/api/images/{document_id}/crop": {
+        "left": (6,),
+        "top": (4,),
+        "width": (30,),
+        "height": (20,),
+        "page": (1,),
+    },
+    "/api/images/{document_id}/split": {"page": (1,)},
+    "/api/segments/{segment_id}/readings": {"kind": ("transcription", "translation")},
+    "/api/segments/{segment_id}/readings/choice": {"kind": ("transcription",)},
+    "/api/segments/{segment_id}/correct": {"kind": ("transcription", "normalized_text")},
+    "/api/documents/{doc_id}/artifacts": {"artifact_type": ("transcription", "segmentation")},
+}
+"""Values that only one path gives a meaning to."""
+ONE_OF = {
+    "/api/locations/resolve": ("segmentId", "documentId", "artifactId", "annotationId"),
+    "/api/source-settings/resolve": ("segment_id", "document_id"),
+    "/api/documents/import": ("folder", "paths"),
+    "/api/artifacts/{artifact_id}/region": ("line", "char_start"),
+}
+"""Fields of which a request may name one only."""
+PICTURED = re.compile("picture|iiif|thumbnail|/images/|/export/|/content$|/primary$")
+"""Paths that want a page with a picture."""
+
+
+class Tally:
+    """How every operation answered, in cases that keep its description and in those that break it."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, Counter[int]] = defaultdict(Counter)
+        self.broken: dict[str, Counter[int]] = defaultdict(Counter)
+
+    def add(self, operation: str, status: int, kept: bool) -> None:
+        (self.kept if kept else self.broken)[operation][status] += 1
+
+    def total(self, kept: bool) -> Counter[int]:
+        found: Counter[int] = Counter()
+        for one in (self.kept if kept else self.broken).values():
+            found.update(one)
+        return found
+
+    def share(self, first: int, last: int) -> float:
+        """Of the cases that keep the description, the share answered with a status from *first* to *last*."""
+        found = self.total(True)
+        return sum(n for status, n in found.items() if first <= status <= last) / max(1, found.total())
+
+    def never_met(self, operations: set[str]) -> set[str]:
+        """Operations that never answered 2xx or 3xx."""
+        return {
+            one
+            for one in operations
+            if not any(200 <= status < 400 for status in (*self.kept[one], *self.broken[one]))
+        }
+
+
+class Asker:
+    """What is done with a case before it is sent, and after it was answered."""
+
+    def __init__(self, ground: Ground, tally: Tally) -> None:
+        self.ground = ground
+        self.tally = tally
+        self.body_fields = _body_fields(ground.app.openapi())
+        self.by_example: str | None = None
+        self.kept = True
+
+    def before(self, case: Any) -> None:
+        self.ground.tick()
+        self.by_example = None
+        self.kept = case.method == case.operation.method.upper() and (
+            case.meta is None or case.meta.generation.mode.is_positive
+        )
+        # How a project is named has tests of its own; here every request names the one there is.
+        if case.query:
+            case.query.pop("library", None)
+        chance = Random(_digest(case) ^ self.ground.asked)
+        if case.method != case.operation.method.upper() or chance.random() < RAW:
+            return
+        negative = {
+            place
+            for place in (ParameterLocation.PATH, ParameterLocation.QUERY, ParameterLocation.BODY)
+            if case.meta is not None and case.meta.is_negative_at(place)
+        }
+        following = case.meta is not None and case.meta.phase.name == "stateful" and _holds_an_id(case)
+        action = self.ground.actions.get(case.operation.label)
+        if action is not None and not following and chance.random() < BY_EXAMPLE:
+            self._as_example(case, action, negative, chance)
+        else:
+            self._with_what_is_there(case, negative, chance, keep_ids=following)
+
+    def after(self, case: Any, response: Any) -> None:
+        self.tally.add(case.operation.label, response.status_code, self.kept)
+        action = self.by_example
+        audit = response.headers.get("x-service-audit-id")
+        if 200 <= response.status_code < 300:
+            if audit and (case.meta is None or case.meta.phase.name != "stateful"):
+                undone = self.ground.take_back(audit[0])
+                if action and not (undone and self.ground.lasting(action)):
+                    self.ground.use_up(action)
+        elif action:
+            self.ground.use_up(action)
+
+    def _as_example(self, case: Any, action: str, negative: set[ParameterLocation], chance: Random) -> None:
+        params = self.ground.params(action)
+        self.by_example = action
+        if ParameterLocation.PATH not in negative:
+            for name in case.path_parameters or ():
+                value = params.get(name, params.get(ALIASES.get(name, name), params.get("ids")))
+                case.path_parameters[name] = value[0] if isinstance(value, list) else value
+        if ParameterLocation.BODY in negative:
+            return
+        fields = self.body_fields.get(case.operation.label)
+        if fields is None:
+            return
+        body = {name: value for name, value in params.items() if name in fields}
+        if not body and len(held := [v for v in params.values() if isinstance(v, dict)]) == 1:
+            body = held[0]
+        if case.media_type == "multipart/form-data":
+            body = {name: _as_upload(value) for name, value in body.items()}
+        elif isinstance(case.body, dict) and chance.random() < 0.4:
+            over = [name for name in case.body if name in fields and name not in params]
+            if over:
+                name = chance.choice(over)
+                scene = self.ground.scene({ALIASES.get(name, name)}, chance)
+                body = {**body, name: self._real(case.body[name], name, scene, chance)}
+        case.body = body
+
+    def _with_what_is_there(
+        self, case: Any, negative: set[ParameterLocation], chance: Random, *, keep_ids: bool
+    ) -> None:
+        path = case.operation.path
+        names = {*(case.path_parameters or {}), *(case.query or {})}
+        if isinstance(case.body, dict):
+            names |= case.body.keys()
+        if path.endswith("/original"):
+            names = {"original_pass_id"}
+        if path.endswith("/readings/compare"):
+            names |= {"read_pass_id"}
+        wanted = {ALIASES.get(name, name) for name in names}
+        scene = self.ground.scene(wanted, chance, pictured=bool(PICTURED.search(path)))
+        if path.endswith("/original"):
+            scene["pass_id"] = scene.get("original_pass_id")
+        if path.startswith("/api/actions/audit") and path.endswith("undo"):
+            scene["audit_id"] = self.ground.fresh_step()
+        scene |= {name: chance.choice(values) for name, values in PLACES.get(path, {}).items()}
+        scene |= {"format_name": chance.choice(FORMATS), "path": self.ground.files[-1]}
+        if ParameterLocation.PATH not in negative:
+            for name, value in (case.path_parameters or {}).items():
+                if not (keep_ids and isinstance(value, str) and is_id(value)):
+                    real = self._real(value, name, scene, chance)
+                    case.path_parameters[name] = value if real is None else real
+        if ParameterLocation.QUERY not in negative and case.query:
+            for name, value in list(case.query.items()):
+                case.query[name] = self._real(value, name, scene, chance)
+                if case.query[name] is None:
+                    del case.query[name]
+            _only_one(case.query, path)
+        if ParameterLocation.BODY not in negative and isinstance(case.body, dict):
+            case.body = self._real(case.body, "", scene, chance)
+            _only_one(case.body, path)
+            if path.endswith("/readings/compare"):
+                case.body |= {
+                    side: {"pass_id": scene.get("read_pass_id")} for side in ("reference", "hypothesis")
+                }
+            if case.operation.label == "POST /api/actions/invoke":
+                name = chance.choice(INVOKED)
+                self.by_example = name
+                case.body = {"name": name, "params": self.ground.params(name)}
+
+    def _real(self, value: Any, name: str, scene: Mapping[str, Any], chance: Random) -> Any:
+        if name in NOTHING:
+            return None
+        if isinstance(value, dict):
+            return {
+                key: found
+                for key, item in value.items()
+                if (found := self._real(item, str(key), scene, chance)) is not None
+            }
+        meant = scene.get(ALIASES.get(name, name))
+        if meant is not None and (name in ALIASES or name in scene):
+            return [meant] if isinstance(value, list) or name.endswith("ids") else meant
+        if ALIASES.get(name, name) in self.ground.names:
+            return None
+        if name in VALUES:
+            return chance.choice(VALUES[name])
+        if name in ("paths", "path", "folder"):
+            return [chance.choice(self.ground.files)] if name == "paths" else self.ground.source
+        if isinstance(value, list):
+            return [self._real(item, name, scene, chance) for item in value]
+        return value
+
+
+FORMATS = ("alto", "pagexml", "plain-text", "tei")
+
+INVOKED = [
+    "document.create",
+    "document.update",
+    "document.move",
+    "segment.create",
+    "segment.update",
+    "segment.merge",
+    "reading.take",
+    "segment.take_lines",
+    "annotation.create",
+    "link.create",
+    "artifact.create",
+    "token.create",
+    "document.propose_kind",
+    "content_representation.create",
+    "segment.convert_page",
+    "image.treat_item",
+    "bookmark.create",
+    "reading_order.place",
+    "library.set",
+    "source_setting.set",
+    "conversion.start",
+]
+
+
+def _only_one(values: dict[str, Any], path: str) -> None:
+    """Of fields that exclude each other the first stays."""
+    there = [name for name in ONE_OF.get(path, ()) if name in values]
+    for name in there[1:]:
+        del values[name]
+    if path == "/api/artifacts/{artifact_id}/region":
+        if "char_start" in values:
+            values["char_end"] = values["char_start"] + 1
+        else:
+            values.pop("char_end", None)
+
+
+def _as_upload(value: Any) -> Any:
+    """What an example calls a file, as a form carries it."""
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, list):
+        return [one["file"] if isinstance(one, dict) else one for one in value]
+    return value
+
+
+def _digest(case: Any) -> int:
+    said = repr((case.operation.label, case.path_parameters, case.query, case.body))
+    return int.from_bytes(hashlib.sha256(said.encode("utf-8", "surrogatepass")).digest()[:8])
+
+
+def _holds_an_id(case: Any) -> bool:
+    """Whether a link has put the id of something that was answered into the case."""
+    held = [*(case.path_parameters or {}).values(), *(case.query or {}).values()]
+    if isinstance(case.body, dict):
+        held += case.body.values()
+    return any(isinstance(value, str) and is_id(value) for value in held)
+
+
+def _body_fields(document: dict[str, Any]) -> dict[str, set[str]]:
+    """The names each operation's body may carry."""
+
+    def names(schema: Mapping[str, Any]) -> set[str]:
+        if "$ref" in schema:
+            return names(document["components"]["schemas"][schema["$ref"].rpartition("/")[2]])
+        found = set(schema.get("properties", {}))
+        for word in ("anyOf", "oneOf", "allOf"):
+            for one in schema.get(word, ()):
+                found |= names(one)
+        return found
+
+    return {
+        f"{method.upper()} {path}": names(media.get("schema", {}))
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+        for media in operation.get("requestBody", {}).get("content", {}).values()
+    }
