@@ -7,7 +7,6 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
 from pydantic.warnings import UnsupportedFieldAttributeWarning
-from pydantic_core import CoreSchema
 
 # FastAPI silences this while it declares its routes; a body's validator is made later, when it is first used.
 warnings.filterwarnings("ignore", "The 'alias' attribute with value", UnsupportedFieldAttributeWarning)
@@ -26,9 +25,8 @@ class Sent(Message):
     """What a caller sends, or a part of it: no kind of JSON value is taken for another, as the description says."""
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        made: CoreSchema = _plainly(handler(source))
-        return made
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> Any:
+        return _plainly(handler(source))
 
 
 _PLAIN = frozenset({"bool", "int", "float"})
