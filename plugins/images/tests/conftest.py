@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from armarium.api import Engine, Library
-from armarium.principals import LOCAL_OWNER, Principal
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -24,16 +23,6 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
     from armarium_images.plugin import armarium_plugin as images
 
     return make_engine(plugins=[documents(), images()])
-
-
-@pytest.fixture
-def do(engine: Engine, library: Library) -> Run:
-    """Run an action; its result."""
-
-    def run(name: str, params: dict[str, Any], who: Principal = LOCAL_OWNER) -> dict[str, Any]:
-        return engine.run(library, name, params, who).result or {}
-
-    return run
 
 
 @pytest.fixture

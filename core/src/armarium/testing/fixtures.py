@@ -80,6 +80,17 @@ def library(engine: Engine, tmp_path: Path) -> Library:
 
 
 @pytest.fixture
+def do(engine: Engine, library: Library) -> Callable[..., dict[str, Any]]:
+    """`do("document.create", {"name": "Box"})` runs an action in `library`, as the owner unless told; its result."""
+    from armarium.principals import LOCAL_OWNER, Principal
+
+    def run(name: str, params: dict[str, Any], who: Principal = LOCAL_OWNER) -> dict[str, Any]:
+        return engine.run(library, name, params, who).result or {}
+
+    return run
+
+
+@pytest.fixture
 def client(engine: Engine, library: Library) -> Iterator[TestClient]:
     """An HTTP client of `engine` that is the owner and names `library`."""
     yield from http_client(engine, library)
