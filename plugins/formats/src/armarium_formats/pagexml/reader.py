@@ -30,7 +30,7 @@ from armarium_formats.pagexml.vocabulary import (
 if TYPE_CHECKING:
     from lxml import etree
 
-_CUSTOM = re.compile(r"([\w-]+)\s*\{([^{}]*)\}")
+_CUSTOM = re.compile(r"(?<![\w-])([\w-]++)\s*+\{([^{}]*+)\}")
 _REGION_TYPES_IN = ("TextRegion", "GraphicRegion", "ChartRegion", "CustomRegion")
 _ROOT = re.compile(rb"<(?:[\w.-]+:)?[pP]c[gG]ts[\s>/]")
 
