@@ -67,6 +67,7 @@ from armarium.principals import Principal
 from armarium.runtimes import Runtime
 from armarium.schema import alter_tracked
 from armarium.settings import Settings
+from armarium.stored_files import STORED_FILE, stored_file
 from armarium.tables import (
     Json,
     append_only,
@@ -83,6 +84,7 @@ from armarium.undo import UndoContext
 
 __all__ = [
     "REFUSALS",
+    "STORED_FILE",
     "Action",
     "ActionContext",
     "BadRequest",
@@ -162,6 +164,7 @@ __all__ = [
     "read_member",
     "record_activity",
     "rules_of",
+    "stored_file",
     "takes_upload",
     "tracked",
     "versions",

@@ -232,7 +232,19 @@ def test_the_bytes_of_a_rendition(client: Any, pictured: tuple[str, str, bytes])
     assert part.headers["content-range"] == f"bytes 10-19/{len(data)}"
     tail = client.get(path, headers={"Range": "bytes=-5"})
     assert tail.content == data[-5:]
-    assert client.get(path, headers={"Range": f"bytes={len(data) + 10}-"}).status_code == 416
+    for outside in (f"bytes={len(data) + 10}-", f"bytes={len(data)}-{len(data) + 5}", "bytes=-0"):
+        refused = client.get(path, headers={"Range": outside})
+        assert (refused.status_code, refused.json()["code"]) == (416, "range_outside")
+        assert "lies outside the file" in refused.json()["detail"]
+        assert refused.headers["content-range"] == f"bytes */{len(data)}"
+    for none in ("bytes=5-2", "bytes=-", "bytes=a-b", "lines=1-2", "bytes", "bytes=" + "1-2," * 30 + "1-2"):
+        passed_over = client.get(path, headers={"Range": none})
+        assert (passed_over.status_code, passed_over.content) == (200, data)
+    both = client.get(path, headers={"Range": f"bytes={len(data) + 9}-, 0-3"})
+    assert (both.status_code, both.content) == (206, data[:4])
+    several = client.get(path, headers={"Range": "bytes=0-1,10-11"})
+    assert several.status_code == 206
+    assert several.headers["content-type"].startswith("multipart/byteranges")
     stale = client.get(path, headers={"Range": "bytes=0-1", "If-Range": '"other"'})
     assert (stale.status_code, stale.content) == (200, data)
     assert client.head(path).status_code in (200, 405)

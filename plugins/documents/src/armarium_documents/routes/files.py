@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from fastapi import APIRouter, Request, Response
-from starlette.responses import FileResponse
+from fastapi.responses import FileResponse
 
-from armarium.api import REFUSALS, CurrentLibrary, act, json_response
+from armarium.api import REFUSALS, STORED_FILE, CurrentLibrary, act, json_response, stored_file
 from armarium_documents.queries import files as queries
 from armarium_documents.schemas.files import (
     RenditionList,
@@ -19,20 +17,6 @@ from armarium_documents.schemas.files import (
 )
 
 router = APIRouter(tags=["documents"])
-
-
-def _file(request: Request, path: Path, mime_type: str, checksum: str, name: str | None = None) -> Response:
-    """A file that never changes under its checksum: ETag, 304 and byte ranges."""
-    etag = f'"{checksum}"'
-    headers = {"ETag": etag, "Cache-Control": "private, max-age=31536000, immutable"}
-    asked = request.headers.get("if-none-match")
-    if asked is not None and (
-        asked.strip() == "*" or etag in [one.strip().removeprefix("W/") for one in asked.split(",")]
-    ):
-        return Response(status_code=304, headers=headers)
-    return FileResponse(
-        path, media_type=mime_type, headers=headers, filename=name, content_disposition_type="inline"
-    )
 
 
 @router.get(
@@ -52,9 +36,7 @@ def list_renditions(library: CurrentLibrary, document_id: str) -> Response:
     response_class=FileResponse,
     responses={
         200: {"content": {"image/*": {}, "application/pdf": {}}, "description": "The bytes"},
-        206: {"description": "The bytes asked for by Range"},
-        304: {"description": "Unchanged since the ETag sent"},
-        416: {"description": "The range asked for lies outside the file"},
+        **STORED_FILE,
         **REFUSALS(400, 401, 403, 404, 409),
     },
 )
@@ -62,7 +44,7 @@ def rendition_content(
     request: Request, library: CurrentLibrary, document_id: str, rendition_id: str
 ) -> Response:
     found = queries.rendition_file(library, document_id, rendition_id)
-    return _file(request, found.path, found.mime_type, found.checksum, found.name)
+    return stored_file(request, found.path, found.mime_type, found.checksum, name=found.name)
 
 
 @router.post(
@@ -83,13 +65,13 @@ def choose_primary(
     response_class=FileResponse,
     responses={
         200: {"content": {"image/jpeg": {}}, "description": "The thumbnail"},
-        304: {"description": "Unchanged since the ETag sent"},
+        **STORED_FILE,
         **REFUSALS(400, 401, 403, 404, 409),
     },
 )
 def thumbnail(request: Request, library: CurrentLibrary, doc_id: str) -> Response:
     path, checksum = queries.thumbnail_file(library, doc_id)
-    return _file(request, path, "image/jpeg", f"{checksum}-{queries.THUMBNAIL_SIDE}")
+    return stored_file(request, path, "image/jpeg", f"{checksum}-{queries.THUMBNAIL_SIDE}")
 
 
 @router.get(

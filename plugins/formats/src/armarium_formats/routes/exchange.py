@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, File, Form, Query, Request, Response, UploadFile
 from starlette.responses import FileResponse
 
-from armarium.api import REFUSALS, CurrentEngine, CurrentLibrary, act, json_response
+from armarium.api import REFUSALS, STORED_FILE, CurrentEngine, CurrentLibrary, act, json_response, stored_file
 from armarium_formats.inspecting import check_on_disk
 from armarium_formats.opening import MAX_COMPANION_BYTES, MAX_FILE_BYTES
 from armarium_formats.queries import exchange as queries
@@ -105,20 +105,12 @@ def export(
     response_class=FileResponse,
     responses={
         200: {"content": {"application/octet-stream": {}}, "description": "The bytes"},
-        206: {"description": "The bytes asked for by Range"},
-        304: {"description": "Unchanged since the ETag sent"},
-        416: {"description": "The range asked for lies outside the file"},
+        **STORED_FILE,
         **REFUSALS(404),
     },
 )
 def original(request: Request, library: CurrentLibrary, pass_id: str) -> Response:
     found = queries.original_of(library, pass_id)
-    headers = {"ETag": f'"{found.checksum}"', "Cache-Control": "private, max-age=31536000, immutable"}
-    asked = request.headers.get("if-none-match")
-    if asked is not None and f'"{found.checksum}"' in [
-        one.strip().removeprefix("W/") for one in asked.split(",")
-    ]:
-        return Response(status_code=304, headers=headers)
-    return FileResponse(
-        found.path, media_type="application/octet-stream", headers=headers, filename=found.filename
+    return stored_file(
+        request, found.path, "application/octet-stream", found.checksum, name=found.filename, save=True
     )
