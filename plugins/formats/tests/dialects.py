@@ -49,7 +49,7 @@ FILES["escriptorium-page.xml"] = f'''<?xml version="1.0" encoding="UTF-8" standa
 </Page></PcGts>'''
 FILES["kraken-page.xml"] = f'''<?xml version="1.0" encoding="UTF-8"?>
 <PcGts xmlns="{PNS}2019-07-15"><Metadata><Creator>kraken 5.2</Creator><Created>2024-02-02T00:00:00Z</Created><LastChange>2024-02-02T00:00:00Z</LastChange><MetadataItem type="processingStep" name="recognition" value="catmus"><Labels><Label value="x" type="y"/></Labels></MetadataItem></Metadata>
-<Page imageFilename="/home/u/f1.jpg" imageWidth="800" imageHeight="600" readingDirection="left-to-right">
+<Page imageFilename="/scans/u/f1.jpg" imageWidth="800" imageHeight="600" readingDirection="left-to-right">
  <ReadingOrder><UnorderedGroup id="ug"><OrderedGroup id="og1"><RegionRefIndexed index="0" regionRef="region_0"/></OrderedGroup></UnorderedGroup></ReadingOrder>
  <TextRegion id="region_0" custom="structure {{type:$pag;}}"><Coords points="1.5,2.25 700,10 700,500 10,500"/>
   <TextLine id="line_0" custom="structure {{type:$default;}} language {{type:lat;}}" primaryLanguage="Latin"><Coords points="20,20 600,20 600,60 20,60"/><Baseline points="20,55 600,55"/>
