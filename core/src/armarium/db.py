@@ -32,6 +32,12 @@ STEP_PAGES = 8
 REST_PAGES = 400
 """Up to about how many pages the writer folds in itself, so that the WAL begins anew (a few milliseconds)."""
 
+READERS_KEPT = 12
+"""Readers of either kind that stay open while nobody reads; each keeps the schema and what it read last."""
+
+READER_CACHE_KIB, WRITER_CACHE_KIB = 4_000, 16_000
+"""What a connection keeps of the file in memory; the system keeps it too."""
+
 WRITER_WAIT = 120.0
 """Seconds a write waits in the queue before it is refused in words."""
 
@@ -74,8 +80,10 @@ class Database:
                 # An error of the database must not quote what was written: it may be page text.
                 hide_parameters=True,
                 poolclass=QueuePool,
-                pool_size=8,
+                pool_size=READERS_KEPT,
                 max_overflow=120,
+                # The one used last is used next, so that as few as do the work hold something.
+                pool_use_lifo=True,
                 pool_timeout=WRITER_WAIT,
             )
         else:
@@ -86,7 +94,10 @@ class Database:
 
         @event.listens_for(engine, "begin")
         def begin(conn: Connection) -> None:
-            raw_of(conn).execute(statement)
+            # `read` and `write` have begun already; SQLAlchemy only learns of it when it is first asked something.
+            raw = raw_of(conn)
+            if not raw.in_transaction:
+                raw.execute(statement)
 
         return engine
 
@@ -101,7 +112,7 @@ class Database:
                 conn.execute("PRAGMA wal_autocheckpoint=32000")
             conn.execute("PRAGMA foreign_keys=ON")
             conn.execute("PRAGMA temp_store=MEMORY")
-            conn.execute("PRAGMA cache_size=-16000")
+            conn.execute(f"PRAGMA cache_size=-{READER_CACHE_KIB if reader else WRITER_CACHE_KIB}")
             if reader:
                 conn.execute("PRAGMA query_only=ON")
         except BaseException:
@@ -119,7 +130,7 @@ class Database:
         with self._readers.connect() as conn:
             try:
                 # Begun here, not by SQLAlchemy at its first statement: bare statements of one block see one snapshot too.
-                conn.begin()
+                raw_of(conn).execute("BEGIN")
                 yield conn
             except (DBAPIError, sqlite3.Error) as error:
                 raise told(error, self.path) from error
@@ -134,7 +145,7 @@ class Database:
         try:
             yield conn
         finally:
-            if self._closed:
+            if self._closed or len(self._raw_readers) >= READERS_KEPT:
                 conn.close()
             else:
                 self._raw_readers.append(conn)
@@ -161,18 +172,20 @@ class Database:
                 )
             conn = self._writer or self._open_writer()
             try:
-                transaction = conn.begin()
+                raw = raw_of(conn)
                 try:
+                    raw.execute("BEGIN IMMEDIATE")
                     yield conn
-                    if not raw_of(conn).in_transaction:
+                    if not raw.in_transaction:
                         raise RuntimeError(
                             "a write refused by the database was passed over: nothing was kept"
                         )
-                    transaction.commit()
+                    # Where only bare statements were made, SQLAlchemy knows of no transaction.
+                    (conn if conn.in_transaction() else raw).commit()
                 except BaseException:
                     self._roll_back(conn)
                     raise
-                self._checkpoint_when_due(raw_of(conn))
+                self._checkpoint_when_due(raw)
             except (DBAPIError, sqlite3.Error) as error:
                 raise told(error, self.path) from error
         finally:
