@@ -10,7 +10,7 @@ import pytest
 
 from armarium import objects as objects_module
 from armarium.errors import NotFound, Unavailable
-from armarium.events import KEPT, KEPT_IDS, ChangeStream
+from armarium.events import AT_ONCE, KEPT, KEPT_BYTES, ChangeStream
 from armarium.objects import ObjectStore
 
 
@@ -55,14 +55,59 @@ def test_events_that_name_very_much_are_kept_for_a_shorter_while() -> None:
     stream = ChangeStream()
     start = stream.seq
     for _ in range(5):
-        stream.publish("change", {"segment_ids": ["id"] * (KEPT_IDS // 3)})
+        stream.publish("change", {"segment_ids": ["id"] * (KEPT_BYTES // 3 // len('"id",') - 20)})
     assert [event.kind for event in collect(stream, start, 1)] == ["resync"]
     assert len(stream.since(stream.seq - 3) or []) == 3
-    stream.publish("change", {"segment_ids": ["id"] * (KEPT_IDS + 1)})
+    stream.publish("change", {"segment_ids": ["id"] * KEPT_BYTES})
     assert [event.seq for event in stream.since(stream.seq - 1) or []] == [stream.seq], (
         "the newest always stays"
     )
     assert stream.since(stream.seq - 2) is None
+
+
+@pytest.mark.parametrize("most", [None, 1, 7, KEPT])
+def test_what_came_since_is_found_from_either_end(most: int | None) -> None:
+    stream = ChangeStream()
+    start = stream.seq
+    for number in range(50):
+        stream.publish("change", {"n": number})
+    for after in range(51):
+        found = [event.data["n"] for event in stream.since(start + after, most) or []]
+        assert found == list(range(after, 50))[:most]
+
+
+def test_two_hundred_listeners_hear_all_of_it_and_a_slow_one_keeps_nothing_alive() -> None:
+    stream = ChangeStream()
+    start, told, listeners = stream.seq, 100, 200
+
+    async def hear() -> list[int]:
+        found = []
+        async for event in stream.subscribe(None, quiet=30):
+            assert event is not None
+            found.append(event.data["n"])
+            if len(found) == told:
+                break
+        return found
+
+    async def run() -> None:
+        hearing = [asyncio.ensure_future(hear()) for _ in range(listeners)]
+        await asyncio.sleep(0)
+        # From another thread, as steps do; none of the listeners can hold the writer up.
+        await asyncio.to_thread(lambda: [stream.publish("change", {"n": n}) for n in range(told)])
+        assert await asyncio.gather(*hearing) == [list(range(told))] * listeners
+        slow = stream.subscribe(start, quiet=0.01)
+        first = await anext(slow)
+        assert first is not None
+        assert first.data["n"] == 0
+        # It holds a handful while ten thousand more come and go; then it is told to look at everything afresh.
+        for n in range(KEPT + told):
+            stream.publish("change", {"n": n})
+        heard = [await anext(slow) for _ in range(AT_ONCE)]
+        assert [event.kind for event in heard if event is not None] == ["change"] * (AT_ONCE - 1) + ["resync"]
+        await slow.aclose()
+        assert not stream._listeners
+
+    asyncio.run(run())
 
 
 def test_closing_ends_every_subscription() -> None:

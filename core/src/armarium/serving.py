@@ -23,9 +23,16 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 CARD = "engine.json"
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
+"""Their numbers in glibc's malloc.h."""
+
 SWITCH_SECONDS = 0.0005
 """How long a Python thread may compute while others wait to. The usual 5 ms is paid at each statement and each answer
 that let another thread in, and a write makes some twenty statements with the writer in its hand."""
+
+ARENAS, OWN_MAPPING, KEPT_FREE = 2, 1024 * 1024, 8 * 1024 * 1024
+"""Heaps that threads share; bytes from which a piece of memory is mapped for itself; bytes a heap keeps free at its
+end. So what pictures took goes back to the system, and does not lie in as many heaps as there were threads."""
 
 SOCKET_PATH_LIMIT = 100
 """Bytes a Unix socket's path may have: systems take 104 to 108."""
@@ -174,6 +181,7 @@ def serve(
     from armarium.auth.secret_files import make_private_folder, write_private
 
     used = settings or Settings()
+    settle_memory()
     make_private_folder(used.state_dir)
     already = running_engine(used)
     if already is not None:
@@ -224,6 +232,18 @@ def serve(
         _remove_card(path, card)
         bound.close()
         _remove_socket(card)
+
+
+def settle_memory() -> None:
+    """Have the C library give memory back (glibc; elsewhere nothing is done). Before the first thread starts."""
+    import ctypes
+
+    with suppress(AttributeError, OSError):
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(M_ARENA_MAX, ARENAS)
+        # Named once, it stays: left alone it grows with each large piece, until pictures lie in the heaps too.
+        mallopt(M_MMAP_THRESHOLD, OWN_MAPPING)
+        mallopt(M_TRIM_THRESHOLD, KEPT_FREE)
 
 
 def _remove_socket(card: Reachable) -> None:

@@ -6,7 +6,6 @@ import time
 from collections.abc import AsyncIterator
 from typing import Annotated
 
-import orjson
 from fastapi import APIRouter, Query, Request
 from starlette.responses import StreamingResponse
 
@@ -90,4 +89,4 @@ def concerns(event: Event, principal: Principal, path: str | None) -> bool:
 
 def frame(event: Event) -> bytes:
     """An event in the stream's framing; JSON holds no line break, so one data line is enough."""
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.kind.encode(), orjson.dumps(event.data))
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.kind.encode(), event.body)
