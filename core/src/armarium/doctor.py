@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -147,6 +148,7 @@ def _counts(library: Library) -> dict[str, int]:
         "files": sum(1 for _ in library.objects.digests()),
         "snapshots": len(snapshots.listed(library.path)),
     }
-    with library.db.read_raw() as raw:
+    # Where the audit log cannot be read the findings say so.
+    with suppress(sqlite3.Error), library.db.read_raw() as raw:
         counts["steps"] = raw.execute("SELECT count(*) FROM audit").fetchone()[0]
     return counts

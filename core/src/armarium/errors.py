@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import sqlite3
 from typing import Any, ClassVar
 
 
@@ -93,8 +94,16 @@ class Unavailable(ServiceError):
     status = 503
 
 
-def refused_by_disk(error: BaseException) -> Unavailable | None:
-    """*error* as a refusal in words where a disk is full, read-only or broken; None for any other error."""
+_DAMAGED = ("malformed", "not a database", "Could not decode")
+"""What SQLite says of a file whose bytes are not what it wrote."""
+
+
+def refused_by_disk(error: BaseException) -> ServiceError | None:
+    """*error* as a refusal in words where a disk is full, read-only or broken, or lost what a database held; else None."""
+    if isinstance(error, sqlite3.DatabaseError) and any(words in str(error) for words in _DAMAGED):
+        return Conflict(
+            "The database is damaged. Run `armarium doctor` and restore a snapshot.", code="library_damaged"
+        )
     number = error.errno if isinstance(error, OSError) else None
     if number in (errno.ENOSPC, errno.EDQUOT):
         return Unavailable(

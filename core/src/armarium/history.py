@@ -15,6 +15,7 @@ from sqlalchemy import Column, Connection, Integer, Table
 from sqlalchemy.dialects import sqlite as sqlite_dialect
 
 from armarium.db import raw_of
+from armarium.errors import Conflict
 from armarium.tables import rules_of
 
 _DIALECT = sqlite_dialect.dialect()
@@ -152,9 +153,20 @@ def end_step(raw: sqlite3.Connection) -> None:
 def span(raw: sqlite3.Connection, table: Table | str, audit_seq: int) -> tuple[int, int] | None:
     """The first and last row of step *audit_seq* in *table*'s history, or None when it did not touch the table.
 
-    Rows are appended by one writer, so step numbers never fall along `seq`: each end is found by bisection.
+    Rows are appended by one writer, so step numbers never fall along `seq`: each end is found by bisection. Raises
+    Conflict when the file holds a row without a step, which the database never wrote.
     """
     name = quoted(history_name(table))
+    try:
+        return _span(raw, name, audit_seq)
+    except TypeError as error:
+        raise Conflict(
+            f"The history {name} is damaged. Run `armarium doctor` and restore a snapshot.",
+            code="library_damaged",
+        ) from error
+
+
+def _span(raw: sqlite3.Connection, name: str, audit_seq: int) -> tuple[int, int] | None:
     newest = raw.execute(f"SELECT seq, audit_seq FROM {name} ORDER BY seq DESC LIMIT 1").fetchone()
     if newest is None or newest[1] < audit_seq:
         return None

@@ -54,8 +54,8 @@ def rebuild(conn: Connection, table: Table) -> None:
     follows = rules_of(table).follows
     assert follows is not None, table.name
     raw = raw_of(conn)
-    raw.execute(f"DROP TABLE IF EXISTS {quoted(table.name)}")
     try:
+        raw.execute(f"DROP TABLE IF EXISTS {quoted(table.name)}")
         raw.execute(_ddl(table))
     except sqlite3.OperationalError as error:
         if "no such module" not in str(error):

@@ -15,7 +15,7 @@ from filelock import FileLock
 
 from armarium import snapshots
 from armarium.db import Database
-from armarium.errors import BadRequest, Conflict, Forbidden, NotFound, Unavailable
+from armarium.errors import BadRequest, Conflict, Forbidden, NotFound, Unavailable, refused_by_disk
 from armarium.ids import new_id
 from armarium.objects import ObjectStore
 from armarium.packages import (
@@ -248,10 +248,13 @@ class Libraries:
                 snapshots.take(place, migrating, objects, "before a migration")
 
             self._engine.library_schema.ensure(db, before_change=keep)
-        except BaseException:
+        except BaseException as error:
             if db is not None:
                 db.close()
             lock.release()
+            damaged = refused_by_disk(error)
+            if damaged is not None:
+                raise damaged from error
             raise
         note_holder(place)
         return Library(place, card["library_uuid"], db, objects, lock)
