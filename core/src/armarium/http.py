@@ -24,6 +24,7 @@ from armarium.engine import Engine
 from armarium.errors import BadRequest, Forbidden, Invalid, ServiceError, Unauthorized
 from armarium.gate import CREDENTIAL_PATH, LIBRARY, OPEN_PATHS, PRINCIPAL, Gate, refusal_headers
 from armarium.libraries import Library
+from armarium.messages import plain_fault
 from armarium.odd_ids import unknown_id
 from armarium.openapi import describe
 from armarium.principals import Principal
@@ -313,7 +314,7 @@ async def _invalid(_: Request, error: Exception) -> Response:
     faults = [
         {
             "loc": [str(p) if not isinstance(p, int | str) else p for p in f["loc"]],
-            "msg": f["msg"],
+            "msg": plain_fault(f["msg"]),
             "type": f["type"],
         }
         for f in error.errors()

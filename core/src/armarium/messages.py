@@ -46,3 +46,8 @@ def _plainly(schema: Any) -> Any:
     if isinstance(kind, str) and kind in _PLAIN:
         made.setdefault("strict", True)
     return made
+
+
+def plain_fault(words: str) -> str:
+    """What pydantic says is wrong with a value, without its label and full stop, so that a sentence can hold it."""
+    return words.removeprefix("Value error, ").removesuffix(".")

@@ -105,7 +105,10 @@ def test_a_batch_of_something_else_is_404(client: Any) -> None:
 def test_what_cannot_be_cut_is_422(client: Any, page: str, path: str, body: Any) -> None:
     answer = client.post(f"/api/images/{page}/{path}", json=body)
     assert answer.status_code == 422
-    assert answer.json()["detail"]
+    words = answer.json()["detail"]
+    assert words.endswith(".")
+    assert not words.endswith("..")
+    assert "Value error" not in words
     assert client.get("/api/documents", params={"parent_id": page}).json()["total"] == 0
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from armarium.errors import Invalid, NotFound
-from armarium.messages import Sent
+from armarium.messages import Sent, plain_fault
 from armarium.principals import Role
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def action(
 def invalid_request(error: ValidationError, what: str) -> Invalid:
     """Pydantic's faults as one refusal (A 7): a sentence, and each fault without the value that was sent."""
     faults = [
-        {"loc": list(fault["loc"]), "msg": fault["msg"], "type": fault["type"]}
+        {"loc": list(fault["loc"]), "msg": plain_fault(fault["msg"]), "type": fault["type"]}
         for fault in error.errors(include_input=False, include_url=False, include_context=False)
     ]
     first = faults[0]
