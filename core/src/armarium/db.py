@@ -35,7 +35,7 @@ REST_PAGES = 400
 READERS_KEPT = 12
 """Readers of either kind that stay open while nobody reads; each keeps the schema and what it read last."""
 
-READER_CACHE_KIB, WRITER_CACHE_KIB = 4_000, 16_000
+READER_CACHE_KIB, WRITER_CACHE_KIB = 2_000, 16_000
 """What a connection keeps of the file in memory; the system keeps it too."""
 
 WRITER_WAIT = 120.0
@@ -209,6 +209,9 @@ class Database:
         if self._pages < CHECKPOINT_PAGES or not self._checkpointing.acquire(blocking=False):
             return
         self._pages = 0
+        with suppress(sqlite3.Error):
+            # What it read and wrote since the last time; the next steps find theirs in the system's memory.
+            raw.execute("PRAGMA shrink_memory")
         thread = threading.Thread(target=self._checkpoint, name="checkpoint", daemon=True)
         try:
             thread.start()
