@@ -246,6 +246,8 @@ class _Reading:
         if points is None:
             self.keeper.note(f"The points of a {what} are no x,y pairs")
             return []
+        if stated and points and "," not in stated:
+            self.keeper.note(f"The points of a {what} stand without commas; they were read as pairs")
         return points
 
     def _interpret(self, name: str, found: PageSegment, attributes: dict[str, str]) -> None:

@@ -33,6 +33,8 @@ def outline_of(element: etree._Element, notes: Notes) -> list[Point]:
     if stated:
         points = parse_points(stated)
         if points is not None:
+            if points and "," not in stated:
+                notes.note("The points of a zone stand without commas; they were read as pairs")
             return points
         notes.note("The points of a zone are no x,y pairs")
     box = box_of(element)
