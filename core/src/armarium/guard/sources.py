@@ -11,14 +11,17 @@ from armarium.errors import Invalid
 
 
 def plain(fault: BaseException) -> str:
+    """What *fault* says, to stand inside a sentence."""
     return (str(fault) or type(fault).__name__).rstrip(".")
 
 
 def name_of(source: Path | str | bytes) -> str:
+    """What a refusal calls the file."""
     return "this file" if isinstance(source, bytes) else Path(source).name
 
 
 def length_of(file: IO[bytes]) -> int:
+    """Bytes in *file*, which stays where it is read."""
     at = file.tell()
     end = file.seek(0, os.SEEK_END)
     file.seek(at)
@@ -26,6 +29,7 @@ def length_of(file: IO[bytes]) -> int:
 
 
 def opened(source: Path | str | bytes, name: str) -> BinaryIO:
+    """*source* for reading; Invalid in words where it cannot be."""
     if isinstance(source, bytes):
         return io.BytesIO(source)
     try:

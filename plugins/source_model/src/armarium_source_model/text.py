@@ -33,6 +33,8 @@ class Omitted(NamedTuple):
 
 @dataclass
 class AssembledText:
+    """A text, where each stretch of it comes from, in order, and what it lacks."""
+
     text: str
     spans: list[Span] = field(default_factory=list)
     omitted: list[Omitted] = field(default_factory=list)

@@ -76,6 +76,7 @@ def once(ids: Sequence[str]) -> Sequence[str]:
 
 
 def one_pass(rows: Sequence[SegmentRow]) -> None:
+    """OtherPage where one of *rows* (one at least) is of another pass than the first."""
     other = next((row for row in rows if row.pass_id != rows[0].pass_id), None)
     if other is not None:
         raise OtherPage(

@@ -77,6 +77,7 @@ def page_shapes(
 
 
 def read_shapes(conn: Connection, query: str, *values: str) -> list[Shape]:
+    """What one of the statements above finds; boxes in fractions of the page's picture."""
     rows = conn.connection.cursor().execute(query, values).fetchall()
     make = Shape._make
     return [make((*row[:11], *(_cell(row[11]) if row[11] else (None, None)))) for row in rows]

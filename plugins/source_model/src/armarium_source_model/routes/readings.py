@@ -21,16 +21,12 @@ from armarium_source_model.schemas.readings import (
     CorrectBody,
     PageText,
     ReadingList,
-    ReadingOut,
     WrittenReading,
+    WrittenRetraction,
 )
 
 router = APIRouter(prefix="/api/segments", tags=["readings"])
 pages = APIRouter(prefix="/api/documents", tags=["readings"])
-
-
-class WrittenRetraction(ReadingOut):
-    audit_id: str | None = None
 
 
 @router.get(

@@ -134,6 +134,12 @@ class WrittenReading(ReadingOut):
     audit_id: str | None = None
 
 
+class WrittenRetraction(ReadingOut):
+    """A retracted reading; nothing of it moves, so nothing is left unplaced."""
+
+    audit_id: str | None = None
+
+
 class ChoiceOut(Message):
     segment_id: str
     kind: str

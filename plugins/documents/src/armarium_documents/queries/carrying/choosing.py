@@ -288,6 +288,7 @@ class Choice:
 
 
 def sel(table: CarriedTable) -> str:
+    """The scratch table of the chosen rows of *table*, as an SQL identifier."""
     return quoted(f"sel_{table.name}")
 
 
