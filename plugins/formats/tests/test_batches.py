@@ -332,3 +332,49 @@ def test_inside_another_step_a_batch_is_looked_through_there(
 
     engine.run(library, "document.create", {"name": "Beside"}, LOCAL_OWNER, in_transaction=inside)
     assert len(found["passes"]) == 1
+
+
+def test_a_newspaper_package_pairs_by_its_mets(engine: Engine, library: Library) -> None:
+    """As digitisation programs hand an issue over: names that do not match, places as `file://./`, articles beside pages."""
+
+    def file(identity: str, kind: str, href: str) -> str:
+        return f'<file ID="{identity}" GROUPID="{identity[-1]}" MIMETYPE="{kind}"><FLocat LOCTYPE="URL" xlink:href="{href}"/></file>'
+
+    numbers = (1, 2)
+    images = "".join(file(f"IMG{n}", "image/tiff", f"file://./IMG/scan{n}.tif") for n in numbers)
+    texts = "".join(file(f"ALTO{n}", "text/xml", f"file://./ALTO/p-{n}-alto.xml") for n in numbers)
+    pages = "".join(
+        f'<div TYPE="PAGE" ORDER="{n}"><fptr><par><area FILEID="IMG{n}"/><area FILEID="ALTO{n}" BETYPE="IDREF" BEGIN="P{n}"/>'
+        "</par></fptr></div>"
+        for n in numbers
+    )
+    mets = (
+        '<mets xmlns="http://www.loc.gov/METS/" xmlns:xlink="http://www.w3.org/1999/xlink" TYPE="Newspaper"><fileSec>'
+        f'<fileGrp ID="CONTENT"><fileGrp USE="Images">{images}</fileGrp><fileGrp USE="Text">{texts}</fileGrp></fileGrp></fileSec>'
+        f'<structMap TYPE="PHYSICAL"><div TYPE="Newspaper">{pages}</div></structMap>'
+        '<structMap TYPE="LOGICAL"><div TYPE="ARTICLE"><fptr><area FILEID="ALTO2" BETYPE="IDREF" BEGIN="B2"/></fptr></div></structMap></mets>'
+    )
+    alto = (
+        '<alto xmlns="http://www.loc.gov/standards/alto/ns-v2#"><Description><MeasurementUnit>mm10</MeasurementUnit></Description>'
+        '<Layout><Page ID="P{n}" WIDTH="240" HEIGHT="180"><PrintSpace><TextBlock ID="B{n}"><TextLine ID="L{n}" HPOS="20" VPOS="20" WIDTH="100" HEIGHT="20">'
+        '<String CONTENT="{n}." HPOS="20" VPOS="20" WIDTH="100" HEIGHT="20"/></TextLine></TextBlock></PrintSpace></Page></Layout></alto>'
+    )
+    answer = send(
+        engine,
+        library,
+        {
+            "issue/mets.xml": mets.encode(),
+            **{f"issue/IMG/scan{n}.tif": picture(grey=n, form="TIFF") for n in numbers},
+            **{f"issue/ALTO/p-{n}-alto.xml": alto.replace("{n}", str(n)).encode() for n in numbers},
+        },
+    )
+    assert whys(answer) == whys(answer, "refused") == {}
+    assert {one["paired_by"] for one in answer["passes"]} == {"mets"}
+    names = [name.rpartition("/")[2] for name in paired(answer).values()]
+    assert sorted(names) == ["scan1.tif", "scan2.tif"]
+    found = rows(
+        library,
+        "SELECT d.name, r.content FROM content_representation r JOIN document d ON d.id = r.document_id"
+        " JOIN segment s ON s.id = r.segment_id WHERE s.kind = 'line' ORDER BY 1",
+    )
+    assert found == [("scan1.tif", "1."), ("scan2.tif", "2.")]
