@@ -57,6 +57,14 @@ class Served:
         times = psutil.Process(self.process.pid).cpu_times()
         return float(times.user + times.system)
 
+    def loop_times(self) -> tuple[float, float]:
+        """Seconds the engine's first thread, which has the event loop, ran, and waited for a CPU (Linux; else zeros)."""
+        try:
+            ran, waited = Path(f"/proc/{self.process.pid}/schedstat").read_text().split()[:2]
+        except OSError:
+            return 0.0, 0.0
+        return int(ran) / 1e9, int(waited) / 1e9
+
     def memory(self) -> int:
         """Bytes of memory the engine's process holds (its resident set)."""
         return int(psutil.Process(self.process.pid).memory_info().rss)
@@ -188,6 +196,8 @@ class Came:
     """(seconds since the clients began, bytes of the engine's resident set), the first before the first client."""
     worked: float = 0.0
     """Seconds of CPU time the engine used while the clients were there."""
+    loop: tuple[float, float] = (0.0, 0.0)
+    """Seconds of that time that its event loop ran, and waited for a CPU: what a busy machine adds."""
 
     def times(self, *kinds: str, reads: bool | None = None) -> list[float]:
         """Milliseconds of the named kinds, or of all reads or all writes, sorted."""
@@ -213,7 +223,8 @@ class Came:
         lines = [
             f"{self.clients} clients, {paced}, {self.seconds:.0f} s; import: {self.pages} pages in {self.imports} runs",
             f"throughput {asked / self.seconds:.0f} requests/s, {len(writes) / max(asked, 1):.0%} of them writes; "
-            f"the engine used {self.worked / self.seconds:.2f} CPUs",
+            f"the engine used {self.worked / self.seconds:.2f} CPUs; its event loop ran {self.loop[0] / self.seconds:.0%} "
+            f"of the time and waited for a CPU {self.loop[1] / self.seconds:.0%} of it",
             f"reads   {_figures(reads)}",
             f"writes  {_figures(writes)}",
             *(f"  {kind:22}{_figures(self.times(kind))}" for kind in self.kinds()),
@@ -289,11 +300,12 @@ def storm(folder: Path, *, clients: int, seconds: float, pause: float, processes
             with (folder / f"met-{number}.json").open("wb") as out:
                 program = Path(__file__).with_name("crowd.py")
                 crowds.append(subprocess.Popen([sys.executable, program, path], stdout=out))
-        began, worked = time.monotonic(), engine.worked()
+        began, worked, loop = time.monotonic(), engine.worked(), engine.loop_times()
         while any(one.poll() is None for one in crowds):
             time.sleep(0.5)
             memory.append((time.monotonic() - began, engine.memory()))
         worked = engine.worked() - worked
+        ran, waited = engine.loop_times()
         assert all(one.returncode == 0 for one in crowds)
         importing.enough.set()
         importing.join(120)
@@ -311,6 +323,7 @@ def storm(folder: Path, *, clients: int, seconds: float, pause: float, processes
         ground["shared"],
         memory,
         worked,
+        (ran - loop[0], waited - loop[1]),
     )
 
 
