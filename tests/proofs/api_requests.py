@@ -165,7 +165,7 @@ class Asker:
     def __init__(self, ground: Ground, tally: Tally) -> None:
         self.ground = ground
         self.tally = tally
-        self.body_fields = _body_fields(ground.app.openapi())
+        self.body_fields = body_fields_of(ground.app.openapi())
         self.by_example: str | None = None
         self.kept = True
 
@@ -356,7 +356,7 @@ def _holds_an_id(case: Any) -> bool:
     return any(isinstance(value, str) and is_id(value) for value in held)
 
 
-def _body_fields(document: dict[str, Any]) -> dict[str, set[str]]:
+def body_fields_of(document: dict[str, Any]) -> dict[str, set[str]]:
     """The names each operation's body may carry."""
 
     def names(schema: Mapping[str, Any]) -> set[str]:

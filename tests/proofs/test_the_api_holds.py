@@ -190,40 +190,60 @@ def test_a_hundred_thousand_cases_in_every_phase(ground: Ground) -> None:
     while asked.requests < CASES:
         asked.go(60, seed, mode="positive", phases=("fuzzing",))
         asked.go(12, seed, mode="negative", phases=("fuzzing",))
+        print(f"{asked.said()}\n{len(asked.faults)} faults so far", flush=True)
         seed += 1000
     asked.check()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("what", ["error", "undeclared", "shape", "type"])
-def test_a_planted_fault_is_caught(ground: Ground, what: str) -> None:
-    asked = Round(ground)
-    routes = ground.app.router.routes
-    routes.insert(0, planted(what))
-    ground.app.openapi_schema = None
-    try:
-        asked.go(2, SEED, mode="positive", phases=("fuzzing",), only="/api/planted")
-    finally:
-        del routes[0]
-        ground.app.openapi_schema = None
-    assert asked.requests > 1
-    with pytest.raises(AssertionError, match="faults"):
-        asked.check()
+FAULTS = {
+    "error": "Server error",
+    "undeclared": "Undocumented status code",
+    "shape": "Response violates schema",
+    "type": "Undocumented Content-Type",
+}
+"""Each planted fault, and what it is called when it is found."""
 
 
-def planted(what: str) -> APIRoute:
-    """A route with one fault."""
+@pytest.fixture
+def planted(ground: Ground) -> Iterator[None]:
+    """Routes with one fault each, at `/api/planted/…`."""
 
-    def answer() -> Response:
-        if what == "error":
-            raise RuntimeError("planted")
-        if what == "undeclared":
-            return JSONResponse({"number": 1}, status_code=418)
-        if what == "type":
-            return Response("1", media_type="text/plain")
+    def error() -> Response:
+        raise RuntimeError("planted")
+
+    def undeclared() -> Response:
+        return JSONResponse({"number": 1}, status_code=418)
+
+    def shape() -> Response:
         return JSONResponse({"number": "one"})
 
-    return APIRoute("/api/planted", answer, methods=["GET"], response_model=Planted, responses=REFUSALS())
+    def wrong_type() -> Response:
+        return Response("1", media_type="text/plain")
+
+    routes = ground.app.router.routes
+    before = list(routes)
+    for what, answer in zip(FAULTS, (error, undeclared, shape, wrong_type), strict=True):
+        routes.append(
+            APIRoute(
+                f"/api/planted/{what}", answer, response_model=Planted, responses=REFUSALS(), methods=["GET"]
+            )
+        )
+    ground.app.openapi_schema = None
+    yield
+    routes[:] = before
+    ground.app.openapi_schema = None
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("planted")
+def test_planted_faults_are_caught(ground: Ground) -> None:
+    for what, called in FAULTS.items():
+        asked = Round(ground)
+        asked.go(2, SEED, mode="positive", phases=("fuzzing",), only=f"/api/planted/{what}$")
+        assert asked.tally.total(True)
+        assert any(called in fault for fault in asked.faults), (what, asked.faults)
+        with pytest.raises(AssertionError, match="faults"):
+            asked.check()
 
 
 class Planted(BaseModel):

@@ -102,7 +102,9 @@ def test_only_what_lies_in_the_folder_is_placed(library: Library, folder: str, c
     gone = card("gone")
     do("document.delete", {"ids": [gone]})
     other = item(do, str(do("document.create", {"name": "Other"})["id"]))
-    for stranger in (NOWHERE, card("inside", group), gone, folder, other):
+    with pytest.raises(NotFound, match=NOWHERE):
+        save(do, folder, {"item_id": card(), "x": 0, "y": 0}, {"item_id": NOWHERE, "x": 0, "y": 0})
+    for stranger in (card("inside", group), gone, folder, other):
         with pytest.raises(Invalid) as refusal:
             save(do, folder, {"item_id": card(), "x": 0, "y": 0}, {"item_id": stranger, "x": 0, "y": 0})
         assert refusal.value.code == "not_on_canvas"
@@ -142,7 +144,7 @@ def test_words_stay_out_of_the_audit(library: Library, folder: str, do: Run) -> 
         ({"kind": "link"}, "bad_link"),
         ({"kind": "link", "source_item_id": "@one"}, "bad_link"),
         ({"kind": "link", "source_item_id": "@one", "target_item_id": "@one"}, "bad_link"),
-        ({"kind": "link", "source_item_id": "@one", "target_item_id": NOWHERE}, "not_on_canvas"),
+        ({"kind": "link", "source_item_id": "@one", "target_item_id": NOWHERE}, "not_found"),
         ({"kind": "link", "source_item_id": "@one", "target_item_id": "@link"}, "not_on_canvas"),
         ({"kind": "picture"}, "invalid_request"),
         ({"kind": "note", "payload": {"a": "x" * 70_000}}, "invalid_request"),
@@ -157,7 +159,7 @@ def test_an_item_that_cannot_be_is_refused(
     given = {
         key: named.get(value, value) if isinstance(value, str) else value for key, value in fields.items()
     }
-    with pytest.raises(Invalid) as refusal:
+    with pytest.raises((Invalid, NotFound)) as refusal:
         do("canvas.item_create", {"folder_id": folder, **given})
     assert refusal.value.code == code
 

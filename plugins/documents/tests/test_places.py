@@ -57,8 +57,10 @@ def test_what_cannot_be_moved_there_is_refused(do: Run, folder: Make, note: Make
         do("document.move", {"ids": [text], "parent_id": "f" * 32})
     with pytest.raises(Invalid):
         do("document.move", {"ids": [box], "parent_id": text})
-    with pytest.raises(Invalid) as refused:
+    with pytest.raises(NotFound, match="f" * 32):
         do("document.move", {"ids": [text], "parent_id": box, "after_id": "f" * 32})
+    with pytest.raises(Invalid) as refused:
+        do("document.move", {"ids": [text], "parent_id": box, "after_id": folder("Elsewhere")})
     assert refused.value.code == "not_a_sibling"
     do("document.delete", {"ids": [text]})
     with pytest.raises(Conflict):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, action, json_text, new_id, raw_of
-from armarium_canvas.errors import bad_link, canvas_full, kind_stays, not_on_canvas
+from armarium.api import ActionContext, Example, ServiceError, action, json_text, new_id, raw_of
+from armarium_canvas.errors import bad_link, canvas_full, kind_stays, not_on_canvas, unknown_thing
 from armarium_canvas.models import items, places
 from armarium_canvas.queries import canvas_item, layout, require_canvas, stored_places, strangers
 from armarium_canvas.schemas import (
@@ -57,7 +57,7 @@ def save_layout(ctx: ActionContext, p: LayoutParams) -> dict[str, Any]:
     raw = raw_of(ctx.conn)
     away = strangers(raw, folder.id, [row.item_id for row in p.rows])
     if away:
-        raise not_on_canvas(away[0], folder.name)
+        raise _stranger(ctx, away[0], folder.name)
     before = stored_places(raw, [f"{folder.id}::{row.item_id}" for row in p.rows])
     values = [_saved(ctx, folder.id, row, before) for row in p.rows]
     kept = [value for value in values if str(value[0]) in before]
@@ -137,7 +137,16 @@ def _check_ends(ctx: ActionContext, name: str, item: dict[str, Any]) -> None:
         raise bad_link("A link leads from one thing to another; both its ends are the same.")
     away = strangers(raw_of(ctx.conn), item["folder_id"], ends, links=False)
     if away:
-        raise not_on_canvas(away[0], name)
+        raise _stranger(ctx, away[0], name)
+
+
+def _stranger(ctx: ActionContext, item_id: str, name: str) -> ServiceError:
+    """The refusal of a thing that lies elsewhere in the project, or nowhere in it."""
+    there = raw_of(ctx.conn).execute(
+        "SELECT 1 FROM document WHERE id = :id UNION ALL SELECT 1 FROM canvas_item WHERE id = :id",
+        {"id": item_id},
+    )
+    return not_on_canvas(item_id, name) if there.fetchone() else unknown_thing(item_id)
 
 
 def _update_example(ex: Example) -> dict[str, Any]:

@@ -31,6 +31,15 @@ def unknown_item(item_id: str) -> NotFound:
     )
 
 
+def unknown_thing(item_id: str) -> NotFound:
+    """404: neither a document nor a canvas item has this id (A 7)."""
+    return NotFound(
+        f"There is neither a document nor a canvas item {item_id} in this project. Name what lies in the folder.",
+        code="not_found",
+        item_id=item_id,
+    )
+
+
 def bad_link(why: str) -> Invalid:
     """422: the ends of a link are not two things on the canvas, or something that is no link has ends."""
     return Invalid(why, code="bad_link")

@@ -15,6 +15,7 @@ from armarium_documents.queries.tree import (
     next_sort_order,
     nodes_of,
     require_depth,
+    require_document,
 )
 from armarium_documents.schemas.documents import MoveParams, MoveResult
 
@@ -77,6 +78,7 @@ def _place(ctx: ActionContext, nodes: list[Node], p: MoveParams) -> None:
         if p.after_id is not None:
             places = {row[0]: index for index, row in enumerate(siblings)}
             if p.after_id not in places:
+                require_document(ctx.conn, p.after_id)
                 raise not_a_sibling(p.after_id)
             at = places[p.after_id] + 1
         orders = _gap(siblings, at, len(nodes))

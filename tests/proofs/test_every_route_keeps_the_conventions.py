@@ -1,0 +1,226 @@
+"""The conventions that hold on every route (parts A 1, 5, 7 of the specification), asked of each operation in turn."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from starlette.testclient import TestClient
+
+from armarium.ids import is_id
+from armarium.principals import LOCAL_OWNER
+from proofs.api_ground import TOKEN, Ground
+from proofs.api_requests import ALIASES, body_fields_of
+
+UNKNOWN = "0f" * 16
+"""An id of the right form that names nothing."""
+
+
+ANSWERED_OTHERWISE = {
+    "POST /api/images/crops/batch": "a picture that cannot be cut is told in failed[] (open fields, A 4.8)",
+    "PUT /api/segments/{segment_id}": "the body's segment_id and the path's must agree: 422 (part B 4.1)",
+    "POST /api/segments/{segment_id}/correct": "another reading counts than the one expected: 409 (part B 4.2)",
+    "PUT /api/canvas/folders/{folder_id}/layout": "what is taken off the canvas may be gone already",
+    "GET /api/links/of/{end_id}": "an end may be a URI or a thing of another family: what has no links has none",
+}
+"""Operations that answer an unknown id otherwise, and why."""
+ENGINE_WIDE = {
+    "PUT /api/activity/jobs/paused": "pause and mode are engine-wide (A 5)",
+    "PUT /api/activity/jobs/mode": "pause and mode are engine-wide (A 5)",
+    "POST /api/library/open": "opening is reading; a stranger's token does not reach the project",
+    "POST /api/local-models/download/{runtime}/{model}": "models are the engine's",
+}
+"""Operations that work for every project at once, so that no token is a stranger to them."""
+
+
+class Examiner:
+    """Asks each operation that writes with the parameters of its action's example."""
+
+    def __init__(self) -> None:
+        self.ground = Ground()
+        self.document = self.ground.app.openapi()
+        self.fields = body_fields_of(self.document)
+        self.client = TestClient(self.ground.app, base_url="http://127.0.0.1", client=("127.0.0.1", 50000))
+
+    def ask(self, method: str, path: str, *, token: str = TOKEN, **given: Any) -> Any:
+        headers = {"Authorization": f"Bearer {token}", "X-Service-Library-Path": quote(str(self.ground.path))}
+        return self.client.request(method, path, headers=headers, follow_redirects=False, **given)
+
+    def operations(self) -> Iterator[tuple[str, str, dict[str, Any]]]:
+        """(method, path, description) of every operation but the endless one."""
+        for path, operations in self.document["paths"].items():
+            for method, operation in operations.items():
+                if path != "/api/changes/stream":
+                    yield method.upper(), path, operation
+
+    def writes(self) -> Iterator[tuple[str, str, dict[str, Any], Any]]:
+        """(method, path, path parameters, JSON body or None) of each write that has an example and takes JSON."""
+        for method, path, operation in self.operations():
+            action = self.ground.actions.get(f"{method} {path}")
+            content = operation.get("requestBody", {}).get("content", {})
+            if action is None or "multipart/form-data" in content:
+                continue
+            self.ground.use_up(action)
+            params = self.ground.params(action)
+            names = re.findall(r"{(\w+)}", path)
+            places = {
+                name: params.get(name, params.get(ALIASES.get(name, name), params.get("ids")))
+                for name in names
+            }
+            places = {name: value[0] if isinstance(value, list) else value for name, value in places.items()}
+            fields = self.fields.get(f"{method} {path}", set())
+            body: Any = {name: value for name, value in params.items() if name in fields}
+            if content and not body and len(held := [v for v in params.values() if isinstance(v, dict)]) == 1:
+                body = held[0]
+            yield method, path, places, copy.deepcopy(body) if content else None
+            self.ground.use_up(action)
+
+
+def filled(path: str, places: dict[str, Any]) -> str:
+    for name, value in places.items():
+        path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
+    return path
+
+
+@pytest.fixture(scope="module")
+def examiner() -> Iterator[Examiner]:
+    made = Examiner()
+    yield made
+    made.ground.close()
+
+
+@pytest.mark.slow
+def test_every_write_carries_its_audit_row(examiner: Examiner) -> None:
+    faults = []
+    for method, path, places, body in examiner.writes():
+        reply = examiner.ask(method, filled(path, places), json=body)
+        if reply.status_code >= 300:
+            if reply.json().get("code") not in ("offline", "already_here"):
+                faults.append(f"{method} {path}: {reply.status_code} {reply.text[:300]}")
+            continue
+        said = reply.json()
+        if not said.get("audit_id") or said["audit_id"] != reply.headers.get("x-service-audit-id"):
+            faults.append(f"{method} {path}: no audit_id in {str(said)[:200]} or another in its header")
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.slow
+def test_an_unknown_id_in_a_path_is_404(examiner: Examiner) -> None:
+    faults = []
+    for method, path, places, body in examiner.writes():
+        for name in places:
+            if name in ("path", "key", "runtime", "model"):
+                continue
+            reply = examiner.ask(method, filled(path, {**places, name: UNKNOWN}), json=body)
+            if reply.status_code != 404 and f"{method} {path}" not in ANSWERED_OTHERWISE:
+                faults.append(
+                    f"{method} {path} with an unknown {name}: {reply.status_code} {reply.text[:200]}"
+                )
+    for method, path, operation in examiner.operations():
+        names = [p["name"] for p in operation.get("parameters", ()) if p["in"] == "path"]
+        if method != "GET" or not names or "{key}" in path or f"GET {path}" in ANSWERED_OTHERWISE:
+            continue
+        required = {
+            p["name"]: UNKNOWN for p in operation["parameters"] if p["in"] == "query" and p.get("required")
+        }
+        reply = examiner.ask(method, filled(path, dict.fromkeys(names, UNKNOWN)), params=required)
+        if reply.status_code != 404:
+            faults.append(f"GET {path} with an unknown id: {reply.status_code} {reply.text[:200]}")
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.slow
+def test_an_unknown_id_in_a_body_is_404_and_named(examiner: Examiner) -> None:
+    faults = []
+    for method, path, places, body in examiner.writes():
+        if f"{method} {path}" in ANSWERED_OTHERWISE:
+            continue
+        for where, changed in _with_unknown_ids(body):
+            reply = examiner.ask(method, filled(path, places), json=changed)
+            if reply.status_code != 404 or UNKNOWN not in reply.text:
+                faults.append(
+                    f"{method} {path} with an unknown {where}: {reply.status_code} {reply.text[:200]}"
+                )
+    assert not faults, "\n".join(faults)
+
+
+def _with_unknown_ids(body: Any) -> Iterator[tuple[str, Any]]:
+    """The body with one of its ids unknown, each in turn."""
+
+    def walk(value: Any, name: str) -> Iterator[tuple[str, Any]]:
+        if isinstance(value, str) and is_id(value):
+            yield name, UNKNOWN
+        elif isinstance(value, dict):
+            for key, part in value.items():
+                for where, changed in walk(part, str(key)):
+                    yield where, {**value, key: changed}
+        elif isinstance(value, list) and value:
+            for where, changed in walk(value[-1], name):
+                yield where, [*value[:-1], changed]
+
+    yield from walk(body, "body")
+
+
+@pytest.mark.slow
+def test_an_unknown_field_is_refused_and_named(examiner: Examiner) -> None:
+    faults = []
+    for method, path, places, body in examiner.writes():
+        if body is None:
+            continue
+        for field in ("no_such_field", "created_by", "provenance_kind", "created_at"):
+            reply = examiner.ask(method, filled(path, places), json={**body, field: "x"})
+            if reply.status_code != 422 or field not in str(reply.json().get("errors")):
+                faults.append(f"{method} {path} with {field}: {reply.status_code} {reply.text[:200]}")
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.slow
+def test_a_viewer_reads_and_writes_nothing(examiner: Examiner) -> None:
+    run = examiner.ground.engine.run
+    made = run(None, "token.create", {"name": "reader", "role": "viewer"}, LOCAL_OWNER).result
+    elsewhere = run(
+        None,
+        "token.create",
+        {"name": "stranger", "role": "editor", "libraries": ["/tmp/Other.library"]},
+        LOCAL_OWNER,
+    ).result
+    assert made is not None
+    assert elsewhere is not None
+    faults = []
+    for method, path, places, body in examiner.writes():
+        if (
+            path in ("/api/pair", "/api/pair/enroll", "/api/auth/session")
+            or f"{method} {path}" in ENGINE_WIDE
+        ):
+            continue
+        reply = examiner.ask(method, filled(path, places), json=body, token=made["token"])
+        if reply.status_code != 403:
+            faults.append(f"{method} {path} by a viewer: {reply.status_code} {reply.text[:200]}")
+        reply = examiner.ask(method, filled(path, places), json=body, token=elsewhere["token"])
+        if reply.status_code != 403:
+            faults.append(f"{method} {path} by a stranger: {reply.status_code} {reply.text[:200]}")
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.slow
+def test_lists_are_counted_and_paged_alike(examiner: Examiner) -> None:
+    faults = []
+    for method, path, operation in examiner.operations():
+        takes = {p["name"]: p["schema"] for p in operation.get("parameters", ()) if p["in"] == "query"}
+        if method != "GET" or "{" in path or "limit" not in takes:
+            continue
+        reply = examiner.ask("GET", path)
+        if reply.status_code == 200 and "items" in (said := reply.json()):
+            if said.get("count") != len(said["items"]):
+                faults.append(f"{path}: count {said.get('count')} of {len(said['items'])} items")
+            if "offset" in takes and not {"total", "limit", "offset"} <= said.keys():
+                faults.append(f"{path}: a paged list without total, limit, offset")
+        for limit in (0, int(takes["limit"]["maximum"]) + 1, "x"):
+            reply = examiner.ask("GET", path, params={"limit": limit})
+            if reply.status_code != 422:
+                faults.append(f"{path}?limit={limit}: {reply.status_code}")
+    assert not faults, "\n".join(faults)
