@@ -214,6 +214,15 @@ def test_what_is_no_plain_web_address_is_400(address: str) -> None:
         Egress(local_only=False).checked(address)
 
 
+def test_other_letters_are_written_with_their_bytes_and_a_host_of_them_is_refused(server: Server) -> None:
+    egress = Egress(local_only=False)
+    answer = egress.fetch("GET", url(server, "/página?q=ñ"), reach="machine")
+    assert (answer.status, server.reached) == (200, ["/p%C3%A1gina?q=%C3%B1"])
+    for host in ("①②⑦.⓪.⓪.①", "bücher.example", "127。0。0。1"):
+        with pytest.raises(BadRequest, match="xn--"):
+            egress.fetch("GET", f"http://{host}/")
+
+
 def test_a_redirect_inside_is_not_followed(server: Server) -> None:
     egress = Egress(local_only=False)
     for path in ("/metadata", "/file"):

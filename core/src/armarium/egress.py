@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 from armarium.errors import BadRequest, Conflict, Forbidden, TooLarge, Unavailable
 
@@ -30,6 +30,9 @@ Reach = Literal["public", "machine", "network"]
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolver = Callable[[str, int], list[str]]
+
+_WRITTEN = "%/:=&?~#+!$,;'@()*[]"
+"""What stays as it is where other characters of an address are written with their bytes."""
 
 MAX_REDIRECTS = 5
 MIB = 1024 * 1024
@@ -142,6 +145,8 @@ class Egress:
         with self._pool(reach, deadline, bounds) as pool:
             for _ in range(MAX_REDIRECTS + 1):
                 target = self.checked(url, reach)
+                if not url.isascii():
+                    url = quote(url, safe=_WRITTEN)
                 with (
                     _told(target),
                     pool.stream(
@@ -250,6 +255,10 @@ class Egress:
             raise BadRequest("This is no web address: it cannot be taken apart.") from None
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadRequest("A web address begins with http:// or https:// and names a host.")
+        if not parts.netloc.isascii():
+            raise BadRequest(
+                "The host of a web address is written in plain letters; write a name of other letters in its xn-- form."
+            )
         if parts.username is not None or parts.password is not None:
             raise BadRequest("A web address with a name or password in it is refused; use a header or a key.")
         if port == 0:

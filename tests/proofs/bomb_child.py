@@ -1,0 +1,76 @@
+"""Opens one bomb as the engine does, in a process of its own, and says how it was refused, for how much time and memory."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+
+def peak() -> int:
+    """The most memory this process has held, in KiB."""
+    try:
+        # A process is born with its parent's peak in ru_maxrss; the kernel's own mark for this one is not.
+        with open("/proc/self/status", encoding="ascii") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+    except OSError:
+        used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return used // 1024 if sys.platform == "darwin" else used
+
+
+def open_as(kind: str, path: Path) -> Any:
+    """What the engine does with a file of this kind."""
+    from armarium.objects import ObjectStore
+
+    if kind == "picture":
+        from armarium_documents.pictures import picture_page, take_in
+
+        folder = path.with_suffix(".store")
+        library: Any = SimpleNamespace(objects=ObjectStore(folder / "objects"), derived=folder / "derived")
+        source = take_in(library, path, max_pixels=200_000_000)
+        for index in range(source.pages):
+            picture_page(library, source, index, max_pixels=200_000_000)
+        return source
+    if kind == "xml":
+        from armarium.guard import parse_xml
+
+        return parse_xml(path.read_bytes(), name=path.name)
+    if kind == "html":
+        from armarium.guard import parse_html
+
+        return parse_html(path.read_bytes().decode("utf-8", "replace"), name=path.name)
+    if kind == "zip":
+        from armarium.guard import check_archive
+
+        return check_archive(path)
+    raise ValueError(kind)
+
+
+def main() -> None:
+    from armarium.errors import ServiceError
+
+    kind, path = sys.argv[1], Path(sys.argv[2])
+    # What is loaded once for all files is not the bomb's.
+    import lxml.etree
+    import PIL.Image
+    import pypdfium2
+
+    import armarium.guard
+    import armarium_documents.pictures
+
+    assert all((lxml.etree, PIL.Image, pypdfium2, armarium.guard, armarium_documents.pictures))
+    start = time.process_time()
+    said = None
+    try:
+        open_as(kind, path)
+    except ServiceError as refusal:
+        said = refusal.detail
+    print(json.dumps({"said": said, "seconds": time.process_time() - start, "mb": peak() / 1024}))
+
+
+if __name__ == "__main__":
+    main()
