@@ -1,4 +1,4 @@
-"""What holds for every test: nothing leaves the machine, and the log can be heard whatever ran before.
+"""What holds for every test: nothing leaves the machine, no time is kept, the log can be heard whatever ran before.
 
 A connection or a name look-up beyond loopback fails the test that made it.
 """
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 _attempts: list[str] = []
 _HERE = {"localhost", "testserver", "", None}
@@ -50,6 +51,9 @@ def _refuse(what: str) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     sys.addaudithook(_watch)
+    # A busy machine is no fault of what is tested: no example has a time to keep, nor has the making of one.
+    settings.register_profile("armarium", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("armarium")
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import socket
@@ -233,6 +234,23 @@ def test_a_damaged_member_of_an_archive_is_refused(tmp_path: Path) -> None:
         read_member(archive, archive.infolist()[0])
 
 
+def test_an_encrypted_archive_is_refused(tmp_path: Path) -> None:
+    place = tmp_path / "a.zip"
+    with zipfile.ZipFile(place, "w") as archive:
+        archive.writestr("page.xml", "words")
+    data = bytearray(place.read_bytes())
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    with pytest.raises(Invalid, match="is encrypted"):
+        check_archive(bytes(data))
+
+
+def test_a_member_that_is_longer_than_it_says_is_refused() -> None:
+    archive = SimpleNamespace(open=lambda _: io.BytesIO(b"more than said"))
+    with pytest.raises(Invalid) as refused:
+        read_member(archive, SimpleNamespace(filename="a", file_size=4))  # type: ignore[arg-type]
+    assert refused.value.code == "archive_bomb"
+
+
 @pytest.mark.parametrize("answer", [ValueError("odd"), None])
 def test_xml_that_the_parser_gives_up_is_refused(monkeypatch: pytest.MonkeyPatch, answer: Any) -> None:
     from lxml import etree
@@ -314,10 +332,23 @@ def test_a_worker_that_does_not_begin_is_told(shelf_engine: Engine, monkeypatch:
     def dies(*_: Any, **__: Any) -> None:
         raise armarium_worker.WorkerDied("It ended before it began.")
 
-    monkeypatch.setattr(armarium_worker, "WorkerProcess", dies)
-    with pytest.raises(Unavailable) as refused:
-        shelf_engine.workers._start(None, "nowhere:Worker", shelf_engine.workers._compute())
-    assert refused.value.code == "worker_died"
+    class Silent:
+        ended = False
+
+        def __init__(self, *_: Any, **__: Any) -> None: ...
+
+        def hello(self) -> None:
+            raise armarium_worker.WorkerError("It does not answer.")
+
+        def kill(self) -> None:
+            Silent.ended = True
+
+    for worker in (dies, Silent):
+        monkeypatch.setattr(armarium_worker, "WorkerProcess", worker)
+        with pytest.raises(Unavailable) as refused:
+            shelf_engine.workers._start(None, "armarium_worker.service:Reader", shelf_engine.workers._compute())
+        assert refused.value.code == "worker_died"
+    assert Silent.ended
 
 
 def test_what_cannot_be_listened_on_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
