@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import signal
@@ -18,7 +19,17 @@ import httpx
 import pytest
 
 from armarium.errors import Conflict, Invalid
-from armarium.serving import Reachable, bind, running_engine, serve, stop
+from armarium.serving import (
+    ARENAS,
+    KEPT_FREE,
+    OWN_MAPPING,
+    Reachable,
+    bind,
+    running_engine,
+    serve,
+    settle_memory,
+    stop,
+)
 from armarium.settings import Settings
 from armarium.testing.fixtures import OWNER_TOKEN
 
@@ -218,3 +229,18 @@ def test_answers_do_not_wait_for_nagle(tmp_path: Path) -> None:
     with bound:
         assert bound.proto == socket.IPPROTO_TCP
         assert bound.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
+
+
+def test_memory_is_settled_where_the_c_library_takes_it_and_left_alone_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: dict[int, int] = {}
+
+    class Glibc:
+        mallopt = staticmethod(told.__setitem__)
+
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: Glibc)
+    settle_memory()
+    assert told == {-8: ARENAS, -3: OWN_MAPPING, -1: KEPT_FREE}
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
+    settle_memory()

@@ -30,7 +30,7 @@ SWITCH_SECONDS = 0.0005
 """How long a Python thread may compute while others wait to. The usual 5 ms is paid at each statement and each answer
 that let another thread in, and a write makes some twenty statements with the writer in its hand."""
 
-ARENAS, OWN_MAPPING, KEPT_FREE = 2, 1024 * 1024, 8 * 1024 * 1024
+ARENAS, OWN_MAPPING, KEPT_FREE = 2, 1024 * 1024, 1024 * 1024
 """Heaps that threads share; bytes from which a piece of memory is mapped for itself; bytes a heap keeps free at its
 end. So what pictures took goes back to the system, and does not lie in as many heaps as there were threads."""
 
