@@ -13,7 +13,7 @@ FOLDER ?=
 LANGUAGE ?=
 WORKERS ?= 2
 SLOW ?= $(CI)
-REFUSALS = $(foreach family,formats documents images canvas,--every-refusal armarium_$(family))
+REFUSALS = $(foreach family,formats documents images canvas source_model,--every-refusal armarium_$(family))
 MARKS = $(if $(SLOW),not soak,not soak and not slow)
 DEMO = $(BIN)/armarium demo $(if $(FOLDER),--folder "$(FOLDER)") $(if $(LANGUAGE),--language "$(LANGUAGE)")
 

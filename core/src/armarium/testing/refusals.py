@@ -89,7 +89,8 @@ def _calls(module: ModuleType, tree: ast.AST, inside: str = "") -> Iterator[tupl
 
 def _is_refusal(module: ModuleType, name: str) -> bool:
     found = getattr(module, name, None) or getattr(armarium.errors, name, None)
-    return isinstance(found, type) and issubclass(found, ServiceError)
+    # The class of them all states nothing of its own.
+    return isinstance(found, type) and issubclass(found, ServiceError) and found is not ServiceError
 
 
 class EveryRefusal:
