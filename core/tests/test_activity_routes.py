@@ -364,6 +364,22 @@ class TestDerivatives:
         assert {s["id"]: (s["done"], s["total"]) for s in node["children"]}["thumbnails"] == (3, 3)
         assert web.get(JOBS).json()["items"] == []
 
+    def test_a_decision_applies_to_what_has_not_started(
+        self, web: Any, chores: Engine, project: Library
+    ) -> None:
+        """While the last of its jobs runs, the row is listed and can be decided about, to no effect (A 4.11)."""
+        reading = put(chores, project, "chore-read", {"items": 2}, total=2)
+        with project.db.write() as conn:
+            conn.exec_driver_sql("UPDATE job SET state = 'running' WHERE id = ?", (reading,))
+        assert web.get(JOBS).json()["items"][0]["id"] == "derivatives"
+        for answer in (
+            web.put(f"{JOBS}/derivatives/paused", json={"paused": True}),
+            web.post(f"{JOBS}/derivatives/cancel"),
+            web.post(f"{JOBS}/derivatives/retry"),
+        ):
+            assert answer.status_code == 200
+            assert (answer.json()["state"], answer.json()["applied"]) == ("running", 0)
+
     def test_cancel_of_the_import(
         self, web: Any, bare: Any, chores: Engine, project: Library, other: Library
     ) -> None:

@@ -15,7 +15,7 @@ from armarium.actions import ActionContext, Example, NoParams, Params, action
 from armarium.db import raw_of
 from armarium.errors import Conflict
 from armarium.jobs import decisions
-from armarium.jobs.listing import is_counted, no_such, targets
+from armarium.jobs.listing import DERIVATIVES, derivatives, import_goes_on, is_counted, no_such, targets
 from armarium.jobs.models import FINISHED, Mode
 from armarium.jobs.queue import loads
 from armarium.jobs.sight import Row, Sight
@@ -91,12 +91,19 @@ def _refuse_of_run(sight: Sight, row: Row, verb: str) -> None:
 
 def _counted(sight: Sight, job_id: str) -> list[Row]:
     rows = targets(sight, job_id)
+    if not rows and job_id == DERIVATIVES and import_goes_on(sight):
+        return []
     if not rows:
         raise no_such(job_id)
     free = [row for row in rows if not sight.of_a_run(row)]
     if not free:
         _refuse_of_run(sight, rows[0], "pause or stop")
     return free
+
+
+def _import_state(sight: Sight) -> str:
+    """The state of the import row: it is shown while one of its jobs runs, though none waits."""
+    return str(derivatives(sight)["state"])
 
 
 def _begun(sight: Sight, row: Row) -> bool:
@@ -175,7 +182,8 @@ def pause_job(ctx: ActionContext, p: PauseJob) -> dict[str, Any]:
         changed = [row for row in rows if _hold(ctx, sight, row, p.paused)]
         _touched(ctx, [row.id for row in changed])
         _tell_kinds(ctx, sight, changed, lambda kind: kind.on_pause, p.paused)
-        return {"id": p.job_id, "state": "paused" if p.paused else "waiting", "applied": len(changed)}
+        state = "paused" if p.paused else "waiting"
+        return {"id": p.job_id, "state": state if rows else _import_state(sight), "applied": len(changed)}
     row = _one(sight, p.job_id)
     _refuse_of_run(sight, row, "pause")
     if _hold(ctx, sight, row, p.paused):
@@ -240,7 +248,8 @@ def cancel_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
     _touched(ctx, [row.id for row in reached])
     _tell_kinds(ctx, sight, reached, lambda kind: kind.on_cancel)
     if counted:
-        return {"id": p.job_id, "state": "cancelled", "applied": len(rows)}
+        state = "cancelled" if rows else _import_state(sight)
+        return {"id": p.job_id, "state": state, "applied": len(rows)}
     after = _sight(ctx)
     return {"id": p.job_id, "state": after.state(_one(after, p.job_id))}
 
@@ -258,7 +267,8 @@ def retry_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
     """409 for a page a run handed in, a remote job, work already waiting; other states are answered unchanged."""
     sight = _sight(ctx)
     if is_counted(p.job_id):
-        _counted(sight, p.job_id)
+        if not _counted(sight, p.job_id):
+            return {"id": p.job_id, "state": _import_state(sight), "applied": 0}
         raise Conflict(
             f"The jobs behind {p.job_id} wait already; there is nothing to retry.", code="already_waiting"
         )

@@ -44,7 +44,7 @@ def list_jobs(runner: JobRunner, libraries: Iterable[Library | None]) -> dict[st
         with _database(runner, library) as raw:
             sight = Sight(runner, library, raw)
             _collect(sight, shown)
-            if _stage_work(sight):
+            if import_goes_on(sight):
                 imports.append(derivatives(sight))
     items = [_merged_import(imports)] if imports else []
     for node in items:
@@ -211,7 +211,8 @@ def counted_tree(sights: Iterable[Sight], job_id: str) -> dict[str, Any]:
 # The import as a tree of its stages.
 
 
-def _stage_work(sight: Sight) -> bool:
+def import_goes_on(sight: Sight) -> bool:
+    """Whether the list shows the import row: something of an import waits or runs."""
     kinds = sight.runner.kinds.import_kinds()
     if not kinds:
         return False

@@ -27,6 +27,7 @@ from armarium.jobs.listing import (
     DERIVATIVES,
     counted_tree,
     derivatives_of,
+    import_goes_on,
     is_counted,
     list_jobs,
     no_such,
@@ -82,7 +83,11 @@ def _homes(engine: Engine, places: list[Library | None], job_id: str) -> list[Li
     """The places that hold *job_id*: one for a job, perhaps several for a counted row. NotFound when none does."""
     with _sights(engine, places) as sights:
         if is_counted(job_id):
-            found = [sight.library for sight in sights if targets(sight, job_id)]
+            # The import row is shown while one of its jobs runs, though none waits: it is decided about all the same.
+            shown = [job_id == DERIVATIVES and import_goes_on(sight) for sight in sights]
+            found = [
+                sight.library for sight, on in zip(sights, shown, strict=True) if on or targets(sight, job_id)
+            ]
         else:
             found = [sight.library for sight in sights if sight.row(job_id) is not None][:1]
     if not found:
