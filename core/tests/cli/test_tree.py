@@ -66,7 +66,28 @@ def test_show_tells_what_a_document_is(wills: Machine) -> None:
     assert shown["described"]["values"]["place"] == "Toledo"
     assert "  inside: 3" in wills.done("show", ids(wills)["Sources"]).out
     assert wills.refused("show", "f" * 32).startswith("There is no document")
-    assert wills.refused("show", "a b").endswith("show ids.")
+
+
+def test_a_document_is_named_by_its_name_where_only_one_has_it(wills: Machine) -> None:
+    known = ids(wills)
+    assert known["2.png"] in wills.done("show", "2.png").out
+    assert wills.done("ls", "Sources", "--flat", "--json").json["count"] == 3
+    wills.done("move", "3.png", "--to", "Sources", "--after", "1.png")
+    assert list(ids(wills)) == ["Sources", "1.png", "3.png", "2.png"]
+    wills.done("crop", "1.png", "--box", "0,0,10,10")
+    wills.done("uncrop", "1.png")
+    wills.done("canvas", "Sources", "--out", str(wills.home / "canvas.png"))
+    assert wills.done("dataset", "Sources", "--json").json["total"] == 3
+    # An alias of the same name does not stand in the way; another document does.
+    run(wills, "bookmark.create", f'{{"target_id": "{known["1.png"]}"}}')
+    assert known["1.png"] in wills.done("show", "1.png").out
+    again = run(wills, "document.create", '{"name": "2.png"}')["id"]
+    said = wills.refused("trash", "2.png")
+    assert said.startswith("2 documents are called '2.png': ")
+    assert {again, known["2.png"]} <= set(said.replace(",", " ").replace(".", " ").split())
+    assert wills.refused("show", "a b") == (
+        "No document here has the id or the name 'a b'; armarium ls shows those there are."
+    )
 
 
 def test_show_tells_of_a_kind_that_cannot_be_resolved(wills: Machine) -> None:

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from armarium.commandline import answer, id_of, place_for, project_session, write_file
+from armarium.commandline import answer, place_for, project_session, write_file
+from armarium_documents.api import document_id
 
 
 def commands() -> typer.Typer:
@@ -21,7 +22,7 @@ def commands() -> typer.Typer:
 
 
 def canvas(
-    folder: Annotated[str, typer.Argument(help="Id of a folder (armarium ls shows them).")],
+    folder: Annotated[str, typer.Argument(help="Id or name of a folder (armarium ls shows them).")],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The file; left out: NAME-canvas.png, here.")
     ] = None,
@@ -29,8 +30,8 @@ def canvas(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over a file that is there.")] = False,
 ) -> None:
     """Draw the canvas of a folder, its cards, notes and links where they lie, into a PNG file."""
-    identity = id_of(folder)
     with project_session() as session:
+        identity = document_id(session, folder)
         name = session.get(f"/api/documents/{identity}")["name"]
         place = out or Path(re.sub(r'[/\\:*?"<>|\0]', "_", name)[:100] + "-canvas.png")
         place_for(place, overwrite=overwrite)

@@ -15,13 +15,13 @@ from armarium.commandline import (
     Session,
     answer,
     finished,
-    id_of,
     name_each,
     plural,
     project_session,
     result_of,
     scope_of,
 )
+from armarium_documents.api import document_id
 
 _NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(%?)\s*")
 _BOX = "LEFT,TOP,WIDTH,HEIGHT"
@@ -42,7 +42,8 @@ def commands() -> typer.Typer:
 
 def crop(
     pictures: Annotated[
-        list[str], typer.Argument(help="Ids of images or pages, or of one folder for all that it holds.")
+        list[str],
+        typer.Argument(help="Ids or names of images or pages, or of one folder for all that it holds."),
     ],
     box: Annotated[
         str,
@@ -55,15 +56,14 @@ def crop(
     """Cut the same rectangle out of pictures; each becomes a child of its source, which stays as it is."""
     region = region_of(box)
     with project_session() as session:
+        pictures = [document_id(session, one) for one in pictures]
         folder = _folder(session, pictures)
         if folder is not None:
             _batch(session, folder, {"kind": "crop", "region": region}, recursive)
             return
         if recursive:
             raise Refused("--recursive goes with a folder; these are pictures.")
-        cut = session.post(
-            "/api/images/crops/batch", {"document_ids": [id_of(one) for one in pictures], "region": region}
-        )
+        cut = session.post("/api/images/crops/batch", {"document_ids": pictures, "region": region})
 
     def words() -> None:
         _tell(cut["children"])
@@ -80,7 +80,8 @@ def crop(
 
 def split(
     pictures: Annotated[
-        list[str], typer.Argument(help="Id of an image or page, or of a folder for all that it holds.")
+        list[str],
+        typer.Argument(help="Ids or names of images or pages, or of a folder for all that it holds."),
     ],
     columns: Annotated[int, typer.Option(min=1, max=64, help="Equal parts side by side.")] = 1,
     rows: Annotated[int, typer.Option(min=1, max=64, help="Equal parts one below the other.")] = 1,
@@ -97,6 +98,7 @@ def split(
     regions = regions_of(columns, rows, at, box or [])
     done: list[dict[str, Any]] = []
     with project_session() as session:
+        pictures = [document_id(session, one) for one in pictures]
         folder = _folder(session, pictures)
         if folder is not None:
             _batch(session, folder, {"kind": "split", "regions": regions}, recursive)
@@ -105,7 +107,7 @@ def split(
             raise Refused("--recursive goes with a folder; these are pictures.")
         for one in pictures:
             try:
-                done.append(session.post(f"/api/images/{id_of(one)}/split", {"regions": regions}))
+                done.append(session.post(f"/api/images/{one}/split", {"regions": regions}))
             except Refused as refused:
                 if not done:
                     raise
@@ -157,7 +159,11 @@ def enhance(
 ) -> None:
     """Make a rendition of each picture beside its original, which stays the primary one."""
     with project_session() as session:
-        params = {"scope_ids": scope_of(session, ids), "role": make.value, "contrast": contrast}
+        params = {
+            "scope_ids": scope_of(session, ids and [document_id(session, one) for one in ids]),
+            "role": make.value,
+            "contrast": contrast,
+        }
         begun = session.act("image.treat", params)["result"]
         finished(session, begun["job_id"], "Enhance")
         outcome = result_of(session, begun["job_id"])
@@ -174,7 +180,7 @@ def enhance(
 
 def _take_back(picture: str, verb: str) -> None:
     with project_session() as session:
-        gone = session.post(f"/api/images/{id_of(picture)}/{verb}")
+        gone = session.post(f"/api/images/{document_id(session, picture)}/{verb}")
     words = f"{plural(len(gone['removed_ids']), 'picture')} went to the Trash."
     answer(gone, f"{words} Bring them back with: armarium undo {gone['audit_id']}")
 
@@ -221,7 +227,7 @@ def regions_of(columns: int, rows: int, at: str | None, boxes: list[str]) -> lis
 
 def _folder(session: Session, ids: list[str]) -> str | None:
     """The folder that is meant, or None where pictures are; Refused for a folder among others."""
-    kinds = {one: session.get(f"/api/documents/{id_of(one)}")["doc_type"] for one in ids}
+    kinds = {one: session.get(f"/api/documents/{one}")["doc_type"] for one in ids}
     folders = [one for one, kind in kinds.items() if kind in ("folder", "group")]
     if folders and len(ids) > 1:
         raise Refused("Name one folder, or pictures; not a folder among others.")

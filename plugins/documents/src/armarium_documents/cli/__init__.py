@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import typer
 
-from armarium_documents.cli import dataset, transfer, trash, tree
+from armarium_documents.cli import dataset, describing, transfer, trash, tree
 
 
 def commands() -> typer.Typer:
     """The commands."""
     program = typer.Typer()
-    for part in (tree, dataset, trash, transfer):
+    for part in (tree, describing, dataset, trash, transfer):
         part.register(program)
     return program

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Refused, answer, id_of, plural, project_session, table
+from armarium.commandline import Refused, answer, plural, project_session, table
+from armarium_documents.naming import document_id
 
 TYPES = ("text", "number", "rating", "date", "checkbox", "choice", "url", "reference")
 
@@ -75,7 +76,6 @@ def dataset(
             there = ", ".join(f"document.{field}" for field in _CARRIED)
             raise Refused(f"{name} cannot be shown here; of a document's own fields there are {there}.")
     body: dict[str, Any] = {
-        "parent_id": folder and id_of(folder),
         "recursive": recursive or folder is None,
         "prototype_key": kind,
         "attributed_only": described,
@@ -92,6 +92,7 @@ def dataset(
     if bins is not None:
         body["bins"] = _bins(bins)
     with project_session() as session:
+        body["parent_id"] = folder and document_id(session, folder)
         found = session.post("/api/documents/dataset/query", body)
     asked = [one["attr"] for one in body["filters"]] + ([body["sort"]["attr"]] if sort is not None else [])
     answer(found, lambda: _show(found, column or _columns(found, asked), body))

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from armarium.commandline import Refused, Session, answer, id_of, plural, project_session
+from armarium_documents.naming import document_id
 
 _MANY = 20
 
@@ -23,7 +24,7 @@ def transfer(
         str, typer.Option("--from", metavar="PROJECT", help="The other project, by path or name.")
     ],
     into: Annotated[
-        str | None, typer.Option(help="Id of the folder here to put them in; left out: Sources.")
+        str | None, typer.Option(help="Id or name of the folder here to put them in; left out: Sources.")
     ] = None,
     move: Annotated[
         bool, typer.Option("--move", help="Send the originals to the other project's Trash.")
@@ -33,11 +34,11 @@ def transfer(
     """Bring documents from another project, with all that lies in them and hangs on them."""
     body: dict[str, Any] = {
         "items": [id_of(one) for one in documents],
-        "target_parent_id": into and id_of(into),
         "mode": "move" if move else "copy",
         "dry_run": dry_run,
     }
     with project_session() as session:
+        body["target_parent_id"] = into and document_id(session, into)
         body["source_library"] = _opened(session, source)
         done = session.post("/api/documents/transfer", body)
     answer(done, lambda: _tell(done))

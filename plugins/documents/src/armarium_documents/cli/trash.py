@@ -16,6 +16,7 @@ from armarium.commandline import (
     table,
     wants_json,
 )
+from armarium_documents.naming import document_id
 
 
 def register(program: typer.Typer) -> None:
@@ -27,13 +28,15 @@ def register(program: typer.Typer) -> None:
 
 def trash(
     documents: Annotated[
-        list[str] | None, typer.Argument(help="Ids of documents; none: list what is in the Trash.")
+        list[str] | None, typer.Argument(help="Ids or names of documents; none: list what is in the Trash.")
     ] = None,
 ) -> None:
     """Send documents to the Trash with all that lies in them, or list what is there."""
     with project_session() as session:
         if documents:
-            gone = session.post("/api/documents/delete", {"ids": [id_of(one) for one in documents]})
+            gone = session.post(
+                "/api/documents/delete", {"ids": [document_id(session, one) for one in documents]}
+            )
             words = f"{plural(gone['item_count'], 'document')} went to the Trash."
             answer(gone, f"{words} Take it back with: armarium undo {gone['audit_id']}")
             return

@@ -15,7 +15,6 @@ from armarium.commandline import (
     documents_under,
     finished,
     full_path,
-    id_of,
     is_page,
     name_each,
     place_for,
@@ -26,6 +25,7 @@ from armarium.commandline import (
     write_file,
 )
 from armarium_documents.cli.layouts import read_into
+from armarium_documents.naming import document_id
 
 Ids = Annotated[list[str], typer.Argument(help="Ids of documents (armarium ls shows them).")]
 
@@ -104,7 +104,9 @@ def import_(
     else:
         body["paths"] = places
     with project_session() as session:
-        if into is not None and is_page(session.get(f"/api/documents/{id_of(into)}")):
+        if into is not None:
+            into = body["parent_id"] = document_id(session, into)
+        if into is not None and is_page(session.get(f"/api/documents/{into}")):
             read_into(session, into, places, format_name=format_name, beside=beside or [], number=number)
             return
         if beside or number:
@@ -139,12 +141,14 @@ def _there(outcome: dict[str, Any]) -> str:
 
 
 def ls(
-    parent: Annotated[str | None, typer.Argument(help="Id of a folder; left out: everything.")] = None,
+    parent: Annotated[
+        str | None, typer.Argument(help="Id or name of a folder; left out: everything.")
+    ] = None,
     deep: Annotated[bool, typer.Option("--deep/--flat", help="Go into folders, or not.")] = True,
 ) -> None:
     """List what the project holds."""
     with project_session() as session:
-        at = parent and id_of(parent)
+        at = parent and document_id(session, parent)
         if at is not None:
             # An unknown id is refused even where nothing would be listed.
             session.get(f"/api/documents/{at}")
@@ -172,13 +176,13 @@ def _kind(node: dict[str, Any]) -> str:
 
 
 def show(
-    document: Annotated[str, typer.Argument(help="Id of a document (armarium ls shows them).")],
+    document: Annotated[str, typer.Argument(help="Id or name of a document (armarium ls shows them).")],
     picture: Annotated[Path | None, typer.Option(help="Write the document's picture to this file.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over a file that is there.")] = False,
 ) -> None:
     """Show one document: where it is, what is said of it, its pictures and what hangs on it."""
-    identity = id_of(document)
     with project_session() as session:
+        identity = document_id(session, document)
         view = session.get(f"/api/documents/{identity}/view", limit=1)
         try:
             described = session.get(f"/api/documents/{identity}/effective-attributes")
@@ -272,23 +276,22 @@ def _short(value: object) -> str:
 
 def move(
     documents: Ids,
-    to: Annotated[str | None, typer.Option(help="Id of the folder to move them into.")] = None,
+    to: Annotated[str | None, typer.Option(help="Id or name of the folder to move them into.")] = None,
     top: Annotated[bool, typer.Option("--top", help="Out of every folder, to the top.")] = False,
     after: Annotated[str | None, typer.Option(help="Id of the document they shall follow there.")] = None,
     first: Annotated[bool, typer.Option("--first", help="Before everything else there.")] = False,
 ) -> None:
     """Put documents into another folder, or in another place among their neighbours; left out: last."""
     if (to is not None) == top:
-        raise Refused(
-            "Where to? Say --to FOLDER (its id; the one they are in, to order them there) or --top."
-        )
+        raise Refused("Where to? Say --to FOLDER (the one they are in, to order them there) or --top.")
     if after is not None and first:
         raise Refused("Either --after a document or --first, not both.")
-    body: dict[str, Any] = {"ids": [id_of(one) for one in documents], "parent_id": to and id_of(to)}
-    if first or after is not None:
-        body["after_id"] = after and id_of(after)
     with project_session() as session:
+        at = to and document_id(session, to)
+        body: dict[str, Any] = {"ids": [document_id(session, one) for one in documents], "parent_id": at}
+        if first or after is not None:
+            body["after_id"] = after and document_id(session, after)
         moved = session.post("/api/documents/move", body)
-        where = "the top" if to is None else session.get(f"/api/documents/{id_of(to)}")["name"]
+        where = "the top" if to is None else session.get(f"/api/documents/{at}")["name"]
     words = f"Moved {plural(len(moved['ids']), 'document')} to {where}."
     answer(moved, f"{words} Take it back with: armarium undo {moved['audit_id']}")
