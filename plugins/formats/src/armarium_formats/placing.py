@@ -155,10 +155,10 @@ class _Placing:
             return box, None
         try:
             return box, sound_pixels(points, (width, height), box, area=area)
-        except BadGeometry as refusal:
-            raise BadGeometry(
-                f"Segment {segment.id}: {refusal.detail}", code="bad_geometry", key=segment.id
-            ) from None
+        except BadGeometry:
+            # Exact in pixels and nothing in fractions: a speck of a huge page, a straight line with the noise of a scale.
+            why.append(f"its {'outline' if area else 'baseline'} is too flat to be held")
+            return box, None
 
     def _texts(self, segment: PageSegment, kept: dict[str, Any]) -> None:
         first, others = segment.texts[0], segment.texts[1:]
