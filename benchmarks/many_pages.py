@@ -91,21 +91,21 @@ def layouts_seconds(engine, library, box: Path) -> float:  # type: ignore[no-unt
     return (datetime.fromisoformat(finished) - datetime.fromisoformat(started)).total_seconds()
 
 
-def write_box(folder: Path, count: int) -> None:
-    """*count* small pictures, no two alike, and a PAGE file for each in the folder `page`."""
+def write_box(folder: Path, count: int, first: int = 0) -> None:
+    """*count* small pictures, no two alike, and a PAGE file for each in the folder `page`; numbered from *first* on."""
     from PIL import Image
 
-    write_files(folder / "page", count)
-    for one in range(count):
+    write_files(folder / "page", count, first)
+    for one in range(first, first + count):
         image = Image.new("L", (240, 360), one % 256)
         image.putpixel((one % 240, one // 240 % 360), 255 - one % 256)
         image.save(folder / f"{one:05}.jpg", quality=30)
 
 
-def write_files(folder: Path, count: int) -> None:
+def write_files(folder: Path, count: int, first: int = 0) -> None:
     """*count* PAGE files of a layout without texts, no two alike."""
     folder.mkdir(parents=True)
-    for number in range(count):
+    for number in range(first, first + count):
         (folder / f"{number:05}.xml").write_text(page_file(number), encoding="utf-8")
 
 
@@ -206,8 +206,9 @@ def watched_import(folder: Path, count: int) -> dict[str, float]:
         # Linux counts in ru_maxrss what the program that started this one took before it.
         return sum(map(_high_water, [os.getpid(), *(child.pid for child in psutil.Process().children())]))
 
-    for part, number in ((0, count // 10), (1, count - count // 10)):
-        write_box(folder / f"part{part}", number)
+    tenth = count // 10
+    write_box(folder / "part0", tenth)
+    write_box(folder / "part1", count - tenth, tenth)
     seen: dict[str, float] = {}
     with running_engine(folder / "engine") as (engine, library):
         for part, name in ((0, "early"), (1, "peak")):

@@ -12,7 +12,7 @@ import pytest
 from batch_ground import laid, page, picture, rows
 from test_folder_import import bring_in
 
-from armarium.api import JobContext, Unavailable
+from armarium.api import JobContext, Unavailable, new_id
 from armarium.engine import Engine
 from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
@@ -150,7 +150,7 @@ def test_a_kill_while_files_are_read_ahead_loses_and_doubles_nothing(
         patch.setattr(type(engine.kinds), "of_stage", lambda self, stage: [])
         bring_in(engine, library, folder=str(tmp_path / "box"))
     (parent,) = rows(library, "SELECT id FROM document WHERE name = 'Sources'")
-    args = layouts.LayoutJobArgs(paths=[], folder=str(tmp_path / "box"), parent_id=parent[0], set_id="set")
+    args = layouts.LayoutJobArgs(paths=[], folder=str(tmp_path / "box"), parent_id=parent[0], set_id=new_id())
 
     class Ground(KilledContext):
         call_worker = call_near
