@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -12,10 +13,12 @@ from armarium_source_model.geometry import (
     MAX_POINTS,
     BadGeometry,
     clip_points,
+    pixel_bounds,
     rect_around,
     refuse_outside,
     sound_baseline,
     sound_geometry,
+    sound_pixels,
     sound_polygon,
     tile_of,
     validate_baseline,
@@ -155,3 +158,32 @@ def test_a_foreign_shape_keeps_what_is_sound_and_says_what_is_not() -> None:
     assert given_rect.rect == pytest.approx((0.1, 0.1, 0.3, 0.3))
     assert "outside its rect" in str(given_rect.problem)
     assert sound_geometry(None, None).rect is None
+
+
+def outcome(make: Callable[[], object]) -> object:
+    """What is made, or the sentence of its refusal."""
+    try:
+        return make()
+    except BadGeometry as refusal:
+        return refusal.detail
+
+
+pixels = st.one_of(
+    st.integers(-3, 40), st.floats(-1, 40), st.sampled_from([math.nan, math.inf, 0.1, 0.2, 0.3, 1e-13])
+)
+
+
+@given(st.lists(st.tuples(pixels, pixels), max_size=6), st.integers(1, 40), st.integers(1, 40))
+def test_points_in_pixels_are_held_and_refused_as_their_fractions_are(
+    points: list[tuple[float, float]], width: int, height: int
+) -> None:
+    fractions = [(x / width, y / height) for x, y in points]
+    box = pixel_bounds(points)
+    for area, sound in ((True, sound_polygon), (False, sound_baseline)):
+        made = outcome(lambda area=area: sound_pixels(points, (width, height), box, area=area))  # type: ignore[misc]
+        assert made == outcome(lambda sound=sound: sound(fractions))  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("points", [[], [(1, 2, 3)], [("a", 1)], [(10**400, 1), (0.5, 1)]])
+def test_what_are_no_points_has_no_bounds(points: list[tuple[float, float]]) -> None:
+    assert pixel_bounds(points) is None
