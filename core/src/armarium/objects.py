@@ -59,21 +59,24 @@ class ObjectStore:
             temporary.unlink(missing_ok=True)
         return digest.hexdigest()
 
-    def link_file(self, path: Path) -> str:
+    def link_file(self, path: Path, digest: str | None = None) -> str:
         """Keep a link to the file at *path* in place of a copy; its digest. Bytes that are here already stay.
 
         The file stays its owner's: nothing here changes or removes it. When it changes or goes, `intact` and `size`
-        say so. OSError of reading *path* goes to the caller.
+        say so. With *digest* the caller has read it, and *path* is resolved: it is neither opened nor followed.
+        OSError of reading *path* goes to the caller.
         """
-        found = hashlib.sha256()
-        with path.open("rb") as source:
-            while chunk := source.read(_CHUNK):
-                found.update(chunk)
-        digest = found.hexdigest()
+        place = path
+        if digest is None:
+            found = hashlib.sha256()
+            with path.open("rb") as source:
+                while chunk := source.read(_CHUNK):
+                    found.update(chunk)
+            digest, place = found.hexdigest(), path.resolve()
         if not self.holds(digest):
             temporary = self._temporary()
             try:
-                os.symlink(path.resolve(), temporary)
+                os.symlink(place, temporary)
                 self._put_in_place(temporary, digest)
             except OSError as error:
                 raise (refused_by_disk(error) or error) from error

@@ -319,3 +319,15 @@ def test_a_refusal_never_echoes_a_secret(ask: Asker) -> None:
         assert reply.status == 422
         assert b"canary" not in reply.body
     assert b"canary" not in ask("GET", "/api/registry", token="canary").body
+
+
+def test_tokens_come_in_pages(ask: Asker) -> None:
+    made = [ask("POST", "/api/tokens", json={"name": f"agent {number}"}).json["id"] for number in range(5)]
+    whole = ask("GET", "/api/tokens").json
+    assert (whole["count"], whole["total"], whole["limit"], whole["offset"]) == (5, 5, 100, 0)
+    assert {row["id"] for row in whole["items"]} == set(made)
+    pages = [ask("GET", "/api/tokens", query=f"limit=2&offset={offset}").json for offset in (0, 2, 4, 6)]
+    assert [page["count"] for page in pages] == [2, 2, 1, 0]
+    assert [row for page in pages for row in page["items"]] == whole["items"]
+    for wrong in ("limit=0", "limit=1001", "offset=-1", "limit=x"):
+        assert ask("GET", "/api/tokens", query=wrong).status == 422

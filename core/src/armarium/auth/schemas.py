@@ -101,10 +101,13 @@ class TokenCreated(TokenRow):
 
 
 class TokenList(Message):
-    """Devices, sessions and agents, newest first."""
+    """A page of devices, sessions and agents, newest first."""
 
     items: list[TokenRow]
     count: int
+    total: int
+    limit: int
+    offset: int
 
 
 class TokenRenewed(Message):

@@ -112,7 +112,13 @@ def remove(name: Annotated[str, typer.Argument(help="Name of the runtime.")]) ->
 def list_tokens() -> None:
     """Devices, sessions and agents that hold a token."""
     with engine_session() as session:
-        found = session.get("/api/tokens")
+        found = session.get("/api/tokens", limit=1000)
+        while len(found["items"]) < found["total"]:
+            more = session.get("/api/tokens", limit=1000, offset=len(found["items"]))
+            if not more["items"]:
+                break
+            found["items"] += more["items"]
+        found["count"] = len(found["items"])
     rows = [
         (
             t["id"],

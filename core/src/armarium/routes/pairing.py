@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import create_model
+from sqlalchemy import func, select
 
 from armarium.auth.authenticate import COOKIE, PAIRING
 from armarium.auth.models import tokens
@@ -135,16 +136,25 @@ def rotate_secret(request: Request, _: CurrentOwner) -> Response:
 
 
 @router.get("/tokens", response_model=TokenList, responses=REFUSALS(), summary="Devices, sessions and agents")
-def list_tokens(engine: CurrentEngine, _: CurrentOwner) -> Response:
+def list_tokens(
+    engine: CurrentEngine,
+    _: CurrentOwner,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    offset: Annotated[int, Query(ge=0, le=2**62)] = 0,
+) -> Response:
     """Newest first; never a secret."""
-    items = token_rows(engine)
-    return json_response({"items": items, "count": len(items)})
+    items, total = token_rows(engine, limit=limit, offset=offset)
+    return json_response(
+        {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}
+    )
 
 
-def token_rows(engine: Engine) -> list[dict[str, Any]]:
-    """The token rows of `GET /api/tokens` (A 5)."""
+def token_rows(engine: Engine, *, limit: int, offset: int) -> tuple[list[dict[str, Any]], int]:
+    """A page of the token rows of `GET /api/tokens` (A 5), and how many there are in all."""
+    newest_first = tokens.select().order_by(tokens.c.created_at.desc(), tokens.c.id.desc())
     with engine.state.read() as conn:
-        rows = conn.execute(tokens.select().order_by(tokens.c.created_at.desc(), tokens.c.id.desc())).all()
+        total = conn.execute(select(func.count()).select_from(tokens)).scalar_one()
+        rows = conn.execute(newest_first.limit(limit).offset(offset)).all()
     found = []
     for row in rows:
         known = engine.auth.book.by_id(row.id)
@@ -165,7 +175,7 @@ def token_rows(engine: Engine) -> list[dict[str, Any]]:
                 "revoked": known.revoked if known is not None else bool(row.revoked),
             }
         )
-    return found
+    return found, int(total)
 
 
 @router.post(

@@ -119,8 +119,8 @@ def _stamp(file: BinaryIO) -> tuple[int, int]:
 
 
 def _put(objects: ObjectStore, path: Path, file: BinaryIO, before: tuple[int, int], link: bool) -> str:
-    checksum = objects.link_file(path) if link else objects.put_file(_again(file))
-    if _stamp(file) != before or (link and _digest(file) != checksum):
+    checksum = objects.link_file(path, _digest(file)) if link else objects.put_file(_again(file))
+    if _stamp(file) != before:
         raise Invalid(
             f"{_IT} changed while it was being imported. Import it again when it is complete.",
             code="file_changed",

@@ -1,0 +1,109 @@
+"""The command that writes what a document is described by: its attributes and its own fields."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from armarium.commandline import Refused, answer, plural, project_session
+from armarium_documents.naming import document_id
+
+FLAGS = ("is_read", "is_starred", "is_flagged", "exclude_from_processing")
+FIELDS = (
+    *("name", "prototype_key", "page_label", "language", "script", "direction", "date_original", "date_iso"),
+    *("case_id", "source_authority", *FLAGS),
+)
+"""Fields of a document that are one word or text, named `document.<field>` as in a dataset query."""
+
+_TRUTH = {"true": True, "yes": True, "false": False, "no": False}
+
+
+def register(program: typer.Typer) -> None:
+    """Add the command."""
+    program.command("set")(set_)
+
+
+def set_(
+    document: Annotated[str, typer.Argument(help="Id or name of the document (armarium ls shows them).")],
+    values: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="KEY=VALUE …",
+            help="place=Toledo; pages:=12 (JSON); place= (cleared); document.date_iso=1750 (a field of its own).",
+        ),
+    ],
+) -> None:
+    """Describe a document: write attributes of it, and fields of its own; what is not named stays as it is.
+
+    A value is a text, unless the document's kind declares the attribute a number or a checkbox; KEY:=JSON writes any
+    value. An empty one clears it.
+    """
+    with project_session() as session:
+        identity = document_id(session, document)
+        found = session.get(f"/api/documents/{identity}")
+        described = session.get(f"/api/documents/{identity}/effective-attributes")
+        kinds = {one["key"]: one["type"] for one in described["declarations"]}
+        attributes, fields = dict(found["attributes"]), dict[str, Any]()
+        changed = [_put(one, attributes, fields, kinds) for one in values]
+        body = {**fields, **({"attributes": attributes} if attributes != found["attributes"] else {})}
+        if not body:
+            answer(
+                {"document_id": identity, "changed": [], "audit_id": None},
+                f"{found['name']} says that already; nothing was changed.",
+            )
+            return
+        written = session.ask("PATCH", f"/api/documents/{identity}", body=body)
+    keys = list(dict.fromkeys(changed))
+    answer(
+        {
+            "document_id": identity,
+            "changed": keys,
+            "attributes": written["attributes"],
+            "audit_id": written["audit_id"],
+        },
+        f"Wrote {plural(len(keys), 'value')} of {written['name']}. Take it back with: armarium undo {written['audit_id']}",
+    )
+
+
+def _put(text: str, attributes: dict[str, Any], fields: dict[str, Any], kinds: dict[str, str]) -> str:
+    """Put one KEY=VALUE where it belongs; its key."""
+    key, mark, value = text.partition("=")
+    as_json = key.endswith(":")
+    key = key.removesuffix(":")
+    if not mark or not key.strip():
+        raise Refused(f"{text!r} is no KEY=VALUE; write place=Toledo, or place= to clear it.")
+    if key.startswith("document."):
+        name = key.removeprefix("document.")
+        if name not in FIELDS:
+            raise Refused(f"There is no field {key} to write; there are {', '.join(FIELDS)}.")
+        fields[name] = _typed(key, value, "checkbox" if name in FLAGS else "text", as_json)
+    elif (found := _typed(key, value, kinds.get(key, "text"), as_json)) is None:
+        attributes.pop(key, None)
+    else:
+        attributes[key] = found
+    return key
+
+
+def _typed(key: str, value: str, kind: str, as_json: bool) -> Any:
+    if as_json:
+        try:
+            return json.loads(value)
+        except ValueError:
+            raise Refused(
+                f'What stands behind {key}:= is no JSON; write {key}:=12, {key}:=true or {key}:=["a"].'
+            ) from None
+    if not value:
+        return None
+    if kind in ("number", "rating"):
+        try:
+            number = float(value)
+        except ValueError:
+            raise Refused(f"{key} is a {kind}, and {value!r} is none.") from None
+        return int(number) if number.is_integer() else number
+    if kind == "checkbox":
+        if value.casefold() not in _TRUTH:
+            raise Refused(f"{key} is a checkbox; write {key}=true or {key}=false.")
+        return _TRUTH[value.casefold()]
+    return value
