@@ -32,8 +32,8 @@ STEP_PAGES = 8
 REST_PAGES = 400
 """Up to about how many pages the writer folds in itself, so that the WAL begins anew (a few milliseconds)."""
 
-READERS_KEPT = 12
-"""Readers of either kind that stay open while nobody reads; each keeps the schema and what it read last."""
+READERS_KEPT = 8
+"""Readers of either kind that stay open while nobody reads; each keeps the schema, its statements and what it read last: up to 5 MB."""
 
 READER_CACHE_KIB, WRITER_CACHE_KIB = 2_000, 16_000
 """What a connection keeps of the file in memory; the system keeps it too."""
