@@ -109,6 +109,19 @@ def test_every_write_carries_its_audit_row(examiner: Examiner) -> None:
 
 
 @pytest.mark.slow
+def test_every_deletion_says_deleted(examiner: Examiner) -> None:
+    faults = []
+    for method, path, places, body in examiner.writes():
+        if method == "DELETE" and path != "/api/registry/{path}":
+            reply = examiner.ask(method, filled(path, places), json=body)
+            if reply.status_code != 200 or reply.json().get("status") != "deleted":
+                faults.append(f"{method} {path}: {reply.status_code} {reply.text[:200]}")
+            if reply.headers.get("x-content-type-options") != "nosniff":
+                faults.append(f"{method} {path}: its content may be sniffed")
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.slow
 def test_an_unknown_id_in_a_path_is_404(examiner: Examiner) -> None:
     faults = []
     for method, path, places, body in examiner.writes():

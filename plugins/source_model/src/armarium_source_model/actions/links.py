@@ -14,7 +14,7 @@ from armarium_source_model.actions.samples import sample_page
 from armarium_source_model.errors import refuse_provisional
 from armarium_source_model.models import links
 from armarium_source_model.queries.links import get_link, standing_link
-from armarium_source_model.schemas.links import LinkCreate, LinkId, LinkWritten
+from armarium_source_model.schemas.links import DeletedLink, LinkCreate, LinkId, LinkWritten
 from armarium_source_model.vocabulary import LINK_TYPES, link_type
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
@@ -121,7 +121,7 @@ def _link_example(ex: Example) -> dict[str, Any]:
     return {"link_id": ex.run("link.create", _create_example(ex))["result"]["link_id"]}
 
 
-@action("link.delete", params=LinkId, result=LinkWritten, summary="Withdraw a link.", example=_link_example)
+@action("link.delete", params=LinkId, result=DeletedLink, summary="Withdraw a link.", example=_link_example)
 def delete(ctx: ActionContext, p: LinkId) -> dict[str, Any]:
     """Raises NotFound, Conflict when it is withdrawn already, Forbidden on a locked page."""
     row = get_link(ctx.conn, p.link_id)
@@ -130,7 +130,7 @@ def delete(ctx: ActionContext, p: LinkId) -> dict[str, Any]:
     if row.document_id is not None:
         require_unlocked(ctx, row.document_id)
     ctx.conn.execute(links.update().where(links.c.id == row.id).values(deleted_at=ctx.now))
-    return _told(ctx, row.id)
+    return {**_told(ctx, row.id), "status": "deleted", "id": row.id}
 
 
 def _restore_example(ex: Example) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from armarium_source_model.queries.orders import (
 )
 from armarium_source_model.schemas.orders import (
     FLOW,
+    DeletedOrder,
     EntryRemove,
     OrderCreate,
     OrderId,
@@ -275,7 +276,7 @@ def _order_example(ex: Example) -> dict[str, Any]:
 @action(
     "reading_order.withdraw",
     params=OrderId,
-    result=WrittenOrder,
+    result=DeletedOrder,
     summary="Withdraw a reading order; it can be restored.",
     example=_order_example,
 )
@@ -283,7 +284,7 @@ def withdraw(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
     """Raises NotFound, OrderDeleted."""
     row = _writable(ctx, p.order_id)
     ctx.conn.execute(reading_orders.update().where(reading_orders.c.id == row.id).values(deleted_at=ctx.now))
-    return _told(ctx, row.id)
+    return {**_told(ctx, row.id), "status": "deleted"}
 
 
 def _restore_example(ex: Example) -> dict[str, Any]:

@@ -11,7 +11,14 @@ from armarium_source_model.api import passes
 from armarium_source_model.errors import refuse_provisional
 from armarium_source_model.models import pass_choices
 from armarium_source_model.queries.passes import chosen_pass, get_pass, get_pass_answer, reading_rule
-from armarium_source_model.schemas.segments import GroundTruth, PassChoose, PassCreate, PassId, WrittenPass
+from armarium_source_model.schemas.segments import (
+    DeletedPass,
+    GroundTruth,
+    PassChoose,
+    PassCreate,
+    PassId,
+    WrittenPass,
+)
 from armarium_source_model.writes import create_pass, writable_pass
 
 
@@ -57,7 +64,7 @@ def _pass_example(ex: Example) -> dict[str, Any]:
 @action(
     "segment.pass_delete",
     params=PassId,
-    result=WrittenPass,
+    result=DeletedPass,
     summary="Withdraw a pass: its segments stop appearing, and it can be restored.",
     example=_pass_example,
 )
@@ -65,7 +72,7 @@ def delete(ctx: ActionContext, p: PassId) -> dict[str, Any]:
     """Raises NotFound, Conflict when it is withdrawn already, Invalid for a provisional id."""
     row = writable_pass(ctx, p.pass_id)
     ctx.conn.execute(passes.update().where(passes.c.id == row.id).values(deleted_at=ctx.now))
-    return _touched(ctx, row.id, row.document_id)
+    return {**_touched(ctx, row.id, row.document_id), "status": "deleted"}
 
 
 def _restore_example(ex: Example) -> dict[str, Any]:

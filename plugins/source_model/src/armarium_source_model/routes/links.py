@@ -8,7 +8,14 @@ from fastapi import APIRouter, Query, Request, Response
 
 from armarium.api import REFUSALS, CurrentLibrary, act, json_response
 from armarium_source_model.queries.links import link_types, links_of, naming
-from armarium_source_model.schemas.links import LinkCreate, LinksOf, LinkTypes, LinkWritten, Naming
+from armarium_source_model.schemas.links import (
+    DeletedLink,
+    LinkCreate,
+    LinksOf,
+    LinkTypes,
+    LinkWritten,
+    Naming,
+)
 
 router = APIRouter(prefix="/api/links", tags=["links"])
 
@@ -46,7 +53,7 @@ def create(request: Request, body: LinkCreate) -> Response:
 
 
 @router.delete(
-    "/{link_id}", summary="Withdraw a link", response_model=LinkWritten, responses=REFUSALS(404, 409)
+    "/{link_id}", summary="Withdraw a link", response_model=DeletedLink, responses=REFUSALS(404, 409)
 )
 def delete(request: Request, link_id: str) -> Response:
     """Soft: it can be restored."""

@@ -15,6 +15,7 @@ from armarium_source_model.queries.orders import (
     standing_order,
 )
 from armarium_source_model.schemas.orders import (
+    DeletedOrder,
     EntryList,
     FlowList,
     Neighbours,
@@ -107,7 +108,7 @@ def place(request: Request, order_id: str, body: PlaceBody) -> Response:
 
 
 @router.delete(
-    "/{order_id}", summary="Withdraw an order", response_model=WrittenOrder, responses=REFUSALS(404, 409)
+    "/{order_id}", summary="Withdraw an order", response_model=DeletedOrder, responses=REFUSALS(404, 409)
 )
 def withdraw(request: Request, order_id: str) -> Response:
     """Soft: it can be restored."""

@@ -26,6 +26,7 @@ from armarium_source_model.queries.segments import (
 )
 from armarium_source_model.schemas.fields import SegmentKind
 from armarium_source_model.schemas.segments import (
+    DeletedPass,
     GroundTruthBody,
     PassCreate,
     RestoreVersionBody,
@@ -102,7 +103,7 @@ def create_pass(request: Request, body: PassCreate) -> Response:
 
 
 @router.delete(
-    "/passes/{pass_id}", summary="Withdraw a pass", response_model=WrittenPass, responses=REFUSALS(404, 409)
+    "/passes/{pass_id}", summary="Withdraw a pass", response_model=DeletedPass, responses=REFUSALS(404, 409)
 )
 def delete_pass(request: Request, pass_id: str) -> Response:
     """Soft: its segments stop appearing until it is restored."""

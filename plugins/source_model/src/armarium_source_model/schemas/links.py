@@ -42,6 +42,13 @@ class LinkWritten(Message):
     audit_id: str | None = None
 
 
+class DeletedLink(LinkWritten):
+    """A link that was withdrawn; it is kept and can be restored."""
+
+    status: Literal["deleted"] = "deleted"
+    id: str
+
+
 class LinkFromEnd(Message):
     id: str
     link_type: str

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from armarium.api import Message, Params
 from armarium_source_model.schemas.fields import Fraction, Id, Name, ProvenanceOut, Version, Word
 
@@ -55,6 +57,12 @@ class OrderOut(ProvenanceOut):
 
 class WrittenOrder(OrderOut):
     audit_id: str | None = None
+
+
+class DeletedOrder(WrittenOrder):
+    """An order that was withdrawn; it is kept and can be restored."""
+
+    status: Literal["deleted"] = "deleted"
 
 
 class OrderList(Message):

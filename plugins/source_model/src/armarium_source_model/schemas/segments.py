@@ -218,6 +218,12 @@ class WrittenPass(PassOut):
     audit_id: str | None = None
 
 
+class DeletedPass(WrittenPass):
+    """A pass that was withdrawn; it is kept and can be restored."""
+
+    status: Literal["deleted"] = "deleted"
+
+
 class WrittenSegment(SegmentOut):
     audit_id: str | None = None
 
