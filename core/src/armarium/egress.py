@@ -7,7 +7,6 @@ redirect nor a name that changes its answer leads elsewhere. Sizes, times and re
 from __future__ import annotations
 
 import hashlib
-import ipaddress
 import os
 import secrets
 import socket
@@ -16,19 +15,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
+from armarium.addresses import Reach, may_reach, plain_address
 from armarium.errors import BadRequest, Conflict, Forbidden, TooLarge, Unavailable
 
 if TYPE_CHECKING:
     import httpcore
 
-Reach = Literal["public", "machine", "network"]
-"""Where a request may go: the public network; this machine only (a local model server); or also the local network
-(a server the owner set up by its address)."""
-
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolver = Callable[[str, int], list[str]]
 
 _WRITTEN = "%/:=&?~#+!$,;'@()*[]"
@@ -38,50 +33,11 @@ MAX_REDIRECTS = 5
 MIB = 1024 * 1024
 CHUNK = 64 * 1024
 
-_METADATA = {
-    ipaddress.ip_address(text)
-    for text in ("169.254.169.254", "169.254.170.2", "100.100.100.200", "192.0.0.192", "fd00:ec2::254")
-}
-"""Addresses at which clouds tell secrets about a machine."""
-
 
 def resolve(host: str, port: int) -> list[str]:
     """The addresses of *host*, by the system's resolver."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
-
-
-def plain_address(text: str) -> Address | None:
-    """The address a text is, freed of the IPv6 wrappings (mapped, 6to4, NAT64) that could hide an IPv4 one."""
-    try:
-        address: Address = ipaddress.ip_address(text.partition("%")[0])
-    except ValueError:
-        try:
-            # Short, octal and hexadecimal spellings (127.1, 0x7f000001), which the system's resolver would take.
-            return ipaddress.IPv4Address(socket.inet_aton(text))
-        except (OSError, UnicodeEncodeError):
-            return None
-    if isinstance(address, ipaddress.IPv6Address):
-        inner = address.ipv4_mapped or address.sixtofour
-        if inner is None and address in ipaddress.IPv6Network("64:ff9b::/96"):
-            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-        if inner is None and int(address) >> 32 == 0 and int(address) > 1:
-            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-        return inner or address
-    return address
-
-
-def may_reach(address: Address, reach: Reach) -> bool:
-    """Whether a request of this reach may connect to *address*."""
-    if address in _METADATA or address.is_link_local or address.is_multicast or address.is_unspecified:
-        return False
-    if reach == "machine":
-        return address.is_loopback
-    if address.is_loopback or address.is_reserved:
-        return False
-    if reach == "network":
-        return address.is_global or address.is_private
-    return address.is_global
 
 
 @dataclass(frozen=True)
