@@ -365,3 +365,13 @@ def test_enhance_makes_a_rendition_of_each_picture_once(wills: Machine) -> None:
     assert roles() == ["archival-original"]
     wills.misused("enhance", "--contrast", "9")
     assert wills.refused("enhance", "f" * 32).startswith("There is no document")
+
+
+def test_a_folder_imported_again_brings_only_what_is_new(wills: Machine, pictures: Pictures) -> None:
+    assert wills.done("import", "pages").out.startswith("Imported 0 files; 3 were there already.")
+    pictures(["4.png"])
+    again = wills.done("import", "pages", "--json").json
+    assert (again["files"], again["already"]) == (1, 3)
+    every = wills.done("import", "pages", "--again", "--json").json
+    assert (every["files"], every["already"]) == (4, 0)
+    assert wills.done("ls", "--json").json["count"] == 9
