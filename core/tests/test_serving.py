@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import json
 import os
@@ -25,6 +26,7 @@ from armarium.serving import (
     OWN_MAPPING,
     Reachable,
     bind,
+    give_memory_back,
     running_engine,
     serve,
     settle_memory,
@@ -244,3 +246,22 @@ def test_memory_is_settled_where_the_c_library_takes_it_and_left_alone_elsewhere
     assert told == {-8: ARENAS, -3: OWN_MAPPING, -1: KEPT_FREE}
     monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
     settle_memory()
+
+
+def test_memory_is_given_back_again_and_again_where_that_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    times: list[int] = []
+
+    class Glibc:
+        malloc_trim = staticmethod(times.append)
+
+    async def run() -> None:
+        monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
+        await give_memory_back(0)
+        monkeypatch.setattr(ctypes, "CDLL", lambda _: Glibc)
+        giving = asyncio.ensure_future(give_memory_back(0))
+        while len(times) < 3:
+            await asyncio.sleep(0.001)
+        giving.cancel()
+
+    asyncio.run(run())
+    assert set(times) == {0}

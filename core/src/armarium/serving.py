@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import os
@@ -33,6 +34,10 @@ that let another thread in, and a write makes some twenty statements with the wr
 ARENAS, OWN_MAPPING, KEPT_FREE = 2, 1024 * 1024, 1024 * 1024
 """Heaps that threads share; bytes from which a piece of memory is mapped for itself; bytes a heap keeps free at its
 end. So what pictures took goes back to the system, and does not lie in as many heaps as there were threads."""
+
+GIVE_BACK_EVERY = 60.0
+"""Seconds between two times that what lies free among what is used goes back to the system: the gaps that connections
+and pictures leave."""
 
 SOCKET_PATH_LIMIT = 100
 """Bytes a Unix socket's path may have: systems take 104 to 108."""
@@ -197,6 +202,8 @@ def serve(
     class Server(uvicorn.Server):
         """Writes the card once it answers, and ends the change streams before it waits for open answers."""
 
+        giving_back: asyncio.Future[None] | None = None
+
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             if self.started:
@@ -205,11 +212,14 @@ def serve(
                 gc.freeze()
                 sys.setswitchinterval(SWITCH_SECONDS)
                 write_private(path, json.dumps(asdict(card), indent=2) + "\n")
+                self.giving_back = asyncio.ensure_future(give_memory_back())
                 if on_ready is not None:
                     on_ready(card)
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             _remove_card(path, card)
+            if self.giving_back is not None:
+                self.giving_back.cancel()
             served.state.engine.events.close()
             await super().shutdown(sockets)
             # Uvicorn raises the signal that stopped it once more, so nothing after this may run.
@@ -244,6 +254,17 @@ def settle_memory() -> None:
         # Named once, it stays: left alone it grows with each large piece, until pictures lie in the heaps too.
         mallopt(M_MMAP_THRESHOLD, OWN_MAPPING)
         mallopt(M_TRIM_THRESHOLD, KEPT_FREE)
+
+
+async def give_memory_back(every: float = GIVE_BACK_EVERY) -> None:
+    """Have the C library give back what is free, again and again (glibc; elsewhere nothing is done)."""
+    import ctypes
+
+    with suppress(AttributeError, OSError):
+        trim = ctypes.CDLL(None).malloc_trim
+        while True:
+            await asyncio.sleep(every)
+            await asyncio.to_thread(trim, 0)
 
 
 def _remove_socket(card: Reachable) -> None:
