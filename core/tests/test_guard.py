@@ -261,6 +261,11 @@ def test_a_part_of_a_bomb_or_of_an_odd_header_is_no_way_in() -> None:
     thumbnail = b"\xff\xe1\x00\x08Exif\xff\xd9"
     with pytest.raises(Invalid, match="damaged JPEG"):
         open_image(data[:2] + thumbnail + data[2 : len(data) // 2], box=(0, 1500, 700, 1600))
+    # A marker that does not belong there ends the colours early: the rest would be grey.
+    broken = data[: len(data) // 4] + b"\xff\xc0\x00\x02" + data[len(data) // 4 :]
+    for top in (0, 1500):
+        with pytest.raises(Invalid, match="damaged JPEG"):
+            open_image(broken, box=(0, top, 700, top + 100))
     padded = data[:at] + b"\xff\xff" + data[at:]
     whole = open_image(data).crop((0, 40, 700, 90))
     assert open_image(padded, box=(0, 40, 700, 90)).tobytes() == whole.tobytes()

@@ -41,15 +41,20 @@ class PartialFile(io.RawIOBase):
         self._image: ImageFile.ImageFile | None = None
         self._rows = 0
         self._height: tuple[int, bytes] | None = None
-        self._scan = 0
+        self.scan = 0
 
     def shorten(self, rows: int) -> bool:
         """Let a JPEG that is coded from the top down state *rows* as its height; False where it is no such file."""
         found = _frame_of_jpeg(self._file)
         if found is not None:
-            self._height, self._scan = (found[0], rows.to_bytes(2, "big")), found[1]
+            self._height, self.scan = (found[0], rows.to_bytes(2, "big")), found[1]
         self._file.seek(0)
         return found is not None
+
+    def restore(self) -> None:
+        """Read it as it is again, from its beginning."""
+        self._height = None
+        self._file.seek(0)
 
     def whole(self) -> bytearray | None:
         """A shortened JPEG; None where it is cut short, or too large to be taken at once."""
@@ -59,7 +64,7 @@ class PartialFile(io.RawIOBase):
             return None
         data = bytearray(size)
         place, stated = self._height
-        if cast("io.BufferedReader", self._file).readinto(data) < size or data.rfind(_END, self._scan) < 0:
+        if cast("io.BufferedReader", self._file).readinto(data) < size or data.rfind(_END, self.scan) < 0:
             return None
         data[place : place + 2] = stated
         return data
@@ -154,9 +159,14 @@ def _part_of_jpeg(
     if data is None:
         return None
     try:
+        _check_scan(data, file.scan)
         pixels = simplejpeg.decode_jpeg(data, "GRAY" if image.mode == "L" else "RGB", strict=False)
     except ValueError:
-        return None
+        # Damage, above the part or below it: what stands above could be grey, so the whole is asked.
+        file.restore()
+        whole = type(image)(cast("BinaryIO", file), "")
+        whole.load()
+        return _cut(whole, box)
     if pixels.shape[:2] != (height, image.width):
         return None
     left, top, right, bottom = box
@@ -165,6 +175,18 @@ def _part_of_jpeg(
     found.info = dict(image.info)
     found.format = image.format
     return found
+
+
+def _check_scan(data: bytearray, scan: int) -> None:
+    """ValueError when a marker stands among the colours before their end: the decoder would fill up with grey there."""
+    import numpy
+
+    begin = scan + 2 + int.from_bytes(data[scan + 2 : scan + 4], "big")
+    codes = numpy.frombuffer(data, numpy.uint8)[begin:]
+    after = codes[numpy.flatnonzero(codes[:-1] == 0xFF) + 1]
+    markers = after[(after != 0) & (after != 0xFF) & ((after < 0xD0) | (after > 0xD7))]
+    if not markers.size or markers[0] != _END[1]:
+        raise ValueError("a marker among the colours")
 
 
 def _frame_of_jpeg(file: BinaryIO) -> tuple[int, int] | None:
