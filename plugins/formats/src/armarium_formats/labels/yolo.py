@@ -18,7 +18,7 @@ MAX_BYTES: Final = 32 * 1024 * 1024
 MAX_SHAPES: Final = 100_000
 MAX_NUMBERS: Final = 2_000_000
 _NUMBER = re.compile(
-    r"[-+]?+(?:\d++\.?+\d*+|\.\d++)(?:e[-+]?+\d++)?+|[-+]?(?:nan|inf(?:inity)?)", re.IGNORECASE
+    r"[-+]?+(?:\d++\.?+\d*+|\.\d++)(?:e[-+]?+\d++)?|[-+]?(?:nan|inf(?:inity)?)", re.IGNORECASE
 )
 _HEAD = 65_536
 _ROOM = 0.5

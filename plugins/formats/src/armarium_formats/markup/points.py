@@ -7,9 +7,10 @@ from math import isfinite
 
 import orjson
 
-# Every part is possessive and a number begins where none is under way: a value of any length is read in one go.
-_NUMBER = r"(?:[+-]|(?<![\d.]))(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?+\d++)?+"
-_BLANKS_ONLY = re.compile(rf"\s*+{_NUMBER}\s++{_NUMBER}(?:\s++{_NUMBER}\s++{_NUMBER})*+\s*+")
+# Every run is possessive and a number begins where none is under way: a value of any length is read in one go. Groups are
+# not: Python before 3.11.5 does not go back to where a possessive group began when it fails half-way.
+_NUMBER = r"(?:[+-]|(?<![\d.]))(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?+\d++)?"
+_BLANKS_ONLY = re.compile(rf"\s*+{_NUMBER}\s++{_NUMBER}(?:\s++{_NUMBER}\s++{_NUMBER})*\s*+")
 _PAIR = re.compile(rf"({_NUMBER})\s*+,\s*+({_NUMBER})")
 
 

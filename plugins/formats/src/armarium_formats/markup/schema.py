@@ -280,7 +280,7 @@ def _is_valid(schema: Schema, fragment: str) -> bool:
 
 _BOOLEAN = frozenset({"true", "false", "1", "0"})
 _INT = re.compile(r"\s*[+-]?[0-9]{1,9}\s*")
-_FLOAT = re.compile(r"\s*+(?:[+-]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?+|-?INF|NaN)\s*+")
+_FLOAT = re.compile(r"\s*+(?:[+-]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?|-?INF|NaN)\s*+")
 _NCNAME = re.compile(r"[^\W\d][\w.\-\u00b7]*")
 _TAG = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 _DATE_TIME = re.compile(

@@ -26,7 +26,7 @@ from armarium_formats.tei.vocabulary import (
 if TYPE_CHECKING:
     from lxml import etree
 
-_PIXELS = re.compile(r"\s*+([0-9]++(?:\.[0-9]++)?+)\s*+(?:px)?+\s*+")
+_PIXELS = re.compile(r"\s*+([0-9]++(?:\.[0-9]++)?)\s*+(?:px)?\s*+")
 _MODELLED = frozenset({*COORDINATES, "xml:id", "xml:lang", "type", "subtype", "cert"})
 LEAST_PIXELS = 1000
 """A surface that counts in units of its own (centimetres, fractions) is scaled so that its longer side has as many."""
