@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain, islice
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, Table, create_engine, event
@@ -37,6 +38,9 @@ READERS_KEPT = 8
 
 READER_CACHE_KIB, WRITER_CACHE_KIB = 2_000, 16_000
 """What a connection keeps of the file in memory; the system keeps it too."""
+
+ROWS_AT_ONCE = 32
+"""Rows that one statement of `bulk_insert` writes."""
 
 WRITER_WAIT = 120.0
 """Seconds a write waits in the queue before it is refused in words."""
@@ -311,9 +315,23 @@ def bulk_insert(
     (`json_text`) and a Boolean as 0 or 1.
     """
     names = ", ".join(f'"{column}"' for column in columns)
-    marks = ", ".join("?" * len(columns))
-    cursor = raw_of(conn).executemany(f'INSERT INTO "{table.name}" ({names}) VALUES ({marks})', rows)
-    return cursor.rowcount
+    marks = f"({', '.join('?' * len(columns))})"
+    insert = f'INSERT INTO "{table.name}" ({names}) VALUES {marks}'
+    raw = raw_of(conn)
+    source = iter(rows)
+    some = list(islice(source, ROWS_AT_ONCE))
+    written = 0
+
+    def full() -> Iterator[list[object]]:
+        nonlocal some
+        while len(some) == ROWS_AT_ONCE:
+            yield list(chain.from_iterable(some))
+            some = list(islice(source, ROWS_AT_ONCE))
+
+    if len(some) == ROWS_AT_ONCE:
+        # Several rows a statement: what a statement costs by itself is a third of what a tracked row costs.
+        written = raw.executemany(insert + f", {marks}" * (ROWS_AT_ONCE - 1), full()).rowcount
+    return written + (raw.executemany(insert, some).rowcount if some else 0)
 
 
 def told(error: Exception, path: Path) -> ServiceError | Exception:
