@@ -38,7 +38,7 @@ from armarium.http import REFUSALS
 from proofs.api_ground import TOKEN, Ground
 from proofs.api_requests import Asker, Tally
 
-EXAMPLES = int(os.environ.get("ARMARIUM_FUZZ_EXAMPLES", "12"))
+EXAMPLES = int(os.environ.get("ARMARIUM_FUZZ_EXAMPLES", "8"))
 SEED = int(os.environ.get("ARMARIUM_FUZZ_SEED", "1"))
 CASES = int(os.environ.get("ARMARIUM_FUZZ_CASES", "100000"))
 ENDLESS = {"/api/changes/stream"}
