@@ -144,9 +144,7 @@ class JobStore:
                 ).fetchone()
                 is not None
             )
-        lanes: set[str] = set()
-        for kind in kinds:
-            if kind.name in found:
-                self.maybe.update((kind.name, lane) for lane in kind.lanes)
-                lanes.update(kind.lanes)
-        return lanes
+        # All at once: a lane that looks meanwhile must not see a heavy kind and miss the first ones it waits for.
+        there = {(kind.name, lane) for kind in kinds if kind.name in found for lane in kind.lanes}
+        self.maybe.update(there)
+        return {lane for _, lane in there}
