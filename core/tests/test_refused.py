@@ -95,7 +95,10 @@ def test_a_secret_that_is_no_text_is_refused_in_words(tmp_path: Path) -> None:
     ],
 )
 def test_what_sqlite_says_is_told_in_words(tmp_path: Path, text: str, code: str) -> None:
-    found = told(sqlite3.OperationalError(text), tmp_path / "Letters.library" / "library.sqlite")
+    said = sqlite3.OperationalError(text)
+    if code == "library_damaged":
+        said.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    found = told(said, tmp_path / "Letters.library" / "library.sqlite")
     assert isinstance(found, Unavailable | Conflict)
     assert found.code == code
     assert "Letters.library" in found.detail
@@ -157,6 +160,56 @@ def test_a_package_whose_part_is_a_link_is_refused(
     (package / "objects").symlink_to(tmp_path)
     with pytest.raises(Conflict, match="objects is a link"):
         opened(shelf_engine, package)
+
+
+def _changed_from_outside(place: Path, *statements: str) -> None:
+    raw = sqlite3.connect(place / "library.sqlite", isolation_level=None)
+    raw.execute("PRAGMA writable_schema = ON")
+    for statement in statements:
+        raw.execute(statement)
+    raw.close()
+
+
+def test_a_database_whose_tables_cannot_be_opened_is_refused(shelf_engine: Engine, package: Path) -> None:
+    _changed_from_outside(
+        package,
+        "UPDATE sqlite_master SET sql = replace(sql, '\"lightest\"', '0') WHERE name = 'shelf_weight'",
+    )
+    with pytest.raises(Conflict, match=r"tables of .* cannot be opened .* restore a snapshot") as refused:
+        opened(shelf_engine, package)
+    assert refused.value.code == "library_damaged"
+
+
+def test_a_table_that_lacks_a_column_is_read_and_not_written(shelf_engine: Engine, package: Path) -> None:
+    _changed_from_outside(
+        package, "UPDATE sqlite_master SET sql = replace(sql, 'kept', 'kopt') WHERE name = 'shelf__history'"
+    )
+    library = opened(shelf_engine, package)
+    with pytest.raises(Conflict, match="table shelf__history lacks the column kept"):
+        shelf_engine.run(library, "shelf.create", {"name": "A"}, LOCAL_OWNER)
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("DELETE FROM audit_current", "which step is being made is gone"),
+        ("UPDATE audit SET row_hash = x'00'", "last row of its audit log has no hash"),
+    ],
+)
+def test_what_the_engine_keeps_for_itself_is_missed_in_words(
+    shelf_engine: Engine, package: Path, statement: str, words: str
+) -> None:
+    guard = "audit__no_update"
+    raw = sqlite3.connect(package / "library.sqlite", isolation_level=None)
+    (trigger,) = raw.execute("SELECT sql FROM sqlite_master WHERE name = ?", (guard,)).fetchone()
+    raw.execute(f"DROP TRIGGER {guard}")
+    raw.execute(statement)
+    raw.execute(trigger)
+    raw.close()
+    library = opened(shelf_engine, package)
+    with pytest.raises(Conflict, match=words) as refused:
+        shelf_engine.run(library, "shelf.create", {"name": "A"}, LOCAL_OWNER)
+    assert refused.value.code == "library_damaged"
 
 
 def test_a_database_of_a_newer_engine_is_refused(shelf_engine: Engine, package: Path) -> None:
@@ -346,7 +399,9 @@ def test_a_worker_that_does_not_begin_is_told(shelf_engine: Engine, monkeypatch:
     for worker in (dies, Silent):
         monkeypatch.setattr(armarium_worker, "WorkerProcess", worker)
         with pytest.raises(Unavailable) as refused:
-            shelf_engine.workers._start(None, "armarium_worker.service:Reader", shelf_engine.workers._compute())
+            shelf_engine.workers._start(
+                None, "armarium_worker.service:Reader", shelf_engine.workers._compute()
+            )
         assert refused.value.code == "worker_died"
     assert Silent.ended
 

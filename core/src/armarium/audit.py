@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 from sqlalchemy import Boolean, Column, Connection, Index, Integer, MetaData, Table, Text
 
-from armarium.db import raw_of
+from armarium.db import damaged, raw_of
 from armarium.tables import Json, operational
 
 metadata = MetaData()
@@ -97,7 +97,11 @@ class Head:
 def head(raw: sqlite3.Connection) -> Head:
     """The end of the log."""
     row = raw.execute("SELECT seq, row_hash FROM audit ORDER BY seq DESC LIMIT 1").fetchone()
-    return Head(*row) if row else Head(0, GENESIS)
+    if row is None:
+        return Head(0, GENESIS)
+    if not isinstance(row[1], str):
+        raise damaged("the last row of its audit log has no hash")
+    return Head(*row)
 
 
 def append(raw: sqlite3.Connection, before: Head, row: dict[str, Any]) -> Head:

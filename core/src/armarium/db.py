@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Engine, Table, create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool, QueuePool
 
-from armarium.errors import Conflict, ServiceError, Unavailable
+from armarium.errors import Conflict, ServiceError, Unavailable, is_damage
 from armarium.turns import WriterQueue
 
 APPLICATION_ID = 0x41524D52
@@ -334,9 +334,17 @@ def bulk_insert(
     return written + (raw.executemany(insert, some).rowcount if some else 0)
 
 
+def damaged(what: str) -> Conflict:
+    """The refusal of a step in a database that lacks *what* the engine keeps in it."""
+    return Conflict(
+        f"The database is damaged: {what}. Nothing was changed. Run `armarium doctor` and restore a snapshot.",
+        code="library_damaged",
+    )
+
+
 def told(error: Exception, path: Path) -> ServiceError | Exception:
     """*error* of SQLite as a refusal in words where a person can act on it, else *error* itself."""
-    original = error.orig if isinstance(error, DBAPIError) else error
+    original = (error.orig if isinstance(error, DBAPIError) else error) or error
     text = str(original)
     if "disk is full" in text:
         return Unavailable(
@@ -354,7 +362,7 @@ def told(error: Exception, path: Path) -> ServiceError | Exception:
             "Check the disk and try again.",
             code="disk_error",
         )
-    if "malformed" in text or "not a database" in text:
+    if is_damage(original):
         return Conflict(
             f"The database of {path.parent.name} is damaged. Run `armarium doctor` and restore a snapshot.",
             code="library_damaged",

@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy.exc import DBAPIError
+
 from armarium import indexes, snapshots
 from armarium.errors import ServiceError
 from armarium.history import quoted
@@ -62,14 +64,20 @@ def examine(engine: Engine, path: str | Path, *, files: bool = True, rebuild: bo
 
 
 def _findings(engine: Engine, library: Library, *, files: bool) -> Iterator[Finding]:
+    try:
+        yield from _looked_over(engine, library, files=files)
+    except ServiceError as refusal:
+        yield Finding("error", refusal.detail)
+    except (sqlite3.Error, DBAPIError) as error:
+        said = error.orig if isinstance(error, DBAPIError) else error
+        yield Finding("error", f"The database cannot be read through: {said}. Restore a snapshot.")
+
+
+def _looked_over(engine: Engine, library: Library, *, files: bool) -> Iterator[Finding]:
     if library.db.refusal is not None:
         yield Finding("error", library.db.refusal)
-    try:
-        with library.db.read_raw() as raw:
-            yield from _database(raw)
-    except sqlite3.Error as error:
-        yield Finding("error", f"The database cannot be read through: {error}. Restore a snapshot.")
-        return
+    with library.db.read_raw() as raw:
+        yield from _database(raw)
     for table in engine.library_schema.indexes:
         with library.db.read_raw() as raw:
             wrong = indexes.disagreements(raw, table)

@@ -94,13 +94,20 @@ class Unavailable(ServiceError):
     status = 503
 
 
-_DAMAGED = ("malformed", "not a database", "Could not decode")
-"""What SQLite says of a file whose bytes are not what it wrote."""
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+"""What SQLite answers where a file's bytes are not what it wrote."""
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether SQLite met bytes that it did not write, or text that is none."""
+    # The low byte is the kind; what stands above it tells kinds of damage apart.
+    kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return isinstance(error, sqlite3.DatabaseError) and (kind in _DAMAGED or "Could not decode" in str(error))
 
 
 def refused_by_disk(error: BaseException) -> ServiceError | None:
     """*error* as a refusal in words where a disk is full, read-only or broken, or lost what a database held; else None."""
-    if isinstance(error, sqlite3.DatabaseError) and any(words in str(error) for words in _DAMAGED):
+    if is_damage(error):
         return Conflict(
             "The database is damaged. Run `armarium doctor` and restore a snapshot.", code="library_damaged"
         )

@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Column, Connection, Integer, Table
 from sqlalchemy.dialects import sqlite as sqlite_dialect
 
-from armarium.db import raw_of
+from armarium.db import damaged, raw_of
 from armarium.errors import Conflict
 from armarium.tables import rules_of
 
@@ -26,6 +26,10 @@ STEP_TABLES = (
     "INSERT OR IGNORE INTO audit_current (one, audit_seq) VALUES (1, NULL)",
 )
 """`audit_current`, one row: the step being made, null between steps; `purging` while Empty Trash removes rows."""
+
+
+OWN_COLUMNS = frozenset({"seq", "audit_seq", "op", "kept"})
+"""Columns that a history table has beside its table's."""
 
 
 def history_name(table: Table | str) -> str:
@@ -142,7 +146,8 @@ def _append_only_triggers(name: str, guarded: Sequence[str]) -> dict[str, str]:
 
 def begin_step(raw: sqlite3.Connection, audit_seq: int) -> None:
     """Say that the writes from here on belong to step *audit_seq*."""
-    raw.execute("UPDATE audit_current SET audit_seq = ? WHERE one = 1", (audit_seq,))
+    if raw.execute("UPDATE audit_current SET audit_seq = ? WHERE one = 1", (audit_seq,)).rowcount != 1:
+        raise damaged("the row that says which step is being made is gone")
 
 
 def end_step(raw: sqlite3.Connection) -> None:

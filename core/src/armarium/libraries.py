@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sqlite3
 import threading
 import unicodedata
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
+from sqlalchemy.exc import DBAPIError
 
 from armarium import snapshots
 from armarium.db import Database
@@ -252,9 +254,16 @@ class Libraries:
             if db is not None:
                 db.close()
             lock.release()
-            damaged = refused_by_disk(error)
-            if damaged is not None:
-                raise damaged from error
+            refusal = refused_by_disk(error)
+            if refusal is None and isinstance(error, sqlite3.DatabaseError | DBAPIError):
+                said = error.orig if isinstance(error, DBAPIError) else error
+                refusal = Conflict(
+                    f"The tables of {place.name} cannot be opened ({said}). The database may be damaged: "
+                    "restore a snapshot, and report it if that is refused too.",
+                    code="library_damaged",
+                )
+            if refusal is not None:
+                raise refusal from error
             raise
         note_holder(place)
         return Library(place, card["library_uuid"], db, objects, lock)

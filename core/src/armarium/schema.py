@@ -181,27 +181,32 @@ class Schema:
         return found
 
     def _compare(self, db: Database) -> None:
-        """Refuse writes in words when triggers or history columns are not what the models say."""
+        """Refuse writes in words when triggers or columns are not what the models say."""
         with db.read_raw() as raw:
-            there = dict(raw.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall())
+            triggers = dict(
+                raw.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+            )
             for name, statement in self.triggers().items():
-                if there.get(name) != statement:
-                    state = "is missing from" if name not in there else "was changed in"
+                if triggers.get(name) != statement:
+                    state = "is missing from" if name not in triggers else "was changed in"
                     db.refusal = (
                         f"The trigger {name}, which keeps the history or an index, {state} {db.path.parent.name}. "
                         "Reading goes on; writes are refused. Restore a snapshot or run `armarium doctor`."
                     )
                     return
-            for table in self.tracked:
-                name = history.history_name(table)
-                columns = {row[1] for row in raw.execute(f"PRAGMA table_info({history.quoted(name)})")}
-                lacking = {column.name for column in table.columns} - columns
-                if lacking:
-                    db.refusal = (
-                        f"The history of {table.name} lacks the column {min(lacking)}. "
-                        "Reading goes on; writes are refused until a migration adds it."
-                    )
-                    return
+            for table in self.tables:
+                asked = {column.name for column in table.columns}
+                wanted = {table.name: asked}
+                if table in self.tracked:
+                    wanted[history.history_name(table)] = asked | history.OWN_COLUMNS
+                for name, columns in wanted.items():
+                    there = {row[1] for row in raw.execute(f"PRAGMA table_info({history.quoted(name)})")}
+                    if lacking := columns - there:
+                        db.refusal = (
+                            f"The table {name} lacks the column {min(lacking)}. Reading goes on; writes are refused "
+                            "until a migration adds it, or a snapshot is restored."
+                        )
+                        return
         db.refusal = None
 
 
