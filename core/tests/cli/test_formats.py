@@ -185,7 +185,9 @@ def test_what_cannot_be_read_into_a_page_is_refused_in_words(
     assert "cannot be read" in desk.refused("import", "1.xml", *into, "--with", "gone.yaml")
     assert "name that page with --into" in desk.refused("import", "1.xml", "--with", "1.xml")
     assert "name that page with --into" in desk.refused("import", "1.xml", "--page", "2")
-    assert "No document here" in desk.refused("import", "1.xml", "--into", "01900000-0000-7000-8000-000000000000")
+    assert "No document here" in desk.refused(
+        "import", "1.xml", "--into", "01900000-0000-7000-8000-000000000000"
+    )
     assert "No document here" in desk.refused("import", "1.xml", "--into", "a/b")
     monkeypatch.setattr(layouts, "MAX_FILE_BYTES", 10)
     assert "is larger than 0 MiB" in desk.refused("import", "1.xml", *into)
