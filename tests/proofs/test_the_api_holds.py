@@ -121,9 +121,9 @@ class Round:
                         said = f"{failure.title}: {failure.message[:600]}\n  {check.failure_info.code_sample[:800]}"
                         self.faults.append(f"{failure.operation}: {said}")
         elif isinstance(event, events.NonFatalError | events.FatalError):
-            self.faults.append(
-                f"{getattr(event, 'label', '')}: {getattr(event, 'info', None) or event.exception!r}"
-            )
+            info = getattr(event, "info", None)
+            said = repr(event.exception) if info is None else f"{info.title}: {info.message}"
+            self.faults.append(f"{getattr(event, 'label', '')}: {said}")
 
     def never_met(self) -> set[str]:
         """Operations that never answered with success, beside those that cannot."""

@@ -7,6 +7,7 @@ does, it asks the engine for over HTTP.
 
 from armarium.cli.output import answer, progress, table, wants_json
 from armarium.cli.program import (
+    document_id,
     documents_under,
     engine_session,
     full_path,
@@ -35,6 +36,7 @@ __all__ = [
     "Scope",
     "Session",
     "answer",
+    "document_id",
     "documents_under",
     "engine_session",
     "finished",

@@ -14,9 +14,13 @@ from typer.core import TyperGroup
 from armarium.cli.options import AsJson, Library, asked, begin, everywhere, note
 from armarium.cli.refusals import Refused, shown
 from armarium.cli.session import Session, connect, id_of, settings_of_this_user
+from armarium.ids import is_id
 
 COMMANDS = "armarium.commands"
 """Entry points of plugins that bring commands: each a function that builds a `typer.Typer`, by the plugin's name."""
+
+_NAMED = 5
+"""How many documents of one name a refusal names by their ids."""
 
 
 class Program(TyperGroup):
@@ -261,3 +265,22 @@ def pages_of(session: Session, ids: list[str]) -> list[dict[str, Any]]:
             if is_page(one):
                 found.setdefault(one["id"], one)
     return list(found.values())
+
+
+def document_id(session: Session, text: str) -> str:
+    """*text* when it is an id, else the id of the one live document of that name; Refused for none and for several."""
+    if is_id(text):
+        return text
+    query = {
+        "recursive": True,
+        "filters": [{"attr": "document.name", "op": "eq", "value": text[:10_000]}],
+        "limit": 500,
+    }
+    rows = session.post("/api/documents/dataset/query", query)["rows"]
+    found = [row["id"] for row in rows if row["node_kind"] != "alias"]
+    if len(found) > 1:
+        some = ", ".join(found[:_NAMED]) + (" …" if len(found) > _NAMED else "")
+        raise Refused(f"{len(found)} documents are called {text!r}: {some}. Name the one you mean by its id.")
+    if not found:
+        raise Refused(f"No document here has the id or the name {text!r}; armarium ls shows those there are.")
+    return str(found[0])

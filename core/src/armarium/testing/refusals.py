@@ -8,6 +8,7 @@ assert never_made(armarium_formats, made) == []
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import pkgutil
 import sys
@@ -36,6 +37,7 @@ def listening() -> Iterator[set[Place]]:
     made: set[Place] = set()
     plain = ServiceError.__init__
 
+    @functools.wraps(plain)
     def heard(self: ServiceError, *args: Any, **fields: Any) -> None:
         frame = sys._getframe(1)
         while True:

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from armarium.commandline import answer, place_for, project_session, write_file
-from armarium_documents.api import document_id
+from armarium.commandline import answer, document_id, place_for, project_session, write_file
 
 
 def commands() -> typer.Typer:

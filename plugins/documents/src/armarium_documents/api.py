@@ -8,7 +8,6 @@ from typing import Any
 from armarium.api import ActionContext, new_id
 from armarium_documents.intake import taken_in
 from armarium_documents.models import artifacts, documents, renditions, representations, revisions
-from armarium_documents.naming import document_id
 from armarium_documents.queries.carrying.carrier import Carrier, Vocabulary
 from armarium_documents.queries.documents import document, documents_named
 from armarium_documents.queries.files import PageImage, PrimaryRow, page_image, primary_row, thumbnail_path
@@ -43,7 +42,6 @@ __all__ = [
     "check_rect",
     "clean_name",
     "document",
-    "document_id",
     "documents",
     "documents_named",
     "fault_of_rect",

@@ -14,6 +14,7 @@ from armarium.commandline import (
     Scope,
     Session,
     answer,
+    document_id,
     finished,
     name_each,
     plural,
@@ -21,7 +22,6 @@ from armarium.commandline import (
     result_of,
     scope_of,
 )
-from armarium_documents.api import document_id
 
 _NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(%?)\s*")
 _BOX = "LEFT,TOP,WIDTH,HEIGHT"

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Refused, answer, plural, project_session, table
-from armarium_documents.naming import document_id
+from armarium.commandline import Refused, answer, document_id, plural, project_session, table
 
 TYPES = ("text", "number", "rating", "date", "checkbox", "choice", "url", "reference")
 

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Refused, answer, plural, project_session
-from armarium_documents.naming import document_id
+from armarium.commandline import Refused, answer, document_id, plural, project_session
 
 FLAGS = ("is_read", "is_starred", "is_flagged", "exclude_from_processing")
 FIELDS = (

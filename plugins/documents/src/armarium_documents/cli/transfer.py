@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Refused, Session, answer, id_of, plural, project_session
-from armarium_documents.naming import document_id
+from armarium.commandline import Refused, Session, answer, document_id, id_of, plural, project_session
 
 _MANY = 20
 

@@ -10,13 +10,13 @@ import typer
 from armarium.commandline import (
     Refused,
     answer,
+    document_id,
     id_of,
     plural,
     project_session,
     table,
     wants_json,
 )
-from armarium_documents.naming import document_id
 
 
 def register(program: typer.Typer) -> None:

@@ -12,6 +12,7 @@ from armarium.commandline import (
     Refused,
     Session,
     answer,
+    document_id,
     documents_under,
     finished,
     full_path,
@@ -25,7 +26,6 @@ from armarium.commandline import (
     write_file,
 )
 from armarium_documents.cli.layouts import read_into
-from armarium_documents.naming import document_id
 
 Ids = Annotated[list[str], typer.Argument(help="Ids of documents (armarium ls shows them).")]
 
