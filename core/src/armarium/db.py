@@ -15,7 +15,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, Table, create_engine, event
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, StatementError
 from sqlalchemy.pool import NullPool, QueuePool
 
 from armarium.errors import Conflict, ServiceError, Unavailable, is_damage
@@ -136,7 +136,7 @@ class Database:
                 # Begun here, not by SQLAlchemy at its first statement: bare statements of one block see one snapshot too.
                 raw_of(conn).execute("BEGIN")
                 yield conn
-            except (DBAPIError, sqlite3.Error) as error:
+            except (StatementError, sqlite3.Error) as error:
                 raise told(error, self.path) from error
 
     @contextmanager
@@ -190,7 +190,7 @@ class Database:
                     self._roll_back(conn)
                     raise
                 self._checkpoint_when_due(raw)
-            except (DBAPIError, sqlite3.Error) as error:
+            except (StatementError, sqlite3.Error) as error:
                 raise told(error, self.path) from error
         finally:
             self._holder = None
@@ -344,7 +344,14 @@ def damaged(what: str) -> Conflict:
 
 def told(error: Exception, path: Path) -> ServiceError | Exception:
     """*error* of SQLite as a refusal in words where a person can act on it, else *error* itself."""
-    original = (error.orig if isinstance(error, DBAPIError) else error) or error
+    original = (error.orig if isinstance(error, StatementError) else error) or error
+    if (
+        isinstance(error, StatementError)
+        and not isinstance(error, DBAPIError)
+        and isinstance(original, Exception)
+    ):
+        # A value that no column holds, met before the database was asked.
+        return original
     text = str(original)
     if "disk is full" in text:
         return Unavailable(

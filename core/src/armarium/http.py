@@ -344,9 +344,10 @@ async def _plain(_: Request, error: Exception) -> Response:
 
 async def _not_storable(_: Request, error: Exception) -> Response:
     """A value JSON can carry and a database cannot: half a surrogate pair, a number beyond 64 bits."""
-    if isinstance(error, TypeError) and "surrogates" not in str(error):
+    # orjson says both as a plain TypeError.
+    number = isinstance(error, OverflowError) or "64-bit" in str(error)
+    if isinstance(error, TypeError) and not number and "surrogates" not in str(error):
         raise error
-    number = isinstance(error, OverflowError)
     words = (
         "A number is larger than 64 bits hold."
         if number
@@ -368,7 +369,6 @@ def install(app: FastAPI, engine: Engine) -> None:
     app.add_exception_handler(HTTPException, _plain)
     app.add_exception_handler(UnicodeEncodeError, _not_storable)
     app.add_exception_handler(OverflowError, _not_storable)
-    # orjson raises a plain TypeError for half a surrogate pair.
     app.add_exception_handler(TypeError, _not_storable)
     reference.install(app)
     switch.install(app)

@@ -95,6 +95,21 @@ def test_an_annotation_that_does_not_hold_is_422(client: Any, page: str, fields:
     assert answer.json()["detail"]
 
 
+def test_a_number_that_no_column_holds_is_422(client: Any, page: str) -> None:
+    anchor = {"rect": [0.1, 0.2, 0.5, 0.1], "page_index": 2**64}
+    made = annotate(client, page)
+    for answer in (
+        client.patch(f"/api/annotations/{made['id']}", json={"anchor": anchor}),
+        client.post(
+            "/api/annotations",
+            json={"document_id": page, "anchor_kind": "bbox", "kind": "note", "anchor": anchor},
+        ),
+    ):
+        assert (answer.status_code, answer.json()["detail"]) == (422, "A number is larger than 64 bits hold.")
+    (there,) = client.get(f"/api/annotations?document_id={page}").json()["items"]
+    assert there["anchor"] == made["anchor"]
+
+
 def test_what_is_not_there_is_404(client: Any, page: str) -> None:
     nowhere = "f" * 32
     assert client.get("/api/annotations", params={"document_id": nowhere}).status_code == 404
