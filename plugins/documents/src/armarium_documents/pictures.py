@@ -119,7 +119,7 @@ def _stamp(file: BinaryIO) -> tuple[int, int]:
 
 
 def _put(objects: ObjectStore, path: Path, file: BinaryIO, before: tuple[int, int], link: bool) -> str:
-    checksum = objects.link_file(path, _digest(file)) if link else objects.put_file(_again(file))
+    checksum = objects.link_file(path, digest_of(file)) if link else objects.put_file(_again(file))
     if _stamp(file) != before:
         raise Invalid(
             f"{_IT} changed while it was being imported. Import it again when it is complete.",
@@ -128,7 +128,8 @@ def _put(objects: ObjectStore, path: Path, file: BinaryIO, before: tuple[int, in
     return checksum
 
 
-def _digest(file: BinaryIO) -> str:
+def digest_of(file: BinaryIO) -> str:
+    """The checksum of all that *file* holds, as the object store names it."""
     file.seek(0)
     found = hashlib.sha256()
     while chunk := file.read(1 << 20):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def _index_areas(op: Operations) -> None:
-    """An index of the boxes instead of an R*Tree, whose upkeep was a third of every import."""
+    """An index of the boxes instead of an R*Tree, whose upkeep was a fifth of every import."""
     for verb in ("insert", "update", "delete"):
         op.execute(f"DROP TRIGGER IF EXISTS segment_area__follows_{verb}")
     op.execute("DROP TABLE IF EXISTS segment_area")

@@ -6,14 +6,12 @@ was asked for counts; what lies in the Trash does not, so that importing a file 
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
 from armarium.api import Library, open_plain
+from armarium_documents.pictures import digest_of
 from armarium_documents.schemas.fields import clean_name
-
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +66,8 @@ class Place:
             ).fetchall()
             if not found:
                 return None
-            digest = _digest(path)
+            with open_plain(path) as file:
+                digest = digest_of(file)
             for identity, checksum, page_count in found:
                 if checksum != digest:
                     continue
@@ -80,11 +79,3 @@ class Place:
                 numbers = frozenset(number for (number,) in pages)
                 return There(identity, None if len(numbers) >= page_count else numbers)
         return None
-
-
-def _digest(path: Path) -> str:
-    found = hashlib.sha256()
-    with open_plain(path) as file:
-        while chunk := file.read(_CHUNK):
-            found.update(chunk)
-    return found.hexdigest()
