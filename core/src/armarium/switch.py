@@ -3,12 +3,14 @@
 FastAPI tries its routes in turn, which with some hundred of them costs more than all else a request does. The
 switch proposes the few that can match; the route itself still decides, and what the switch does not know (an
 unknown path, a mounted app) goes the usual way. Where two paths of the description fit, the more literal one is meant
-(OpenAPI, Path Templating): a method that it does not take is refused with those that it takes.
+(OpenAPI, Path Templating): a method that it does not take is refused with those that it takes. HEAD is answered wherever
+GET is, by the same route and without the body (RFC 9110, 9.3.2); the description names GET alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 if TYPE_CHECKING:
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 @dataclass(slots=True)
@@ -58,7 +60,8 @@ class _Template:
         )
 
     def wrong_method(self) -> HTTPException:
-        return HTTPException(405, headers={"Allow": ", ".join(sorted(self.methods))})
+        taken = self.methods | {"HEAD"} if "GET" in self.methods else self.methods
+        return HTTPException(405, headers={"Allow": ", ".join(sorted(taken))})
 
 
 class Switch:
@@ -75,19 +78,29 @@ class Switch:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer by the route that is meant; HTTPException 405 where the path does not take the method."""
         if scope["type"] == "http" and not scope.get("root_path"):
-            for route in self.candidates(scope["method"], scope["path"]):
-                match, child_scope = route.matches(scope)
+            head = scope["method"] == "HEAD"
+            method = "GET" if head else scope["method"]
+            asked = {**scope, "method": method} if head else scope
+            for route in self.candidates(method, scope["path"]):
+                match, child_scope = route.matches(asked)
                 if match == Match.FULL:
                     for nearer in self._nearer.get(route.path, ()):
-                        if scope["method"] not in nearer.methods and nearer.matches(scope["path"]):
+                        if method not in nearer.methods and nearer.matches(scope["path"]):
                             raise nearer.wrong_method()
                     scope.setdefault("router", self._router)
                     scope.update(child_scope)
-                    await route.handle(scope, receive, send)
+                    if head:
+                        # Past the route's own look at the method: the answer itself still knows that it is for HEAD.
+                        await _headers_alone(route.app, scope, receive, send)
+                    else:
+                        await route.handle(scope, receive, send)
                     return
             for template in self._templates:
-                if scope["method"] not in template.methods and template.matches(scope["path"]):
+                if method not in template.methods and template.matches(scope["path"]):
                     raise template.wrong_method()
+            if head:
+                await _headers_alone(self._slow, asked, receive, send)
+                return
         await self._slow(scope, receive, send)
 
     def candidates(self, method: str, path: str) -> list[APIRoute]:
@@ -142,6 +155,25 @@ class Switch:
             else:
                 node = node.words.setdefault(word, _Node())
         node.ending.append((order, route))
+
+
+class _Told(Exception):
+    """All that HEAD asks for is answered: what would go on to make a body is let go."""
+
+
+async def _headers_alone(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    """What *app* answers with its headers, Content-Length among them, and no body; a stream ends before it begins."""
+
+    async def tell(message: Message) -> None:
+        if message["type"] != "http.response.body":
+            await send(message)
+            return
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        if message.get("more_body"):
+            raise _Told
+
+    with suppress(_Told):
+        await app(scope, receive, tell)
 
 
 def install(app: FastAPI) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi import APIRouter, Depends
+from starlette.responses import FileResponse, StreamingResponse
 from starlette.routing import Match
 
 from armarium.app import create_app
@@ -126,6 +128,57 @@ def test_routers_of_every_kind_still_answer(make_engine: Callable[..., Engine]) 
         return json_response({"later": True})
 
     assert ask("GET", "/api/later").json == {"later": True}
+
+
+def test_head_answers_wherever_get_does_with_its_headers_and_no_body(
+    make_engine: Callable[..., Engine], tmp_path: Path
+) -> None:
+    router, inner = APIRouter(prefix="/api/kind"), APIRouter()
+    (tmp_path / "page.bin").write_bytes(b"\x00" * 300_000)
+    drawn: list[int] = []
+
+    @router.get("/file")
+    async def file() -> Any:
+        return FileResponse(tmp_path / "page.bin", media_type="application/octet-stream")
+
+    @router.get("/stream")
+    async def stream() -> Any:
+        async def endless() -> AsyncIterator[bytes]:
+            while True:
+                drawn.append(1)
+                yield b"more"
+
+        return StreamingResponse(endless(), media_type="text/event-stream")
+
+    @inner.get("/deep")
+    async def deep() -> Any:
+        return json_response({"deep": True})
+
+    @router.post("/only")
+    async def only() -> Any:
+        return json_response({})
+
+    router.include_router(inner, prefix="/inner")
+    ask = Asker(
+        create_app(engine=make_engine(plugins=[Plugin(name="kind", summary="kinds", routers=(router,))]))
+    )
+    for path in ("/api/registry", "/api/health", "/openapi.json", "/docs", "/api/kind/inner/deep"):
+        head, whole = ask("HEAD", path), ask("GET", path)
+        assert (head.status, head.body) == (200, b""), path
+        assert head.headers["content-type"] == whole.headers["content-type"]
+        if path != "/api/health":
+            assert int(head.headers["content-length"]) == len(whole.body), path
+    file_head = ask("HEAD", "/api/kind/file", headers={"Range": "bytes=0-9"})
+    assert (file_head.status, file_head.headers["content-length"], file_head.body) == (206, "10", b"")
+    assert ask("HEAD", "/api/kind/file").headers["content-length"] == "300000"
+    assert (ask("HEAD", "/api/kind/stream").status, len(drawn)) == (200, 1)
+    # Refused as GET is; and a route that takes no GET takes no HEAD.
+    assert ask("HEAD", "/api/registry", token=None).status == 401
+    assert ask("HEAD", "/api/library/stats").status == 400
+    assert ask("HEAD", "/api/nowhere").status == 404
+    refused = ask("HEAD", "/api/kind/only")
+    assert (refused.status, refused.headers["allow"]) == (405, "POST")
+    assert ask("DELETE", "/api/kind/file").headers["allow"] == "GET, HEAD"
 
 
 def test_a_plugin_may_say_who_is_asking(make_engine: Callable[..., Engine]) -> None:

@@ -276,13 +276,13 @@ def test_what_no_route_takes_is_refused_in_words(
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [
-        ("OPTIONS", "/api/settings/compute", "GET, PUT"),
-        ("DELETE", "/api/tokens", "GET, POST"),
+        ("OPTIONS", "/api/settings/compute", "GET, HEAD, PUT"),
+        ("DELETE", "/api/tokens", "GET, HEAD, POST"),
         # A literal path is meant before one with a parameter that would fit it too (OpenAPI, Path Templating).
         ("GET", "/api/actions/audit/undo", "POST"),
-        ("DELETE", "/api/registry/open", "GET"),
-        ("POST", "/api/actions/audit/verify", "GET"),
-        ("PUT", "/api/actions/audit/an-id", "GET"),
+        ("DELETE", "/api/registry/open", "GET, HEAD"),
+        ("POST", "/api/actions/audit/verify", "GET, HEAD"),
+        ("PUT", "/api/actions/audit/an-id", "GET, HEAD"),
     ],
 )
 def test_a_wrong_method_is_told_every_method_the_path_takes(

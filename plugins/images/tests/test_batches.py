@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from images_ground import EDITOR, NOWHERE, OWNER, add_page, live, rows, stored
 
-from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound
+from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound, open_image
 from armarium.testing.kills import Killed, KilledContext
-from armarium_images import jobs
+from armarium_images import cutting, jobs
 from armarium_images.queries import batch_answer
 
 Run = Any
@@ -55,7 +56,16 @@ def test_a_folder_is_split_and_taken_back(engine: Engine, library: Library, fold
     assert refusal.value.code == "nothing_to_take_back"
 
 
-def test_one_bad_picture_stops_no_other(engine: Engine, library: Library, folder: str, do: Run) -> None:
+def test_one_bad_picture_stops_no_other_and_is_decoded_once(
+    engine: Engine, library: Library, folder: str, do: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+
+    def counted(path: Path, **given: Any) -> Any:
+        opened.append(path.name)
+        return open_image(path, **given)
+
+    monkeypatch.setattr(cutting, "open_image", counted)
     good, bad, gone = (
         add_page(engine, library, folder),
         add_page(engine, library, folder, stored()[:100], name="2.png"),
@@ -72,6 +82,12 @@ def test_one_bad_picture_stops_no_other(engine: Engine, library: Library, folder
     ]
     assert "damaged" in answer["items"][1]["reason"]
     assert "Trash" in answer["items"][2]["reason"]
+    assert len(opened) == len(set(opened)) == 2
+    # Asked for anew, it is looked at anew: somebody may have mended the file.
+    again = do("image.batch_apply", {"folder_id": folder, "spec": SPLIT})["batch_id"]
+    engine.jobs.run_until_idle(library)
+    assert states(library, again) == ["done", "failed"]
+    assert len(opened) == 4
 
 
 def test_cutting_alike_again_passes_over_what_is_cut(

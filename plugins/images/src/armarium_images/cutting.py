@@ -7,10 +7,12 @@ opened through the guard.
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from armarium.api import Library, open_image
+from armarium.api import Library, ServiceError, open_image
 from armarium_images.orientation import INVERSE, UPRIGHT, Box, turn_box
 from armarium_images.pieces import Piece, remember, remembered
 
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 JPEG_QUALITY = 95
 """A piece of a JPEG is encoded once more; at this quality writing shows no second loss."""
+
+REFUSALS_HELD = 16
+"""Refused pictures that are remembered between the cutting ahead of a step and the step."""
 
 _ORIENTATION_TAG = 0x0112
 
@@ -45,13 +50,40 @@ class Frame(NamedTuple):
 def cut_pieces(library: Library, frame: Frame, boxes: Sequence[Box], *, max_pixels: int) -> list[Piece]:
     """The pieces *boxes* of *frame*; the picture is opened only when one of them is not there yet.
 
-    Raises Invalid in words for a damaged picture, Unavailable when the project's disk will not take a piece.
+    Raises Invalid in words for a damaged picture, Unavailable when the project's disk will not take a piece. A picture
+    refused once is refused the next time without a look at its bytes: a step asks again for what was cut ahead of it,
+    with the writer in its hand.
     """
     found = [remembered(library, _told(frame, box)) for box in boxes]
     if all(piece is not None for piece in found):
         return [piece for piece in found if piece is not None]
     library.objects.size(frame.checksum)
-    path, name = library.objects.path(frame.checksum), f"“{frame.name}”"
+    path = library.objects.path(frame.checksum)
+    refused: dict[tuple[object, ...], ServiceError] = library.held.setdefault("images.refused", {})
+    # With the file's time, so that one that was mended meanwhile is looked at anew.
+    picture = (frame.checksum, frame.name, os.stat(path).st_mtime_ns, max_pixels)
+    known = refused.pop(picture, None)
+    if known is not None:
+        raise known.with_traceback(None)
+    try:
+        return _cut_all(library, frame, boxes, found, path, max_pixels)
+    except ServiceError as refusal:
+        if refusal.status < 500:
+            while len(refused) >= REFUSALS_HELD:
+                refused.pop(next(iter(refused)), None)
+            refused[picture] = refusal
+        raise
+
+
+def _cut_all(
+    library: Library,
+    frame: Frame,
+    boxes: Sequence[Box],
+    found: Sequence[Piece | None],
+    path: Path,
+    max_pixels: int,
+) -> list[Piece]:
+    name = f"“{frame.name}”"
     left, top = 0, 0
     if frame.orientation == UPRIGHT:
         wanted = [box for box, piece in zip(boxes, found, strict=True) if piece is None]
