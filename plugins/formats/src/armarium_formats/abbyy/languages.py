@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from armarium_formats.pagexml.vocabulary import languages
+from armarium_formats.markup.languages import languages
 
 _OWN: Final = {
     "EnglishUnitedStates": "en-US",

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from functools import cache
 
+from armarium_formats.markup.languages import languages
 from armarium_formats.markup.profile import Element, read_elements, read_words
-from armarium_formats.pagexml.vocabulary import languages, script_names
+from armarium_formats.pagexml.vocabulary import script_names
 
 NAMESPACE = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"
 VERSION = "2019-07-15"

@@ -22,12 +22,16 @@ if TYPE_CHECKING:
 
 _COMMENTS = re.compile(rb"<!--.*?-->|<\?.*?\?>", re.DOTALL)
 _FIRST_TAG = re.compile(rb"<(?:[\w.-]+:)?([\w.]+)([^<>]*)")
-_DOCTYPE = re.compile(
-    rb"""<!DOCTYPE(?:[^<>\[\]"']|"[^"]*"|'[^']*')*+"""
-    rb"""(?:\[(?:(?><!--.*?-->)|(?><\?.*?\?>)|<!(?!--)(?:[^<>"']|"[^"]*"|'[^']*')*+>|%[\w.-]+;|\s)*+\]\s*)?>""",
-    re.DOTALL,
-)
-"""Possessive throughout: a DOCTYPE that does not end is found so in one pass."""
+_QUOTED = rb"""(?:"[^"]*"|'[^']*')"""
+_DECLARATION = rb"""<!(?!--)[^<>"']*(?:%s[^<>"']*)*>""" % _QUOTED
+_COMMENT = rb"<!--[^-]*(?:-(?!->)[^-]*)*-->"
+_INSTRUCTION = rb"<\?[^?]*(?:\?(?!>)[^?]*)*\?>"
+_SUBSET = rb"\[\s*(?:(?:%s|%s|%s|%%[\w.:\x80-\xff-]+;)\s*)*\]\s*" % (_COMMENT, _INSTRUCTION, _DECLARATION)
+_DOCTYPE = re.compile(rb"""<!DOCTYPE[^<>\[\]"']*(?:%s[^<>\[\]"']*)*(?:%s)?>""" % (_QUOTED, _SUBSET))
+"""Each byte can be read in one way only, so that a DOCTYPE that does not end is found so in one pass."""
+
+LONGEST_DOCTYPE = 1 << 20
+"""Bytes that a DOCTYPE may have, and what stands before it; a longer one is refused as any other document type is."""
 
 _PROLOG = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*)*", re.DOTALL)
 MOST_PAGES = 10_000
@@ -83,9 +87,9 @@ def read(data: bytes, context: ReadContext) -> list[PageModel]:
 
 def without_doctype(data: bytes) -> tuple[bytes, bool]:
     """The file without its DOCTYPE. Entities that it would declare are then unknown, and using one is a refusal."""
-    prolog = _PROLOG.match(data)
+    prolog = _PROLOG.match(data, 0, LONGEST_DOCTYPE)
     at = prolog.end() if prolog else 0
-    found = _DOCTYPE.match(data, at)
+    found = _DOCTYPE.match(data, at, at + LONGEST_DOCTYPE)
     if found is None:
         return data, False
     return data[:at] + data[found.end() :], True
