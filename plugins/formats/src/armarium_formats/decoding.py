@@ -35,10 +35,12 @@ class Decoded(NamedTuple):
 
 
 def head_of(data: bytes) -> bytes:
-    """The beginning of a file for those who look for its root element: UTF-16 with a mark as UTF-8, all else as it is."""
+    """The beginning of a file for those who look for its root element: UTF-16 as UTF-8, all else as it is."""
     head = data[:65_536]
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return head.decode("utf-16", errors="ignore").encode()
+    if b"\x00" in head[:4] and (wide := _wide(head)):
+        return head.decode(wide, errors="ignore").encode()
     return head
 
 

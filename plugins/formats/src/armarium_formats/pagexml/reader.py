@@ -18,6 +18,7 @@ from armarium_formats.pagexml.early import modernise
 from armarium_formats.pagexml.fragments import points_of
 from armarium_formats.pagexml.keeping import Keeper
 from armarium_formats.pagexml.orders import read_order
+from armarium_formats.pagexml.strangers import holds_segments, respell, usual_tags
 from armarium_formats.pagexml.texts import read_text, sort_texts
 from armarium_formats.pagexml.vocabulary import (
     DIRECTIONS,
@@ -97,6 +98,7 @@ class _Reading:
             self.ns + "Word": "word",
             self.ns + "TableCell": "region",
         }
+        self.usual = usual_tags(self.ns)
         self.page = self._page(root, pages[0], version)
 
     # ------------------------------------------------------------------------------------------ page
@@ -124,7 +126,7 @@ class _Reading:
             elif child.tag == self.ns + "ReadingOrder":
                 order = child
             else:
-                fragments += self.keeper.element("Page", child, attributes)
+                fragments += self._other("Page", child, page.segments, attributes)
         if order is not None:
             page.order = read_order(
                 order, {segment.id for segment in page.walk()}, self.given_back, self.keeper
@@ -147,7 +149,7 @@ class _Reading:
 
     def _size(self, value: str | None, what: str) -> int:
         try:
-            size = round(float(value or ""))
+            size = round(float((value or "").removesuffix("px")))
         except (ValueError, OverflowError):
             size = 0
         if size <= 0:
@@ -180,7 +182,7 @@ class _Reading:
         return kind
 
     def _segment(self, element: etree._Element, kind: str) -> PageSegment:
-        ns = self.ns
+        ns, usual = self.ns, self.usual
         name = str(element.tag)[len(ns) :]
         attributes: dict[str, str] = dict(element.attrib)  # type: ignore[arg-type]
         found = PageSegment(self._identity(attributes.pop("id", None), kind, attributes), kind)  # type: ignore[arg-type]
@@ -206,12 +208,16 @@ class _Reading:
                 found.children.append(self._segment(child, below))
             elif tag == ns + "Roles":
                 self._roles(child, found, extras)
-            else:
+            elif tag in usual:
                 fragments += self.keeper.element(name, child, attributes)
+            else:
+                fragments += self._other(name, child, found.children, attributes)
         if not found.points:
             self.keeper.note(f"A {name} {'has an empty outline' if outlined else 'has no Coords'}")
         if len(found.texts) > 1:
             sort_texts(found, self.keeper)
+        if kind != "region" and found.texts and "\n" in found.texts[0].text:
+            self.keeper.note("The text of a line or word has a line break in it")
         if attributes:
             if "id" in attributes:  # an export of ours had to give another id; the original is taken up again
                 original = self._identity(attributes.pop("id"), kind, attributes)
@@ -226,6 +232,30 @@ class _Reading:
         if extras:
             found.extras = {"pagexml": extras}
         return found
+
+    def _other(
+        self, parent: str, child: etree._Element, into: list[PageSegment], attributes: dict[str, str]
+    ) -> list[str]:
+        """A child that is no segment, as fragments; segments that stand under a name PAGE does not have are read all the same."""
+        if child.tag in self.usual or not isinstance(child.tag, str) or not holds_segments(child):
+            return self.keeper.element(parent, child, attributes)
+        stated = local_name(child.tag)
+        respell(child, self.ns)
+        if (kind := self._kind(child)) is not None:
+            self.keeper.note(
+                f"The element {stated} is none that PAGE has as it stands; it is read as {local_name(str(child.tag))}"
+            )
+            into.append(self._segment(child, kind))
+            return []
+        self.keeper.note(
+            f"The element {stated} is none that PAGE has; the lines and regions in it are read as if they stood in its place"
+        )
+        for part in child:
+            if (kind := self._kind(part)) is not None:
+                into.append(self._segment(part, kind))
+            elif isinstance(part.tag, str) and part.tag not in self.usual:
+                self._other(parent, part, into, attributes)
+        return []
 
     def _identity(self, stated: str | None, kind: str, attributes: dict[str, str]) -> str:
         """The id as it stands; one that is missing or stands twice is made unique, and noted."""

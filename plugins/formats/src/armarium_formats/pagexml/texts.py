@@ -27,10 +27,17 @@ def read_text(element: etree._Element, ns: str, keeper: Keeper) -> PageText:
         else:
             extras.setdefault("elements", []).append(keep(child))
             keeper.kept[f"element TextEquiv/{local_name(str(child.tag))}"] += 1
+    if text and text[0] == "\n" and _is_indented(text, element):
+        keeper.note(
+            "A text is indented as the elements of the file are; the line breaks and blanks around it were left out"
+        )
+        text = text.strip()
     if not text:
         text = extras.pop("plain", "")
         if text:
             keeper.note("A text is given as PlainText only")
+        elif element.text and (text := element.text.strip()):
+            keeper.note("A text stands in the TextEquiv itself, not in its Unicode")
     elif extras.get("plain") == text:
         del extras["plain"]
     elif "plain" in extras:
@@ -57,6 +64,12 @@ def read_text(element: etree._Element, ns: str, keeper: Keeper) -> PageText:
     if extras:
         found.extras = {"pagexml": extras}
     return found
+
+
+def _is_indented(text: str, element: etree._Element) -> bool:
+    """Whether a program that indents XML put the line breaks and blanks around a text, as it did before its Unicode."""
+    indent = str(element.text or "")
+    return len(indent) > 1 and text.startswith(indent) and not text.isspace()
 
 
 def sort_texts(found: PageSegment, keeper: Keeper) -> None:
