@@ -136,6 +136,7 @@ def _register(ctx: ActionContext, path: str, library_uuid: str, name: str | None
     result=CreateLibraryResult,
     summary="Make a new project package and open it",
     scope="engine",
+    bound=True,
     undoable=False,
     example=lambda ex: {"path": str(ex.folder / "example.library"), "name": "Example"},
 )
@@ -159,6 +160,7 @@ def create_library(ctx: ActionContext, p: CreateLibraryParams) -> dict[str, Any]
     result=KnownLibrary,
     summary="Open and register an existing project package",
     scope="engine",
+    bound=True,
     role="viewer",
     undoable=False,
     example=lambda ex: {"path": _made(ex)},
@@ -179,6 +181,7 @@ def open_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     result=ReleaseLibraryResult,
     summary="Close a project and stop its background work; it stays registered",
     scope="engine",
+    bound=True,
     undoable=False,
     example=lambda ex: {"path": _made(ex)},
 )
@@ -247,6 +250,7 @@ def _converting(library: Library) -> bool:
     result=UnregisterResult,
     summary="Take a project out of the registry; its package stays on disk",
     scope="engine",
+    bound=True,
     role="owner",
     example=lambda ex: {"path": _made(ex)},
 )

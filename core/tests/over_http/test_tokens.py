@@ -231,6 +231,48 @@ def test_a_bound_token_reaches_its_project_and_no_other(
     )
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("PUT", "/api/activity/jobs/paused", {"paused": True}),
+        ("PUT", "/api/activity/jobs/mode", {"mode": "started"}),
+        ("GET", "/api/pair/enrollment", None),
+        ("POST", "/api/pair/enrollment/rotate", None),
+        ("POST", "/api/pair/code", {"role": "owner"}),
+        ("GET", "/api/tokens", None),
+        ("POST", "/api/tokens", {"name": "all"}),
+        ("PUT", "/api/settings/compute", {"priority": "background"}),
+        ("POST", "/api/sandbox/security-scoped-access", {"path": "/tmp", "bookmark": "eA=="}),
+        ("GET", "/api/actions/audit?scope=engine", None),
+    ],
+)
+def test_who_owns_some_projects_does_not_own_the_engine(
+    ask: Asker, project: Library, device: Callable[..., str], method: str, path: str, body: Any
+) -> None:
+    token = device("owner", [str(project.path)])
+    place, _, query = path.partition("?")
+    reply = ask(method, place, query=query, token=token, json=body)
+    assert (reply.status, reply.code) == (403, "library_access_denied")
+    assert "concerns the whole engine" in reply.json["detail"]
+    assert (
+        ask("PATCH", "/api/library/settings", token=token, library=project.path, json={"name": "Mine"}).status
+        == 200
+    )
+
+
+def test_a_bound_token_takes_back_no_step_of_the_engine(
+    ask: Asker, project: Library, device: Callable[..., str]
+) -> None:
+    paused = ask("PUT", "/api/activity/jobs/paused", json={"paused": True}).json["audit_id"]
+    undo = f"/api/actions/audit/{paused}/undo"
+    for role in ("owner", "editor"):
+        reply = ask("POST", undo, token=device(role, [str(project.path)]))
+        assert (reply.status, reply.code) == (403, "library_access_denied")
+    assert ask("GET", "/api/activity/jobs").json["paused"] is True
+    assert ask("POST", undo, token=device("editor")).status == 200
+    assert ask("GET", "/api/activity/jobs").json["paused"] is False
+
+
 def test_a_viewer_reads_and_does_not_write(ask: Asker, project: Library, device: Callable[..., str]) -> None:
     token = device("viewer")
     assert ask("GET", "/api/library/stats", token=token, library=project.path).status == 200

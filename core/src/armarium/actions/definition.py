@@ -54,6 +54,8 @@ class Action(Generic[P]):
     undoable: bool = True
     scope: Literal["library", "engine", "either"] = "library"
     """Where it writes; `either`: in the library named, else in the engine's own database."""
+    bound: bool = False
+    """Whether a token bound to some projects may run it though it is engine-wide; it then looks itself at what it reaches."""
     undo_name: str | None = None
     """The name of the row that takes it back, where a part gives one; else its own name."""
     example: Callable[[Example], dict[str, Any]] | None = None
@@ -107,6 +109,7 @@ def action(
     person_only: bool = False,
     undoable: bool = True,
     scope: Literal["library", "engine", "either"] = "library",
+    bound: bool = False,
     undo_name: str | None = None,
     example: Callable[[Example], dict[str, Any]] | None = None,
     after_undo: Callable[[UndoContext], None] | None = None,
@@ -127,6 +130,7 @@ def action(
             person_only=person_only,
             undoable=undoable,
             scope=scope,
+            bound=bound,
             undo_name=undo_name,
             example=example,
             after_undo=after_undo,

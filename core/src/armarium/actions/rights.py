@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy.exc import IntegrityError
 
@@ -18,13 +18,30 @@ if TYPE_CHECKING:
 def authorise(found: Action[Any], principal: Principal, library: Library | None) -> None:
     """Refuse an action that *principal* may not run (A 5); the codes are those of A 7."""
     _require(found.name, found.role, principal, library, in_project=found.scope != "engine")
+    if found.scope == "engine" and not found.bound:
+        refuse_bound(principal, required="write")
     if found.person_only and principal.kind != "person":
         raise Forbidden(f"Only a person may do this ({found.name}), not a machine.", code="person_only")
+
+
+def refuse_bound(principal: Principal, *, required: Literal["read", "write"]) -> None:
+    """Refuse a token that is bound to some projects what concerns all of them: who owns one does not own the engine."""
+    if principal.libraries is not None:
+        raise Forbidden(
+            "This token is bound to single projects, and this concerns the whole engine. "
+            "Ask the owner for a token that reaches all projects.",
+            code="library_access_denied",
+            library_path=None,
+            required=required,
+            role=principal.role,
+        )
 
 
 def authorise_unknown(name: str, principal: Principal, library: Library | None) -> None:
     """Refuse to take back a step whose action *name* no loaded plugin brings, unless *principal* may write."""
     _require(name, "editor", principal, library, in_project=library is not None)
+    if library is None:
+        refuse_bound(principal, required="write")
 
 
 def _require(

@@ -245,6 +245,7 @@ def revoke_token(ctx: ActionContext, p: TokenId) -> dict[str, Any]:
     person_only=True,
     undoable=False,
     scope="engine",
+    bound=True,
     example=lambda ex: {"code": ex.run("pair.code", {})["code"]},
 )
 def make_session(ctx: ActionContext, p: SessionParams) -> dict[str, Any]:

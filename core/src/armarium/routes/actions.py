@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field
 
 from armarium import audit
 from armarium.actions import Params
+from armarium.actions.rights import refuse_bound
 from armarium.changes import changes_of
 from armarium.engine import Engine
 from armarium.errors import Invalid, NotFound
@@ -291,7 +292,7 @@ def _undo(request: Request, engine: Engine, library: Library | None, audit_ids: 
 def _log(request: Request, engine: Engine, library: Library | None, scope: Log) -> Any:
     """The database whose log is asked for: the project's, or the engine's own for the owner."""
     if scope == "engine":
-        owner_of(request)
+        refuse_bound(owner_of(request), required="read")
         return engine.state
     if library is None:
         raise library_required()

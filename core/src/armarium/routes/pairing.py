@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import create_model
 from sqlalchemy import func, select
 
+from armarium.actions.rights import refuse_bound
 from armarium.auth.authenticate import COOKIE, PAIRING
 from armarium.auth.models import tokens
 from armarium.auth.presence import moment
@@ -119,6 +120,7 @@ def make_code(request: Request, _: CurrentOwner, body: PairCodeParams | None = N
 )
 def read_secret(engine: CurrentEngine, principal: CurrentOwner) -> Response:
     """For the owner, to put it where the owner's other devices find it."""
+    refuse_bound(principal, required="read")
     if principal.kind != "person":
         raise Forbidden("Only a person may read the enrollment secret.", code="person_only")
     return _secret_answer(json_response({"enrollment_secret": enrollment_secret(engine.settings.state_dir)}))
@@ -138,11 +140,12 @@ def rotate_secret(request: Request, _: CurrentOwner) -> Response:
 @router.get("/tokens", response_model=TokenList, responses=REFUSALS(), summary="Devices, sessions and agents")
 def list_tokens(
     engine: CurrentEngine,
-    _: CurrentOwner,
+    principal: CurrentOwner,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     offset: Annotated[int, Query(ge=0, le=2**62)] = 0,
 ) -> Response:
     """Newest first; never a secret."""
+    refuse_bound(principal, required="read")
     items, total = token_rows(engine, limit=limit, offset=offset)
     return json_response(
         {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}

@@ -172,6 +172,7 @@ def _enqueue(ctx: ActionContext, kind: str, args: ReadingArgs, title: str, model
     summary="Download a model of a reader to this machine.",
     example=lambda ex: {"runtime": "tesseract", "model": "spa"},
     scope="engine",
+    bound=True,
     undoable=False,
 )
 def download_model(ctx: ActionContext, params: ModelParams) -> dict[str, Any]:
