@@ -89,6 +89,38 @@ def test_a_bad_label_is_refused_naming_its_line(text: str, words: str) -> None:
         labels(text)
 
 
+def test_numbers_parted_by_commas_and_classes_with_decimals_are_read() -> None:
+    page = labels("0,0.5,0.5,0.2,0.1\n1, 0.5, 0.5, 0.2, 0.1\n")
+    assert [one.kind_raw for one in page.segments] == ["class 0", "class 1"]
+    assert page.segments[0].points == page.segments[1].points
+    assert "The numbers of the labels are parted by commas, not by blanks." in page.notes
+    page = labels("0.0 0.5 0.5 0.2 0.1\n12.00 0.5 0.5 0.2 0.1\n")
+    assert [one.kind_raw for one in page.segments] == ["class 0", "class 12"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("10,10,200,10,200,40,10,40,Hello, you\n377,117,463,117,465,130,378,130,###\n", "labels of ICDAR"),
+        ('38, 43, 920, 215, "Tiredness"\n275, 264, 665, 450, "kills"\n', "labels of ICDAR"),
+        (
+            "imagesource:GoogleEarth\ngsd:0.1\n10.0 10.0 20.0 10.0 20.0 20.0 10.0 20.0 line 0\n",
+            "labels of DOTA",
+        ),
+        (
+            "textline 0.5 0.5 0.2 0.1\nMainZone:column 0.5 0.5 0.2 0.1 0.93\n",
+            "names in place of class numbers",
+        ),
+    ],
+)
+def test_labels_of_other_collections_are_refused_by_name_and_no_text_of_numbers(
+    text: str, words: str
+) -> None:
+    assert Yolo().sniff(text.encode()) == 0.6
+    with pytest.raises(Invalid, match=words):
+        labels(text)
+
+
 def test_the_size_of_the_page_is_asked_for() -> None:
     for driver, data in ((Yolo(), LABELS), (TesseractBox(), b"a 1 2 3 4 0\n")):
         with pytest.raises(Invalid, match="no size of its page"):
@@ -102,7 +134,9 @@ def test_labels_are_known_by_what_is_in_them() -> None:
     assert sniff(LABELS[:-20]) == 0.95
     assert sniff(LABELS * 2000) == 0.95
     for other in (
-        b"0,0.5,0.5,0.1,0.1\n",
+        b"0 0,5 0,5 0,1 0,1\n",
+        b"1,320,240,64,32.5\n",
+        b"1.0 320 240 64 32\n",
         b"anno 1 2 3 4 5\n",
         b"1 2 3 4 5\n",
         b"1 2.5\n",

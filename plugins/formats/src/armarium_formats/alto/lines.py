@@ -126,8 +126,12 @@ def _take_words(
         extras["spaces"] = stated
     if hyphen is not None:
         kept = _measured(reading.attributes(hyphen), reading)
-        pieces.append(kept.setdefault("CONTENT", "-"))
-        extras["hyphen"] = kept
+        mark = kept.setdefault("CONTENT", "-")
+        if mark and pieces[-1].endswith(mark) and strings[-1].get("SUBS_TYPE") == "HypPart1":
+            reading.note("The hyphen of a line stands in its last String and as HYP; it was read once")
+        else:
+            pieces.append(mark)
+            extras["hyphen"] = kept
     text = "".join(pieces)
     if text:
         line.texts = [PageText(text)]
@@ -190,7 +194,12 @@ def _word(element: etree._Element, reading: Reading) -> PageSegment:
 def _texts(element: etree._Element, attributes: dict[str, str], reading: Reading) -> list[PageText]:
     """The text of a String with its confidence and what belongs to it, then its alternatives."""
     content = attributes.pop("CONTENT", None)
-    if content is None:
+    if content is None and (
+        content := "".join([one.get("CONTENT") or "" for one in element.iter("{*}Glyph")])
+    ):
+        reading.note("A String has no CONTENT; that of its Glyphs was taken")
+        element.set("CONTENT", content)
+    elif not content and element.get("CONTENT") is None:
         reading.note("A String has no CONTENT")
     first = PageText(content or "")
     extras: dict[str, Any] = {}

@@ -11,7 +11,7 @@ from armarium_formats.alto.orders import chained, read_order
 from armarium_formats.alto.own import EXPORT, TYPE, read_tag
 from armarium_formats.alto.profile import SPACES
 from armarium_formats.alto.reading import Reading, merge
-from armarium_formats.alto.shapes import UNITS, Scale, number, read_shape, resolution_in
+from armarium_formats.alto.shapes import UNITS, Scale, number, read_shape, resolution_in, unit_of
 from armarium_formats.decoding import head_of
 from armarium_formats.driver import ReadContext
 from armarium_formats.kinds import ALTO_BLOCKS, is_furniture, of_alto
@@ -75,6 +75,7 @@ class _File(Reading):
             )
         self.whole: dict[str, Any] = {"elements": others} if others else {}
         self.unit, self.image = "pixel", ""
+        self.loose: list[etree._Element] = []
         self.resolution: float | None = None
         self._describe(parts.get("Description"))
         if "Styles" in parts:
@@ -145,12 +146,15 @@ class _File(Reading):
                         self.resolution = resolution_in(step.text or "")
         if unit is None:
             self.note("The file states no MeasurementUnit; its measures are taken for pixels")
-        elif unit not in UNITS:
+        elif unit in UNITS:
+            self.unit = unit
+        elif (known := unit_of(unit)) is not None:
+            self.unit = known
+            self.note(f"The file's MeasurementUnit is spelled {unit[:40]!r}; it was taken for {known}")
+        else:
             self.note(
                 f"The file's MeasurementUnit {unit[:40]!r} is none of ALTO's; its measures are taken for pixels"
             )
-        else:
-            self.unit = unit
         if not self.image:
             self.note("The file names no image")
         if kept:
@@ -289,6 +293,8 @@ class _File(Reading):
                 kept["shape"] = self.scale.keep(child)
             else:
                 self._block(child, page.segments, name)
+        if self.loose:
+            self._loose_strings(name, page.segments)
         return kept
 
     # ------------------------------------------------------------------------------------------ blocks
@@ -302,6 +308,9 @@ class _File(Reading):
                 self.note("A TextLine stands outside a TextBlock")
             return None
         if name not in ALTO_BLOCKS:
+            if name in ("String", "SP", "HYP"):
+                self.loose.append(element)
+                return None
             if next(element.iter("{*}TextLine", "{*}TextBlock"), None) is None:
                 if space is not None:
                     self.note(f"The element {name} has no place among blocks; it is left out")
@@ -317,9 +326,12 @@ class _File(Reading):
                 shape = child
             elif (kept := self._block(child, found.children, None)) is not None:
                 elements.append(kept)
+        if self.loose:
+            self._loose_strings(name, found.children)
         found.points, extras = read_shape(name, element, shape, attributes, self.scale, self)
         label = self.interpret(found, attributes, name)
-        kind = attributes.pop("TYPE", None) if name != "TextBlock" else None
+        # Only older dialects have TYPE on a TextBlock: it stays among the attributes, for ALTO 4.4 has no place for it.
+        kind = attributes.pop("TYPE", None) if name != "TextBlock" else (label or attributes.get("TYPE"))
         found.kind_raw = of_alto(name if name in ALTO_BLOCKS else "ComposedBlock", kind or label)
         found.is_furniture = space in ("TopMargin", "BottomMargin") or _is_furniture(found.kind_raw)
         if space is not None and space != "PrintSpace":
@@ -334,6 +346,16 @@ class _File(Reading):
         else:
             into.append(found)
         return None
+
+    def _loose_strings(self, name: str, into: list[PageSegment]) -> None:
+        """Strings that stand where lines belong: one line is put around them."""
+        from lxml import etree
+
+        self.note(f"Strings stand in a {name} itself; one TextLine was put around them")
+        around = etree.Element("TextLine")
+        around.extend(self.loose)
+        self.loose = []
+        into.append(read_line(around, self))
 
     def _wraps(self, line: PageSegment) -> bool:
         entry = self.own["segments"].get(line.id) if line.kind == "line" else None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from armarium_formats.alto.profile import TAG_ELEMENTS, XLINK
 from armarium_formats.alto.shapes import Scale
-from armarium_formats.alto.tags import Tag, kind_in
+from armarium_formats.alto.tags import Tag, kind_in, language_in
 from armarium_formats.markup.fragments import local_name
 from armarium_formats.markup.noting import Notes
 from armarium_formats.page_model import PageSegment, PageText
@@ -38,6 +38,8 @@ class Reading(Notes):
         self.given_back: dict[str, str] = {}
         self.words_without_ids = False
         self.restored: set[str] = set()
+        self.by_tag: dict[int, str] = {}
+        """The language of a segment where a tag says it and no attribute does."""
 
     def name_of(self, element: etree._Element) -> str:
         """The element's name without its namespace."""
@@ -103,6 +105,8 @@ class Reading(Notes):
                 for ref in refs.split():
                     if ref not in self.tags:
                         self.note(f"TAGREFS names {ref}, which is no tag of the file")
+                if not stated and (language := language_in(refs, self.tags)):
+                    found.language = self.by_tag[id(found)] = language
                 return kind_in(refs, self.tags)
         return None
 
@@ -121,6 +125,8 @@ class Reading(Notes):
                 self.kept[f"attribute {name}/@{key}"] += 1
         if elements:
             extras["elements"] = elements
+        if language := self.by_tag.get(id(found)):
+            extras["language_by_tag"] = language
         if extras:
             found.extras = {"alto": extras}
         entry = self.own["segments"].get(found.id)

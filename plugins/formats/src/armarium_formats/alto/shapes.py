@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 UNITS = {"pixel": 0.0, "mm10": 254.0, "inch1200": 1200.0}
 """Units of an inch; none for pixels."""
 
+_SPELLED = {"pixels": "pixel", "px": "pixel", "1/10 mm": "mm10", "mm/10": "mm10", "1/1200 inch": "inch1200"}
+
 _LENGTHS = frozenset({"HPOS", "VPOS", "WIDTH", "HEIGHT", "HLENGTH", "VLENGTH", "RADIUS"})
 _SIDEWAYS = frozenset({"HPOS", "WIDTH", "HLENGTH", "RADIUS"})
 _BOX = ("HPOS", "VPOS", "WIDTH", "HEIGHT")
@@ -65,6 +67,13 @@ class Scale:
             return False
 
         return keep(element, change)
+
+
+def unit_of(stated: str) -> str | None:
+    """ALTO's word for a unit in whatever letters it stands; None for one that is none of ALTO's."""
+    word = " ".join(stated.casefold().split())
+    word = _SPELLED.get(word, word)
+    return word if word in UNITS else None
 
 
 def resolution_in(settings: str) -> float | None:

@@ -7,14 +7,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from armarium_formats.alto.own import TYPE
+from armarium_formats.hocr.languages import language_and_script
 from armarium_formats.markup.fragments import attributes_of
 from armarium_formats.markup.identities import Identities
+from armarium_formats.markup.languages import languages
 
 if TYPE_CHECKING:
     from lxml import etree
 
-_KIND_WORDS = frozenset({"", "type", "region", "line", "block", "zone", "layout", "structure", "role"})
+_KIND_WORDS = frozenset(
+    {"", "type", "region", "line", "block", "zone", "layout", "structure", "structural", "role"}
+)
 """Values of a tag's TYPE with which its LABEL says what the thing is; others (a language, a split) say something else of it."""
+
+_LANGUAGE_WORDS = frozenset({"language", "lang"})
+"""Values of a tag's TYPE with which its LABEL is a language, as kraken has it."""
 
 
 @dataclass(slots=True)
@@ -62,17 +69,42 @@ class Tag:
 
     @property
     def names_a_kind(self) -> bool:
-        """Whether its label says what the thing is that points at it."""
+        """Whether its label says what the thing is that points at it; a tag of layout always does."""
+        if self.element == "LayoutTag":
+            return not self.names_a_language and not self.is_ours
         return self.element != "NamedEntityTag" and self.attributes.get("TYPE", "").casefold() in _KIND_WORDS
+
+    @property
+    def names_a_language(self) -> bool:
+        """Whether its label is the language of what points at it."""
+        return self.attributes.get("TYPE", "").casefold() in _LANGUAGE_WORDS
 
 
 def kind_in(refs: str, tags: Mapping[str, Tag]) -> str | None:
-    """The label of the first tag among *refs* that names a kind."""
+    """The label of the first tag among *refs* that names a kind, of those of layout before others."""
+    found: str | None = None
     for ref in refs.split():
         tag = tags.get(ref)
         if tag is not None and tag.names_a_kind:
-            return tag.label
+            if tag.element == "LayoutTag":
+                return tag.label
+            found = tag.label if found is None else found
+    return found
+
+
+def language_in(refs: str, tags: Mapping[str, Tag]) -> str | None:
+    """The language that the first tag of one among *refs* names, in BCP 47."""
+    for ref in refs.split():
+        tag = tags.get(ref)
+        if tag is not None and tag.names_a_language and (found := _language(tag.label)):
+            return found
     return None
+
+
+def _language(label: str) -> str | None:
+    """BCP 47 of "lat", "la" or "Latin"; None for what is undetermined or no language."""
+    found = languages().get(label) or language_and_script(label)[0]
+    return None if found == "und" else found
 
 
 class Tagging:

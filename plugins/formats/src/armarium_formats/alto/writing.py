@@ -12,7 +12,7 @@ from armarium_formats.alto.profile import elements
 from armarium_formats.alto.reading import DIRECTIONS
 from armarium_formats.alto.schema import fits, schema
 from armarium_formats.alto.shapes import corners
-from armarium_formats.alto.tags import Tagging
+from armarium_formats.alto.tags import Tagging, language_in
 from armarium_formats.driver import WriteContext
 from armarium_formats.markup.fragments import attribute_of
 from armarium_formats.markup.identities import Identities
@@ -42,6 +42,8 @@ class Writing:
         self.own_groups: dict[str, Any] = {}
         self.after: dict[str, str] = {}
         self.tagging = Tagging(self.kept.get("tags") or [], self.ids, self.renamed)
+        self.told: set[str] = set()
+        """Segments whose language a tag says that they point at, as kraken has it."""
         self.linked = False
         self.out: list[str] = []
 
@@ -75,14 +77,29 @@ class Writing:
             self.lose(OURS, "ALTO has no place for it; it stands in a tag of ours, which Armarium reads back")
         for fragment in kept.get("elements") or ():
             self._leave(entry, "elements", fragment)
-        return kept, dict(kept.get("attributes") or {})
+        stated = dict(kept.get("attributes") or {})
+        if said := kept.get("language_by_tag"):
+            self._language_by_tag(segment, said, stated)
+        return kept, stated
+
+    def _language_by_tag(self, segment: PageSegment, said: str, stated: dict[str, str]) -> None:
+        """A tag of its language stays while it says what is so; one that was overtaken is pointed at no more."""
+        tags = self.tagging.tags
+        refs = stated.get("TAGREFS", "")
+        if said == segment.language and language_in(refs, tags) == said:
+            self.told.add(segment.id)
+            return
+        left = [ref for ref in refs.split() if ref not in tags or not tags[ref].names_a_language]
+        stated.pop("TAGREFS", None)
+        if left:
+            stated["TAGREFS"] = " ".join(left)
 
     def _facts(
         self, segment: PageSegment, element: str, attributes: dict[str, str], entry: dict[str, Any]
     ) -> None:
         """Language and direction where ALTO has a place for them."""
         known = elements()[element].attributes
-        if segment.language:
+        if segment.language and segment.id not in self.told:
             if "LANG" in known and fits("tag", segment.language):
                 attributes["LANG"] = segment.language
             else:

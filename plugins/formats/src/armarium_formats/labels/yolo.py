@@ -10,6 +10,7 @@ from armarium_formats.decoding import decode, rows_of
 from armarium_formats.driver import Format, ReadContext
 from armarium_formats.errors import NoPageSize
 from armarium_formats.kinds import is_furniture
+from armarium_formats.labels.foreign import foreign_labels
 from armarium_formats.labels.names import class_names
 from armarium_formats.page_model import PageModel, PageSegment, Point, SegmentKind
 from armarium_formats.shapes import corners
@@ -45,15 +46,25 @@ class Yolo(Format):
     aliases: ClassVar[tuple[str, ...]] = ("yolo-labels", "darknet", "labels")
 
     def sniff(self, data: bytes) -> float:
-        """0.95 when every line is a class number and four numbers or more, and not all of them are whole."""
+        """0.95 when every line is a class number and four numbers or more, and not all of them are whole; 0.6 for labels
+        of other collections, which are refused in words."""
         text = decode(data[:_HEAD]).text
         rows = text.splitlines()[: -1 if len(data) > _HEAD else None]
+        if found := self._rows(rows):
+            return found
+        return 0.6 if foreign_labels("\n".join(rows)) else 0.0
+
+    def _rows(self, rows: list[str]) -> float:
         found = fractions = False
         for at, row in enumerate(rows):
-            parts = row.split()
+            parts = _parts(row)
             if not parts:
                 continue
-            if not all(map(_NUMBER.fullmatch, parts)) or not parts[0].isdecimal():
+            if not all(map(_NUMBER.fullmatch, parts)) or _class_of(parts[0]) is None:
+                return 0.0
+            if ("," in row or not parts[0].isdecimal()) and not all(
+                -_ROOM <= float(part) <= 1 + _ROOM for part in parts[1:]
+            ):
                 return 0.0
             if len(parts) < 5:
                 if found and at == len(rows) - 1:
@@ -64,9 +75,30 @@ class Yolo(Format):
         return 0.95 if found and fractions else 0.0
 
     def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
+        rows = rows_of(data, context.filename, MAX_BYTES)
+        if strange := foreign_labels("\n".join(rows[:1000])):
+            raise Invalid(
+                f"{context.filename} holds {strange}; of labels, those of YOLO are read: a class number and fractions of "
+                "the image. Convert them; if the file is text, import it as plain-text.",
+                code="other_labels",
+            )
         if context.page_size is None:
             raise NoPageSize(context.filename)
-        return [_Reading(context, context.page_size).page(rows_of(data, context.filename, MAX_BYTES))]
+        return [_Reading(context, context.page_size).page(rows)]
+
+
+def _parts(row: str) -> list[str]:
+    """The numbers of a line, parted by blanks; by commas where there are no blanks but behind these."""
+    parts = row.split()
+    if len(parts) == 1 or (parts and all(part.endswith(",") for part in parts[:-1])):
+        return [part for piece in parts for part in piece.split(",") if part]
+    return parts
+
+
+def _class_of(part: str) -> int | None:
+    """The number of a class; some programs write it as 0.0."""
+    whole, _, rest = part.partition(".")
+    return int(whole) if whole.isdecimal() and len(whole) <= 6 and not rest.strip("0") else None
 
 
 class _Reading:
@@ -83,7 +115,7 @@ class _Reading:
         page = PageModel(*self.size)
         numbers = 0
         for row_number, row in enumerate(rows, 1):
-            parts = row.split()
+            parts = _parts(row)
             if not parts:
                 continue
             numbers += len(parts)
@@ -99,6 +131,8 @@ class _Reading:
             )
         page.unknown_classes = [str(number) for number in sorted(self.unnamed)] + sorted(self.strange)
         page.notes.append("Labels state no reading order; they stand as in the file.")
+        if any("," in row for row in rows):
+            page.notes.append("The numbers of the labels are parted by commas, not by blanks.")
         if self.unnamed and not self.names:
             page.notes.append(
                 "No file beside the labels names their classes (classes.txt, obj.names, data.yaml); they are regions."
@@ -110,7 +144,8 @@ class _Reading:
         return page
 
     def _segment(self, parts: list[str], row: int, number: int) -> PageSegment:
-        if not parts[0].isdecimal() or len(parts[0]) > 6:
+        stated = _class_of(parts[0])
+        if stated is None:
             raise self._refusal(row, f"begins with {parts[0][:20]!r}, which is no class number")
         if len(parts) < 5:
             raise self._refusal(
@@ -131,7 +166,7 @@ class _Reading:
             drawn = list(zip(values[::2], values[1::2], strict=True))
         if not all(-_ROOM <= value <= 1 + _ROOM for point in drawn for value in point):
             raise self._refusal(row, "counts beyond the image; labels count in fractions of it, from 0 to 1")
-        kind, word = self._kind(int(parts[0]))
+        kind, word = self._kind(stated)
         width, height = self.size
         points: list[Point] = [(round(x * width, 2), round(y * height, 2)) for x, y in drawn]
         return PageSegment(

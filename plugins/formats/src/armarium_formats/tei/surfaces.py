@@ -119,9 +119,26 @@ class Surfaces:
         self.notes = notes
         self.pages: list[Page] = []
         self.places: dict[str, Zone | Page] = {}
-        for element in root.iter("{*}surface"):
-            if not any(name_of(above) in ("surface", "zone") for above in element.iterancestors()):
+        for element in root.iter("{*}surface", "{*}graphic"):
+            if name_of(element) == "graphic":
+                self._bare_graphic(element)
+            elif not any(name_of(above) in ("surface", "zone") for above in element.iterancestors()):
                 self._surface(element)
+
+    def _bare_graphic(self, element: etree._Element) -> None:
+        """A picture that stands in a facsimile itself is a page, of which the file says nothing but that."""
+        above = element.getparent()
+        if above is None or name_of(above) != "facsimile" or not element.get("url"):
+            return
+        own = stated_id(element)
+        page = Page(PageModel(0, 0), own or f"picture {len(self.pages) + 1}", element)
+        self.pages.append(page)
+        if own:
+            self.places.setdefault(own, page)
+        page.model.image = str(element.get("url")).strip()
+        self._size(element, element, page)
+        if stated := attributes(element, ("url", "width", "height")):
+            page.extras["graphic"] = stated
 
     def _surface(self, element: etree._Element) -> None:
         own = stated_id(element)

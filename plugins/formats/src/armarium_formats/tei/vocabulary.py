@@ -13,8 +13,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-ROOTS: Final = frozenset({"TEI", "teiCorpus", "TEI.2", "text", "facsimile", "sourceDoc"})
-"""A file may begin with any of these; the last three without a header."""
+ROOTS: Final = frozenset({"TEI", "teiCorpus", "TEI.2", "text", "facsimile", "sourceDoc", "surface"})
+"""A file may begin with any of these; the last four without a header."""
 
 REGIONS: Final = {
     "p": "paragraph",

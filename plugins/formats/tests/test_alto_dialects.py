@@ -1,0 +1,163 @@
+"""What programs put into ALTO in ways of their own: languages as tags, units in other letters, hyphens twice, bare Strings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from writing_ground import CONTEXT
+
+from armarium_formats.alto.driver import Alto
+from armarium_formats.api import PageModel, ReadContext
+
+BOX = 'HPOS="10" VPOS="10" WIDTH="500" HEIGHT="20"'
+DRIVER = Alto()
+
+
+def alto(inner: str, *, unit: str = "pixel", tags: str = "") -> str:
+    return (
+        '<alto xmlns="http://www.loc.gov/standards/alto/ns-v4#"><Description>'
+        f"<MeasurementUnit>{unit}</MeasurementUnit><sourceImageInformation><fileName>a.tif</fileName>"
+        f"</sourceImageInformation></Description>{tags}<Layout><Page ID='P' WIDTH='1000' HEIGHT='1000'>"
+        f"<PrintSpace>{inner}</PrintSpace></Page></Layout></alto>"
+    )
+
+
+def block(inner: str, attributes: str = "") -> str:
+    return f'<TextBlock ID="b" {BOX} {attributes}>{inner}</TextBlock>'
+
+
+def line(inner: str, attributes: str = "") -> str:
+    return f'<TextLine ID="l" {BOX} {attributes}>{inner}</TextLine>'
+
+
+def word(text: str, identity: str, attributes: str = "") -> str:
+    return f'<String ID="{identity}" CONTENT="{text}" {BOX} {attributes}/>'
+
+
+def read(text: str) -> PageModel:
+    return DRIVER.read(text.encode(), ReadContext("a.xml"))[0]
+
+
+def rewritten(page: PageModel) -> str:
+    content = DRIVER.write(page, CONTEXT).content
+    assert DRIVER.validate(content) == []
+    return content
+
+
+LANGUAGES = (
+    '<Tags><OtherTag ID="L1" TYPE="language" LABEL="lat"/><OtherTag ID="L2" TYPE="language" LABEL="German"/>'
+    '<OtherTag ID="L3" TYPE="language" LABEL="und"/><OtherTag ID="T" TYPE="type" LABEL="main"/></Tags>'
+)
+
+
+def test_a_language_that_stands_as_a_tag_is_the_language() -> None:
+    strings = word("a", "s1", 'TAGREFS="L2"') + "<SP/>" + word("b", "s2", 'TAGREFS="L3"')
+    page = read(alto(block(line(strings, 'TAGREFS="L1 T"'), 'TAGREFS="T"'), tags=LANGUAGES))
+    assert {one.id: one.language for one in page.walk()} == {"b": None, "l": "la", "s1": "de", "s2": None}
+    assert {one.id: one.kind_raw for one in page.walk()}["l"] == "main"
+    content = rewritten(page)
+    assert 'TAGREFS="L1 T"' in content
+    assert "LANG=" not in content
+    assert rewritten(read(content)) == content
+
+
+def test_a_tag_of_a_language_that_was_corrected_is_pointed_at_no_more() -> None:
+    page = read(alto(block(line(word("a", "s1"), 'TAGREFS="L1 T"')), tags=LANGUAGES))
+    page.segments[0].children[0].language = "de"
+    content = rewritten(page)
+    assert 'LANG="de"' in content
+    assert 'TAGREFS="T"' in content
+    assert read(content).segments[0].children[0].language == "de"
+    page.segments[0].children[0].language = None
+    assert read(rewritten(page)).segments[0].children[0].language is None
+
+
+def test_the_attribute_of_a_language_goes_before_its_tag_and_both_stay() -> None:
+    page = read(alto(block(line(word("a", "s1"), 'LANG="fr" TAGREFS="L1"')), tags=LANGUAGES))
+    assert page.segments[0].children[0].language == "fr"
+    content = rewritten(page)
+    assert 'LANG="fr"' in content
+    assert 'TAGREFS="L1"' in content
+
+
+def test_a_tag_of_layout_says_what_a_block_is_before_one_of_structure() -> None:
+    tags = (
+        '<Tags><LayoutTag ID="L" TYPE="Page" LABEL="heading"/><StructureTag ID="S" TYPE="Structural" LABEL="article 1"/>'
+        '<NamedEntityTag ID="N" LABEL="Rome"/></Tags>'
+    )
+    one = read(alto(block(line(word("a", "s1")), 'TAGREFS="N S L"'), tags=tags))
+    other = read(alto(block(line(word("a", "s1")), 'TAGREFS="N S"'), tags=tags))
+    assert (one.segments[0].kind_raw, other.segments[0].kind_raw) == (
+        "TextBlock:heading",
+        "TextBlock:article 1",
+    )
+    content = rewritten(one)
+    assert 'TAGREFS="N S L"' in content
+    one.segments[0].kind_raw = "TextBlock:caption"
+    assert read(rewritten(one)).segments[0].kind_raw == "TextBlock:caption"
+
+
+def test_a_type_that_older_dialects_give_a_text_block_is_its_kind() -> None:
+    page = read(alto(block(line(word("a", "s1")), 'TYPE="titre1"')))
+    assert page.segments[0].kind_raw == "TextBlock:titre1"
+    content = rewritten(page)
+    back = read(content)
+    assert back.segments[0].kind_raw == "TextBlock:titre1"
+    assert rewritten(back) == content
+
+
+@pytest.mark.parametrize(
+    ("unit", "known"),
+    [("Pixel", "pixel"), ("px", "pixel"), ("MM10", "mm10"), ("1/10 mm", "mm10"), ("INCH1200", "inch1200")],
+)
+def test_a_unit_in_other_letters_is_the_unit(unit: str, known: str) -> None:
+    found, meant = (read(alto(block(line(word("a", "s1"))), unit=one)) for one in (unit, known))
+    assert (found.width, [one.points for one in found.walk()]) == (
+        meant.width,
+        [one.points for one in meant.walk()],
+    )
+    assert found.notes == [
+        f"The file's MeasurementUnit is spelled {unit!r}; it was taken for {known}.",
+        *meant.notes,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("strings", "text", "said"),
+    [
+        (
+            word("exa-", "s", 'SUBS_TYPE="HypPart1" SUBS_CONTENT="example"') + '<HYP CONTENT="-"/>',
+            "exa-",
+            True,
+        ),
+        (word("exa\u00ac", "s", 'SUBS_TYPE="HypPart1"') + '<HYP CONTENT="\u00ac"/>', "exa\u00ac", True),
+        (word("exa", "s", 'SUBS_TYPE="HypPart1"') + "<HYP/>", "exa-", False),
+        (word("pp. 3-", "s") + '<HYP CONTENT="-"/>', "pp. 3--", False),
+    ],
+)
+def test_a_hyphen_said_twice_is_read_once(strings: str, text: str, said: bool) -> None:
+    page = read(alto(block(line(strings))))
+    assert [one.text for one in page.lines()] == [text]
+    assert (
+        "The hyphen of a line stands in its last String and as HYP; it was read once." in page.notes
+    ) == said
+    assert [one.text for one in read(rewritten(page)).lines()] == [text]
+
+
+def test_a_string_without_content_says_what_its_glyphs_say() -> None:
+    glyphs = "".join(f'<Glyph ID="g{one}" CONTENT="{one}" {BOX}/>' for one in "Hi")
+    page = read(alto(block(line(f'<String ID="s" {BOX}>{glyphs}</String><SP/>{word("you", "t")}'))))
+    assert [one.text for one in page.walk()] == ["", "Hi you", "Hi", "you"]
+    assert page.notes == ["A String has no CONTENT; that of its Glyphs was taken."]
+
+
+def test_strings_outside_of_lines_are_a_line() -> None:
+    loose = f"{word('two', 's1')}<SP/>{word('words', 's2')}"
+    page = read(alto(block(loose + line(word("third", "s3"))) + loose.replace('"s', '"r')))
+    assert sorted(one.text for one in page.lines()) == ["third", "two words", "two words"]
+    assert page.notes == [
+        "Strings stand in a TextBlock itself; one TextLine was put around them.",
+        "Strings stand in a PrintSpace itself; one TextLine was put around them.",
+    ]
+    rewritten(replace(page, segments=page.segments[:1]))

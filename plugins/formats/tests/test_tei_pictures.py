@@ -1,0 +1,59 @@
+"""TEI whose pages are bare pictures, or whose root is one surface."""
+
+from __future__ import annotations
+
+from test_tei_reader import DRIVER, NAMESPACE, document, pages, texts
+from writing_ground import CONTEXT
+
+from armarium_formats.api import ReadContext
+
+PICTURES = (
+    '<facsimile><graphic xml:id="g1" url="1.jpg" width="800px" height="600px"/><graphic xml:id="g2" url="2.jpg"/>'
+    '<desc>two leaves</desc><graphic xml:id="g3"/></facsimile>'
+)
+
+
+def test_each_picture_of_a_facsimile_is_a_page_that_pb_points_at() -> None:
+    one, other = pages('<pb facs="#g2"/><p>two</p><pb facs="#g1"/><p>one</p>', PICTURES)
+    assert [(page.image, page.width, page.height) for page in (one, other)] == [
+        ("1.jpg", 800, 600),
+        ("2.jpg", 0, 0),
+    ]
+    assert [texts(page) for page in (one, other)] == [["one"], ["two"]]
+    assert not any("not there" in note for page in (one, other) for note in page.notes)
+
+
+def test_breaks_that_point_nowhere_follow_the_pictures() -> None:
+    one, other = pages('<pb n="1"/><p>one</p><pb n="2"/><p>two</p>', PICTURES)
+    assert [(page.image, texts(page)) for page in (one, other)] == [("1.jpg", ["one"]), ("2.jpg", ["two"])]
+
+
+def test_pictures_in_the_text_are_no_pages() -> None:
+    (one,) = pages('<pb/><figure><graphic url="fig.png"/></figure><p>one</p>')
+    assert (one.image, texts(one)) == ("", ["one"])
+
+
+def test_a_page_of_a_picture_is_written_and_read_again() -> None:
+    one = pages('<pb facs="#g1"/><p>one</p>', PICTURES)[0]
+    written = DRIVER.write(one, CONTEXT)
+    assert DRIVER.validate(written.content) == []
+    back = DRIVER.read(written.content.encode(), ReadContext("b.xml"))[0]
+    assert (back.image, back.width, texts(back)) == ("1.jpg", 800, ["one"])
+
+
+def test_a_surface_may_be_the_root() -> None:
+    data = (
+        f'<?xml version="1.0"?><surface xmlns="{NAMESPACE}" xml:id="f1r" ulx="0" uly="0" lrx="500" lry="600">'
+        '<graphic url="1r.jp2"/><zone type="main"><line>a <del>b</del><add>c</add></line><line>d</line></zone></surface>'
+    ).encode()
+    assert DRIVER.sniff(data) == 0.9
+    (one,) = DRIVER.read(data, ReadContext("f1r.xml"))
+    assert (one.width, one.height, one.image, texts(one)) == (500, 600, "1r.jp2", ["a c", "d"])
+    assert one.notes == ["The root is surface; the file has no header."]
+
+
+def test_a_facsimile_of_pictures_alone_has_its_pages() -> None:
+    assert [len(page.segments) for page in DRIVER.read(document("", PICTURES), ReadContext("a.xml"))] == [
+        0,
+        0,
+    ]
