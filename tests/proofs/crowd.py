@@ -19,7 +19,7 @@ PATIENCE = 60.0
 """Seconds until a client gives up; then nobody knows whether a write was made."""
 
 BURST_EVERY, BURST_SHARE, BURST_LENGTH = 20.0, 0.25, 4
-"""Every 20 seconds each fourth client, all at the same moment, sends four requests without a pause."""
+"""Every 20 seconds each client may send four requests without a pause, as who opens a page does, and each fourth does."""
 
 MIX = {
     "one document": 26,
@@ -39,7 +39,10 @@ MIX = {
 
 @dataclass
 class Plan:
-    """What a crowd does. *pause* is the mean wait between two requests of one client, 0 for none (a closed loop)."""
+    """What a crowd does. *pause* is the mean wait between two requests of one client, 0 for none (a closed loop).
+
+    *herd*: all wake at the same moment for their bursts, as if one event had called them, not each at its own.
+    """
 
     host: str
     port: int
@@ -48,7 +51,7 @@ class Plan:
     clients: int
     seconds: float
     pause: float
-    bursts_from: float
+    herd: bool
     shared: str
     folders: list[str]
     pages: list[dict[str, Any]]
@@ -101,7 +104,7 @@ class Client:
         until = began + self.plan.seconds
         # A crowd does not begin at one moment.
         await asyncio.sleep(self.random.random() * max(self.plan.pause, 0.05))
-        burst_at = began + self.plan.bursts_from
+        burst_at = began + (5.0 if self.plan.herd else self.random.random() * BURST_EVERY)
         while time.monotonic() < until:
             asks = 1
             if self.plan.pause and time.monotonic() >= burst_at:

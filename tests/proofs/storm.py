@@ -186,6 +186,7 @@ class Came:
     clients: int
     seconds: float
     pause: float
+    herd: bool
     met: list[Met]
     imports: int
     pages: int
@@ -219,6 +220,7 @@ class Came:
         reads, writes = self.times(reads=True), self.times(reads=False)
         asked = len(reads) + len(writes)
         paced = f"{self.pause:.2f} s between two requests" if self.pause else "no pause (closed loop)"
+        paced += ", all at one moment every 20 s" if self.herd else ""
         warm, end = self.memory_at(min(WARM_UP, self.seconds / 2)), self.memory_at(self.seconds - 5.0)
         lines = [
             f"{self.clients} clients, {paced}, {self.seconds:.0f} s; import: {self.pages} pages in {self.imports} runs",
@@ -271,7 +273,9 @@ def _figures(times: list[float]) -> str:
     return f"{len(times):7}  p50 {at(0.5):6.1f} ms  p95 {at(0.95):6.1f} ms  p99 {at(0.99):6.1f} ms  max {times[-1]:7.1f} ms"
 
 
-def storm(folder: Path, *, clients: int, seconds: float, pause: float, processes: int = 2) -> Came:
+def storm(
+    folder: Path, *, clients: int, seconds: float, pause: float, herd: bool = False, processes: int = 2
+) -> Came:
     """Serve, import and let the crowd in for *seconds*; then stop the engine and look in the database what is there."""
     with served(folder) as engine:
         ground = lay_ground(engine, clients)
@@ -291,7 +295,7 @@ def storm(folder: Path, *, clients: int, seconds: float, pause: float, processes
                 clients=each,
                 seconds=seconds,
                 pause=pause,
-                bursts_from=5.0,
+                herd=herd,
                 job=importing.first_job,
                 **ground,
             )
@@ -316,6 +320,7 @@ def storm(folder: Path, *, clients: int, seconds: float, pause: float, processes
         clients,
         seconds,
         pause,
+        herd,
         met,
         importing.imports,
         importing.pages,

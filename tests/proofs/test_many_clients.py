@@ -1,11 +1,13 @@
 """Many clients at once while an import runs: nothing locked, nothing lost (quality 10).
 
-The engine is `armarium serve` in a process of its own, over TCP; the clients are in two other processes. Two figures,
+The engine is `armarium serve` in a process of its own, over TCP; the clients are in two other processes. Three figures,
 which are not to be mistaken for one another:
 
 - *paced*: 200 clients, each of which waits 0.5 to 1.5 seconds between two requests, as people and agents do. That
-  offers some 200 requests a second, four in five of them reads (`crowd.MIX`); every 20 seconds a quarter of the clients
-  sends four requests without a pause. What is printed as p99 is what such a client waits.
+  offers some 200 requests a second, four in five of them reads (`crowd.MIX`); once in 20 seconds, each at a moment of
+  its own, every fourth sends four requests without a pause. What is printed as p99 is what such a client waits.
+- *herd*: the same, but every 20 seconds all 200 ask at the same moment, and every fourth four times. One request in
+  twelve belongs to such a moment, so p99 says how long the engine takes to answer 350 requests that come at once.
 - *closed loop*: the same clients never wait. The engine is saturated then, whatever it does; a p99 says how long the
   queue is (200 requests), not how long a request takes. The figure is the throughput, and that nothing is lost.
 
@@ -14,7 +16,7 @@ acknowledged is there, and every change made on condition of a version, or of th
 exactly once (`storm.lost`). No time is asserted: machines differ. Memory is the engine's resident set; what it needs
 under a load is known after a minute of it, and growth is counted from there.
 
-The full figures, on a quiet machine (ARMARIUM_STORM_SECONDS, 600 by default; the closed loop takes a fifth of it):
+The full figures, on a quiet machine (ARMARIUM_STORM_SECONDS, 600 by default; herd and closed loop take a fifth of it each):
 
     .venv/bin/pytest -s -m soak tests/proofs/test_many_clients.py
 """
@@ -68,6 +70,12 @@ def test_forty_clients_lose_nothing(tmp_path: Path) -> None:
 @pytest.mark.timeout(0)
 def test_two_hundred_paced_clients_for_ten_minutes(tmp_path: Path) -> None:
     held(storm(tmp_path, clients=200, seconds=FULL, pause=PAUSE))
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(0)
+def test_two_hundred_clients_who_all_ask_at_one_moment(tmp_path: Path) -> None:
+    held(storm(tmp_path, clients=200, seconds=FULL / 5, pause=PAUSE, herd=True))
 
 
 @pytest.mark.soak

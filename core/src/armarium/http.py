@@ -29,7 +29,7 @@ from armarium.odd_ids import unknown_id
 from armarium.openapi import describe
 from armarium.principals import Principal
 from armarium.switch import routes_of
-from armarium.turns import WriteRoom
+from armarium.turns import Rooms
 
 if TYPE_CHECKING:
     from armarium.actions import Outcome
@@ -362,7 +362,7 @@ async def _not_storable(_: Request, error: Exception) -> Response:
 def install(app: FastAPI, engine: Engine) -> None:
     """Put the gate before *app*, its refusals behind every route, and the security scheme into its description."""
     # Behind the gate: what is refused there takes no room.
-    app.add_middleware(WriteRoom)
+    app.add_middleware(Rooms)
     app.add_middleware(Gate, engine=engine, uploads=_Uploads(app))
     app.add_exception_handler(ServiceError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)

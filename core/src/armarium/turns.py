@@ -1,4 +1,4 @@
-"""Whose turn it is: people's writes go before those of jobs, and waiting writes leave threads for reads."""
+"""Whose turn it is: people's writes go before those of jobs, and of many requests a few are worked on at a time."""
 
 from __future__ import annotations
 
@@ -20,8 +20,15 @@ PASSED_OVER = 16
 MISSED = 4
 """How often a waiting thread may find that another was quicker."""
 
-WRITES_IN_THREADS = 16
-"""How many requests that write may have a thread at once; one of them writes. The others wait without one."""
+QUICK = 2
+"""How many reads, and how many writes, are worked on at a time. The interpreter computes in one thread at once; each more
+that wants to costs the others a wait at every statement. Two hundred reads at once took four times as long in forty threads."""
+
+QUICK_SECONDS = 0.02
+"""What takes longer than this (a picture, an export, the turn to write) gives up its place among the quick, and goes on."""
+
+READS_IN_THREADS, WRITES_IN_THREADS = 22, 16
+"""How many requests that read, and that write, may have a thread at once, the slow ones too; the others wait without one."""
 
 _background = threading.local()
 
@@ -102,52 +109,95 @@ class WriterQueue:
                 turn.signal.release()
 
 
-class WriteRoom:
-    """ASGI middleware: of the requests that write, a few have threads; the rest wait on the event loop, in turn.
+class Rooms:
+    """ASGI middleware: of the requests that read, and of those that write, a few are worked on; the rest wait in turn.
 
-    A request comes in when its body is there (a slow one holds up nobody) and goes out when its answer begins. One
-    without a body is not counted.
+    They wait on the event loop. One that writes comes in when its body is there (a slow one holds up nobody; without a
+    body it is not counted); all go out when their answer begins.
     """
 
-    def __init__(self, app: ASGIApp, size: int = WRITES_IN_THREADS) -> None:
+    def __init__(self, app: ASGIApp, reads: int = READS_IN_THREADS, writes: int = WRITES_IN_THREADS) -> None:
         self.app = app
-        self._size = size
+        self._sizes = reads, writes
         # A semaphore belongs to the loop it first waited in, and tests run an application in several.
-        self._rooms: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+        self._rooms: WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[_Room, _Room]] = WeakKeyDictionary()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] in READING:
+        if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        room = self._room()
-        inside = came = False
+        reading, writing = self._here()
+        reads = scope["method"] in READING
+        place = await reading.enter() if reads else None
 
         async def entering() -> Message:
-            nonlocal inside, came
+            nonlocal place
             message = await receive()
             whole = message["type"] == "http.request" and not message.get("more_body", False)
-            if whole and not came:
-                came = True
-                await room.acquire()
-                inside = True
+            if whole and place is None:
+                place = await writing.enter()
             return message
 
         async def leaving(message: Message) -> None:
-            nonlocal inside
-            if inside:
-                inside = False
-                room.release()
+            if place is not None:
+                place.leave()
             await send(message)
 
         try:
-            await self.app(scope, entering, leaving)
+            await self.app(scope, receive if reads else entering, leaving)
         finally:
-            if inside:
-                room.release()
+            if place is not None:
+                place.leave()
 
-    def _room(self) -> asyncio.Semaphore:
+    def _here(self) -> tuple[_Room, _Room]:
         loop = asyncio.get_running_loop()
-        room = self._rooms.get(loop)
+        rooms = self._rooms.get(loop)
+        if rooms is None:
+            rooms = self._rooms[loop] = (_Room(self._sizes[0]), _Room(self._sizes[1]))
+        return rooms
+
+
+class _Room:
+    """Places for so many requests, and among them for a few quick ones."""
+
+    def __init__(self, size: int) -> None:
+        self.places = asyncio.Semaphore(size)
+        self.quick = asyncio.Semaphore(min(size, QUICK))
+
+    async def enter(self) -> _Place:
+        """Wait for a place, and for one among the quick."""
+        await self.places.acquire()
+        try:
+            await self.quick.acquire()
+        except BaseException:
+            self.places.release()
+            raise
+        return _Place(self)
+
+
+class _Place:
+    """A request's place in a room."""
+
+    __slots__ = ("_room", "_slow")
+
+    def __init__(self, room: _Room) -> None:
+        self._room: _Room | None = room
+        self._slow: asyncio.TimerHandle | None = asyncio.get_running_loop().call_later(
+            QUICK_SECONDS, self._slow_down
+        )
+
+    def _slow_down(self) -> None:
+        """Let another one in among the quick."""
+        if self._room is not None:
+            self._slow = None
+            self._room.quick.release()
+
+    def leave(self) -> None:
+        """Give the place to the next one; a second time nothing happens."""
+        room, self._room = self._room, None
         if room is None:
-            room = self._rooms[loop] = asyncio.Semaphore(self._size)
-        return room
+            return
+        if self._slow is not None:
+            self._slow.cancel()
+            room.quick.release()
+        room.places.release()
