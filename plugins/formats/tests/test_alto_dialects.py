@@ -124,6 +124,37 @@ def test_a_unit_in_other_letters_is_the_unit(unit: str, known: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("unit", "size", "found"),
+    [("mm", (210, 297), (2480, 3508)), ("pt", (612, 792), (2550, 3300)), ("inches", (8.5, 11), (2550, 3300))],
+)
+def test_units_that_alto_does_not_have_are_measures_all_the_same(
+    unit: str, size: tuple[float, float], found: tuple[int, int]
+) -> None:
+    text = alto(
+        block(line(word("a", "s1"))).replace(BOX, 'HPOS="1" VPOS="1" WIDTH="5" HEIGHT="3"'), unit=unit
+    )
+    page = read(text.replace("WIDTH='1000' HEIGHT='1000'", f"WIDTH='{size[0]}' HEIGHT='{size[1]}'"))
+    assert (page.width, page.height) == found
+    assert "300 pixels an inch" in page.notes[1]
+
+
+def test_a_page_of_forty_metres_counts_in_pixels() -> None:
+    page = read(alto(block(line(word("a", "s1"))), unit="inch"))
+    assert (page.width, page.segments[0].points[0]) == (1000, (10, 10))
+    assert page.notes[1] == "No page is 1000 x 1000 inch large; its measures are taken for pixels."
+
+
+def test_transkribus_states_mm10_and_counts_in_pixels() -> None:
+    step = (
+        '<OCRProcessing ID="I"><ocrProcessingStep><processingSoftware><softwareCreator>READ COOP</softwareCreator>'
+        "<softwareName>Transkribus</softwareName></processingSoftware></ocrProcessingStep></OCRProcessing></Description>"
+    )
+    page = read(alto(block(line(word("a", "s1"))), unit="mm10").replace("</Description>", step))
+    assert (page.width, page.segments[0].points[2]) == (1000, (510, 30))
+    assert page.notes == ["Transkribus states mm10 and counts in pixels; its measures are taken for pixels."]
+
+
+@pytest.mark.parametrize(
     ("strings", "text", "said"),
     [
         (

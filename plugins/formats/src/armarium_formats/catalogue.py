@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from armarium.api import NotFound
 from armarium_formats.driver import FormatDriver
 from armarium_formats.errors import NotReadable, NotRecognised, NotWritable, UnknownFormat
+from armarium_formats.seeming import seems
 
 if TYPE_CHECKING:
     from armarium.api import Engine
@@ -87,5 +88,5 @@ def reader(
                 if sure >= 1.0:
                     break
     if best is None:
-        raise NotRecognised(filename, readable(engine))
+        raise NotRecognised(filename, readable(engine), seems(data))
     return best

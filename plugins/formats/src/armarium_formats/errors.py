@@ -8,9 +8,9 @@ from armarium.api import Broken, Conflict, Invalid, NotFound
 class NotRecognised(Invalid):
     """No driver takes the bytes for its own."""
 
-    def __init__(self, name: str, readable: list[str]) -> None:
+    def __init__(self, name: str, readable: list[str], seems: str | None = None) -> None:
         super().__init__(
-            f"{name} is in no format that can be read here. Readable: {', '.join(readable) or 'none'}. "
+            f"{name} is in no format that can be read here{f': it seems to be {seems}' if seems else ''}. Readable: {', '.join(readable) or 'none'}. "
             "Name the format if it is one of them.",
             code="not_recognised",
             readable=readable,

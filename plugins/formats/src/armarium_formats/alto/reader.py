@@ -11,7 +11,15 @@ from armarium_formats.alto.orders import chained, read_order
 from armarium_formats.alto.own import EXPORT, TYPE, read_tag
 from armarium_formats.alto.profile import SPACES
 from armarium_formats.alto.reading import Reading, merge
-from armarium_formats.alto.shapes import UNITS, Scale, number, read_shape, resolution_in, unit_of
+from armarium_formats.alto.shapes import (
+    STRANGE_UNITS,
+    UNITS,
+    Scale,
+    number,
+    read_shape,
+    resolution_in,
+    unit_of,
+)
 from armarium_formats.decoding import head_of
 from armarium_formats.driver import ReadContext
 from armarium_formats.kinds import ALTO_BLOCKS, is_furniture, of_alto
@@ -24,6 +32,9 @@ if TYPE_CHECKING:
 _ROOT = re.compile(rb"<(?:[\w.-]+:)?(?:alto|ALTO)[\s>/]")
 _SPACE = re.compile(r"standards/alto/ns-v(\d+)#?$")
 _STATED = re.compile(r"alto-(?:v)?(\d+)[.-](\d+)")
+_MOST_INCHES = 120
+"""Of a page whose unit is none of ALTO's: one that would be larger counts in pixels."""
+
 _NOMINAL = 300.0
 """Pixels an inch for a page that states neither its resolution nor has a picture."""
 
@@ -155,6 +166,9 @@ class _File(Reading):
             self.note(
                 f"The file's MeasurementUnit {unit[:40]!r} is none of ALTO's; its measures are taken for pixels"
             )
+        if self.unit == "mm10" and "<softwareName>Transkribus<" in "".join(kept):
+            self.unit = "pixel"
+            self.note("Transkribus states mm10 and counts in pixels; its measures are taken for pixels")
         if not self.image:
             self.note("The file names no image")
         if kept:
@@ -250,7 +264,12 @@ class _File(Reading):
         self.scale = Scale()
         if self.unit == "pixel":
             return round(width), round(height)
-        inch = UNITS[self.unit]
+        inch = UNITS.get(self.unit) or STRANGE_UNITS[self.unit]
+        if self.unit in STRANGE_UNITS and max(width, height) > _MOST_INCHES * inch:
+            self.note(
+                f"No page is {width:g} x {height:g} {self.unit} large; its measures are taken for pixels"
+            )
+            return round(width), round(height)
         picture = self.context.page_size
         if width and height and picture is not None:
             self.scale = Scale(picture[0] / width, picture[1] / height)

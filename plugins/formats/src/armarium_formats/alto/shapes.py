@@ -18,7 +18,17 @@ if TYPE_CHECKING:
 UNITS = {"pixel": 0.0, "mm10": 254.0, "inch1200": 1200.0}
 """Units of an inch; none for pixels."""
 
-_SPELLED = {"pixels": "pixel", "px": "pixel", "1/10 mm": "mm10", "mm/10": "mm10", "1/1200 inch": "inch1200"}
+STRANGE_UNITS = {"mm": 25.4, "cm": 2.54, "inch": 1.0, "point": 72.0}
+"""Units of an inch that ALTO does not have and programs state all the same."""
+
+_SPELLED = {
+    **dict.fromkeys(("pixels", "px"), "pixel"),
+    **dict.fromkeys(("1/10 mm", "mm/10", "0.1 mm"), "mm10"),
+    **dict.fromkeys(("1/1200 inch", "inch/1200"), "inch1200"),
+    **dict.fromkeys(("millimeter", "millimeters", "millimetre", "millimetres"), "mm"),
+    **dict.fromkeys(("in", "inches"), "inch"),
+    **dict.fromkeys(("pt", "points"), "point"),
+}
 
 _LENGTHS = frozenset({"HPOS", "VPOS", "WIDTH", "HEIGHT", "HLENGTH", "VLENGTH", "RADIUS"})
 _SIDEWAYS = frozenset({"HPOS", "WIDTH", "HLENGTH", "RADIUS"})
@@ -70,10 +80,10 @@ class Scale:
 
 
 def unit_of(stated: str) -> str | None:
-    """ALTO's word for a unit in whatever letters it stands; None for one that is none of ALTO's."""
+    """The unit that a word means in whatever letters it stands; None for one that is not known."""
     word = " ".join(stated.casefold().split())
     word = _SPELLED.get(word, word)
-    return word if word in UNITS else None
+    return word if word in UNITS or word in STRANGE_UNITS else None
 
 
 def resolution_in(settings: str) -> float | None:
