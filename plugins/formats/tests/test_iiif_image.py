@@ -78,6 +78,19 @@ def test_the_largest_size_stays_in_bounds() -> None:
 
 
 @pytest.mark.parametrize(
+    ("picture", "wanted"),
+    [((11_000, 9_500), (10_760, 9_292)), ((70_000, 1_000), (65_500, 936)), ((65_501, 20), (65_500, 20))],
+)
+def test_the_largest_size_of_a_huge_picture_is_given_and_not_refused(
+    picture: tuple[int, int], wanted: tuple[int, int]
+) -> None:
+    """Every manifest of ours points at full/max."""
+    found = parse_request(picture, "full", "max", "0", "default", "jpg")
+    assert found.size == wanted
+    assert found.size[0] * found.size[1] <= MAX_AREA
+
+
+@pytest.mark.parametrize(
     ("parts", "code", "words"),
     [
         (("fulll", "max", "0", "default", "jpg"), "bad_region", "is none of full, square"),
@@ -365,6 +378,19 @@ def test_the_first_tile_of_a_large_page_is_the_same_as_the_next(
         assert (pictures.decoded, pictures.held_bytes) == (0, 0)
     assert render(pictures, source, request) == first
     assert pictures.decoded == 1
+
+
+def test_the_first_tile_of_a_deep_page_is_as_light_as_the_next(tmp_path: Path) -> None:
+    """Sixteen bits become eight by the lightest pixel of the whole page, which lies below the tile here."""
+    path = tmp_path / "page"
+    deep = Image.linear_gradient("L").resize((3000, 4000)).convert("I").point(lambda value: value * 200 + 0)
+    path.write_bytes(encoded(deep.convert("I;16"), "PNG"))
+    source = Source(path, "deep", 3000, 4000, 1, "image/png", 10**9)
+    pictures = DecodedPictures()
+    request = parse_request((3000, 4000), "0,0,512,512", "512,", "0", "default", "png")
+    first = render(pictures, source, request)
+    assert render(pictures, source, request) == first
+    assert max(opened(first).convert("L").getextrema()) < 60
 
 
 def test_many_callers_of_many_pages_all_get_theirs(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
 from typing import Any
@@ -317,6 +318,23 @@ def test_an_address_in_two_open_projects_asks_which(
     del client.headers["X-Service-Library-Path"]
     answer = client.get(f"/api/iiif/canvas/{page}")
     assert (answer.status_code, answer.json()["code"]) == (409, "library_required")
+
+
+def test_a_line_that_is_read_by_its_words_says_them(
+    engine: Engine, library: Library, client: TestClient, page: str
+) -> None:
+    def word(identity: str, left: int, text: str) -> str:
+        return (
+            f'<Word id="{identity}"><Coords points="{left},20 {left + 40},20 {left + 40},40 {left},40"/>'
+            f"<TextEquiv><Unicode>{text}</Unicode></TextEquiv></Word>"
+        )
+
+    line = '<TextLine id="w{0}"><Coords points="20,2{0} 300,2{0} 300,6{0} 20,6{0}"/>{1}</TextLine>'
+    lines = line.format(0, word("b", 120, "world") + word("a", 20, "Hello")) + line.format(9, "")
+    add_lines(engine, library, page, re.sub("<TextLine.*</TextLine>", lines, PAGE, flags=re.DOTALL))
+    one, other = lines_of(client, page)["items"]
+    assert (one["body"]["value"], one["creator"]["type"]) == ("Hello world", "Software")
+    assert (other["body"]["value"], "creator" in other) == ("", False)
 
 
 def test_the_lines_page_bears_a_real_page_of_lines(

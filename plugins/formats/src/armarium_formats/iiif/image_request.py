@@ -51,7 +51,7 @@ def parse_request(
     if quality not in QUALITIES:
         raise BadImageRequest("quality", quality, f"is not known; there are {', '.join(QUALITIES)}.")
     box = _region(picture, region)
-    wanted, larger = _size(box, size)
+    wanted, larger = _size(box, size, LONGEST[file_format])
     turn, mirrored = _rotation(rotation)
     width, height = wanted
     if max(width, height) > LONGEST[file_format]:
@@ -102,15 +102,15 @@ def _region(picture: tuple[int, int], text: str) -> Region:
     return left, top, right - left, bottom - top
 
 
-def _size(box: Region, text: str) -> tuple[tuple[int, int], bool]:
-    """Width and height asked for, and whether that is larger than the region."""
+def _size(box: Region, text: str, longest: int) -> tuple[tuple[int, int], bool]:
+    """Width and height asked for, and whether that is larger than the region; *longest* is the most that max may be."""
     upscale = text.startswith("^")
     asked = text.removeprefix("^")
     _, _, width, height = box
     if asked == "max":
-        scale = _most(width, height) if upscale else min(1.0, _most(width, height))
-        wanted = _scaled(width, height, scale)
-        if upscale and wanted[0] * wanted[1] > MAX_AREA:
+        most = min(_most(width, height), longest / max(width, height))
+        wanted = _scaled(width, height, most if upscale else min(1.0, most))
+        if wanted[0] * wanted[1] > MAX_AREA:  # both sides were rounded up
             wanted = (max(1, wanted[0] - 1), max(1, wanted[1] - 1))
     elif asked.startswith("pct:"):
         number = asked.removeprefix("pct:")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
-from armarium.api import Library, raw_of
+from armarium.api import Library, json_text, raw_of
 from armarium_documents.api import renditions
 from armarium_formats.iiif.canvases import PageCanvas, page_canvas
 from armarium_formats.iiif.errors import NoFrame
@@ -33,7 +33,12 @@ FROM segment WHERE pass_id = ? AND kind = 'line' AND deleted_at IS NULL
 _READINGS = """
 SELECT r.id, r.language, r.provenance_kind, r.created_by, r.producer_tool, r.producer_model, r.created_at
 FROM segment s JOIN content_representation r ON r.segment_id = s.id
-WHERE s.pass_id = ? AND s.kind = 'line' AND s.deleted_at IS NULL AND r.kind = 'transcription' AND NOT r.retracted
+WHERE s.pass_id = ? AND s.kind = ? AND s.deleted_at IS NULL AND r.kind = 'transcription' AND NOT r.retracted
+"""
+
+_WORDS = """
+SELECT w.id, w.parent_segment_id FROM segment w WHERE w.pass_id = ? AND w.kind = 'word' AND w.deleted_at IS NULL
+AND w.parent_segment_id IN (SELECT value FROM json_each(?))
 """
 
 
@@ -83,7 +88,11 @@ def lines_page(library: Library, places: Places, document_id: str) -> Json:
             raise NoFrame(page.name)
         texts = counting_readings(conn, pass_id, rule=rule, words=False)
         order = pass_sequence(conn, document_id, pass_id, texts)
-        makers = {row[0]: row for row in raw_of(conn).execute(_READINGS, (pass_id,))}
+        makers = {row[0]: row for row in raw_of(conn).execute(_READINGS, (pass_id, "line"))}
+        unread = [one for one in rows if one not in texts or not texts[one].text]
+        if unread and (words := raw_of(conn).execute(_WORDS, (pass_id, json_text(unread))).fetchall()):
+            makers |= {row[0]: row for row in raw_of(conn).execute(_READINGS, (pass_id, "word"))}
+            texts = texts | _said_by_words(dict(words), order, counting_readings(conn, pass_id, rule=rule))
         settings = resolve_settings(library, conn, document_id=document_id)["settings"]
         stated = next((one["value"] for one in settings if one["key"] == "language"), None)
         frames = _frames(conn, page)
@@ -109,6 +118,19 @@ def lines_page(library: Library, places: Places, document_id: str) -> Json:
             )
         )
     return _annotation_page(places, page, name, items, left_out)
+
+
+def _said_by_words(
+    lines: Mapping[str, str], order: Sequence[str], texts: Mapping[str, CountingText]
+) -> dict[str, CountingText]:
+    """What lines without a reading of their own say by their words (*lines*: word to line), as the page's text has it."""
+    found: dict[str, CountingText] = {}
+    for word_id in order:
+        line_id, said = lines.get(word_id), texts.get(word_id)
+        if line_id is not None and said is not None and said.text:
+            before = found.get(line_id)
+            found[line_id] = said if before is None else before._replace(text=f"{before.text} {said.text}")
+    return found
 
 
 def _frames(conn: Connection, page: PageCanvas) -> _Frames:

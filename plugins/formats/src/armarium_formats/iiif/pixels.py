@@ -196,6 +196,10 @@ def decode(source: Source, level: int, rows: tuple[int, int] | None = None) -> H
     image = open_image(
         source.path, max_pixels=source.max_pixels, shrink_to=shrink, box=asked, name="The picture"
     )
+    if asked is not None and _is_deep(image):
+        # What becomes white is told by the lightest pixel of all: a part would be lighter than its neighbours.
+        image = open_image(source.path, max_pixels=source.max_pixels, shrink_to=shrink, name="The picture")
+        top = 0
     profile = image.info.get("icc_profile")
     image = _upright(_on_paper(image), source.orientation if source.mime_type != "image/tiff" else 1)
     if level > 1 and image.width > 1.5 * source.width / level:
@@ -220,6 +224,11 @@ def _upright(image: Image.Image, orientation: int) -> Image.Image:
     return image if how is None else image.transpose(how)
 
 
+def _is_deep(image: Image.Image) -> bool:
+    """Whether a pixel has more than eight bits."""
+    return image.mode.startswith("I") or image.mode == "F"
+
+
 def _on_paper(image: Image.Image) -> Image.Image:
     """In grey or RGB: transparent pixels become white paper, sixteen bits become eight."""
     from PIL import Image
@@ -228,7 +237,7 @@ def _on_paper(image: Image.Image) -> Image.Image:
         return image
     if image.mode == "1":
         return image.convert("L")
-    if image.mode.startswith("I") or image.mode == "F":
+    if _is_deep(image):
         _, highest = image.getextrema()
         assert isinstance(highest, int | float)
         scale = 255 / max(float(highest), 1.0)

@@ -93,11 +93,12 @@ def _described(facts: Sequence[Any]) -> Json:
         made["metadata"] = [
             {"label": language_map(name), "value": language_map(value)} for name, value in pairs
         ]
-    if direction in ("rtl", "ltr", "ttb"):
+    if direction in ("rtl", "ltr", "ttb", "btt"):
         made["viewingDirection"] = {
             "rtl": "right-to-left",
             "ltr": "left-to-right",
             "ttb": "top-to-bottom",
+            "btt": "bottom-to-top",
         }[direction]
     if iso and len(iso) == 10 and iso[:4].isdigit():
         made["navDate"] = f"{iso}T00:00:00Z"
