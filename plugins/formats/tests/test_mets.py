@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from armarium.errors import Invalid
 from armarium_formats.mets.hrefs import local_path
-from armarium_formats.mets.reader import read_mets, sniff_mets
+from armarium_formats.mets.reader import MOST_NAMED, read_mets, sniff_mets
 
 HEAD = '<mets:mets xmlns:mets="http://www.loc.gov/METS/" xmlns:xlink="http://www.w3.org/1999/xlink">'
 
@@ -254,3 +254,15 @@ def test_a_newspaper_package_names_what_lies_beside_it(href: str, path: str) -> 
 
 def test_what_leads_out_leads_out_however_it_begins() -> None:
     assert "out of" in str(local_path("file://./../1.tif")[1])
+
+
+def test_addresses_by_the_hundred_are_refused_by_name_and_then_by_number() -> None:
+    """The METS of a viewer names every picture in every size by its address."""
+    files = [file(f"D{one}", f"https://a.example/{one}.jpg") for one in range(120)]
+    found = read_mets(mets(group("DEFAULT", file("I", "1.jpg"), *files), page('ORDER="1"', "I", "D1")))
+    assert [one.href for one in found.refused[:2]] == ["https://a.example/0.jpg", "https://a.example/1.jpg"]
+    assert len(found.refused) == MOST_NAMED + 1
+    assert found.refused[-1].href == "100 more like https://a.example/20.jpg"
+    few = read_mets(mets(group("DEFAULT", file("I", "1.jpg"), *files[: MOST_NAMED + 1]), page("", "I")))
+    assert len(few.refused) == MOST_NAMED + 1
+    assert few.refused[-1].href == "https://a.example/20.jpg"

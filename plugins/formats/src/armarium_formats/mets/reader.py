@@ -30,6 +30,9 @@ _FIRST = re.compile(
 _LAST = re.compile(
     r"thumb|^min$|preview|teaser|download|[-_ ](?:bin|crop|desp|deskew|denois|dewarp|seg|cut)", re.IGNORECASE
 )
+MOST_NAMED = 20
+"""Files refused for one reason that are named one by one."""
+
 _PAGE_TYPES = frozenset({"page", "folio", "leaf", "side", "scan", "image", "surface"})
 
 
@@ -128,6 +131,7 @@ class _Reading:
                         len(mets.pages) + 1,
                     )
                 )
+        mets.refused = _fewer(mets.refused)
         mets.unplaced = [
             one.path
             for one in self.files.values()
@@ -260,6 +264,21 @@ class _Reading:
         if pages:
             self.strange["There is no structMap with pages; files of one GROUPID were put together"] += 1
         return [("", files) for files in pages.values()]
+
+
+def _fewer(refused: list[RefusedHref]) -> list[RefusedHref]:
+    """What is refused for one reason by name, and beyond some of them by their number: a viewer's METS has thousands."""
+    counted = Counter(one.why for one in refused)
+    seen: Counter[str] = Counter()
+    found: list[RefusedHref] = []
+    for one in refused:
+        seen[one.why] += 1
+        more = counted[one.why] - MOST_NAMED
+        if seen[one.why] <= MOST_NAMED or more == 1:
+            found.append(one)
+        elif seen[one.why] == MOST_NAMED + 1:
+            found.append(RefusedHref(f"{more:,} more like {one.href}", one.why))
+    return found
 
 
 def _name(element: etree._Element) -> str:
