@@ -36,13 +36,16 @@ from armarium.settings import Settings
 from armarium.testing.fixtures import OWNER_TOKEN
 
 ENGINE = """
-import os, sys
+import gc, os, sys
 os.umask(0)
 from armarium.app import create_app
 from armarium.serving import serve
 from armarium.settings import Settings
 settings = Settings()
-serve(settings, app=create_app(settings, plugins=[]), on_ready=lambda card: print(card.base_url, flush=True))
+def ready(card):
+    assert gc.isenabled(), "what becomes garbage from now on is looked for again"
+    print(card.base_url, flush=True)
+serve(settings, app=create_app(settings, plugins=[]), on_ready=ready)
 """
 
 
