@@ -398,6 +398,14 @@ def test_text_in_an_iframe_is_read_from_there() -> None:
     assert "inside another element" in found[0].notes[0]
 
 
+def test_hocr_in_a_template_is_read_from_there() -> None:
+    found = read(
+        f"<html><body><template></template><template>{TESSERACT.partition('?>')[2]}</template></body></html>"
+    )
+    assert [one.text for one in found[0].lines()] == ["Dear Sir &c"]
+    assert found[0].notes[0] == "The hOCR stands in a template of the HTML; it was read from there."
+
+
 @pytest.mark.slow
 def test_twenty_thousand_lines_are_read() -> None:
     found = page(

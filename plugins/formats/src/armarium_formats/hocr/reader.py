@@ -56,6 +56,10 @@ def read(data: bytes, context: ReadContext) -> list[PageModel]:
             "The hOCR stands as text inside another element of the HTML; it was read from there"
         )
         pages = reading.pages_of(parse_html(inner, name=context.filename))
+    for template in root.iter("{*}template") if not pages else ():
+        if len(template) and (pages := reading.pages_of(template)):
+            pages[0].notes.insert(0, "The hOCR stands in a template of the HTML; it was read from there.")
+            break
     if not pages:
         raise Invalid(
             f"{context.filename} is HTML without any element of class ocr_page or ocr_line, so it is no hOCR.",
