@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from contextlib import suppress
 from pathlib import Path
+from threading import Event, current_thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -39,9 +40,9 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     take = Ahead.take
 
     def wait(ahead: Ahead, number: int) -> Any:
-        if ahead.hand is not None:
+        if ahead.hands is not None:
             ahead.start.exception()
-            if ahead.calls and number >= ahead.calls[0][0]:
+            if ahead.calls and number >= ahead.calls[0][0].start:
                 ahead.calls[0][1].exception()
         found = take(ahead, number)
         seen.append(found is not None)
@@ -116,7 +117,7 @@ def test_a_worker_that_gives_way_is_done_without(
     _, found = bring_in(engine, library, folder=str(tmp_path / "box"))
     assert (found["passes"], found["refused_count"]) == (GOOD + 1, 2)
     assert waited.count(True) in (range(1, 4) if after == 2 else [0])
-    assert len(asked) <= after + reading_ahead.CALLS
+    assert len(asked) <= after + reading_ahead.CALLS * reading_ahead.WORKERS
 
 
 def test_a_driver_of_the_same_name_that_is_another_one_is_not_believed(
@@ -205,5 +206,53 @@ def test_the_worker_leaves_to_the_import_what_it_cannot_vouch_for(tmp_path: Path
     assert ReadingAhead.read(call) == {"driver": f"{PageXml.__module__}:PageXml"}
     good, *others = pickle.loads(call.answer_binary)
     assert good.data == files["good.xml"]
-    assert [one.key for one in good.placed.segments] == ["r1", "l1"]
+    assert good.placed.segments.keys == ["r1", "l1"]
     assert others == [None] * (len(asked) - 1)
+
+
+def test_a_worker_that_is_slow_is_not_waited_for_again_and_again(
+    engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laid(tmp_path / "box", FILES)
+    over = Event()
+
+    def stand_still(ctx: Any, runtime: None, worker: str, method: str, params: dict[str, Any]) -> Any:
+        if method != "hello":
+            over.wait(60)
+        return call_near(ctx, runtime, worker, method, params)
+
+    monkeypatch.setattr(JobContext, "call_worker", stand_still)
+    for name, value in (("LEAST_FILES", 1), ("AT_ONCE", 3), ("PATIENCE", 0.001)):
+        monkeypatch.setattr(reading_ahead, name, value)
+    patient: list[object] = []
+    plain = reading_ahead.wait
+    monkeypatch.setattr(reading_ahead, "wait", lambda *args: [patient.append(args), plain(*args)][1])
+    _, found = bring_in(engine, library, folder=str(tmp_path / "box"))
+    over.set()
+    assert (found["passes"], found["refused_count"]) == (GOOD + 1, 2)
+    assert 0 < len(patient) <= GOOD // 3 + 1, "once a call"
+
+
+def test_the_bytes_of_a_file_that_is_named_like_a_picture_are_kept_ahead_and_those_of_others_are_not(
+    engine: Engine,
+    library: Library,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    waited: list[bool],
+    near: None,
+) -> None:
+    strangers = {f"page/x{n}.xml": page(f"gone{n}.png", text=f"Far {n}", width=77 + n) for n in range(4)}
+    laid(tmp_path / "box", {**FILES, **strangers})
+    kept: list[str] = []
+    plain = type(library.objects).put_bytes
+
+    def put(store: Any, data: bytes) -> str:
+        kept.append(current_thread().name)
+        return plain(store, data)
+
+    monkeypatch.setattr(type(library.objects), "put_bytes", put)
+    _, found = bring_in(engine, library, folder=str(tmp_path / "box"))
+    assert (found["passes"], found["unpaired_count"]) == (GOOD + 1, len(strangers) + 1)
+    ahead = [name for name in kept if name.startswith("keep-ahead")]
+    assert len(ahead) == GOOD - 2
+    assert len(kept) == found["passes"], "each once, and none that stays without a picture"

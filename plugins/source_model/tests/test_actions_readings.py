@@ -9,14 +9,18 @@ from source_model_desk import AGENT, PERSON, RUN, anchor
 
 from armarium.api import ActionContext, Conflict, Forbidden, Invalid, NotFound, ServiceError
 from armarium_source_model.api import (
+    MadePass,
+    NewPass,
     NewReading,
     NewSegment,
     add_readings,
     add_segments,
     counting_readings,
     create_pass,
+    create_passes,
     page_text,
     readings_of,
+    ready_segments,
     working_pass,
 )
 
@@ -305,6 +309,41 @@ def test_an_import_is_of_nobody_here_and_never_the_working_pass(desk: Any) -> No
     found = text_of(desk, page)
     assert (found.text, found.pass_basis) == ("imported", "imported-only")
     assert readings(desk, made["ids"][1])["items"][0]["provenance_kind"] == "external_import"
+
+
+def test_several_passes_are_made_at_once_with_their_segments_all_or_none(desk: Any) -> None:
+    pages = [desk.page(), desk.page()]
+    new = [
+        NewSegment("r", "region", [0, 0, 1, 1]),
+        NewSegment("l", "line", anchor()["rect"], parent_key="r", metadata={"raw": 1}),
+    ]
+    ready = ready_segments(new)
+    made: list[MadePass] = []
+
+    def make(documents: list[str]) -> Any:
+        given = [NewPass(one, "PAGE", import_format="page", segments=ready) for one in documents]
+        return lambda ctx: made.extend(create_passes(ctx, given))
+
+    inside(desk, make(pages))
+    assert [len(one.segment_ids) for one in made] == [2, 2]
+    seen = (
+        "SELECT document_id, pass_id, parent_segment_id, provenance_kind, by_hand, version, metadata,"
+        " json_extract(anchor, '$.document_id') = document_id, json_extract(anchor, '$.rect[2]') = bbox_w"
+        " FROM segment WHERE kind = 'line' ORDER BY id"
+    )
+    with desk.library.db.read() as conn:
+        assert [tuple(row) for row in conn.exec_driver_sql(seen)] == [
+            (page, one.pass_id, one.segment_ids[0], "external_import", 0, 1, '{"raw":1}', 1, 1)
+            for page, one in zip(pages, made, strict=True)
+        ]
+        assert counting_readings(conn, made[0].pass_id) == {}
+    desk.run("document.delete", ids=[pages[1]])
+    with pytest.raises(Conflict, match="Trash"):
+        inside(desk, make(pages))
+    with pytest.raises(NotFound):
+        inside(desk, make(["nowhere"]))
+    inside(desk, make([]))
+    assert len(made) == 2
 
 
 def test_a_machine_never_writes_a_persons_reading_or_row(desk: Any) -> None:

@@ -11,7 +11,15 @@ from typing import Any
 
 from armarium_formats.errors import ShapesOutside
 from armarium_formats.page_model import PageModel, PageSegment, PageText, Point
-from armarium_source_model.api import BadGeometry, NewSegment, SoundPoints, pixel_bounds, sound_pixels
+from armarium_source_model.api import (
+    BadGeometry,
+    NewSegment,
+    ReadySegments,
+    SoundPoints,
+    pixel_bounds,
+    ready_segments,
+    sound_pixels,
+)
 
 TOLERANCE = 2
 """Pixels that a shape may reach beyond its page: drawing programs round outwards. It is brought to the edge, noted."""
@@ -26,7 +34,7 @@ Box = tuple[float, float, float, float]
 class Placed:
     """The segments of a page ready for the source model, and the texts of each by its key."""
 
-    segments: list[NewSegment] = field(default_factory=list)
+    segments: ReadySegments
     texts: list[tuple[str, PageText]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
@@ -47,7 +55,8 @@ class _Placing:
         self.page = page
         self.width, self.height = size
         self.driver = driver
-        self.placed = Placed()
+        self.segments: list[NewSegment] = []
+        self.placed = Placed(ready_segments(()))
         self.outside: list[str] = []
         self.edged = self.empty = 0
         self.problems: Counter[str] = Counter()
@@ -59,6 +68,7 @@ class _Placing:
             self._segment(segment, None, whole)
         if self.outside:
             raise ShapesOutside(filename, (self.width, self.height), self.outside)
+        self.placed.segments = ready_segments(self.segments)
         notes = self.placed.notes
         if self.edged:
             notes.append(
@@ -110,7 +120,7 @@ class _Placing:
             }
             self.problems[f"{segment.kind.capitalize()}: {problem}"] += 1
         width, height = self.width, self.height
-        self.placed.segments.append(
+        self.segments.append(
             NewSegment(
                 segment.id,
                 segment.kind,

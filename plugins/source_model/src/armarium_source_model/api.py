@@ -43,8 +43,17 @@ from armarium_source_model.queries.staleness import (
     stale_rows,
 )
 from armarium_source_model.queries.text import PageTextResult, page_text, pass_sequence
+from armarium_source_model.segment_rows import NewSegment, ReadySegments, ready_segments
 from armarium_source_model.text import text_fingerprint
-from armarium_source_model.writes import NewReading, NewSegment, add_readings, add_segments, create_pass
+from armarium_source_model.writes import (
+    MadePass,
+    NewPass,
+    NewReading,
+    add_readings,
+    add_segments,
+    create_pass,
+    create_passes,
+)
 
 __all__ = [
     "BadGeometry",
@@ -52,11 +61,14 @@ __all__ = [
     "Counting",
     "CountingText",
     "Derived",
+    "MadePass",
+    "NewPass",
     "NewReading",
     "NewSegment",
     "PageTextResult",
     "PassBasis",
     "ReadingRule",
+    "ReadySegments",
     "Score",
     "Shape",
     "SoundGeometry",
@@ -68,6 +80,7 @@ __all__ = [
     "counting_of_segment",
     "counting_readings",
     "create_pass",
+    "create_passes",
     "forwardings",
     "get_pass",
     "get_segment",
@@ -84,6 +97,7 @@ __all__ = [
     "reading_choices",
     "reading_sequence",
     "readings_of",
+    "ready_segments",
     "rect_around",
     "representations",
     "resolve_settings",

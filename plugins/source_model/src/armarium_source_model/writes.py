@@ -6,68 +6,31 @@ Other families use these through `armarium_source_model.api`, so that an import 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from operator import attrgetter
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 import orjson
 from sqlalchemy import Row
 
-from armarium.api import ActionContext, Conflict, json_text, new_id, raw_of
-from armarium_documents.api import representations, require_live, require_unlocked
+from armarium.api import ActionContext, json_text, new_id, raw_of
+from armarium_documents.api import representations, require_all_live, require_live, require_unlocked
 from armarium_source_model.counting import HUMAN, IMPORTED
 from armarium_source_model.errors import NoSuchPass, NoSuchSegment, OtherPage, PassDeleted, refuse_provisional
-from armarium_source_model.geometry import (
-    BadGeometry,
-    Points,
-    Rect,
-    SoundPoints,
-    refuse_outside,
-    sound_baseline,
-    sound_polygon,
-    tile_of,
-    validate_rect,
-)
 from armarium_source_model.models import passes, segments
 from armarium_source_model.queries.passes import get_pass
+from armarium_source_model.segment_rows import (
+    COLUMNS,
+    Belonging,
+    NewSegment,
+    ReadySegments,
+    new_ids,
+    ready_segments,
+    rows_of,
+)
 
 USER = "user"
 """The provider of what a person drew by hand."""
-
-
-@dataclass(slots=True)
-class NewSegment:
-    """A segment to be added. Shapes are fractions of the rendition, origin top left; a shape that was checked before
-    (`sound_polygon`, `sound_baseline`) is not checked again.
-
-    key: the caller's own id, by which another segment of the same call names it as `parent_key`.
-    """
-
-    key: str
-    kind: str
-    rect: Rect
-    polygon: Points | SoundPoints | None = None
-    baseline: Points | SoundPoints | None = None
-    parent_key: str | None = None
-    kind_raw: str | None = None
-    is_furniture: bool = False
-    language: str | None = None
-    script: str | None = None
-    direction: str | None = None
-    confidence: float | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    cell: Mapping[str, int] | None = None
-    granularity: str | None = None
-    page_index: int | None = None
-    source_artifact_id: str | None = None
-    box_index: int | None = None
-
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        # As a dataclass with slots is pickled by itself, it takes five times as long.
-        return type(self), _FIELDS(self)
-
-
-_FIELDS = attrgetter(*(one.name for one in fields(NewSegment)))
 
 
 @dataclass(slots=True)
@@ -84,6 +47,36 @@ class NewReading:
     producer_run_id: str | None = None
     language: str | None = None
     script: str | None = None
+
+
+@dataclass(slots=True)
+class NewPass:
+    """A pass to be added to a live, unlocked page, and its segments where it begins with some.
+
+    rendition_id: the picture that the segments were measured on.
+    """
+
+    document_id: str
+    name: str
+    provider: str | None = None
+    model: str | None = None
+    run_id: str | None = None
+    source_artifact_id: str | None = None
+    artifact_type: str | None = None
+    import_file: str | None = None
+    import_checksum: str | None = None
+    import_format: str | None = None
+    has_original: bool = False
+    transformation: Mapping[str, Any] | None = None
+    segments: ReadySegments | None = None
+    rendition_id: str | None = None
+
+
+class MadePass(NamedTuple):
+    """Ids of a pass that was added, and of its segments in their order."""
+
+    pass_id: str
+    segment_ids: list[str]
 
 
 _PASS_COLUMNS = (
@@ -111,44 +104,82 @@ def create_pass(
 ) -> str:
     """A new pass of a live, unlocked page; its id. Who made it follows from what is said (B 2.1), never a body:
     an import is external_import, a machine caller is what it is, a model or run is workflow, else a person."""
-    require_live(ctx.conn, document_id)
-    require_unlocked(ctx, document_id)
-    provenance = ctx.provenance()
-    if import_format is not None or import_file is not None:
-        provenance["provenance_kind"] = IMPORTED
-    elif provenance["provenance_kind"] == HUMAN and (run_id or model or provider not in (None, USER)):
-        provenance["provenance_kind"] = "workflow"
-    if run_id is not None:
-        provenance["run_id"] = run_id
-    pass_id = new_id()
-    ctx.bulk_insert(
-        passes,
-        _PASS_COLUMNS,
-        [
+    new = NewPass(
+        document_id,
+        name,
+        provider,
+        model,
+        run_id,
+        source_artifact_id,
+        artifact_type,
+        import_file,
+        import_checksum,
+        import_format,
+        has_original,
+        transformation,
+    )
+    return create_passes(ctx, [new])[0].pass_id
+
+
+def create_passes(ctx: ActionContext, new: Sequence[NewPass]) -> list[MadePass]:
+    """New passes with their segments, many by few statements; see `create_pass` for who is said to have made them."""
+    documents = list(dict.fromkeys(one.document_id for one in new))
+    require_all_live(ctx.conn, documents)
+    for document_id in documents:
+        require_unlocked(ctx, document_id)
+    made: list[MadePass] = []
+    rows: list[tuple[object, ...]] = []
+    segment_rows: list[Iterable[tuple[object, ...]]] = []
+    for one in new:
+        provenance = _maker_of(ctx, one)
+        made.append(MadePass(new_id(), [] if one.segments is None else new_ids(one.segments)))
+        pass_id, ids = made[-1]
+        rows.append(
             (
                 pass_id,
-                document_id,
-                name,
-                provider,
-                model,
-                source_artifact_id,
-                artifact_type,
-                import_file,
-                import_checksum,
-                import_format,
-                int(has_original),
+                one.document_id,
+                one.name,
+                one.provider,
+                one.model,
+                one.source_artifact_id,
+                one.artifact_type,
+                one.import_file,
+                one.import_checksum,
+                one.import_format,
+                int(one.has_original),
                 0,
-                json_text(dict(transformation)) if transformation is not None else None,
+                json_text(dict(one.transformation)) if one.transformation is not None else None,
                 provenance["provenance_kind"],
                 provenance["created_by"],
                 provenance["run_id"],
                 provenance["created_at"],
             )
-        ],
-    )
-    ctx.target(pass_id)
-    ctx.changed(pass_ids=[pass_id], document_ids=[document_id])
-    return pass_id
+        )
+        if one.segments is not None:
+            by_hand = provenance["provenance_kind"] == HUMAN
+            to = Belonging(one.document_id, pass_id, one.rendition_id, by_hand, provenance, ctx.now)
+            segment_rows.append(rows_of(one.segments, ids, to))
+    ctx.bulk_insert(passes, _PASS_COLUMNS, rows)
+    ctx.bulk_insert(segments, COLUMNS, chain.from_iterable(segment_rows))
+    pass_ids = [one.pass_id for one in made]
+    ctx.target(*pass_ids)
+    ctx.changed(pass_ids=pass_ids, document_ids=documents)
+    if segment_rows:
+        ctx.changed(segment_ids=chain.from_iterable(one.segment_ids for one in made))
+    return made
+
+
+def _maker_of(ctx: ActionContext, new: NewPass) -> dict[str, Any]:
+    provenance = ctx.provenance()
+    if new.import_format is not None or new.import_file is not None:
+        provenance["provenance_kind"] = IMPORTED
+    elif provenance["provenance_kind"] == HUMAN and (
+        new.run_id or new.model or new.provider not in (None, USER)
+    ):
+        provenance["provenance_kind"] = "workflow"
+    if new.run_id is not None:
+        provenance["run_id"] = new.run_id
+    return provenance
 
 
 def writable_pass(ctx: ActionContext, pass_id: str, document_id: str | None = None) -> Row[Any]:
@@ -199,14 +230,6 @@ def _refuse_unwritable(
     require_unlocked(ctx, row.document_id)
 
 
-_COLUMNS = (
-    "id", "document_id", "pass_id", "kind", "kind_raw", "anchor", "baseline", "parent_segment_id",
-    "is_furniture", "language", "script", "direction", "cell", "confidence", "source_artifact_id",
-    "box_index", "page_index", "metadata", "bbox_x", "bbox_y", "bbox_w", "bbox_h", "tile", "by_hand",
-    "version", "provenance_kind", "created_by", "run_id", "created_at", "updated_at",
-)  # fmt: skip
-
-
 def add_segments(
     ctx: ActionContext,
     pass_id: str,
@@ -222,79 +245,18 @@ def add_segments(
     made them where that is not the pass's maker (a machine caller never makes a person's). Every shape is checked;
     BadGeometry names the segment's key and nothing is written.
     """
-    row = _maker(ctx, pass_id, document_id)
-    provenance = row_provenance(ctx, row, provenance_kind)
+    maker = _maker(ctx, pass_id, document_id)
+    provenance = row_provenance(ctx, maker, provenance_kind)
     if rendition_id is None:
         rendition_id = primary_rendition(ctx, document_id)
-    ids = {one.key: new_id() for one in new}
-    if len(ids) != len(new):
-        raise Conflict("Two of the new segments carry the same key; give each its own.", code="same_key")
-    dumps, fragment = orjson.dumps, orjson.Fragment
-    frame: dict[str, Any] = {"document_id": document_id, "rendition_id": rendition_id, "space": "normalized"}
-    # The same for every row of the call: made once.
-    tail = (provenance["created_by"], provenance["run_id"], provenance["created_at"], ctx.now)
-    kind_of_maker = provenance["provenance_kind"]
-    by_hand = kind_of_maker == HUMAN
-
-    def rows() -> Iterable[tuple[object, ...]]:
-        for one in new:
-            try:
-                x, y, w, h = validate_rect(one.rect)
-                polygon, baseline = one.polygon, one.baseline
-                if polygon is not None:
-                    if not isinstance(polygon, SoundPoints):
-                        polygon = sound_polygon(polygon)
-                    refuse_outside(polygon.box, (x, y, w, h))
-                if baseline is not None and not isinstance(baseline, SoundPoints):
-                    baseline = sound_baseline(baseline)
-            except BadGeometry as refusal:
-                raise BadGeometry(
-                    f"Segment {one.key}: {refusal.detail}", code="bad_geometry", key=one.key
-                ) from None
-            anchor = {**frame, "rect": (x, y, w, h), "rotation": 0}
-            if polygon is not None:
-                anchor["polygon"] = fragment(polygon.text)
-            if one.granularity is not None:
-                anchor["granularity"] = one.granularity
-            parent = one.parent_key
-            if parent is not None and parent not in ids:
-                raise Conflict(f"Segment {one.key} names the parent {parent}, which is not in this call.")
-            yield (
-                ids[one.key],
-                document_id,
-                pass_id,
-                one.kind,
-                one.kind_raw,
-                dumps(anchor).decode(),
-                None if baseline is None else baseline.text,
-                None if parent is None else ids[parent],
-                int(one.is_furniture),
-                one.language,
-                one.script,
-                one.direction,
-                None if one.cell is None else json_text(dict(one.cell)),
-                one.confidence,
-                one.source_artifact_id,
-                one.box_index,
-                one.page_index,
-                json_text(dict(one.metadata)) if one.metadata else "{}",
-                x,
-                y,
-                w,
-                h,
-                tile_of(x, y, w, h),
-                by_hand,
-                1,
-                kind_of_maker,
-                *tail,
-            )
-
-    if new:
-        ctx.bulk_insert(segments, _COLUMNS, rows())
-    made = list(ids.values())
+    ready = ready_segments(new)
+    ids = new_ids(ready)
+    by_hand = provenance["provenance_kind"] == HUMAN
+    to = Belonging(document_id, pass_id, rendition_id, by_hand, provenance, ctx.now)
+    ctx.bulk_insert(segments, COLUMNS, rows_of(ready, ids, to))
     ctx.target(pass_id)
-    ctx.changed(segment_ids=made, pass_ids=[pass_id], document_ids=[document_id])
-    return made
+    ctx.changed(segment_ids=ids, pass_ids=[pass_id], document_ids=[document_id])
+    return ids
 
 
 def row_provenance(

@@ -67,6 +67,15 @@ def require_live(conn: Connection, document_id: str) -> Node:
     return node
 
 
+def require_all_live(conn: Connection, ids: Sequence[str]) -> list[Node]:
+    """The nodes *ids* in the order given, by one statement; refusals as `require_live`, of the first there is one for."""
+    nodes = nodes_of(conn, ids)
+    for node in nodes:
+        if node.deleted_at is not None:
+            raise in_trash(node.id, node.name)
+    return nodes
+
+
 def nodes_of(conn: Connection, ids: Sequence[str]) -> list[Node]:
     """The nodes *ids* in the order given; NotFound naming the first id that names nothing."""
     rows = raw_of(conn).execute(

@@ -13,7 +13,7 @@ from typing import Any
 
 from armarium.api import ActionContext, Conflict, Engine, Example, Invalid, Library, action, new_id, raw_of
 from armarium_documents.api import clean_name, require_parent, require_unlocked, sources_folder
-from armarium_formats.actions.importing import keep_pass, make_ready
+from armarium_formats.actions.importing import ToKeep, keep_passes, make_ready
 from armarium_formats.actions.samples import SAMPLE_PAGE, sample_picture
 from armarium_formats.batches.disk import disk_refuses, scratch
 from armarium_formats.batches.given import named_on_disk, sent, unpacked
@@ -255,7 +255,8 @@ class _Step:
             opened = Opened(staged.driver, name, staged.digest, [self.staged.page(staged)])
             ready = make_ready(opened, picture, notes=staged.pair.notes)
             with conn.begin_nested():
-                made = keep_pass(self.ctx, document_id, ready, picture, filename=name, digest=staged.digest)
+                kept = ToKeep(document_id, ready, picture, name, staged.digest)
+                (made,) = keep_passes(self.ctx, [kept])
         except (Invalid, Conflict) as refusal:
             self.already += isinstance(refusal, AlreadyAPass)
             self.staged.refuse(staged.given.place, refusal.detail)

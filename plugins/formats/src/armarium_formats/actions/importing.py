@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from armarium.api import ActionContext, Engine, Example, Library, action, json_text
-from armarium_documents.api import require_live
+from armarium.api import ActionContext, Engine, Example, Library, action, json_text, raw_of
+from armarium_documents.api import require_all_live, require_live
 from armarium_formats.actions.samples import SAMPLE_PAGE
 from armarium_formats.assembling import order_as_json
 from armarium_formats.driver import FormatDriver
@@ -16,9 +17,9 @@ from armarium_formats.models import format_imports
 from armarium_formats.opening import Opened, chosen, collector_waits, open_layout, sized
 from armarium_formats.page_model import PageModel
 from armarium_formats.placing import Placed, place
-from armarium_formats.queries.exchange import Picture, pass_of_file, picture_of
+from armarium_formats.queries.exchange import Picture, pass_of_file, passes_of_files, picture_of, pictures_of
 from armarium_formats.schemas.exchange import Imported, ImportedSeveral, ImportFile, ImportSeveral
-from armarium_source_model.api import NewReading, add_readings, add_segments, create_pass
+from armarium_source_model.api import MadePass, NewPass, NewReading, add_readings, create_passes
 
 HANDS = 4
 """Files whose bytes are put on disk at a time."""
@@ -96,21 +97,27 @@ def import_file(ctx: ActionContext, p: ImportFile) -> dict[str, Any]:
     a file its driver refuses.
     """
     with collector_waits():
-        return _import(ctx, p)
+        return _import(ctx, p)[0]
 
 
-def _import(ctx: ActionContext, p: ImportFile) -> dict[str, Any]:
-    require_live(ctx.conn, p.document_id)
-    known = pass_of_file(ctx.conn, p.document_id, p.digest)
-    if known is not None:
-        raise AlreadyAPass(p.filename, *known)
-    picture = picture_of(ctx.conn, p.document_id)
-    ready: Ready | None = p.ready_for(picture)
-    if ready is None:
-        ready = _ready(ctx.engine, p, picture)
-        ctx.project.objects.put_bytes(p.data)
-    made = keep_pass(ctx, p.document_id, ready, picture, filename=p.filename, digest=p.digest, name=p.name)
-    return {**made, "pages_in_file": ready.pages_in_file, "pages_left_out": ready.left_out}
+def _import(ctx: ActionContext, *files: ImportFile) -> list[dict[str, Any]]:
+    require_all_live(ctx.conn, [one.document_id for one in files])
+    raw = raw_of(ctx.conn)
+    known = passes_of_files(raw, ((one.document_id, one.digest) for one in files))
+    pictures = pictures_of(raw, (one.document_id for one in files))
+    given: list[ToKeep] = []
+    for one, there, picture in zip(files, known, pictures, strict=True):
+        if there is not None:
+            raise AlreadyAPass(one.filename, *there)
+        ready: Ready | None = one.ready_for(picture)
+        if ready is None:
+            ready = _ready(ctx.engine, one, picture)
+            ctx.project.objects.put_bytes(one.data)
+        given.append(ToKeep(one.document_id, ready, picture, one.filename, one.digest, one.name))
+    return [
+        {**made, "pages_in_file": one.ready.pages_in_file, "pages_left_out": one.ready.left_out}
+        for made, one in zip(keep_passes(ctx, given), given, strict=True)
+    ]
 
 
 def _several_example(ex: Example) -> dict[str, Any]:
@@ -119,13 +126,13 @@ def _several_example(ex: Example) -> dict[str, Any]:
 
 def _read_several_ahead(engine: Engine, library: Library | None, p: ImportSeveral) -> None:
     assert library is not None
-    # Most of keeping a file is waiting for the disk.
+    objects = library.objects
+    # Most of keeping a file is waiting for the disk; those that were read ahead are there.
     with ThreadPoolExecutor(HANDS, "keep") as hands, collector_waits():
-        kept = [hands.submit(library.objects.put_bytes, one.data) for one in p.files]
+        kept = [hands.submit(objects.put_bytes, one.data) for one in p.files if not objects.holds(one.digest)]
         with library.db.read() as conn:
-            for one in p.files:
-                require_live(conn, one.document_id)
-            pictures = [picture_of(conn, one.document_id) for one in p.files]
+            require_all_live(conn, [one.document_id for one in p.files])
+            pictures = pictures_of(raw_of(conn), (one.document_id for one in p.files))
         likely: str | None = None
         for one, picture in zip(p.files, pictures, strict=True):
             ready = one.ready_for(picture) or _ready(engine, one, picture, likely)
@@ -146,7 +153,11 @@ def _read_several_ahead(engine: Engine, library: Library | None, p: ImportSevera
 def import_several(ctx: ActionContext, p: ImportSeveral) -> dict[str, Any]:
     """A bounded batch of an import. Raises what `format.import` does, for the first file that is refused."""
     with collector_waits():
-        items = [_import(ctx, one) for one in p.files]
+        if len({(one.document_id, one.digest) for one in p.files}) == len(p.files):
+            items = _import(ctx, *p.files)
+        else:
+            # The second of two files that are one meets the pass of the first.
+            items = [made for one in p.files for made in _import(ctx, one)]
     return {"items": items, "count": len(items)}
 
 
@@ -156,86 +167,105 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def keep_pass(
-    ctx: ActionContext,
-    document_id: str,
-    ready: Ready,
-    picture: Picture,
-    *,
-    filename: str,
-    digest: str,
-    name: str | None = None,
-) -> dict[str, Any]:
-    """A page that is ready as a new pass with its segments and readings; the file's bytes are in the store already.
+@dataclass(frozen=True, slots=True)
+class ToKeep:
+    """A page that is ready, the document that it is of, and the file that it came in; whose bytes are in the store."""
 
-    Raises what `create_pass` does.
-    """
-    page, placed, driver = ready.page, ready.placed, ready.driver
-    name = name or f"{driver.label}: {filename}"
-    pass_id = create_pass(
+    document_id: str
+    ready: Ready
+    picture: Picture
+    filename: str
+    digest: str
+    name: str | None = None
+
+    @property
+    def pass_name(self) -> str:
+        """What its pass is called."""
+        return self.name or f"{self.ready.driver.label}: {self.filename}"
+
+
+def keep_passes(ctx: ActionContext, given: Sequence[ToKeep]) -> list[dict[str, Any]]:
+    """Pages that are ready as new passes with their segments and readings. Raises what `create_pass` does."""
+    made = create_passes(
         ctx,
-        document_id,
-        name,
-        import_file=filename,
-        import_checksum=digest,
-        import_format=driver.name,
-        has_original=True,
+        [
+            NewPass(
+                one.document_id,
+                one.pass_name,
+                import_file=one.filename,
+                import_checksum=one.digest,
+                import_format=one.ready.driver.name,
+                has_original=True,
+                segments=one.ready.placed.segments,
+                rendition_id=one.picture.rendition_id,
+            )
+            for one in given
+        ],
     )
-    kept = [{"what": what, "count": count} for what, count in sorted(page.kept.items())]
+    kept = [
+        [{"what": what, "count": count} for what, count in sorted(one.ready.page.kept.items())]
+        for one in given
+    ]
     ctx.bulk_insert(
         format_imports,
         _COLUMNS,
         [
             (
-                pass_id,
-                document_id,
-                driver.name,
-                page.version,
-                filename,
-                digest,
-                page.width or None,
-                page.height or None,
-                json_text(
-                    {
-                        "image": page.image,
-                        "order": order_as_json(page.order),
-                        "language": page.language,
-                        "script": page.script,
-                        "direction": page.direction,
-                        "extras": page.extras,
-                    }
-                ),
-                json_text(kept),
-                json_text(ready.notes),
+                new.pass_id,
+                one.document_id,
+                one.ready.driver.name,
+                one.ready.page.version,
+                one.filename,
+                one.digest,
+                one.ready.page.width or None,
+                one.ready.page.height or None,
+                json_text(_told(one.ready.page)),
+                json_text(counts),
+                json_text(one.ready.notes),
                 ctx.now,
             )
+            for new, one, counts in zip(made, given, kept, strict=True)
         ],
     )
-    ids = add_segments(
-        ctx, pass_id, document_id, picture.rendition_id, placed.segments, provenance_kind="external_import"
-    )
-    by_key = {segment.key: identity for segment, identity in zip(placed.segments, ids, strict=True)}
     add_readings(
         ctx,
-        [
-            NewReading(
-                by_key[key], text.text, text.kind, confidence=text.confidence, producer_tool=driver.name
-            )
-            for key, text in placed.texts
-        ],
+        [reading for new, one in zip(made, given, strict=True) for reading in _readings(new, one.ready)],
         provenance_kind="external_import",
     )
+    return [
+        {
+            "pass_id": new.pass_id,
+            "name": one.pass_name,
+            "format": one.ready.driver.name,
+            "counts": {
+                **{kind: one.ready.placed.counts[kind] for kind in ("region", "line", "word")},
+                "readings": len(one.ready.placed.texts),
+            },
+            "unknown_classes": list(one.ready.page.unknown_classes),
+            "kept": counts,
+            "notes": one.ready.notes,
+        }
+        for new, one, counts in zip(made, given, kept, strict=True)
+    ]
+
+
+def _told(page: PageModel) -> dict[str, Any]:
+    """What a file says of its page as a whole, for the way back."""
     return {
-        "pass_id": pass_id,
-        "name": name,
-        "format": driver.name,
-        "counts": {
-            "region": placed.counts["region"],
-            "line": placed.counts["line"],
-            "word": placed.counts["word"],
-            "readings": len(placed.texts),
-        },
-        "unknown_classes": list(page.unknown_classes),
-        "kept": kept,
-        "notes": ready.notes,
+        "image": page.image,
+        "order": order_as_json(page.order),
+        "language": page.language,
+        "script": page.script,
+        "direction": page.direction,
+        "extras": page.extras,
     }
+
+
+def _readings(new: MadePass, ready: Ready) -> Iterator[NewReading]:
+    if not ready.placed.texts:
+        return
+    by_key = dict(zip(ready.placed.segments.keys, new.segment_ids, strict=True))
+    for key, text in ready.placed.texts:
+        yield NewReading(
+            by_key[key], text.text, text.kind, confidence=text.confidence, producer_tool=ready.driver.name
+        )

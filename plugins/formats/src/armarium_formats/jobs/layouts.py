@@ -25,7 +25,7 @@ from armarium_formats.errors import AlreadyAPass
 from armarium_formats.jobs.reading_ahead import Ahead, Asked
 from armarium_formats.mets.reader import Mets
 from armarium_formats.opening import MAX_COMPANION_BYTES, MAX_FILE_BYTES, Opened, collector_waits
-from armarium_formats.queries.exchange import pass_of_file, picture_of
+from armarium_formats.queries.exchange import passes_of_files, pictures_of
 from armarium_formats.schemas.exchange import ImportFile, ImportSeveral
 
 MAX_LISTED = 1000
@@ -252,9 +252,9 @@ class Layouts:
         params = ImportFile(
             document_id=document_id, file=data, filename=said(name)[:500], pages=str(pair.page + 1)
         )
-        with self.ctx.library.db.read() as conn:
-            picture = picture_of(conn, document_id)
-            known = pass_of_file(conn, document_id, params.digest)
+        with self.ctx.library.db.read_raw() as raw:
+            (picture,) = pictures_of(raw, [document_id])
+            (known,) = passes_of_files(raw, [(document_id, params.digest)])
         if known is not None and not self.args.again and known[0] < self.args.set_id:
             self.kept.already += 1
             return

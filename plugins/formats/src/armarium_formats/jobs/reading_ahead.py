@@ -1,7 +1,7 @@
-"""Reading layout files ahead of the import that writes them: a worker process reads and places, the writer writes.
+"""Reading layout files ahead of the import that writes them: worker processes read and place, the writer writes.
 
-Nothing depends on it. A file that was not read ahead in time, that is large, strange or refused is read where it is
-needed; so is every file where the machine has one core, and every file after the worker gave way.
+Nothing depends on it. A file that is large, strange or refused is read where it is needed, and so is one that does not
+come in time; so is every file where the machine has one core, and every file after a worker gave way.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import logging
 import os
 import pickle
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -37,8 +38,20 @@ LEAST_FILES = 100
 AT_ONCE = 16
 """Files of one call."""
 
-CALLS = 2
-"""Calls that are on their way at a time: as much is held in memory beside the step in hand."""
+BYTES_AT_ONCE = 1 << 20
+"""Of the files of one call, from which on it takes no more."""
+
+CALLS = 3
+"""Calls a worker that are on their way at a time: as much is held in memory beside the step in hand."""
+
+WORKERS = 2
+"""Processes that read, where as many cores may be used: the engine writes about as fast as two of them read."""
+
+KEEPERS = 4
+"""Files whose bytes are put on disk at a time; most of that is waiting."""
+
+PATIENCE = 0.5
+"""Seconds that the import waits for a file that is being read, before it reads it itself."""
 
 LONGEST = 1 << 20
 """Bytes of a file that is read ahead."""
@@ -103,35 +116,51 @@ def _whole_name(kind: type) -> str:
     return f"{kind.__module__}:{kind.__qualname__}"
 
 
+class _There(NamedTuple):
+    """A file that was read, and the keeping of its bytes where its name says which picture it is of."""
+
+    read: _Read
+    kept: Future[str] | None
+
+
 class Ahead:
-    """The import's side: files are asked for in their order and taken when they are there, never waited for."""
+    """The import's side: files are asked for in their order, a few calls ahead, and their bytes put into the store."""
 
     def __init__(self, ctx: JobContext, files: int, asked: Callable[[int], Asked]) -> None:
         self.ctx = ctx
         self.files = files
         self.asked = asked
-        self.calls: list[tuple[int, Future[list[_Read | None]]]] = []
-        self.read: dict[int, _Read | None] = {}
+        self.calls: list[tuple[range, Future[list[_There | None]]]] = []
+        self.read: dict[int, _There] = {}
         self.next = 0
         """The first file that was not asked for."""
+        self.late: Future[Any] | None = None
+        """The call that was waited for in vain."""
         self.driver: FormatDriver | None = None
-        self.hand: ThreadPoolExecutor | None = None
+        self.hands: ThreadPoolExecutor | None = None
+        self.workers = min(WORKERS, ctx.engine.compute().threads)
         if files >= LEAST_FILES and _cores() > 1:
-            self.hand = ThreadPoolExecutor(1, "read-ahead")
-            self.start = self.hand.submit(ctx.call_worker, None, WORKER, "hello", {})
+            self.hands = ThreadPoolExecutor(self.workers, "read-ahead")
+            self.keepers = ThreadPoolExecutor(KEEPERS, "keep-ahead")
+            self.start = self.hands.submit(ctx.call_worker, None, WORKER, "hello", {})
 
     def take(self, number: int) -> tuple[Opened, bytes] | None:
-        """File *number* as it was read ahead; None when it is to be read now."""
-        if self.hand is None or self.driver is None or not self.start.done() or self._gave_way(self.start):
+        """File *number* as it was read ahead, its bytes in the store if it is likely paired; None when it is to be
+        read now."""
+        if self.hands is None or self.driver is None or not self.start.done() or self._gave_way(self.start):
             return None
         self._gather(number)
         self._ask(number)
         found = self.read.pop(number, None)
         if found is None:
             return None
+        if found.kept is not None:
+            # What the disk refuses is told by the step, which tries again.
+            found.kept.exception()
+        name = self.asked(number).name
         return Opened(
-            self.driver, self.asked(number).name, found.digest, [found.page], found.placed
-        ), found.data
+            self.driver, name, found.read.digest, [found.read.page], found.read.placed
+        ), found.read.data
 
     def is_of(self, driver: FormatDriver) -> None:
         """The driver of the file that was read last: the next ones are read ahead with it."""
@@ -141,44 +170,76 @@ class Ahead:
 
     def close(self) -> None:
         """Ask for nothing more."""
-        if self.hand is not None:
-            self.hand.shutdown(wait=False, cancel_futures=True)
-            self.hand = None
+        if self.hands is not None:
+            self.hands.shutdown(wait=False, cancel_futures=True)
+            self.keepers.shutdown(wait=False, cancel_futures=True)
+            self.hands = None
 
     def _gather(self, number: int) -> None:
-        """Take over what the worker has read."""
-        while self.calls and self.calls[0][1].done() and not self._gave_way(self.calls[0][1]):
-            start, call = self.calls.pop(0)
-            self.read |= dict(enumerate(call.result(), start))
-        self.read = {one: read for one, read in self.read.items() if one >= number}
+        """Take over what was read, up to file *number*, for which it waits a while where it was asked for."""
+        while self.calls and self.calls[0][0].start <= number:
+            asked, call = self.calls[0]
+            if number in asked and call is not self.late and not wait([call], PATIENCE).done:
+                self.late = call
+            if call.done():
+                if self._gave_way(call):
+                    return
+                self.read |= {one: found for one, found in zip(asked, call.result(), strict=True) if found}
+            elif number in asked:
+                return
+            del self.calls[0]
+        self.read = {one: found for one, found in self.read.items() if one >= number}
 
     def _gave_way(self, call: Future[Any]) -> bool:
-        """Whether the worker failed a call: it is asked no more, and the import goes on without it."""
+        """Whether a worker failed a call: none is asked any more, and the import goes on without them."""
         fault = call.exception()
-        if fault is not None and self.hand is not None:
+        if fault is not None and self.hands is not None:
             log.warning("layout files are read without a worker: %s", fault)
             self.close()
         return fault is not None
 
     def _ask(self, number: int) -> None:
         assert self.driver is not None
-        while self.hand is not None and len(self.calls) < CALLS:
+        while self.hands is not None and len(self.calls) < CALLS * self.workers:
             # What the import will have come to by itself is not asked for.
             start = max(self.next, number + 1)
-            asked = [self.asked(one) for one in range(start, min(start + AT_ONCE, self.files))]
+            asked: list[Asked] = []
+            length = 0
+            while len(asked) < AT_ONCE and length < BYTES_AT_ONCE and start + len(asked) < self.files:
+                asked.append(self.asked(start + len(asked)))
+                length += _length(asked[-1].path)
             if not asked:
                 return
             self.next = start + len(asked)
-            self.calls.append((start, self.hand.submit(self._call, self.driver, asked)))
+            call = self.hands.submit(self._call, self.driver, asked)
+            self.calls.append((range(start, self.next), call))
 
-    def _call(self, driver: FormatDriver, asked: Sequence[Asked]) -> list[_Read | None]:
+    def _call(self, driver: FormatDriver, asked: Sequence[Asked]) -> list[_There | None]:
         files = [(_told(one.path), one.name, one.picture) for one in asked]
         answer = self.ctx.call_worker(None, WORKER, "read", {"driver": driver.name, "files": files})
         if answer["driver"] != _whole_name(type(driver)):
             # Another driver of that name is installed than the engine has.
             return [None] * len(asked)
         found: list[_Read | None] = pickle.loads(answer["binary"])
-        return found
+        return [self._keep(one, read) for one, read in zip(asked, found, strict=True)]
+
+    def _keep(self, asked: Asked, read: _Read | None) -> _There | None:
+        """Begin to keep the bytes of a file that will hardly stay without its picture."""
+        if read is None:
+            return None
+        kept: Future[str] | None = None
+        if asked.picture is not None:
+            # RuntimeError: the import has ended meanwhile.
+            with suppress(RuntimeError):
+                kept = self.keepers.submit(self.ctx.library.objects.put_bytes, read.data)
+        return _There(read, kept)
+
+
+def _length(path: Path) -> int:
+    try:
+        return min(path.stat().st_size, LONGEST)
+    except (OSError, ValueError):
+        return 0
 
 
 def _told(path: Path) -> str:

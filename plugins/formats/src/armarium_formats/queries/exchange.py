@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
-from armarium.api import NotFound, now, raw_of
+from armarium.api import NotFound, json_text, now, raw_of
 from armarium_documents.api import renditions, require_document
 from armarium_formats.assembling import assemble
 from armarium_formats.catalogue import drivers, writer
@@ -49,16 +51,20 @@ def list_formats(engine: Engine) -> dict[str, Any]:
 
 def pass_of_file(conn: Connection, document_id: str, checksum: str) -> tuple[str, str] | None:
     """Id and name of the live pass of a page that was read from these very bytes."""
-    row = (
-        raw_of(conn)
-        .execute(
-            "SELECT id, name FROM segment_pass WHERE document_id = ? AND import_checksum = ?"
-            " AND deleted_at IS NULL",
-            (document_id, checksum),
-        )
-        .fetchone()
+    return passes_of_files(raw_of(conn), [(document_id, checksum)])[0]
+
+
+def passes_of_files(
+    raw: sqlite3.Connection, files: Iterable[tuple[str, str]]
+) -> list[tuple[str, str] | None]:
+    """For pages and checksums, in their order, what `pass_of_file` gives for each."""
+    rows = raw.execute(
+        "SELECT p.id, p.name FROM json_each(?) j LEFT JOIN segment_pass p"
+        " ON p.document_id = j.value ->> 0 AND p.import_checksum = j.value ->> 1 AND p.deleted_at IS NULL"
+        " GROUP BY j.key ORDER BY j.key",
+        (json_text(list(files)),),
     )
-    return (row[0], row[1]) if row else None
+    return [None if row[0] is None else (row[0], row[1]) for row in rows]
 
 
 class Picture(NamedTuple):
@@ -70,17 +76,17 @@ class Picture(NamedTuple):
 
 def picture_of(conn: Connection, document_id: str) -> Picture:
     """The primary rendition of a page."""
-    row = (
-        raw_of(conn)
-        .execute(
-            "SELECT id, pixel_width, pixel_height FROM rendition WHERE document_id = ? AND is_primary",
-            (document_id,),
-        )
-        .fetchone()
+    return pictures_of(raw_of(conn), [document_id])[0]
+
+
+def pictures_of(raw: sqlite3.Connection, document_ids: Iterable[str]) -> list[Picture]:
+    """The primary renditions of pages, in their order."""
+    rows = raw.execute(
+        "SELECT r.id, r.pixel_width, r.pixel_height FROM json_each(?) j"
+        " LEFT JOIN rendition r ON r.document_id = j.value AND r.is_primary ORDER BY j.key",
+        (json_text(list(document_ids)),),
     )
-    if row is None:
-        return Picture()
-    return Picture(row[0], (row[1], row[2]) if row[1] and row[2] else None)
+    return [Picture(one, (width, height) if width and height else None) for one, width, height in rows]
 
 
 class Original(NamedTuple):

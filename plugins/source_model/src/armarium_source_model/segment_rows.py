@@ -1,0 +1,181 @@
+"""From segments that somebody found to the rows that hold them: checked once, anywhere; an action adds ids and makers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import orjson
+
+from armarium.api import Conflict, json_text, new_id
+from armarium_source_model.geometry import (
+    BadGeometry,
+    Points,
+    Rect,
+    SoundPoints,
+    refuse_outside,
+    sound_baseline,
+    sound_polygon,
+    tile_of,
+    validate_rect,
+)
+
+
+@dataclass(slots=True)
+class NewSegment:
+    """A segment to be added. Shapes are fractions of the rendition, origin top left; a shape that was checked before
+    (`sound_polygon`, `sound_baseline`) is not checked again.
+
+    key: the caller's own id, by which another segment of the same call names it as `parent_key`.
+    """
+
+    key: str
+    kind: str
+    rect: Rect
+    polygon: Points | SoundPoints | None = None
+    baseline: Points | SoundPoints | None = None
+    parent_key: str | None = None
+    kind_raw: str | None = None
+    is_furniture: bool = False
+    language: str | None = None
+    script: str | None = None
+    direction: str | None = None
+    confidence: float | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    cell: Mapping[str, int] | None = None
+    granularity: str | None = None
+    page_index: int | None = None
+    source_artifact_id: str | None = None
+    box_index: int | None = None
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        # As a dataclass with slots is pickled by itself, it takes five times as long.
+        return type(self), _FIELDS(self)
+
+
+_FIELDS = attrgetter(*(one.name for one in fields(NewSegment)))
+
+_OWN = (
+    "kind", "kind_raw", "baseline", "is_furniture", "language", "script", "direction", "cell", "confidence",
+    "source_artifact_id", "box_index", "page_index", "metadata", "bbox_x", "bbox_y", "bbox_w", "bbox_h", "tile",
+)  # fmt: skip
+
+COLUMNS = (
+    "id", "parent_segment_id", "anchor", *_OWN, "document_id", "pass_id", "by_hand", "version", "provenance_kind",
+    "created_by", "run_id", "created_at", "updated_at",
+)  # fmt: skip
+"""Of the rows that `rows_of` gives."""
+
+
+class ReadySegments(NamedTuple):
+    """Checked segments of one call, one entry each: rows but for their ids, their page and who made them.
+
+    Plain values throughout, so that a process which reads files hands them over cheaply.
+    """
+
+    keys: list[str]
+    parents: list[int | None]
+    """Where in the call the parent stands."""
+    anchors: list[str]
+    """The anchor's JSON from `space` on: page and picture go before it."""
+    rows: list[tuple[object, ...]]
+    """The values of `_OWN`."""
+
+
+def ready_segments(new: Sequence[NewSegment]) -> ReadySegments:
+    """Check segments; BadGeometry naming the key, Conflict where two share one or a parent is not among them."""
+    numbers = {one.key: number for number, one in enumerate(new)}
+    if len(numbers) != len(new):
+        raise Conflict("Two of the new segments carry the same key; give each its own.", code="same_key")
+    ready = ReadySegments(list(numbers), [], [], [])
+    parents, anchors, rows = ready.parents, ready.anchors, ready.rows
+    dumps, fragment = orjson.dumps, orjson.Fragment
+    for one in new:
+        try:
+            x, y, w, h = validate_rect(one.rect)
+            polygon, baseline = one.polygon, one.baseline
+            if polygon is not None:
+                if not isinstance(polygon, SoundPoints):
+                    polygon = sound_polygon(polygon)
+                refuse_outside(polygon.box, (x, y, w, h))
+            if baseline is not None and not isinstance(baseline, SoundPoints):
+                baseline = sound_baseline(baseline)
+        except BadGeometry as refusal:
+            raise BadGeometry(
+                f"Segment {one.key}: {refusal.detail}", code="bad_geometry", key=one.key
+            ) from None
+        anchor: dict[str, Any] = {"space": "normalized", "rect": (x, y, w, h), "rotation": 0}
+        if polygon is not None:
+            anchor["polygon"] = fragment(polygon.text)
+        if one.granularity is not None:
+            anchor["granularity"] = one.granularity
+        parent = one.parent_key
+        if parent is None:
+            parents.append(None)
+        elif parent in numbers:
+            parents.append(numbers[parent])
+        else:
+            raise Conflict(f"Segment {one.key} names the parent {parent}, which is not in this call.")
+        anchors.append(dumps(anchor)[1:].decode())
+        rows.append(
+            (
+                one.kind,
+                one.kind_raw,
+                None if baseline is None else baseline.text,
+                int(one.is_furniture),
+                one.language,
+                one.script,
+                one.direction,
+                None if one.cell is None else json_text(dict(one.cell)),
+                one.confidence,
+                one.source_artifact_id,
+                one.box_index,
+                one.page_index,
+                json_text(dict(one.metadata)) if one.metadata else "{}",
+                x,
+                y,
+                w,
+                h,
+                tile_of(x, y, w, h),
+            )
+        )
+    return ready
+
+
+@dataclass(frozen=True, slots=True)
+class Belonging:
+    """Where segments belong and who made them: what all rows of a call have alike."""
+
+    document_id: str
+    pass_id: str
+    rendition_id: str | None
+    """The picture that they were measured on."""
+    by_hand: bool
+    provenance: Mapping[str, Any]
+    now: str
+
+
+def new_ids(ready: ReadySegments) -> list[str]:
+    """An id for each, in their order."""
+    return [new_id() for _ in ready.keys]
+
+
+def rows_of(ready: ReadySegments, ids: Sequence[str], to: Belonging) -> Iterator[tuple[object, ...]]:
+    """The rows of the segments, whose ids are *ids*, in the order of `COLUMNS`."""
+    head = json_text({"document_id": to.document_id, "rendition_id": to.rendition_id})[:-1] + ","
+    made = to.provenance
+    tail = (
+        to.document_id,
+        to.pass_id,
+        to.by_hand,
+        1,
+        made["provenance_kind"],
+        made["created_by"],
+        made["run_id"],
+        made["created_at"],
+        to.now,
+    )
+    for identity, parent, anchor, own in zip(ids, ready.parents, ready.anchors, ready.rows, strict=True):
+        yield (identity, None if parent is None else ids[parent], head + anchor, *own, *tail)
