@@ -189,6 +189,16 @@ def test_a_table_that_lacks_a_column_is_read_and_not_written(shelf_engine: Engin
         shelf_engine.run(library, "shelf.create", {"name": "A"}, LOCAL_OWNER)
 
 
+def test_a_queue_that_lacks_a_column_is_refused_by_its_name(shelf_engine: Engine, package: Path) -> None:
+    _changed_from_outside(
+        package,
+        "UPDATE sqlite_master SET sql = replace(sql, 'lease_holder', 'lease_holdes') WHERE name = 'job'",
+    )
+    with pytest.raises(Conflict, match="table job lacks the column lease_holder") as refused:
+        shelf_engine.jobs.attach(opened(shelf_engine, package))
+    assert refused.value.code == "library_damaged"
+
+
 @pytest.mark.parametrize(
     ("statement", "words"),
     [

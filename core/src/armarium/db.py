@@ -137,7 +137,7 @@ class Database:
                 raw_of(conn).execute("BEGIN")
                 yield conn
             except (StatementError, sqlite3.Error) as error:
-                raise told(error, self.path) from error
+                raise told(error, self.path, self.refusal) from error
 
     @contextmanager
     def read_raw(self) -> Iterator[sqlite3.Connection]:
@@ -191,7 +191,7 @@ class Database:
                     raise
                 self._checkpoint_when_due(raw)
             except (StatementError, sqlite3.Error) as error:
-                raise told(error, self.path) from error
+                raise told(error, self.path, self.refusal) from error
         finally:
             self._holder = None
             self._queue.release()
@@ -342,8 +342,11 @@ def damaged(what: str) -> Conflict:
     )
 
 
-def told(error: Exception, path: Path) -> ServiceError | Exception:
-    """*error* of SQLite as a refusal in words where a person can act on it, else *error* itself."""
+def told(error: Exception, path: Path, refusal: str | None = None) -> ServiceError | Exception:
+    """*error* of SQLite as a refusal in words where a person can act on it, else *error* itself.
+
+    *refusal* says why steps are refused already; where a column or table is then missed, that is the reason.
+    """
     original = (error.orig if isinstance(error, StatementError) else error) or error
     if (
         isinstance(error, StatementError)
@@ -369,6 +372,8 @@ def told(error: Exception, path: Path) -> ServiceError | Exception:
             "Check the disk and try again.",
             code="disk_error",
         )
+    if refusal is not None and "no such " in text:
+        return Conflict(refusal, code="library_damaged")
     if is_damage(original):
         return Conflict(
             f"The database of {path.parent.name} is damaged. Run `armarium doctor` and restore a snapshot.",
