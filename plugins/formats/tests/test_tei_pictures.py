@@ -57,3 +57,13 @@ def test_a_facsimile_of_pictures_alone_has_its_pages() -> None:
         0,
         0,
     ]
+
+
+def test_a_zone_inside_a_line_is_of_its_text() -> None:
+    data = (
+        f'<TEI xmlns="{NAMESPACE}"><teiHeader/><sourceDoc><surface ulx="0" uly="0" lrx="500" lry="600"><zone>'
+        "<line>one <zone>inserted</zone> two</line><line><zone>alone</zone></line></zone></surface></sourceDoc></TEI>"
+    ).encode()
+    (one,) = DRIVER.read(data, ReadContext("a.xml"))
+    assert texts(one) == ["one inserted two", "alone"]
+    assert len(one.of_kind("region")) == 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from urllib.parse import unquote
 
 from armarium_formats.labels.names import is_names_file
 
@@ -45,8 +47,18 @@ def plain(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
 
 
+_IIIF = re.compile(
+    r"/([^/]{1,500})/(?:full|square|pct:[\d.,]{1,80}|[\d,]{1,80})/[^/]{1,80}/!?[\d.]{1,20}"
+    r"/(?:default|native|colou?r|gr[ae]y|bitonal)\.\w{1,5}$"
+)
+"""The end of an address of the IIIF Image API: what it is of, then the region, size, turn and quality asked for."""
+
+
 def last_part(path: str) -> str:
-    """The file that a path or address names, whatever its slashes; it is only ever compared."""
+    """The file that a path or address names, whatever its slashes; it is only ever compared. Of an address of the IIIF
+    Image API, whose own end is `default.jpg` for every page, the picture's identifier."""
+    if "/" in path and (found := _IIIF.search(path.split("?")[0])):
+        path = unquote(found.group(1))
     return path.replace("\\", "/").split("?")[0].rstrip("/").rpartition("/")[2]
 
 

@@ -91,6 +91,8 @@ class Walk(Collecting):
                 self._aside(element, name)
             case "seg" if element.get("type") in ("reading", "words"):
                 self._own_seg(element)
+            case "zone" if self.in_source and next(element.iterancestors("{*}line"), None) is not None:
+                self._inline(element, name)  # a part of a line that is written elsewhere: no zone of its own
             case _ if name in UNSEEN:
                 self.left[name] += name not in ("surface", "zone", "line", "path", "teiHeader")
             case _:
