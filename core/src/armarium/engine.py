@@ -33,6 +33,7 @@ from armarium.principals import Principal
 from armarium.runtimes import Runtimes, core_runtimes_plugin
 from armarium.schema import Schema, engine_families, library_families
 from armarium.settings import Settings
+from armarium.snapshot_actions import plan_next
 from armarium.undo import undo
 
 if TYPE_CHECKING:
@@ -247,12 +248,17 @@ class Engine:
             known = raw.execute("SELECT 1 FROM library_known WHERE path = ?", (path,)).fetchone()
         if known is None:
             self.run(None, "library.open", {"path": path}, ENGINE_ITSELF)
+        self.libraries.show(library)
         with self.state.write() as conn:
             conn.exec_driver_sql(
                 "INSERT INTO library_seen (path, last_accessed) VALUES (?, ?) "
                 "ON CONFLICT (path) DO UPDATE SET last_accessed = excluded.last_accessed",
                 (path, now()),
             )
+
+    def step_ends(self, ctx: ActionContext) -> None:
+        """What the core adds to every step, in its transaction: the next snapshot is planned."""
+        plan_next(ctx)
 
     def step_committed(self, step: Step) -> None:
         """Tell each plugin of a committed step, each under its own guard."""

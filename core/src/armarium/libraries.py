@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 SUFFIX = ".library"
 
+SHOWN = ("name", "snapshot_interval_seconds", "snapshot_retention_count", "snapshot_offsite_path")
+"""Settings that the registry repeats."""
+
 ENGINE_ITSELF = Principal("machine", "engine", "owner")
 """Who registers a package that a request opened by its path."""
 
@@ -283,13 +286,29 @@ class Libraries:
                 library.close()
             self._open.clear()
 
+    def show(self, library: Library) -> None:
+        """Have the registry repeat what *library* is set to now."""
+        settings = library.settings()
+        shown = json.dumps({key: settings[key] for key in SHOWN if key in settings}, ensure_ascii=False)
+        with self._engine.state.read_raw() as raw:
+            known = raw.execute(
+                "SELECT settings FROM library_shown WHERE path = ?", (str(library.path),)
+            ).fetchone()
+        if known is None or known[0] != shown:
+            with self._engine.state.write() as conn:
+                conn.exec_driver_sql(
+                    "INSERT INTO library_shown (path, settings) VALUES (?, ?) "
+                    "ON CONFLICT (path) DO UPDATE SET settings = excluded.settings",
+                    (str(library.path), shown),
+                )
+
     def known(self) -> list[dict[str, Any]]:
         """The registered projects (KnownLibrary of A 2.1), by path."""
         with self._engine.state.read_raw() as raw:
             rows = raw.execute(
-                "SELECT k.id, k.library_uuid, k.path, k.name, k.added_at, s.last_accessed, "
-                "k.snapshot_interval_seconds, k.snapshot_retention_count, k.snapshot_offsite_path "
-                "FROM library_known k LEFT JOIN library_seen s ON s.path = k.path ORDER BY k.path"
+                "SELECT k.id, k.library_uuid, k.path, k.name, k.added_at, s.last_accessed, k.snapshot_interval_seconds, "
+                "k.snapshot_retention_count, k.snapshot_offsite_path, n.settings FROM library_known k "
+                "LEFT JOIN library_seen s ON s.path = k.path LEFT JOIN library_shown n ON n.path = k.path ORDER BY k.path"
             ).fetchall()
         return [
             {
@@ -303,8 +322,9 @@ class Libraries:
                 "snapshot_interval_seconds": interval,
                 "snapshot_retention_count": retention,
                 "snapshot_offsite_path": offsite,
+                **({"name": None, **json.loads(shown)} if shown else {}),
             }
-            for identity, library_uuid, path, name, added_at, last_accessed, interval, retention, offsite in rows
+            for identity, library_uuid, path, name, added_at, last_accessed, interval, retention, offsite, shown in rows
         ]
 
     def resolve(self, name: str) -> dict[str, Any]:

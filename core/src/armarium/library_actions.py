@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 from sqlalchemy import Column, Integer, MetaData, Table, Text, delete, insert, select
 
-from armarium import snapshots
+from armarium import offsite
 from armarium.actions import ActionContext, Example, Params, action
 from armarium.errors import Conflict, Forbidden, Invalid, NotFound
 from armarium.ids import new_id
 from armarium.messages import Message, Sent
 from armarium.plugins import Plugin
+from armarium.snapshot_actions import SNAPSHOT_JOBS, interval_set, take_snapshot
 from armarium.tables import Json, json_text, operational, tracked
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from armarium.libraries import Library
+    from armarium.undo import UndoContext
 
 library_metadata = MetaData()
 engine_metadata = MetaData()
@@ -36,6 +40,7 @@ library_known = Table(
     Column("id", Text, primary_key=True),
     Column("library_uuid", Text, nullable=False),
     Column("path", Text, nullable=False, unique=True),
+    # These are how it was registered; what it is set to now stands in `library_shown`.
     Column("name", Text),
     Column("added_at", Text, nullable=False),
     Column("snapshot_interval_seconds", Integer, nullable=False, default=0),
@@ -51,6 +56,16 @@ library_seen = Table(
     Column("last_accessed", Text, nullable=False),
     info=operational(),
 )
+
+
+library_shown = Table(
+    "library_shown",
+    engine_metadata,
+    Column("path", Text, primary_key=True),
+    Column("settings", Json, nullable=False),
+    info=operational(),
+)
+"""What the registry repeats of a project's settings, so that one that is not open shows them too (A 2.1)."""
 
 
 class LibraryPath(Params):
@@ -300,12 +315,25 @@ SETTING_DEFAULTS: dict[str, Any] = {
 }
 
 
+def _settings_told(ctx: ActionContext, keys: Collection[str]) -> None:
+    """Have the registry and the planned snapshot follow settings that change."""
+    library, engine = ctx.project, ctx.engine
+    if "snapshot_interval_seconds" in keys:
+        interval_set(ctx)
+    ctx.on_commit(lambda: engine.libraries.show(library))
+
+
+def _settings_undone(undone: UndoContext) -> None:
+    _settings_told(undone.step, undone.target_ids)
+
+
 @action(
     "library.set",
     params=LibrarySettings,
     result=LibrarySettings,
     summary="Change the settings of a project",
     role="owner",
+    after_undo=_settings_undone,
     example=lambda ex: {"name": "Renamed", "reading_rule": "relaxed"},
 )
 def set_library(ctx: ActionContext, p: LibrarySettings) -> dict[str, Any]:
@@ -313,6 +341,8 @@ def set_library(ctx: ActionContext, p: LibrarySettings) -> dict[str, Any]:
     if not p.model_fields_set:
         raise Invalid("No setting was named; send at least one.", code="invalid_request")
     values = p.model_dump(mode="json")
+    if p.snapshot_offsite_path is not None:
+        offsite.checked_place(p.snapshot_offsite_path, ctx.engine.allows)
     for key in p.model_fields_set:
         row = {"key": key, "value": json_text(values[key]), "now": ctx.now}
         if values[key] is None:
@@ -324,44 +354,11 @@ def set_library(ctx: ActionContext, p: LibrarySettings) -> dict[str, Any]:
                 row,
             )
         ctx.target(key)
+    _settings_told(ctx, p.model_fields_set)
     stored = {
         r.key: r.value for r in ctx.conn.execute(select(library_setting.c.key, library_setting.c.value))
     }
     return {**SETTING_DEFAULTS, **{k: v for k, v in stored.items() if k in SETTING_DEFAULTS}}
-
-
-class SnapshotParams(Params):
-    """A snapshot to take."""
-
-    reason: str = Field(default="on demand", max_length=200)
-
-
-class Snapshot(Message):
-    """A copy of the project's database with the list of files it needs."""
-
-    id: str
-    created_at: str
-    reason: str
-    path: str
-    bytes: int
-    objects: int
-
-
-@action(
-    "snapshot.take",
-    params=SnapshotParams,
-    result=Snapshot,
-    summary="Take a snapshot of the project now",
-    undoable=False,
-    example=lambda ex: {},
-)
-def take_snapshot(ctx: ActionContext, p: SnapshotParams) -> dict[str, Any]:
-    """503 and nothing changed when it cannot be made. Sees the project as it was when the step began."""
-    library = ctx.project
-    entry = library.snapshot(p.reason)
-    snapshots.thin(library.path, int(library.setting("snapshot_retention_count", 10)))
-    ctx.target(str(entry["id"]))
-    return entry
 
 
 def _made(ex: Example) -> str:
@@ -386,4 +383,5 @@ def core_library_plugin() -> Plugin:
             set_library,
             take_snapshot,
         ),
+        jobs=SNAPSHOT_JOBS,
     )

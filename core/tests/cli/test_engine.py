@@ -136,8 +136,30 @@ def test_the_doctor_finds_a_sound_project_healthy_and_a_lost_file_not(
 def test_snapshot_and_release(desk: Machine) -> None:
     desk.done("create", "Letters")
     assert desk.done("snapshot", "--reason", "before I try").out.startswith("Snapshot of 0 files in ")
+    (desk.home / "disk").mkdir()
+    desk.done("settings", "--copy-to", "disk")
+    copied = desk.done("snapshot").out.splitlines()[1]
+    assert copied.startswith(f"Copied to {desk.home / 'disk'}/Letters-")
+    assert Path(copied.removeprefix("Copied to ").removesuffix(".")).is_dir()
     assert desk.done("release").out == f"released: {desk.home / 'Letters.library'}\n"
     assert desk.done("release").out.startswith("not open: ")
+
+
+def test_settings_are_shown_and_changed(desk: Machine) -> None:
+    desk.done("create", "Letters")
+    assert "snapshot interval seconds: 0\n" in desk.done("settings").out
+    told = desk.done("settings", "--snapshot-every", "12h", "--keep", "3", "--name", "Letters of 1750").out
+    assert "name: Letters of 1750\n" in told
+    assert "snapshot interval seconds: 43200\n" in told
+    assert "snapshot retention count: 3\n" in told
+    (desk.home / "disk").mkdir()
+    set_ = desk.done("settings", "--copy-to", "disk", "--json").json
+    assert set_["snapshot_offsite_path"] == str(desk.home / "disk")
+    cleared = desk.done("settings", "--copy-to", "off", "--snapshot-every", "off", "--json").json
+    assert (cleared["snapshot_offsite_path"], cleared["snapshot_interval_seconds"]) == (None, 0)
+    assert "is no length of time" in desk.refused("settings", "--snapshot-every", "often")
+    assert "no such folder" in desk.refused("settings", "--copy-to", "nowhere")
+    assert "Letters of 1750" in desk.done("projects").out
 
 
 def test_release_needs_a_running_engine(machine: Machine) -> None:

@@ -132,6 +132,7 @@ class Bus:
         inverse_of: str | None = None,
     ) -> audit.Head:
         """End a step: tracked tables refuse again, and its audit row is written."""
+        self.engine.step_ends(ctx)
         history.end_step(raw)
         principal = ctx.principal
         targets = list(ctx.target_ids)

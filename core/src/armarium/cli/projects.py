@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -11,12 +12,18 @@ from armarium.cli.output import answer, table
 from armarium.cli.program import engine_session, full_path, plural, project_session
 from armarium.cli.refusals import Refused
 from armarium.cli.session import settings_of_this_user
+from armarium.cli.work import finished
+
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+
+OFF = "off"
 
 
 def register(program: typer.Typer) -> None:
     """Add the commands."""
     program.command()(create)
     program.command("projects")(projects)
+    program.command()(settings)
     program.command()(release)
     program.command()(snapshot)
     program.command()(doctor)
@@ -46,6 +53,57 @@ def projects() -> None:
     answer(known, lambda: table("Projects", ("name", "path", "", "last used"), rows))
 
 
+def settings(
+    name: Annotated[str | None, typer.Option(help="The name people see.")] = None,
+    reading_rule: Annotated[
+        Literal["strict", "relaxed"] | None, typer.Option(help="Which readings count.")
+    ] = None,
+    snapshot_every: Annotated[
+        str | None,
+        typer.Option(help="How often what changed is kept in a snapshot: 30m, 12h, 1d; off for never."),
+    ] = None,
+    keep: Annotated[int | None, typer.Option(help="How many snapshots are kept.")] = None,
+    copy_to: Annotated[
+        str | None,
+        typer.Option(help="A folder, best on another disk, that each snapshot is copied to; off for none."),
+    ] = None,
+) -> None:
+    """Show the settings of the project, or change those named."""
+    given = {
+        "name": name,
+        "reading_rule": reading_rule,
+        "snapshot_interval_seconds": None if snapshot_every is None else _seconds(snapshot_every),
+        "snapshot_retention_count": keep,
+        "snapshot_offsite_path": None if copy_to in (None, OFF) else full_path(copy_to),
+    }
+    changes: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    if copy_to == OFF:
+        changes["snapshot_offsite_path"] = None
+    with project_session() as session:
+        if changes:
+            session.act("library.set", changes)
+        found = session.get("/api/library/settings")
+    shown = {key: value for key, value in found.items() if key not in ("entity_types", "scripts")}
+
+    def words() -> None:
+        for key, value in shown.items():
+            typer.echo(f"{key.replace('_', ' ')}: {'-' if value is None else value}")
+
+    answer(found, words)
+
+
+def _seconds(text: str) -> int:
+    """A length of time as typed, in whole seconds."""
+    if text == OFF:
+        return 0
+    found = re.fullmatch(r"(\d{1,9})([smhd])", text.strip().lower())
+    if found is None:
+        raise Refused(
+            f"{text!r} is no length of time: write a number and s, m, h or d (30m, 12h, 1d), or off."
+        )
+    return int(found[1]) * _SECONDS[found[2]]
+
+
 def release() -> None:
     """Close the project in the running engine, so that another may open it."""
     with project_session() as session:
@@ -56,10 +114,24 @@ def release() -> None:
 
 
 def snapshot(reason: Annotated[str, typer.Option(help="A word on why.")] = "on demand") -> None:
-    """Take a snapshot of the project: its database and the list of its files."""
+    """Take a snapshot of the project: its database and the list of its files. Copy it where `settings --copy-to` says."""
     with project_session() as session:
         taken = session.act("snapshot.take", {"reason": reason})["result"]
-    answer(taken, f"Snapshot of {plural(taken['objects'], 'file')} in {taken['path']}.")
+        copied: dict[str, Any] = {}
+        if taken["copy_job_id"]:
+            copied = dict(finished(session, taken["copy_job_id"], "Copying the snapshot").get("result") or {})
+
+    def words() -> None:
+        typer.echo(f"Snapshot of {plural(taken['objects'], 'file')} in {taken['path']}.")
+        if copied.get("path"):
+            typer.echo(f"Copied to {copied['path']}.")
+        if copied.get("files_lost"):
+            typer.echo(
+                f"{plural(copied['files_lost'], 'file')} of the project could not be copied: missing or damaged. "
+                "armarium doctor names them."
+            )
+
+    answer({**taken, "copy": copied or None}, words)
 
 
 def doctor(

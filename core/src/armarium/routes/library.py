@@ -18,17 +18,16 @@ from armarium.library_actions import (
     KnownLibrary,
     LibraryPath,
     LibrarySettings,
-    Snapshot,
-    SnapshotParams,
 )
 from armarium.messages import Message
+from armarium.snapshot_actions import Snapshot, SnapshotParams, TakenSnapshot
 
 router = APIRouter(prefix="/api", tags=["project"])
 
 Created = create_model("CreatedLibrary", __base__=CreateLibraryResult, audit_id=(str, ...))
 Opened = create_model("OpenedLibrary", __base__=KnownLibrary, audit_id=(str, ...))
 SettingsSet = create_model("LibrarySettingsSet", __base__=LibrarySettings, audit_id=(str, ...))
-SnapshotTaken = create_model("SnapshotTaken", __base__=Snapshot, audit_id=(str, ...))
+SnapshotTaken = create_model("SnapshotTaken", __base__=TakenSnapshot, audit_id=(str, ...))
 
 COUNTED = ("documents", "pages", "segments", "readings", "entities", "claims")
 """Counts every project answers, 0 where no family brings the thing."""
@@ -139,7 +138,7 @@ def change_settings(request: Request, body: LibrarySettings, _: CurrentLibrary) 
     "/snapshots", response_model=Snapshots, responses=REFUSALS(404, 409), summary="Snapshots of a project"
 )
 def list_snapshots(library: CurrentLibrary) -> Response:
-    """Taken before migrations and on demand."""
+    """Taken before migrations and Empty Trash, by the interval, and on demand."""
     items = snapshots.listed(library.path)
     return json_response({"items": items, "count": len(items)})
 
@@ -151,5 +150,5 @@ def list_snapshots(library: CurrentLibrary) -> Response:
     summary="Take a snapshot now (snapshot.take)",
 )
 def take_snapshot(request: Request, _: CurrentLibrary, body: SnapshotParams | None = None) -> Response:
-    """503 and nothing changed when it cannot be made."""
+    """503 and nothing changed when it cannot be made; `copy_job_id` copies it to `snapshot_offsite_path`, where one is set."""
     return act(request, "snapshot.take", body or SnapshotParams())
