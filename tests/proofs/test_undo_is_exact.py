@@ -96,11 +96,11 @@ def test_ten_thousand_histories_come_back_exactly(histories) -> None:
 
 
 def _no_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(undo_module, "_check", lambda *args: None)
+    monkeypatch.setattr(undo_module, "check", lambda *args: None)
 
 
 def _no_orphan_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(undo_module, "_check_references", lambda *args: None)
+    monkeypatch.setattr(undo_module, "check_references", lambda *args: None)
 
 
 def _last_image_instead_of_first(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Table
 
-from armarium.history import history_name, key_columns, quoted
+from armarium.history import history_name, holds, key_columns, quoted
 from armarium.tables import rules_of
 
 
@@ -37,11 +37,13 @@ def made_since(raw: sqlite3.Connection, table: Table, since: int, step: int) -> 
     """A circle that the changes after history row *since* closed while step number *step* is taken back, or None."""
     (key,) = (quoted(name) for name in key_columns(table))
     history, live = quoted(history_name(table)), quoted(table.name)
-    for column in map(quoted, _own_references(table)):
+    for name in _own_references(table):
+        column = quoted(name)
         # Only a row that points elsewhere than before can close one.
         found = raw.execute(
             f"WITH RECURSIVE up(start, at) AS (SELECT t.{key}, t.{column} FROM {history} h JOIN {live} t"
-            f" ON t.{key} = h.{key} WHERE h.seq > ? AND h.op = 'U' AND t.{column} IS NOT h.{column}"
+            f" ON t.{key} = h.{key} WHERE h.seq > ? AND h.op = 'U' AND {holds(table.c[name], 'h')}"
+            f" AND t.{column} IS NOT h.{column}"
             f" UNION SELECT up.start, t.{column} FROM up JOIN {live} t ON t.{key} = up.at)"
             " SELECT start FROM up WHERE at = start LIMIT 1",
             (since,),
@@ -56,9 +58,9 @@ def made_since(raw: sqlite3.Connection, table: Table, since: int, step: int) -> 
             (found[0], since, step),
         ).fetchone()
         label = rules_of(table).label or table.name
-        name = f" ({later[0]}, {later[1]})" if later else ""
+        which = f" ({later[0]}, {later[1]})" if later else ""
         return Circle(
-            f"a {label} would come to lie beneath itself, because of a later step still in effect{name}",
+            f"a {label} would come to lie beneath itself, because of a later step still in effect{which}",
             later[1] if later else None,
         )
     return None

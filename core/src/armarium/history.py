@@ -2,6 +2,10 @@
 
 The database itself copies the row's image before each change, with the step that makes it; outside a step the
 triggers refuse the write. So no program, ORM, bulk statement or cascade can change a tracked row unseen.
+
+An image holds, of an insert, the key; of an update, the key and the columns that moved (`kept` names those that moved
+from null); of a deletion, the whole row. A column that an image does not hold has the value it has in the row's next
+image that holds it, else in the live row.
 """
 
 from __future__ import annotations
@@ -28,6 +32,15 @@ STEP_TABLES = (
 """`audit_current`, one row: the step being made, null between steps; `purging` while Empty Trash removes rows."""
 
 
+_NO_STEP = 2**63 - 1
+"""Stands for the step of a row that has none: `span` refuses it in words."""
+
+CAPTURE_VERSION = 2
+"""What images hold; raising it has every family's histories brought to it and their triggers made anew.
+
+1: of an update all columns but those `large` ones that did not move; `kept` had a bit for each large one that did.
+"""
+
 OWN_COLUMNS = frozenset({"seq", "audit_seq", "op", "kept"})
 """Columns that a history table has beside its table's."""
 
@@ -47,10 +60,25 @@ def key_columns(table: Table) -> list[str]:
     return [column.name for column in table.primary_key.columns]
 
 
-def large_columns(table: Table) -> list[str]:
-    """The large columns in the order that gives each its bit in `kept`."""
-    large = rules_of(table).large
-    return [column.name for column in table.columns if column.name in large]
+def differ(column: Column[Any], left: str, right: str) -> str:
+    """SQL: two values of *column* are not the same, null among them, letter for letter whatever its collation."""
+    exactly = " COLLATE BINARY" if getattr(column.type, "collation", None) else ""
+    return f"{left} IS NOT {right}{exactly}"
+
+
+def holds(column: Column[Any], image: str) -> str:
+    """SQL: the history row *image*, of an update or a deletion, holds *column*."""
+    if column.primary_key:
+        return "1"
+    return (
+        f"({image}.{quoted(column.name)} IS NOT NULL OR {image}.op = 'D' "
+        f"OR IFNULL(instr({image}.kept, {_listed(column.name)}), 0))"
+    )
+
+
+def _listed(name: str, before: str = ",") -> str:
+    """*name* as `kept` lists it, as an SQL string."""
+    return "'" + f"{before}{name},".replace("'", "''") + "'"
 
 
 def is_counter(column: Column[Any]) -> bool:
@@ -69,7 +97,7 @@ def history_ddl(table: Table) -> list[str]:
     keys = ", ".join(quoted(key) for key in key_columns(table))
     return [
         f"CREATE TABLE IF NOT EXISTS {name} (seq INTEGER PRIMARY KEY, audit_seq INTEGER, op TEXT,"
-        f" kept INTEGER, {', '.join(columns)})",
+        f" kept TEXT, {', '.join(columns)})",
         f"CREATE INDEX IF NOT EXISTS {quoted('ix_' + history_name(table) + '_key')} ON {name} ({keys})",
     ]
 
@@ -93,8 +121,8 @@ def _tracked_triggers(table: Table) -> dict[str, str]:
     name, history = quoted(table.name), quoted(history_name(table))
     keys = key_columns(table)
     columns = [column.name for column in table.columns]
-    large = large_columns(table)
-    label = rules_of(table).label or table.name
+    rules = rules_of(table)
+    label = rules.label or table.name
     # RAISE, not a NOT NULL of the history's column: a statement's own OR IGNORE would swallow that one. And ROLLBACK:
     # where anything may ABORT, SQLite keeps a copy of each page that a statement changes, to put back that statement
     # alone; with it a deletion by key took nearly twice as long. A write outside a step is a fault and ends its transaction.
@@ -105,30 +133,72 @@ def _tracked_triggers(table: Table) -> dict[str, str]:
     key_list = ", ".join(quoted(key) for key in keys)
     column_list = ", ".join(quoted(column) for column in columns)
     new_keys = ", ".join(f"NEW.{quoted(key)}" for key in keys)
-    changed = " OR ".join(f"OLD.{quoted(c)} IS NOT NEW.{quoted(c)}" for c in columns)
-    old_all = ", ".join(f"OLD.{quoted(column)}" for column in columns)
-    old_kept = ", ".join(
-        f"CASE WHEN OLD.{quoted(c)} IS NEW.{quoted(c)} THEN NULL ELSE OLD.{quoted(c)} END"
-        if c in large
-        else f"OLD.{quoted(c)}"
-        for c in columns
+    moved = {c.name: differ(c, f"OLD.{quoted(c.name)}", f"NEW.{quoted(c.name)}") for c in table.columns}
+    # What nearly every change moves is looked at first, long values last.
+    changed = " OR ".join(
+        moved[c] for c in sorted(columns, key=lambda c: (c not in rules.monotonic, c in rules.large))
     )
-    bits = " | ".join(f"((OLD.{quoted(c)} IS NOT NEW.{quoted(c)}) << {bit})" for bit, c in enumerate(large))
-    every = (1 << len(large)) - 1
+    old_all = ", ".join(f"OLD.{quoted(column)}" for column in columns)
+    old_moved = ", ".join(
+        f"OLD.{quoted(c)}" if c in keys else f"CASE WHEN {moved[c]} THEN OLD.{quoted(c)} END" for c in columns
+    )
+    nulls = [c.name for c in table.columns if c.nullable and not c.primary_key]
     ai, au, ad, ak = (f"{table.name}__history_{verb}" for verb in ("insert", "update", "delete", "key"))
-    key_changed = " OR ".join(f"OLD.{quoted(k)} IS NOT NEW.{quoted(k)}" for k in keys)
+    key_changed = " OR ".join(moved[k] for k in keys)
     return {
         ai: f"CREATE TRIGGER {quoted(ai)} AFTER INSERT ON {name} BEGIN "
         f"INSERT INTO {history} (audit_seq, op, {key_list}) VALUES ({current}, 'I', {new_keys}); END",
         au: f"CREATE TRIGGER {quoted(au)} AFTER UPDATE ON {name} WHEN {changed} BEGIN "
         f"INSERT INTO {history} (audit_seq, op, kept, {column_list}) "
-        f"VALUES ({current}, 'U', {bits or 'NULL'}, {old_kept}); END",
+        f"VALUES ({current}, 'U', {_moved_from_null(nulls, 'OLD', 'NEW')}, {old_moved}); END",
         ad: f"CREATE TRIGGER {quoted(ad)} AFTER DELETE ON {name} BEGIN "
-        f"INSERT INTO {history} (audit_seq, op, kept, {column_list}) "
-        f"VALUES ({current}, 'D', {every}, {old_all}); END",
+        f"INSERT INTO {history} (audit_seq, op, {column_list}) VALUES ({current}, 'D', {old_all}); END",
         ak: f"CREATE TRIGGER {quoted(ak)} BEFORE UPDATE OF {key_list} ON {name} WHEN {key_changed} BEGIN "
         f"SELECT RAISE(ABORT, '{table.name} is a tracked table: the key of a {label} never changes'); END",
     }
+
+
+def _moved_from_null(columns: Sequence[str], old: str, new: str) -> str:
+    """SQL for `kept`: the names of *columns* that were null and no longer are, or null where there are none."""
+    if not columns:
+        return "NULL"
+    moved = {c: f"{old}.{quoted(c)} IS NULL AND {new}.{quoted(c)} IS NOT NULL" for c in columns}
+    names = " || ".join(f"CASE WHEN {moved[c]} THEN {_listed(c, '')} ELSE '' END" for c in columns)
+    return f"CASE WHEN {' OR '.join(f'({one})' for one in moved.values())} THEN ',' || {names} END"
+
+
+def bring_up(raw: sqlite3.Connection, table: Table, since: int) -> None:
+    """Bring the images of *table*, written at capture version *since*, to what they hold today.
+
+    The triggers that guard them must be gone. An image keeps every value it has: a column that did not move is held too.
+    """
+    if since >= CAPTURE_VERSION:
+        return
+    name = quoted(history_name(table))
+    large = [c.name for c in table.columns if c.name in rules_of(table).large]
+    names = " || ".join(
+        f"CASE WHEN {quoted(c.name)} IS NULL"
+        + (f" AND COALESCE(kept, 0) & {1 << large.index(c.name)}" if c.name in large else "")
+        + f" THEN {_listed(c.name, '')} ELSE '' END"
+        for c in table.columns
+        if not c.primary_key
+    )
+    if names:
+        raw.execute(f"UPDATE {name} SET kept = CASE op WHEN 'U' THEN ',' || {names} END WHERE op <> 'I'")
+
+
+def rename_kept(raw: sqlite3.Connection, history: str, before: list[str], after: list[str]) -> None:
+    """Where the columns *before* of the table *history* were renamed to those *after*, rename them in its images."""
+    renamed = [(old, new) for old, new in zip(before, after, strict=False) if old != new]
+    if len(before) != len(after) or any(old in after or new in before for old, new in renamed):
+        return
+    for old, new in renamed:
+        # Made anew by the opening that migrates.
+        raw.execute(f"DROP TRIGGER IF EXISTS {quoted(f'{history}__no_update')}")
+        raw.execute(
+            f"UPDATE {quoted(history)} SET kept = replace(kept, {_listed(old)}, {_listed(new)})"
+            " WHERE typeof(kept) = 'text'"
+        )
 
 
 def _append_only_triggers(name: str, guarded: Sequence[str]) -> dict[str, str]:
@@ -169,6 +239,21 @@ def span(raw: sqlite3.Connection, table: Table | str, audit_seq: int) -> tuple[i
             f"The history {name} is damaged. Run `armarium doctor` and restore a snapshot.",
             code="library_damaged",
         ) from error
+
+
+def spans(raw: sqlite3.Connection, tables: Sequence[Table], audit_seq: int) -> dict[Table, tuple[int, int]]:
+    """Of those *tables* that step *audit_seq* touched, its `span`; one statement finds out which may be such."""
+    if not tables:
+        return {}
+    newest = ", ".join(
+        f"(SELECT IFNULL(audit_seq, {_NO_STEP}) FROM {quoted(history_name(table))} ORDER BY seq DESC LIMIT 1)"
+        for table in tables
+    )
+    return {
+        table: found
+        for table, last in zip(tables, raw.execute(f"SELECT {newest}").fetchone(), strict=True)
+        if last is not None and last >= audit_seq and (found := span(raw, table, audit_seq)) is not None
+    }
 
 
 def _span(raw: sqlite3.Connection, name: str, audit_seq: int) -> tuple[int, int] | None:
@@ -218,10 +303,9 @@ def versions(conn: Connection, table: Table, key: str) -> list[dict[str, Any]]:
     raw = raw_of(conn)
     columns = [column.name for column in table.columns]
     (key_name,) = key_columns(table)
-    large = large_columns(table)
     listed = ", ".join(f"h.{quoted(column)}" for column in columns)
     rows = raw.execute(
-        f"SELECT h.audit_seq, a.id, h.op, COALESCE(h.kept, 0), {listed} FROM {quoted(history_name(table))} h "
+        f"SELECT h.audit_seq, a.id, h.op, COALESCE(h.kept, ''), {listed} FROM {quoted(history_name(table))} h "
         f"LEFT JOIN audit a ON a.seq = h.audit_seq WHERE h.{quoted(key_name)} = ? ORDER BY h.seq",
         (key,),
     ).fetchall()
@@ -244,9 +328,10 @@ def versions(conn: Connection, table: Table, key: str) -> list[dict[str, Any]]:
             following = None
             continue
         before = dict(zip(columns, image, strict=True))
-        for bit, column in enumerate(large):
-            if not kept >> bit & 1 and following is not None:
-                before[column] = following[column]
+        if op == "U" and following is not None:
+            for column, value in before.items():
+                if value is None and f",{column}," not in kept:
+                    before[column] = following[column]
         following = before
     found.reverse()
     return found

@@ -7,10 +7,12 @@ another ends the transaction (OR ROLLBACK), which spares SQLite a copy of every 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlalchemy import Table
 
-from armarium.history import history_name, is_counter, key_columns, large_columns, quoted
+from armarium.history import history_name, holds, is_counter, key_columns, quoted
 from armarium.tables import rules_of
 
 
@@ -25,25 +27,54 @@ def same_key(table: Table, left: str, right: str) -> str:
 
 
 def image_before(table: Table, column: str, alias: str) -> str:
-    """SQL for the value of *column* before history row *alias*, large columns that were not kept included.
-
-    A large column that did not change is not in the image: its value is that of the next image that has it,
-    else the live row's.
-    """
-    large = large_columns(table)
+    """SQL for the value of *column* before history row *alias*: its own, else of the next image that holds it, else live."""
     name = quoted(column)
-    if column not in large:
+    one = table.c[column]
+    if one.primary_key:
         return f"{alias}.{name}"
-    bit = 1 << large.index(column)
     later = (
         f"FROM {quoted(history_name(table))} x WHERE {same_key(table, 'x', alias)} "
-        f"AND x.seq >= {alias}.seq AND (COALESCE(x.kept, 0) & {bit})"
+        f"AND x.seq > {alias}.seq AND {holds(one, 'x')}"
     )
     return (
-        f"CASE WHEN COALESCE({alias}.kept, 0) & {bit} THEN {alias}.{name} "
+        f"CASE WHEN {holds(one, alias)} THEN {alias}.{name} "
         f"WHEN EXISTS (SELECT 1 {later}) THEN (SELECT x.{name} {later} ORDER BY x.seq LIMIT 1) "
         f"ELSE (SELECT l.{name} FROM {quoted(table.name)} l WHERE {same_key(table, 'l', alias)}) END"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What some images hold, taken together."""
+
+    images: int
+    once: bool
+    """Each is of another row."""
+    columns: Mapping[str, bool]
+    """The columns beside the key that any of them holds, and whether every image of a change does."""
+
+
+def held(raw: sqlite3.Connection, table: Table, images: str, given: Sequence[object]) -> Held:
+    """What *images* hold: SQL from FROM on, for the history rows *x*, that ends within its WHERE; *given*: its parameters."""
+    keys = [f"x.{quoted(key)}" for key in key_columns(table)]
+    row = keys[0] if len(keys) == 1 else " || ',' || ".join(f"quote({key})" for key in keys)
+    columns = [column.name for column in table.columns if not column.primary_key]
+    counts = "".join(f", count(x.{quoted(column)})" for column in columns)
+    count, rows, updates, deletions, kept, *found = raw.execute(
+        f"SELECT count(*), count(DISTINCT {row}), count(*) FILTER (WHERE x.op = 'U'),"
+        f" count(*) FILTER (WHERE x.op = 'D'), max(x.kept){counts} {images}",
+        given,
+    ).fetchone()
+    once = count == rows
+    if deletions:
+        return Held(count, once, dict.fromkeys(columns, False))
+    values = {column: one == updates for column, one in zip(columns, found, strict=True) if one}
+    if kept is not None:
+        # Those that moved from null have no value to be counted by.
+        named = raw.execute(f"SELECT DISTINCT x.kept {images} AND x.kept IS NOT NULL", given).fetchall()
+        known = {name for (names,) in named for name in names.split(",")}
+        values |= {column: False for column in columns if column in known and column not in values}
+    return Held(count, once, values)
 
 
 def delete_inserted(raw: sqlite3.Connection, table: Table, where: tuple[int, int], ops: set[str]) -> None:
@@ -84,24 +115,39 @@ def write_back(
     raw: sqlite3.Connection, table: Table, where: tuple[int, int], ops: set[str], now: str
 ) -> None:
     """Put the rows that the step changed or deleted back to what they were before its first touch."""
+    if ops == {"I"}:
+        return
     history, live = quoted(history_name(table)), quoted(table.name)
-    # A row deleted in a step that only deletes has one image in it.
-    first, given_first = _is_first(table, where) if ops != {"D"} else ("1", ())
-    chosen = f"e.seq BETWEEN ? AND ? AND e.op <> 'I' AND {first}"
     keys = key_columns(table)
     monotonic = rules_of(table).monotonic
+    first, given_first = _is_first(table, where)
+    if ops == {"D"}:
+        # A row deleted in a step that only deletes has one image in it.
+        first, given_first = "1", ()
+    else:
+        part = held(raw, table, f"FROM {history} x WHERE x.seq BETWEEN ? AND ?", where)
+        if part.once:
+            first, given_first = "1", ()
+    chosen = f"e.seq BETWEEN ? AND ? AND e.op <> 'I' AND {first}"
     if "U" in ops or ops >= {"I", "D"}:
-        still = _still(raw, table, where)
+        # A column that is not set costs nothing in the indexes, and asks nothing of the rows it points at.
         sets, values = [], []
         for column in table.columns:
             name = quoted(column.name)
-            if column.name in keys or column.name in still:
+            if column.name in keys:
                 continue
             if column.name in monotonic and is_counter(column):
                 sets.append(f"{name} = {live}.{name} + 1")
             elif column.name in monotonic:
                 sets.append(f"{name} = ?")
                 values.append(now)
+            elif column.name not in part.columns:
+                continue
+            elif part.columns[column.name] and part.once:
+                sets.append(f"{name} = e.{name}")
+            elif part.once:
+                # What the step did not touch is as it was: the row has not changed since (`undo_checks.check`).
+                sets.append(f"{name} = CASE WHEN {holds(column, 'e')} THEN e.{name} ELSE {live}.{name} END")
             else:
                 sets.append(f"{name} = {image_before(table, column.name, 'e')}")
         if sets:
@@ -128,30 +174,13 @@ def write_back(
             elif column.name in monotonic:
                 values.append("?")
                 given.append(now)
+            elif ops == {"D"}:
+                values.append(f"e.{name}")
             else:
                 values.append(image_before(table, column.name, "e"))
+        absent = f" AND NOT EXISTS (SELECT 1 FROM {live} t WHERE {same_key(table, 't', 'e')})"
         raw.execute(
             f"INSERT OR ROLLBACK INTO {live} ({', '.join(columns)}) SELECT {', '.join(values)} FROM {history} e "
-            f"WHERE {chosen} AND NOT EXISTS (SELECT 1 FROM {live} t WHERE {same_key(table, 't', 'e')})",
+            f"WHERE {chosen}{absent if ops != {'D'} else ''}",
             (*given, *where, *given_first),
         )
-
-
-def _still(raw: sqlite3.Connection, table: Table, where: tuple[int, int]) -> set[str]:
-    """Columns that need not be set: those in an index, which setting would rewrite, and large ones, where none moved.
-
-    A column in an index moved when some live row differs from its images in the step; a large one when it was kept.
-    """
-    large = large_columns(table)
-    monotonic = rules_of(table).monotonic
-    indexed = {c.name for index in table.indexes for c in index.columns} - {*key_columns(table), *monotonic}
-    tests = {name: f"max(COALESCE(e.kept, 0) & {1 << bit})" for bit, name in enumerate(large)}
-    tests |= {name: f"max(e.{quoted(name)} IS NOT t.{quoted(name)})" for name in indexed - set(large)}
-    if not tests:
-        return set()
-    found = raw.execute(
-        f"SELECT {', '.join(tests.values())} FROM {quoted(history_name(table))} e "
-        f"JOIN {quoted(table.name)} t ON {same_key(table, 't', 'e')} WHERE e.seq BETWEEN ? AND ? AND e.op <> 'I'",
-        where,
-    ).fetchone()
-    return {name for name, differs in zip(tests, found, strict=True) if not differs}

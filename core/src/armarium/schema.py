@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, MetaData, Table
 from sqlalchemy.schema import CreateIndex, CreateTable
@@ -14,11 +16,18 @@ from armarium.errors import Conflict
 from armarium.plugins import Migration, Plugin
 from armarium.tables import rules_of
 
+if TYPE_CHECKING:
+    from alembic.operations import Operations
+
 FORMAT = 1
 """The package format this engine writes; one integer, independent of the version (A 9)."""
 
-CORE_VERSION = 2
+CORE_VERSION = 3
 """The version of the core's own tables and of the triggers it generates; raising it makes them anew."""
+
+_CAPTURE = "capture of "
+"""Before a family's name in `schema_version`: which images its histories hold. A family that was not loaded when they
+changed is brought up when it is back."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +65,12 @@ class Schema:
         self.tracked = [table for table in self.tables if rules_of(table).kind == "tracked"]
         self.indexes = [table for table in self.tables if rules_of(table).follows is not None]
         self.by_name = {table.name: table for table in self.tables}
+        self.defers = all(
+            key.deferrable and (key.initially or "").upper() == "DEFERRED"
+            for table in self.tables
+            for key in table.foreign_key_constraints
+        )
+        """Whether every foreign key waits for the commit by itself."""
 
     def children_of(self, table: Table) -> list[tuple[Table, str, str]]:
         """(child table, its column, the column of *table* it points at) for each foreign key to *table*."""
@@ -81,6 +96,7 @@ class Schema:
             )
             stale = [table for table in self.indexes if indexes.is_stale(raw, table)]
         wanted = {"core": CORE_VERSION} | {family.name: family.version for family in self.families}
+        wanted |= {_CAPTURE + family.name: history.CAPTURE_VERSION for family in self.families}
         for name, version in at.items():
             if name in wanted and version > wanted[name]:
                 raise Conflict(
@@ -109,7 +125,7 @@ class Schema:
                 home = self.home[table.name]
                 if table in stale or at.get(home) != wanted[home]:
                     indexes.rebuild(conn, table)
-            self._regenerate(conn)
+            self._regenerate(conn, at)
             raw_of(conn).executemany(
                 "INSERT INTO schema_version (family, version) VALUES (?, ?) "
                 "ON CONFLICT (family) DO UPDATE SET version = excluded.version",
@@ -167,10 +183,16 @@ class Schema:
                 if since < migration.version <= family.version:
                     migration.upgrade(operations)
 
-    def _regenerate(self, conn: Connection) -> None:
-        """Make every trigger anew from the models."""
-        for name, statement in self.triggers().items():
+    def _regenerate(self, conn: Connection, at: dict[str, int]) -> None:
+        """Make every trigger anew from the models, and bring older images to what today's triggers keep."""
+        triggers = self.triggers()
+        for name in triggers:
             conn.exec_driver_sql(f"DROP TRIGGER IF EXISTS {history.quoted(name)}")
+        for table in self.tracked:
+            home = self.home[table.name]
+            if home in at:
+                history.bring_up(raw_of(conn), table, at.get(_CAPTURE + home, 1))
+        for statement in triggers.values():
             conn.exec_driver_sql(statement)
 
     def triggers(self) -> dict[str, str]:
@@ -200,8 +222,7 @@ class Schema:
                 if table in self.tracked:
                     wanted[history.history_name(table)] = asked | history.OWN_COLUMNS
                 for name, columns in wanted.items():
-                    there = {row[1] for row in raw.execute(f"PRAGMA table_info({history.quoted(name)})")}
-                    if lacking := columns - there:
+                    if lacking := columns.difference(_columns(raw, name)):
                         db.refusal = (
                             f"The table {name} lacks the column {min(lacking)}. Reading goes on; writes are refused "
                             "until a migration adds it, or a snapshot is restored."
@@ -210,13 +231,21 @@ class Schema:
         db.refusal = None
 
 
-def alter_tracked(operations: object, table: str, alter: Callable[[str], None]) -> None:
+def alter_tracked(operations: Operations, table: str, alter: Callable[[str], None]) -> None:
     """Change a tracked table and its history alike: *alter* is called with the name of each.
 
     For `Migration.upgrade`: `alter_tracked(op, "segment", lambda name: op.add_column(name, Column(...)))`.
     """
     alter(table)
-    alter(history.history_name(table))
+    name = history.history_name(table)
+    raw = raw_of(operations.get_bind())
+    before = _columns(raw, name)
+    alter(name)
+    history.rename_kept(raw, name, before, _columns(raw, name))
+
+
+def _columns(raw: sqlite3.Connection, table: str) -> list[str]:
+    return [row[1] for row in raw.execute(f"PRAGMA table_info({history.quoted(table)})")]
 
 
 def _names(conn: Connection) -> set[str]:

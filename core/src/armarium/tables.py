@@ -38,7 +38,7 @@ class TableRules:
     monotonic: frozenset[str] = frozenset()
     """Columns that only grow: left out of undo's comparison, and raised (never lowered) by an undo."""
     large: frozenset[str] = frozenset()
-    """Columns whose old value is kept in history only when it changed."""
+    """Columns with long values: whether they changed is asked last."""
     document: str | None = None
     """Name of the column that says which document a row belongs to; trash, transfer and purge follow it."""
     follows: Follows | None = None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from sqlalchemy import Connection, Table
+from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from armarium import circles
@@ -21,12 +21,12 @@ from armarium.actions import ActionContext, Bus, authorise
 from armarium.actions.rights import authorise_unknown
 from armarium.db import Database, raw_of
 from armarium.errors import Conflict, Invalid, NotFound, ServiceError
-from armarium.history import history_name, key_columns, quoted, span
+from armarium.history import history_name, span, spans
 from armarium.ids import new_id
 from armarium.principals import Principal
-from armarium.row_images import delete_inserted, image_before, keys_of, ops_of, same_key, write_back
+from armarium.row_images import delete_inserted, ops_of, write_back
 from armarium.schema import Schema
-from armarium.tables import rules_of
+from armarium.undo_checks import Row, check, check_references, refusal
 
 if TYPE_CHECKING:
     from armarium.libraries import Library
@@ -45,20 +45,6 @@ class UndoContext:
     target_ids: list[str]
     redo: bool
     """True when this takes back an undo, that is, does the step again."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    seq: int
-    id: str
-    action_name: str
-    inverse_of: str | None
-    undoable: bool
-    undone: bool
-    gone: bool
-    params: dict[str, Any]
-    target_ids: list[str]
-    changed: dict[str, list[str]]
 
 
 def undo(bus: Bus, library: Library | None, audit_ids: Sequence[str], principal: Principal) -> dict[str, Any]:
@@ -93,7 +79,7 @@ def undo(bus: Bus, library: Library | None, audit_ids: Sequence[str], principal:
                     for partner in partners.get(row.id, ()):
                         told += _take_back_partner(bus, partner, raw, current, principal, set_id)
         except (IntegrityError, sqlite3.IntegrityError) as error:
-            raise _refusal("changed", rows[-1].id, "a later step depends on what this one made") from error
+            raise refusal("changed", rows[-1].id, "a later step depends on what this one made") from error
         own = [ctx for ctx, _ in told if ctx.library is home]
     for ctx, undone_id in told:
         bus.tell(ctx, inverse_of=undone_id)
@@ -145,7 +131,7 @@ def _take_back_partner(
     bus: Bus,
     partner: _Partner,
     raw: sqlite3.Connection,
-    row: _Row,
+    row: Row,
     principal: Principal,
     set_id: str | None,
 ) -> list[tuple[ActionContext, str]]:
@@ -168,7 +154,7 @@ def _take_back_partner(
             bus, partner.conn, bus.engine.library_schema, partner.library, current, principal, set_id
         )
     except Conflict as error:
-        raise _refusal(
+        raise refusal(
             str(error.fields.get("reason", "changed")),
             row.id,
             f"its other half, step {current.id} in {partner.library.name}, cannot be. {error.detail}",
@@ -198,17 +184,7 @@ def _unknown(audit_id: str) -> ServiceError:
     )
 
 
-def _refusal(reason: str, audit_id: str, why: str, **fields: Any) -> Conflict:
-    return Conflict(
-        f"This step cannot be taken back: {why}. Nothing was changed.",
-        code="undo_refused",
-        reason=reason,
-        audit_id=audit_id,
-        **fields,
-    )
-
-
-def _row(raw: sqlite3.Connection, audit_id: str) -> _Row:
+def _row(raw: sqlite3.Connection, audit_id: str) -> Row:
     row = raw.execute(
         "SELECT seq, id, action_name, inverse_of, undoable, undone, gone, params, target_ids, changed "
         "FROM audit WHERE id = ?",
@@ -217,7 +193,7 @@ def _row(raw: sqlite3.Connection, audit_id: str) -> _Row:
     if row is None:
         raise _unknown(audit_id)
     seq, identity, name, inverse_of, undoable, undone, gone, params, targets, changed = row
-    return _Row(
+    return Row(
         seq=seq,
         id=identity,
         action_name=name,
@@ -236,7 +212,7 @@ def _take_back(
     conn: Connection,
     schema: Schema,
     library: Library | None,
-    row: _Row,
+    row: Row,
     principal: Principal,
     set_id: str | None,
 ) -> ActionContext:
@@ -249,31 +225,35 @@ def _take_back(
     else:
         authorise_unknown(original, principal, library)
     if row.gone:
-        raise _refusal("gone", row.id, "what it changed was removed for good by Empty Trash")
+        raise refusal("gone", row.id, "what it changed was removed for good by Empty Trash")
     if row.undone:
-        raise _refusal("already-undone", row.id, "it was taken back already")
+        raise refusal("already-undone", row.id, "it was taken back already")
     if not row.undoable:
-        raise _refusal("not-undoable", row.id, f"{row.action_name} is of the kind that cannot be undone")
+        raise refusal("not-undoable", row.id, f"{row.action_name} is of the kind that cannot be undone")
     _refuse_unknown_tables(raw, schema, row)
-    spans = {table: found for table in schema.tracked if (found := span(raw, table, row.seq)) is not None}
-    for table, where in spans.items():
-        _check(raw, table, row, where)
+    touched = spans(raw, schema.tracked, row.seq)
+    for table, where in touched.items():
+        check(raw, table, row, where)
     name = (action.undo_name if action is not None and not redo else None) or original
     ctx, before, _ = bus.open_step(conn, name, library, principal, set_id)
     ctx.target(*row.target_ids)
     ctx.changed(**row.changed)
-    raw.execute("PRAGMA defer_foreign_keys=ON")
-    newest = circles.newest(raw, spans)
-    ops = {table: ops_of(raw, table, where) for table, where in spans.items()}
-    for table, where in reversed(spans.items()):
+    if not schema.defers:
+        # Not for nothing: SQLite then compiles every statement of the connection anew.
+        raw.execute("PRAGMA defer_foreign_keys=ON")
+    newest = circles.newest(raw, touched)
+    ops = {table: ops_of(raw, table, where) for table, where in touched.items()}
+    for table, where in reversed(touched.items()):
         delete_inserted(raw, table, where, ops[table])
-    for table, where in spans.items():
+    for table, where in touched.items():
         write_back(raw, table, where, ops[table], ctx.now)
-    for table, where in spans.items():
-        _check_references(raw, schema, table, row, where)
+    for table, where in touched.items():
+        # Only a row that the step made is gone once it is taken back.
+        if "I" in ops[table]:
+            check_references(raw, schema, table, row, where)
     for table, since in newest.items():
         if (circle := circles.made_since(raw, table, since, row.seq)) is not None:
-            raise _refusal("changed", row.id, circle.why, later_audit_id=circle.later)
+            raise refusal("changed", row.id, circle.why, later_audit_id=circle.later)
     if action is not None and action.after_undo is not None:
         action.after_undo(UndoContext(ctx, row.id, row.params, row.target_ids, redo=redo))
     bus.close_step(ctx, before, raw, {"audit_id": row.id}, undoable=True, inverse_of=row.id)
@@ -281,7 +261,7 @@ def _take_back(
     return ctx
 
 
-def _origin(raw: sqlite3.Connection, row: _Row) -> tuple[str, bool]:
+def _origin(raw: sqlite3.Connection, row: Row) -> tuple[str, bool]:
     """The action at the start of a chain of undos and redos, and whether taking *row* back does it again."""
     name, inverse_of, depth = row.action_name, row.inverse_of, 0
     while inverse_of is not None:
@@ -292,7 +272,7 @@ def _origin(raw: sqlite3.Connection, row: _Row) -> tuple[str, bool]:
     return name, depth % 2 == 1
 
 
-def _origin_id(raw: sqlite3.Connection, row: _Row) -> str:
+def _origin_id(raw: sqlite3.Connection, row: Row) -> str:
     """The step at the start of a chain of undos and redos."""
     identity, inverse_of = row.id, row.inverse_of
     while inverse_of is not None:
@@ -301,7 +281,7 @@ def _origin_id(raw: sqlite3.Connection, row: _Row) -> str:
     return identity
 
 
-def _mark(raw: sqlite3.Connection, row: _Row) -> None:
+def _mark(raw: sqlite3.Connection, row: Row) -> None:
     """Mark the row undone; along the chain it took back, every other step is in effect again, then undone again."""
     undone, current = 1, row
     raw.execute("UPDATE audit SET undone = 1 WHERE seq = ?", (row.seq,))
@@ -311,90 +291,15 @@ def _mark(raw: sqlite3.Connection, row: _Row) -> None:
         current = _row(raw, current.inverse_of)
 
 
-def _refuse_unknown_tables(raw: sqlite3.Connection, schema: Schema, row: _Row) -> None:
+def _refuse_unknown_tables(raw: sqlite3.Connection, schema: Schema, row: Row) -> None:
     """A step that touched the tables of a plugin that is not installed here cannot be taken back whole."""
     known = {history_name(table) for table in schema.tracked}
     for (name,) in raw.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '%\\_\\_history' ESCAPE '\\'"
     ).fetchall():
         if name not in known and span(raw, name.removesuffix("__history"), row.seq) is not None:
-            raise _refusal(
+            raise refusal(
                 "not-undoable",
                 row.id,
                 f"it changed {name.removesuffix('__history')}, which belongs to a plugin that is not installed here",
             )
-
-
-def _check(raw: sqlite3.Connection, table: Table, row: _Row, where: tuple[int, int]) -> None:
-    """Refuse when some row no longer is what the step left: a later step still in effect touched it."""
-    history, live = quoted(history_name(table)), quoted(table.name)
-    if not raw.execute(f"SELECT 1 FROM {history} WHERE seq > ? LIMIT 1", (where[1],)).fetchone():
-        return
-    keys = key_columns(table)
-    plain = [c.name for c in table.columns if c.name not in rules_of(table).monotonic and c.name not in keys]
-    equal = " AND ".join(f"t.{quoted(c)} IS {image_before(table, c, 'n')}" for c in plain) or "1"
-    key_list = ", ".join(quoted(key) for key in keys)
-    next_seq = f"(SELECT min(h.seq) FROM {history} h WHERE {same_key(table, 'h', 's')} AND h.seq > s.last)"
-    found = raw.execute(
-        f"WITH s AS (SELECT {key_list}, max(seq) AS last FROM {history} "
-        f"WHERE seq BETWEEN ? AND ? GROUP BY {key_list}) "
-        f"SELECT n.seq, {keys_of(table, 's')} FROM s JOIN {history} n ON n.seq = {next_seq} "
-        f"LEFT JOIN {live} t ON {same_key(table, 't', 's')} "
-        f"WHERE NOT (CASE WHEN n.op = 'I' THEN t.{quoted(keys[0])} IS NULL "
-        f"ELSE t.{quoted(keys[0])} IS NOT NULL AND {equal} END) LIMIT 1",
-        where,
-    ).fetchone()
-    if found is None:
-        return
-    first_seq, *key = found
-    matches = " AND ".join(f"h.{quoted(k)} = ?" for k in keys)
-    later = raw.execute(
-        f"SELECT a.id, a.action_name FROM {history} h JOIN audit a ON a.seq = h.audit_seq "
-        f"WHERE {matches} AND h.seq >= ? AND a.undone = 0 "
-        f"ORDER BY a.inverse_of IS NOT NULL, h.seq DESC LIMIT 1",
-        (*key, first_seq),
-    ).fetchone()
-    raise _changed(row, table, later)
-
-
-def _changed(row: _Row, table: Table, later: tuple[str, str] | None) -> Conflict:
-    label = rules_of(table).label or table.name
-    if later is None:
-        return _refusal("changed", row.id, f"a later step changed the same {label}", later_audit_id=None)
-    return _refusal(
-        "changed",
-        row.id,
-        f"a later step still in effect ({later[1]}, {later[0]}) touched the same {label}; take that one back first",
-        later_audit_id=later[0],
-    )
-
-
-def _check_references(
-    raw: sqlite3.Connection, schema: Schema, table: Table, row: _Row, where: tuple[int, int]
-) -> None:
-    """Refuse when a row that a later step made would be left pointing at nothing."""
-    history = quoted(history_name(table))
-    keys = key_columns(table)
-    if len(keys) != 1:
-        return
-    touched = f"SELECT DISTINCT h.{quoted(keys[0])} FROM {history} h WHERE h.seq BETWEEN ? AND ?"
-    for child, column, target in schema.children_of(table):
-        if target != keys[0] or rules_of(child).kind != "tracked":
-            continue
-        child_keys = ", ".join(f"c.{quoted(k)}" for k in key_columns(child))
-        orphan = raw.execute(
-            f"SELECT {child_keys} FROM ({touched}) k JOIN {quoted(child.name)} c "
-            f"ON c.{quoted(column)} = k.{quoted(keys[0])} "
-            f"WHERE NOT EXISTS (SELECT 1 FROM {quoted(table.name)} t WHERE t.{quoted(target)} = c.{quoted(column)}) "
-            "LIMIT 1",
-            where,
-        ).fetchone()
-        if orphan is not None:
-            matches = " AND ".join(f"h.{quoted(k)} = ?" for k in key_columns(child))
-            later = raw.execute(
-                f"SELECT a.id, a.action_name FROM {quoted(history_name(child))} h "
-                f"JOIN audit a ON a.seq = h.audit_seq WHERE {matches} AND a.seq > ? AND a.undone = 0 "
-                "ORDER BY h.seq DESC LIMIT 1",
-                (*orphan, row.seq),
-            ).fetchone()
-            raise _changed(row, child, later)

@@ -97,7 +97,8 @@ def changed_since(
             join = f" LEFT JOIN {quoted(table.name)} t ON {keys}"
             asked.append(f"{_owner(tables, table, 't')} IN {moved}")
         if table.name == "document":
-            asked.append(f"h.parent_id IN {moved}")
+            # An image of a change holds the columns that moved: one that stayed is the row's own.
+            asked.append(f"h.parent_id IN {moved} OR t.parent_id IN {moved}")
         if raw.execute(
             f"SELECT 1 FROM {source} h{join} WHERE h.rowid > ?2 AND ({' OR '.join(asked)}) LIMIT 1",
             (listed, mark),
