@@ -265,12 +265,13 @@ def test_a_picture_stored_turned_is_given_upright(
 
 @pytest.mark.parametrize(
     ("mode", "form"),
-    [("1", "PNG"), ("P", "PNG"), ("LA", "PNG"), ("RGBA", "PNG"), ("I;16", "PNG"), ("CMYK", "JPEG"), ("F", "TIFF")],
+    [("1", "PNG"), ("P", "PNG"), ("LA", "PNG"), ("RGBA", "PNG"), ("I;16", "PNG"), ("I;16B", "TIFF"),
+     ("CMYK", "JPEG"), ("F", "TIFF")],
 )  # fmt: skip
 def test_any_kind_of_picture_is_given(
     engine: Engine, library: Library, client: TestClient, mode: str, form: str
 ) -> None:
-    image = drawn(mode="L").convert("I").point(lambda value: value * 257 + 0) if mode == "I;16" else drawn()
+    image = drawn(mode="L").convert("I").point(lambda value: value * 257 + 0) if "16" in mode else drawn()
     image = image.convert(mode)
     if mode == "RGBA":
         image.putalpha(0)

@@ -11,7 +11,7 @@ from images_ground import EDITOR, NOWHERE, add_page, rows, stored
 
 from armarium.api import Engine, Forbidden, Invalid, Library, NotFound
 from armarium_images.actions import treatments
-from armarium_images.treating import treat
+from armarium_images.treating import treat, treated
 
 Run = Any
 
@@ -90,6 +90,29 @@ def test_the_smallest_pictures_are_taken(size: tuple[int, int], how: Any) -> Non
         for shade in (0, 255):
             colour = shade if mode == "L" else (shade,) * 3
             assert treat(Image.new(mode, size, colour), how).size == size
+
+
+@pytest.mark.parametrize(
+    ("size", "how", "mime_type"),
+    [
+        ((70_000, 4), "enhanced", "image/png"),
+        ((4, 65_501), "background-removed", "image/png"),
+        ((70_000, 4), "binarised", "image/png"),
+        ((400, 300), "enhanced", "image/jpeg"),
+    ],
+)
+def test_a_scroll_longer_than_a_jpeg_can_be_is_kept_without_loss(
+    library: Library, size: tuple[int, int], how: Any, mime_type: str
+) -> None:
+    import io
+
+    from PIL import Image
+
+    file = io.BytesIO()
+    Image.new("L", size, 200).save(file, "PNG")
+    checksum = library.objects.put_bytes(file.getvalue())
+    made = treated(library, checksum, "scroll", how, 2.0, max_pixels=10**9)
+    assert (made.width, made.height, made.mime_type) == (*size, mime_type)
 
 
 def renditions(library: Library, page: str) -> list[tuple[Any, ...]]:

@@ -96,7 +96,7 @@ def open_image(
             elif shrink_to is not None and info.format == "JPEG":
                 image.draft(None, shrink_to)
             if box is not None:
-                return part_of(image, file, box, shrink_to)
+                return _in_native_order(part_of(image, file, box, shrink_to))
             image.load()
         except Invalid:
             raise
@@ -108,7 +108,12 @@ def open_image(
                 code="image_damaged",
             ) from None
         # A frame of a longer file would read on from it later, and the file is closed here.
-        return image.copy() if info.frames > 1 or info.format == "WEBP" else image
+        return _in_native_order(image.copy() if info.frames > 1 or info.format == "WEBP" else image)
+
+
+def _in_native_order(image: Image.Image) -> Image.Image:
+    """Sixteen bits in the order of bytes that Pillow counts with: of others it tells no lightest pixel."""
+    return image.convert("I").convert("I;16") if image.mode in ("I;16B", "I;16L", "I;16N") else image
 
 
 def _identify(file: BinaryIO, name: str, limit: int) -> tuple[ImageInfo, ImageFile.ImageFile]:

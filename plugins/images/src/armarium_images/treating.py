@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     Pixels = Any
 
 JPEG_QUALITY = 92
+LONGEST_JPEG = 65_500
+"""Pixels on a side that the JPEG encoder takes; a longer scroll is kept without loss."""
+
 _LIGHT_SIDE = 1000
 """The longest side, in pixels, at which the light that fell on the paper is estimated: it changes slowly."""
 _WHITEST = 235
@@ -143,7 +146,7 @@ def _ink(pixels: Pixels) -> Pixels:
 
 def _store(library: Library, image: Image.Image, profile: bytes | None) -> Piece:
     file = io.BytesIO()
-    if image.mode == "1":
+    if image.mode == "1" or max(image.size) > LONGEST_JPEG:
         image.save(file, "PNG")
         mime_type = "image/png"
     else:

@@ -1,0 +1,24 @@
+"""Pictures as they are opened, by the guard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from armarium.guard import open_image
+
+
+@pytest.mark.parametrize("box", [None, (1, 0, 3, 1)])
+def test_sixteen_bits_come_in_the_order_of_bytes_that_pillow_counts_with(
+    tmp_path: Path, box: tuple[int, int, int, int] | None
+) -> None:
+    """A TIFF of a big-endian program opens in a mode of which no lightest pixel can be told."""
+    deep = Image.frombytes("I;16B", (4, 1), b"\x00\x10\x10\x00\xff\xff\x80\x00")
+    path = tmp_path / "deep.tif"
+    deep.save(path, "TIFF")
+    assert path.read_bytes()[:2] == b"MM"
+    found = open_image(path, box=box)
+    assert found.mode == "I;16"
+    assert found.getextrema() == ((16, 65535) if box is None else (4096, 65535))
