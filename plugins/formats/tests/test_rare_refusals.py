@@ -17,6 +17,7 @@ from armarium_formats.batches import staging
 from armarium_formats.iiif import jobs
 from armarium_formats.iiif.references import Reference
 from armarium_formats.jobs import layouts
+from armarium_formats.jobs.pace import Pace
 
 
 def test_a_file_that_another_read_in_meanwhile_is_refused(
@@ -64,7 +65,7 @@ def test_a_layout_file_that_lies_twice_in_a_folder_comes_in_once(
     engine.jobs.run_until_idle(library)
     (parent,) = rows(library, "SELECT id FROM document WHERE name = 'Sources'")
     args = layouts.LayoutJobArgs(paths=[], folder=str(tmp_path / "box"), parent_id=parent[0], set_id="0")
-    monkeypatch.setattr(layouts, "BATCH_FILES", 1)  # the second is looked at when the first is written
+    monkeypatch.setattr(layouts, "Pace", lambda: Pace(1))  # the second is looked at when the first is written
     found = layouts.run_layouts(KilledContext(engine, library, args, 10_000))  # type: ignore[arg-type]
     assert found["passes"] == 1
     assert "already the pass" in found["refused"][0]["why"]

@@ -19,6 +19,7 @@ from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
 from armarium.testing.kills import Killed, KilledContext
 from armarium_formats.jobs import layouts, reading_ahead
+from armarium_formats.jobs.pace import MOST, SECONDS, Pace
 from armarium_formats.jobs.reading_ahead import Ahead, ReadingAhead
 from armarium_formats.pagexml.driver import PageXml
 
@@ -146,7 +147,7 @@ def test_a_kill_while_files_are_read_ahead_loses_and_doubles_nothing(
     calls: int,
 ) -> None:
     laid(tmp_path / "box", FILES)
-    monkeypatch.setattr(layouts, "BATCH_FILES", 4)
+    monkeypatch.setattr(layouts, "Pace", lambda: Pace(4))
     with monkeypatch.context() as patch:
         patch.setattr(type(engine.kinds), "of_stage", lambda self, stage: [])
         bring_in(engine, library, folder=str(tmp_path / "box"))
@@ -256,3 +257,16 @@ def test_the_bytes_of_a_file_that_is_named_like_a_picture_are_kept_ahead_and_tho
     ahead = [name for name in kept if name.startswith("keep-ahead")]
     assert len(ahead) == GOOD - 2
     assert len(kept) == found["passes"], "each once, and none that stays without a picture"
+
+
+def test_steps_grow_while_they_are_quick_and_shrink_where_they_are_not() -> None:
+    pace = Pace(32)
+    pace.took(32, 0.0)
+    assert pace.files == 64, "twice as many at most"
+    for _ in range(3):
+        pace.took(pace.files, SECONDS / 100)
+    assert pace.files == MOST
+    pace.took(MOST, SECONDS * 2)
+    assert pace.files == MOST // 2
+    pace.took(1, 60.0)
+    assert pace.files == 1, "a page that takes long by itself is a step"

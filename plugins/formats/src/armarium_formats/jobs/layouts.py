@@ -22,6 +22,7 @@ from armarium_formats.batches.names import Folder, is_companion
 from armarium_formats.batches.pairing import Alone, Pair, PictureFile, Pictures, pair_by_size
 from armarium_formats.batches.staging import as_layout, page_place, paired_by_size, read_layout, said
 from armarium_formats.errors import AlreadyAPass
+from armarium_formats.jobs.pace import Pace
 from armarium_formats.jobs.reading_ahead import Ahead, Asked
 from armarium_formats.mets.reader import Mets
 from armarium_formats.opening import MAX_COMPANION_BYTES, MAX_FILE_BYTES, Opened, collector_waits
@@ -31,7 +32,6 @@ from armarium_formats.schemas.exchange import ImportFile, ImportSeveral
 MAX_LISTED = 1000
 """Files that are named in the job's result; all of them are in its log."""
 
-BATCH_FILES = 32
 BATCH_BYTES = 4 * 1024 * 1024
 BATCH_SECONDS = 3.0
 """What one step takes at most, which bounds what a kill makes the job do again."""
@@ -86,6 +86,7 @@ class Layouts:
         self.batch: list[tuple[str, ImportFile]] = []
         self.bytes = 0
         self.since = time.monotonic()
+        self.pace = Pace()
         self.ahead: Ahead | None = None
         self.likely: str | None = None
         """The driver of the file before."""
@@ -283,6 +284,7 @@ class Layouts:
                 checkpoint=asdict(self.kept),
                 set_id=self.args.set_id,
             )
+            self.pace.took(len(batch), time.monotonic() - self.since)
             return
         except ServiceError as refusal:
             if refusal.status >= 500:
@@ -298,23 +300,19 @@ class Layouts:
         self.ctx.save(asdict(self.kept))
 
     def _commit_when_full(self) -> None:
-        full = len(self.batch) >= BATCH_FILES or self.bytes >= BATCH_BYTES
+        full = len(self.batch) >= self.pace.files or self.bytes >= BATCH_BYTES
         if full or (self.batch and time.monotonic() - self.since > BATCH_SECONDS):
             self._commit()
 
     def _document(self, pair: Pair) -> str | None:
         if pair.part is None:
             return pair.picture.key
-        with self.ctx.library.db.read() as conn:
-            row = (
-                raw_of(conn)
-                .execute(
-                    "SELECT id FROM document WHERE parent_id = ? AND doc_type = 'page' AND deleted_at IS NULL"
-                    " ORDER BY sequence LIMIT 1 OFFSET ?",
-                    (pair.picture.key, pair.part),
-                )
-                .fetchone()
-            )
+        with self.ctx.library.db.read_raw() as raw:
+            row = raw.execute(
+                "SELECT id FROM document WHERE parent_id = ? AND doc_type = 'page' AND deleted_at IS NULL"
+                " ORDER BY sequence LIMIT 1 OFFSET ?",
+                (pair.picture.key, pair.part),
+            ).fetchone()
         return str(row[0]) if row else None
 
     def _by_size(self) -> None:
