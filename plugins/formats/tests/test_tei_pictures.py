@@ -67,3 +67,13 @@ def test_a_zone_inside_a_line_is_of_its_text() -> None:
     (one,) = DRIVER.read(data, ReadContext("a.xml"))
     assert texts(one) == ["one inserted two", "alone"]
     assert len(one.of_kind("region")) == 1
+
+
+def test_a_surface_may_name_its_picture_by_facs() -> None:
+    facsimile = (
+        '<facsimile><surface xml:id="s1" facs="img/1.jpg"><zone xml:id="z" points="1,1 9,1 9,9"/></surface>'
+        '<surface xml:id="s2" facs="#s1"/></facsimile>'
+    )
+    one, other = pages('<pb corresp="#s1"/><p><lb corresp="#z"/>one</p><pb facs="#s2"/><p>two</p>', facsimile)
+    assert (one.image, other.image) == ("img/1.jpg", "")
+    assert [texts(page) for page in (one, other)] == [["one"], ["two"]]
