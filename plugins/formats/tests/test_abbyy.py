@@ -8,6 +8,7 @@ from armarium.errors import Invalid
 from armarium_formats.abbyy.driver import Abbyy
 from armarium_formats.abbyy.languages import language_of
 from armarium_formats.api import PageModel, ReadContext, Sample, exercise_format
+from armarium_formats.kinds import in_page_words
 
 TEN = "http://www.abbyy.com/FineReader_xml/FineReader10-schema-v1.xml"
 SIX = "http://www.abbyy.com/FineReader_xml/FineReader6-schema-v1.xml"
@@ -285,3 +286,22 @@ def test_languages_become_tags() -> None:
         ("Klingon", None),
     ):
         assert language_of(name) == tag
+
+
+def test_words_begin_where_finereader_11_says_so() -> None:
+    chars = "".join(
+        f'<charParams l="{10 * at}" t="1" r="{10 * at + 9}" b="9" wordFirst="{int(char in "aB")}">{char}</charParams>'
+        for at, char in enumerate("abBc")
+    )
+    (page,) = read(document(block(f"<text><par>{line(formatting(chars))}</par></text>")))
+    assert [one.text for one in page.of_kind("word")] == ["ab", "Bc"]
+
+
+def test_pictures_and_marks_are_no_text_in_page() -> None:
+    kinds = ("RasterPicture", "VectorPicture", "CheckmarkGroup")
+    (page,) = read(document("".join(block("", kind) for kind in kinds)))
+    assert [in_page_words(one.kind_raw) for one in page.segments] == [
+        "ImageRegion:RasterPicture",
+        "LineDrawingRegion:VectorPicture",
+        "GraphicRegion:CheckmarkGroup",
+    ]

@@ -398,6 +398,15 @@ def test_text_in_an_iframe_is_read_from_there() -> None:
     assert "inside another element" in found[0].notes[0]
 
 
+def test_the_order_that_elements_state_is_their_order() -> None:
+    line = "<span class='ocr_line' title='bbox 0 {0} 60 {0}9; order {1}'>{1}</span>"
+    found = page(line.format(1, 2) + line.format(3, 1))
+    assert [one.text for one in found.lines()] == ["1", "2"]
+    assert [one.text for one in found.walk()] == ["2", "1"]
+    strange = page(line.format(1, "x"))
+    assert strange.kept["property ocr_line/order"] == 1
+
+
 def test_hocr_in_a_template_is_read_from_there() -> None:
     found = read(
         f"<html><body><template></template><template>{TESSERACT.partition('?>')[2]}</template></body></html>"

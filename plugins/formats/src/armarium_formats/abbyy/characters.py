@@ -85,7 +85,7 @@ class Characters:
             self.open = False
             return
         if (
-            element.get("wordStart") in _TRUE
+            (element.get("wordStart") in _TRUE or element.get("wordFirst") in _TRUE)  # 6 to 10; 11
             and self.open
             and any(one.isalnum() for one in self.words[-1].text)
         ):

@@ -23,6 +23,7 @@ from armarium_formats.hocr.titles import (
 )
 from armarium_formats.markup.fragments import local_name
 from armarium_formats.markup.noting import Notes
+from armarium_formats.numbers import whole
 from armarium_formats.page_model import PageModel, PageSegment, PageText, SegmentKind
 from armarium_formats.shapes import corners
 
@@ -290,6 +291,9 @@ class _Reading:
             found.points = points
         elif box is not None:
             found.points = corners(box)
+        if (place := whole(stated.get("order"))) is not None:
+            found.position = place
+            del stated["order"]
         if baseline := stated.get("baseline"):
             turned = numbers(stated.get("textangle", "0")) not in ([0], [360])
             drawn = None if turned else baseline_of(baseline, box)
