@@ -144,6 +144,25 @@ def test_a_page_of_forty_metres_counts_in_pixels() -> None:
     assert page.notes[1] == "No page is 1000 x 1000 inch large; its measures are taken for pixels."
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "Lang:ja\nEngine:Abbyy8\nwidth:3303\nheight:5367\nxdpi:400\nydpi:400\n",
+        "dpi 400",
+        "x-resolution: 400",
+        "400 dpi",
+    ],
+)
+def test_the_resolution_that_a_step_states_is_taken(settings: str) -> None:
+    step = (
+        f'<OCRProcessing ID="O"><ocrProcessingStep><processingStepSettings>{settings}</processingStepSettings>'
+        "</ocrProcessingStep></OCRProcessing></Description>"
+    )
+    page = read(alto(block(line(word("a", "s1"))), unit="inch1200").replace("</Description>", step))
+    assert (page.width, page.height) == (333, 333)
+    assert "400 pixels an inch were taken, as it states itself" in page.notes[0]
+
+
 def test_transkribus_states_mm10_and_counts_in_pixels() -> None:
     step = (
         '<OCRProcessing ID="I"><ocrProcessingStep><processingSoftware><softwareCreator>READ COOP</softwareCreator>'

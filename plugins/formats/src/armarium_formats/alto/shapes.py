@@ -35,7 +35,7 @@ _SIDEWAYS = frozenset({"HPOS", "WIDTH", "HLENGTH", "RADIUS"})
 _BOX = ("HPOS", "VPOS", "WIDTH", "HEIGHT")
 _CORNERS = 36
 _RESOLUTION = re.compile(
-    r"(?:\bdpi|\b[xy]?[-_ ]?resolution)\W{0,3}(\d{2,4})\b|\b(\d{2,4})\s*(?:dpi|ppi)\b", re.IGNORECASE
+    r"(?:\b[xy]?dpi|\b[xy]?[-_ ]?resolution)\W{0,3}(\d{2,4})\b|\b(\d{2,4})\s*(?:dpi|ppi)\b", re.IGNORECASE
 )
 
 Box = tuple[float, float, float, float]
