@@ -89,6 +89,18 @@ def test_a_bad_label_is_refused_naming_its_line(text: str, words: str) -> None:
         labels(text)
 
 
+def test_key_points_behind_a_box_are_no_corners() -> None:
+    text = "0 0.5 0.5 0.2 0.1 0.45 0.5 2 0.55 0.5 1\n"
+    page = labels(text, {"data.yaml": b"names: [page]\nkpt_shape: [2, 3]\n"})
+    assert page.segments[0].points == [(400, 900), (600, 900), (600, 1100), (400, 1100)]
+    assert page.segments[0].confidence is None
+    assert any("key points" in note for note in page.notes)
+    assert (
+        len(labels(text.replace(" 2 ", " 1 "), {"data.yaml": b"# kpt_shape: [2, 3]\n"}).segments[0].points)
+        == 5
+    )
+
+
 def test_numbers_parted_by_commas_and_classes_with_decimals_are_read() -> None:
     page = labels("0,0.5,0.5,0.2,0.1\n1, 0.5, 0.5, 0.2, 0.1\n")
     assert [one.kind_raw for one in page.segments] == ["class 0", "class 1"]

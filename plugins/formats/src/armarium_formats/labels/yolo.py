@@ -21,6 +21,9 @@ MAX_NUMBERS: Final = 2_000_000
 _NUMBER = re.compile(
     r"[-+]?+(?:\d++\.?+\d*+|\.\d++)(?:e[-+]?+\d++)?|[-+]?(?:nan|inf(?:inity)?)", re.IGNORECASE
 )
+_KEYPOINTS = re.compile(rb"^kpt_shape[ \t]*:", re.MULTILINE)
+"""In a data.yaml: the labels have key points behind their boxes, which look like the corners of a polygon."""
+
 _HEAD = 65_536
 _ROOM = 0.5
 """How far beyond the image a fraction may lie before it is none; the page's own check names what is outside."""
@@ -108,6 +111,7 @@ class _Reading:
         self.name = context.filename
         self.size = size
         self.names = class_names(context.companions)
+        self.has_keypoints = any(_KEYPOINTS.search(data) for data in context.companions.values())
         self.unnamed: set[int] = set()
         self.strange: set[str] = set()
 
@@ -118,6 +122,8 @@ class _Reading:
             parts = _parts(row)
             if not parts:
                 continue
+            if self.has_keypoints:
+                del parts[5:]
             numbers += len(parts)
             if len(page.segments) >= MAX_SHAPES or numbers > MAX_NUMBERS:
                 raise Invalid(
@@ -131,6 +137,10 @@ class _Reading:
             )
         page.unknown_classes = [str(number) for number in sorted(self.unnamed)] + sorted(self.strange)
         page.notes.append("Labels state no reading order; they stand as in the file.")
+        if self.has_keypoints:
+            page.notes.append(
+                "The labels have key points (kpt_shape in their data.yaml); only their boxes were read."
+            )
         if any("," in row for row in rows):
             page.notes.append("The numbers of the labels are parted by commas, not by blanks.")
         if self.unnamed and not self.names:
