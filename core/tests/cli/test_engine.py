@@ -71,7 +71,8 @@ def test_a_project_is_named_by_its_place_by_a_path_or_by_a_name(
 ) -> None:
     desk.done("create", "One", "--name", "The first of two")
     desk.done("create", "Two")
-    assert desk.refused("ls").startswith("Which project?")
+    assert desk.refused("ls").startswith("Which project? Name one with --library (a path or a name): ")
+    assert desk.refused("ls").endswith(" Or make one: armarium create NAME.")
     for named in ("One", "One.library", str(desk.home / "One.library"), "The first of two"):
         desk.done("--library", named, "ls")
         desk.done("ls", "-l", named)
@@ -143,6 +144,11 @@ def test_snapshot_and_release(desk: Machine) -> None:
     assert Path(copied.removeprefix("Copied to ").removesuffix(".")).is_dir()
     assert desk.done("release").out == f"released: {desk.home / 'Letters.library'}\n"
     assert desk.done("release").out.startswith("not open: ")
+
+
+def test_before_the_first_project_it_says_how_to_make_one(machine: Machine) -> None:
+    assert machine.done("projects").out == "There is no project yet; make one: armarium create NAME.\n"
+    assert machine.refused("ls") == "There is no project yet; make one: armarium create NAME."
 
 
 def test_settings_are_shown_and_changed(desk: Machine) -> None:

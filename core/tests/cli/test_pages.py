@@ -91,8 +91,10 @@ def test_when_no_page_can_be_done_the_job_is_refused_with_its_id(desk: Machine, 
 def test_an_unknown_reader_language_or_page_is_refused(read_pages: Machine) -> None:
     assert "no reader called nobody" in read_pages.refused("lines", "--reader", "nobody")
     assert "'he'" in read_pages.refused("read", "--reader", "pretend", "--language", "he")
-    assert "no document nosuch" in read_pages.refused("read", "nosuch")
-    assert read_pages.refused("lines", "a b/c").startswith("'a b/c' is no id")
+    for command in ("read", "lines", "text", "export", "passes", "segments"):
+        assert read_pages.refused(command, "a b/c").startswith(
+            "No document here has the id or the name 'a b/c'"
+        )
 
 
 def test_a_project_without_pages_says_how_to_bring_some_in(desk: Machine) -> None:
@@ -106,6 +108,11 @@ def test_text_of_all_pages_of_one_and_with_the_ids_that_correct_takes(read_pages
     assert read_pages.done("text").out.count("linea 1") == 2
     page = read_pages.done("text", "--json").json["items"][0]["document_id"]
     assert read_pages.done("text", page).out == "linea 1\nlinea 2\n"
+    name = read_pages.done("show", page, "--json").json["document"]["name"]
+    for command in ("text", "passes", "segments"):
+        assert read_pages.done(command, name).out == read_pages.done(command, page).out
+    assert read_pages.done("order", "list", name).out == read_pages.done("order", "list", page).out
+    assert read_pages.done("export", name, "--out", "one").out.startswith("Wrote 1 file ")
     assert read_pages.done("text", page, "--ids").out.startswith(f"{first_line(read_pages)}  linea 1\n")
 
 

@@ -152,7 +152,8 @@ def test_the_trash_and_back(wills: Machine) -> None:
     assert "Sources" in listed
     assert wills.done("trash", "--json").json["total"] == 2
     assert "in the Trash since" in wills.done("show", known["1.png"]).out
-    assert "1.png" in wills.done("restore", known["1.png"]).out
+    assert "1.png" in wills.done("restore", "1.png").out
+    assert wills.refused("restore", "1.png").startswith("Nothing in the Trash has the id or the name '1.png'")
     assert wills.done("restore", known["2.png"], "--json").json["count"] == 1
     assert wills.refused("restore", known["1.png"]).endswith(".")
     wills.done("trash", known["3.png"])

@@ -208,6 +208,23 @@ def test_only_an_owner_locks(do: Run, folder: Make) -> None:
     assert refused.value.code == "owner_only"
 
 
+@pytest.mark.parametrize(
+    "date",
+    ["1750", "1750-03", "1750-03-21", "1750?", "17XX", "175X", "1750-XX", "1750-03~", "1750/1752-03", "-0044-03-15",
+     "1750/..", "../1750", "1750/"],
+)  # fmt: skip
+def test_a_date_is_one_of_iso_8601(do: Run, folder: Make, date: str) -> None:
+    assert do("document.update", {"document_id": folder("Box"), "date_iso": date})["date_iso"] == date
+
+
+@pytest.mark.parametrize(
+    "date", ["yesterday", "", "21 March 1750", "1750-3", "1750-13", "1750-03-32", "50", "1750 "]
+)
+def test_words_are_no_date(do: Run, folder: Make, date: str) -> None:
+    with pytest.raises(Invalid, match="a date is written as 1750, 1750-03"):
+        do("document.update", {"document_id": folder("Box"), "date_iso": date})
+
+
 def test_update_is_taken_back_to_the_letter(
     engine: Engine, library: Library, act: Callable[..., Outcome], folder: Make
 ) -> None:

@@ -13,14 +13,14 @@ from typer.core import TyperGroup
 
 from armarium.cli.options import AsJson, Library, asked, begin, everywhere, note
 from armarium.cli.refusals import Refused, shown
-from armarium.cli.session import Session, connect, id_of, settings_of_this_user
+from armarium.cli.session import Session, connect, settings_of_this_user
 from armarium.ids import is_id
 
 COMMANDS = "armarium.commands"
 """Entry points of plugins that bring commands: each a function that builds a `typer.Typer`, by the plugin's name."""
 
 _NAMED = 5
-"""How many documents of one name a refusal names by their ids."""
+"""How many documents of one name, or projects, a refusal names."""
 
 
 class Program(TyperGroup):
@@ -120,11 +120,17 @@ def project_session() -> Iterator[Session]:
     with connect(settings_of_this_user(), None) as session:
         session.library = _project(session)
         if session.library is None:
-            raise Refused(
-                "Which project? Name one with --library (a path or a name), or make one: "
-                "armarium create NAME.library."
-            )
+            raise Refused(_which(session))
         yield session
+
+
+def _which(session: Session) -> str:
+    """What to say to who named no project where it cannot be guessed."""
+    known = [one["name"] or Path(one["path"]).stem for one in session.get("/api/registry")["libraries"]]
+    if not known:
+        return "There is no project yet; make one: armarium create NAME."
+    some = ", ".join(known[:_NAMED]) + (" …" if len(known) > _NAMED else "")
+    return f"Which project? Name one with --library (a path or a name): {some}. Or make one: armarium create NAME."
 
 
 @contextmanager
@@ -255,12 +261,12 @@ def is_page(node: dict[str, Any]) -> bool:
 
 
 def pages_of(session: Session, ids: list[str]) -> list[dict[str, Any]]:
-    """The pages among and under *ids* (none: of the whole project), in order, each once."""
+    """The pages among and under the documents of these *ids* or names (none: of the whole project), in order, each once."""
     found: dict[str, dict[str, Any]] = {}
     if not ids:
         return [node for node in documents_under(session, None) if is_page(node)]
-    for identity in ids:
-        node = session.get(f"/api/documents/{id_of(identity)}")
+    for identity in [document_id(session, one) for one in ids]:
+        node = session.get(f"/api/documents/{identity}")
         for one in (node, *documents_under(session, identity)):
             if is_page(one):
                 found.setdefault(one["id"], one)

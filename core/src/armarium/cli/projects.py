@@ -50,7 +50,12 @@ def projects() -> None:
         (e["name"] or Path(e["path"]).stem, e["path"], "open" if e["is_open"] else "", e["last_accessed"])
         for e in known["libraries"]
     ]
-    answer(known, lambda: table("Projects", ("name", "path", "", "last used"), rows))
+    answer(
+        known,
+        (lambda: table("Projects", ("name", "path", "", "last used"), rows))
+        if rows
+        else "There is no project yet; make one: armarium create NAME.",
+    )
 
 
 def settings(
@@ -62,7 +67,7 @@ def settings(
         str | None,
         typer.Option(help="How often what changed is kept in a snapshot: 30m, 12h, 1d; off for never."),
     ] = None,
-    keep: Annotated[int | None, typer.Option(help="How many snapshots are kept.")] = None,
+    keep: Annotated[int | None, typer.Option(min=1, max=1000, help="How many snapshots are kept.")] = None,
     copy_to: Annotated[
         str | None,
         typer.Option(help="A folder, best on another disk, that each snapshot is copied to; off for none."),

@@ -12,14 +12,15 @@ from typing import Annotated, Any
 import typer
 
 from armarium.cli.output import progress
+from armarium.cli.program import document_id
 from armarium.cli.refusals import STOPPED, Refused
-from armarium.cli.session import Session, id_of
+from armarium.cli.session import Session
 
 PACKAGE = ".library"
 """What a project's folder ends in."""
 
 Scope = Annotated[
-    list[str] | None, typer.Argument(help="Ids of pages, files or folders; none: the whole project.")
+    list[str] | None, typer.Argument(help="Ids or names of pages, files or folders; none: the whole project.")
 ]
 
 
@@ -49,9 +50,9 @@ def finished(session: Session, job_id: str, title: str) -> dict[str, Any]:
 
 
 def scope_of(session: Session, ids: list[str] | None) -> list[str]:
-    """*ids*, or the project's top nodes when none are named."""
+    """The documents of these *ids* or names, or the project's top nodes when none are named."""
     if ids:
-        return [id_of(identity) for identity in ids]
+        return [document_id(session, one) for one in ids]
     found = [node["id"] for node in session.get("/api/documents", limit=1000)["items"]]
     if not found:
         raise Refused("The project has no pages yet; bring some in with armarium import FOLDER.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Annotated, Any
 
@@ -9,14 +10,16 @@ import typer
 
 from armarium.commandline import (
     Refused,
+    Session,
     answer,
     document_id,
-    id_of,
     plural,
     project_session,
     table,
     wants_json,
 )
+
+_ID = re.compile(r"[0-9a-f]{32}")
 
 
 def register(program: typer.Typer) -> None:
@@ -40,13 +43,7 @@ def trash(
             words = f"{plural(gone['item_count'], 'document')} went to the Trash."
             answer(gone, f"{words} Take it back with: armarium undo {gone['audit_id']}")
             return
-        found = session.get("/api/documents/trash", limit=1000)
-        while found["count"] < found["total"]:
-            more = session.get("/api/documents/trash", limit=1000, offset=found["count"])
-            found["items"] += more["items"]
-            found["count"] += more["count"]
-            if not more["count"]:
-                break
+        found = _listed(session)
     rows = [
         (one["document_id"], one["name"], one["item_count"], one["from_where"], one["why"])
         for one in found["items"]
@@ -58,12 +55,14 @@ def trash(
 
 
 def restore(
-    documents: Annotated[list[str], typer.Argument(help="Ids of documents (armarium trash shows them).")],
+    documents: Annotated[
+        list[str], typer.Argument(help="Ids or names of documents (armarium trash shows them).")
+    ],
 ) -> None:
     """Bring documents back from the Trash to where they were."""
-    ids = [id_of(one) for one in documents]
     done: list[dict[str, Any]] = []
     with project_session() as session:
+        ids = _in_the_trash(session, documents)
         try:
             for identity in ids:
                 done.append(session.post(f"/api/documents/{identity}/restore"))
@@ -78,6 +77,41 @@ def restore(
             typer.echo(f"{one['message']} Take it back with: armarium undo {one['audit_id']}")
 
     answer({"items": done, "count": len(done)}, words)
+
+
+def _in_the_trash(session: Session, named: list[str]) -> list[str]:
+    """The ids of these documents; what is no id is a name that just one thing in the Trash must have, else Refused."""
+    entries: list[dict[str, Any]] | None = None
+    found: list[str] = []
+    for text in named:
+        if _ID.fullmatch(text):
+            found.append(text)
+            continue
+        entries = _listed(session)["items"] if entries is None else entries
+        called = [one["document_id"] for one in entries if one["name"] == text]
+        if not called:
+            raise Refused(
+                f"Nothing in the Trash has the id or the name {text!r}; armarium trash shows what is there."
+            )
+        if len(called) > 1:
+            raise Refused(
+                f"{len(called)} documents in the Trash are called {text!r}: {', '.join(called[:5])}. "
+                "Name the one you mean by its id."
+            )
+        found += called
+    return found
+
+
+def _listed(session: Session) -> dict[str, Any]:
+    """Everything in the Trash."""
+    found: dict[str, Any] = session.get("/api/documents/trash", limit=1000)
+    while found["count"] < found["total"]:
+        more = session.get("/api/documents/trash", limit=1000, offset=found["count"])
+        found["items"] += more["items"]
+        found["count"] += more["count"]
+        if not more["count"]:
+            break
+    return found
 
 
 def empty_trash(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Annotated, Any
 
@@ -64,6 +65,20 @@ def check_json(value: Any) -> Any:
     return value
 
 
+_DAY = r"[-+]?(?:[0-9]{4,9}|[0-9]{3}X|[0-9]{2}XX)(?:-(?:0[1-9]|1[0-2]|XX)(?:-(?:0[1-9]|[12][0-9]|3[01]|XX))?)?[?~%]?"
+_DATE = re.compile(rf"{_DAY}(?:/(?:{_DAY}|\.\.)?)?|\.\./{_DAY}")
+
+
+def check_date(value: str) -> str:
+    """*value* when it is a date of ISO 8601 or of its extension for uncertain ones (EDTF); ValueError for any other words."""
+    if _DATE.fullmatch(value) is None:
+        raise ValueError(
+            "a date is written as 1750, 1750-03, 1750-03-21 or 1750/1752, with ? for uncertain and XX for unknown; "
+            "the source's own words go into date_original"
+        )
+    return value
+
+
 def _unique(ids: list[str]) -> list[str]:
     return list(dict.fromkeys(ids))
 
@@ -81,4 +96,5 @@ Language = Annotated[str, Field(max_length=64, pattern=r"^[A-Za-z]{1,8}(-[A-Za-z
 ScriptCode = Annotated[str, Field(pattern=r"^[A-Z][a-z]{3}$")]
 """An ISO 15924 code by form."""
 ShortText = Annotated[str, Field(max_length=2000)]
-IsoDate = Annotated[str, Field(max_length=100)]
+IsoDate = Annotated[str, Field(max_length=100), AfterValidator(check_date)]
+"""A date of ISO 8601, which may stop at the year or month, may be uncertain, and may reach to another."""

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Refused, Session, answer, id_of, project_session, table
+from armarium.commandline import Refused, Session, answer, document_id, id_of, project_session, table
 from armarium_source_model.cli.pages import Page, short
 
 Order = Annotated[str, typer.Argument(help="Id of the order (armarium order list shows them).")]
@@ -31,7 +31,9 @@ def list_(
 ) -> None:
     """List the orders of a page, the one as written first."""
     with project_session() as session:
-        found = session.get(f"{ROOT}/document/{id_of(page)}", include_deleted=withdrawn or None)
+        found = session.get(
+            f"{ROOT}/document/{document_id(session, page)}", include_deleted=withdrawn or None
+        )
 
     def words() -> None:
         rows = [
@@ -97,12 +99,12 @@ def new(
     """Begin a reading order."""
     with project_session() as session:
         if of_pass is None:
-            passes = session.get(f"/api/segments/document/{id_of(page)}")["passes"]
+            passes = session.get(f"/api/segments/document/{document_id(session, page)}")["passes"]
             of_pass = next((one["id"] for one in passes if one["working_basis"]), None)
             if of_pass is None:
                 raise Refused("The page has no pass to order yet; find lines first, or name one with --pass.")
         body = {
-            "document_id": id_of(page),
+            "document_id": document_id(session, page),
             "pass_id": of_pass,
             "name": name,
             "kind": kind,

@@ -13,6 +13,7 @@ from armarium.commandline import (
     Scope,
     Session,
     answer,
+    document_id,
     full_path,
     id_of,
     pages_of,
@@ -23,7 +24,7 @@ from armarium.commandline import (
     write_file,
 )
 
-Page = Annotated[str, typer.Argument(help="Id of the page (armarium ls shows them).")]
+Page = Annotated[str, typer.Argument(help="Id or name of the page (armarium ls shows them).")]
 LONG = 60
 """Characters of a text that a table shows."""
 
@@ -217,7 +218,7 @@ def compare(
             "reference_checked_by": checked_by,
             **({"policies": policy} if policy else {}),
         }
-        found = session.post(f"/api/documents/{id_of(page)}/readings/compare", body)
+        found = session.post(f"/api/documents/{document_id(session, page)}/readings/compare", body)
 
     def words() -> None:
         rows = [
@@ -245,7 +246,7 @@ def _side(identity: str, passes_of_page: set[str]) -> dict[str, str]:
 
 
 def _listed(session: Session, page: str, **query: Any) -> dict[str, Any]:
-    found: dict[str, Any] = session.get(f"/api/segments/document/{id_of(page)}", **query)
+    found: dict[str, Any] = session.get(f"/api/segments/document/{document_id(session, page)}", **query)
     return found
 
 
