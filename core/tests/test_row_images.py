@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Column, Float, Integer, MetaData, Table, Text
+from sqlalchemy import Column, Float, ForeignKey, Integer, MetaData, Table, Text
 
 from armarium import history
 from armarium.db import raw_of
@@ -51,6 +51,27 @@ def older_triggers(table: Table) -> dict[str, str]:
         ad: f"CREATE TRIGGER {ad} AFTER DELETE ON {name} BEGIN INSERT INTO {own} (audit_seq, op, kept, {listed}) "
         f"VALUES ({step}, 'D', {(1 << len(large)) - 1}, {whole}); END",
     }
+
+
+def shelves_with(home: Column[Any], notes: Column[Any]) -> MetaData:
+    """The tables of the family `shelf` with two columns of its books as given."""
+    found = MetaData()
+    for table in shelf.metadata.sorted_tables:
+        if table is not books and rules_of(table).follows is None:
+            table.to_metadata(found).info.update(table.info)
+    Table(
+        "shelf_book",
+        found,
+        Column("id", Text, primary_key=True),
+        home,
+        Column("title", Text, nullable=False),
+        Column("weight", Float),
+        notes,
+        Column("version", Integer, nullable=False),
+        Column("updated_at", Text),
+        info=tracked(label="book", monotonic=("version", "updated_at")),
+    )
+    return found
 
 
 class Past:
@@ -162,22 +183,7 @@ def test_a_column_that_is_renamed_is_renamed_in_the_images(make_engine, past: Pa
     book = engine.run(library, "shelf.add", {"shelf_id": bare, "title": "t"}, LOCAL_OWNER).result["id"]
     noted = engine.run(library, "shelf.change", {"id": book, "notes": "n"}, LOCAL_OWNER)
     engine.libraries.release(past.path)
-    newer = MetaData()
-    for table in shelf.metadata.sorted_tables:
-        if table is not books and rules_of(table).follows is None:
-            table.to_metadata(newer).info.update(table.info)
-    Table(
-        "shelf_book",
-        newer,
-        Column("id", Text, primary_key=True),
-        Column("shelf_id", Text, nullable=False),
-        Column("title", Text, nullable=False),
-        Column("weight", Float),
-        Column("words", Text),
-        Column("version", Integer, nullable=False),
-        Column("updated_at", Text),
-        info=tracked(label="book", monotonic=("version", "updated_at")),
-    )
+    newer = shelves_with(Column("shelf_id", Text, nullable=False), Column("words", Text))
 
     def upgrade(op: Any) -> None:
         alter_tracked(op, "shelf_book", lambda name: op.alter_column(name, "notes", new_column_name="words"))
@@ -288,3 +294,35 @@ def test_a_step_that_writes_rows_often_and_unlike_each_other_comes_back(
     for audit_id, after in zip(reversed(undone), states[1:], strict=True):
         shelf_engine.undo(shelf_library, [audit_id], LOCAL_OWNER)
         assert table_digests(shelf_library.db, shelf_engine.library_schema) == after
+
+
+def test_foreign_keys_that_do_not_wait_for_the_commit_are_made_to(make_engine, tmp_path: Path) -> None:
+    home = Column("shelf_id", Text, ForeignKey("shelf.id"), nullable=False)
+    plugin = replace(shelf_plugin(), metadata=shelves_with(home, Column("notes", Text)))
+    engine = make_engine(plugins=[plugin])
+    assert not engine.library_schema.defers
+    engine.run(None, "library.create", {"path": str(tmp_path / "Strict.library")}, LOCAL_OWNER)
+    library = engine.libraries.get(tmp_path / "Strict.library")
+    first = engine.run(library, "shelf.create", {"name": "A"}, LOCAL_OWNER).result["id"]
+    engine.run(library, "shelf.add", {"shelf_id": first, "title": "One"}, LOCAL_OWNER)
+
+    def move(ctx: Any) -> None:
+        ctx.conn.exec_driver_sql("UPDATE shelf_book SET shelf_id = (SELECT id FROM shelf WHERE name = 'B')")
+
+    moved = engine.run(library, "shelf.create", {"name": "B"}, LOCAL_OWNER, in_transaction=move)
+    # The shelf goes before the book has left it.
+    engine.undo(library, [moved.audit_id], LOCAL_OWNER)
+    with library.db.read_raw() as raw:
+        assert raw.execute("SELECT shelf_id FROM shelf_book").fetchall() == [(first,)]
+
+
+def test_an_undo_has_no_statement_compiled_anew(run, shelf_engine: Engine, shelf_library: Library) -> None:
+    assert shelf_engine.library_schema.defers
+    made = run("shelf.create", name="A")
+    seen: list[str] = []
+    with shelf_library.db.write() as conn:
+        raw_of(conn).set_trace_callback(seen.append)
+    shelf_engine.undo(shelf_library, [made.audit_id], LOCAL_OWNER)
+    with shelf_library.db.write() as conn:
+        raw_of(conn).set_trace_callback(None)
+    assert not [one for one in seen if "defer_foreign_keys" in one]

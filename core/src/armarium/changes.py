@@ -9,7 +9,7 @@ import orjson
 from sqlalchemy import Boolean, Column, Connection, Table
 
 from armarium.db import raw_of
-from armarium.history import history_name, key_columns, quoted
+from armarium.history import history_name, key_columns, quoted, spans
 from armarium.row_images import image_before
 from armarium.schema import Schema
 from armarium.tables import Json, rules_of
@@ -28,22 +28,22 @@ def changes_of(
     raw = raw_of(conn)
     found: list[dict[str, Any]] = []
     total = 0
-    for table in schema.tracked:
+    for table, where in spans(raw, schema.tracked, seq).items():
         history = quoted(history_name(table))
         keys = ", ".join(quoted(key) for key in key_columns(table))
         (count,) = raw.execute(
-            f"SELECT count(*) FROM (SELECT 1 FROM {history} WHERE audit_seq = ? GROUP BY {keys})", (seq,)
+            f"SELECT count(*) FROM (SELECT 1 FROM {history} WHERE seq BETWEEN ? AND ? GROUP BY {keys})", where
         ).fetchone()
         skip = max(0, offset - total)
         room = limit - len(found)
         if count > skip and room > 0:
-            found += _table_changes(raw, table, seq, room, skip)
+            found += _table_changes(raw, table, where, room, skip)
         total += count
     return found, total
 
 
 def _table_changes(
-    raw: sqlite3.Connection, table: Table, seq: int, limit: int, offset: int
+    raw: sqlite3.Connection, table: Table, where: tuple[int, int], limit: int, offset: int
 ) -> list[dict[str, Any]]:
     history, live = quoted(history_name(table)), quoted(table.name)
     keys = key_columns(table)
@@ -60,13 +60,13 @@ def _table_changes(
     )
     key_values = ", ".join(f"s.{quoted(key)}" for key in keys)
     rows = raw.execute(
-        f"WITH s AS (SELECT {key_list}, min(seq) AS first, max(seq) AS last FROM {history} WHERE audit_seq = ? "
+        f"WITH s AS (SELECT {key_list}, min(seq) AS first, max(seq) AS last FROM {history} WHERE seq BETWEEN ? AND ? "
         f"GROUP BY {key_list} ORDER BY first LIMIT ? OFFSET ?) "
         f"SELECT f.op, CASE WHEN n.seq IS NULL THEN t.{quoted(keys[0])} IS NOT NULL ELSE n.op <> 'I' END, "
         f"{key_values}, {before}, {after} FROM s JOIN {history} f ON f.seq = s.first "
         f"LEFT JOIN {history} n ON n.seq = (SELECT min(h.seq) FROM {history} h WHERE {same('h', 's')} AND h.seq > s.last) "
         f"LEFT JOIN {live} t ON {same('t', 's')} ORDER BY s.first",
-        (seq, limit, offset),
+        (*where, limit, offset),
     ).fetchall()
     label = rules_of(table).label or table.name
     answers = []
