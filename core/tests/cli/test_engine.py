@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import zipfile
 from pathlib import Path
 
@@ -144,6 +145,19 @@ def test_snapshot_and_release(desk: Machine) -> None:
     assert Path(copied.removeprefix("Copied to ").removesuffix(".")).is_dir()
     assert desk.done("release").out == f"released: {desk.home / 'Letters.library'}\n"
     assert desk.done("release").out.startswith("not open: ")
+
+
+def test_nobody_is_kept_waiting_for_a_snapshot_that_is_not_due(desk: Machine) -> None:
+    desk.done("create", "Letters")
+    desk.done("settings", "--snapshot-every", "1d")
+    desk.done("snapshot")
+    desk.done("settings", "--name", "Letters again")
+    for _ in range(200):
+        if "not due yet" in desk.done("jobs").out:
+            break
+        time.sleep(0.05)
+    assert "not due yet" in desk.done("jobs").out
+    assert desk.done("jobs", "--watch").out.endswith("Nothing is left to wait for.\n")
 
 
 def test_before_the_first_project_it_says_how_to_make_one(machine: Machine) -> None:

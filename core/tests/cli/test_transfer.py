@@ -73,4 +73,11 @@ def test_transfers_that_cannot_be_are_refused(two: Machine) -> None:
     assert "No project is called" in two.refused("transfer", page, "--from", "Nowhere", *here)
     assert "both the project" in two.refused("transfer", page, "--from", "Letters", *here)
     assert "There is no document" in two.refused("transfer", "f" * 32, "--from", "Wills", *here)
-    assert "is no id" in two.refused("transfer", "a b", "--from", "Wills", *here)
+    assert "No document here has the id or the name 'a b'" in two.refused(
+        "transfer", "a b", "--from", "Wills", *here
+    )
+
+
+def test_a_document_of_the_other_project_is_named_by_its_name_too(two: Machine) -> None:
+    plan = two.done("transfer", "1.png", "--from", "Wills", "--dry-run", "--library", "Letters").out
+    assert plan.startswith("Would be copied: 1 document")

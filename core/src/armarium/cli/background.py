@@ -91,7 +91,12 @@ def _watch_in_lines(session: Session) -> None:
 def _going_on(found: dict[str, Any]) -> bool:
     if found["mode"] == "paused":
         return any(job["state"] == "running" for job in found["items"])
-    return any(job["state"] in ("running", "waiting") for job in found["items"])
+    return any(job["state"] in ("running", "waiting") and not _planned(job) for job in found["items"])
+
+
+def _planned(job: dict[str, Any]) -> bool:
+    """Whether it is the next snapshot, which waits until it is due: nobody is kept waiting for that."""
+    return job["kind"] == "snapshot" and job.get("reason_code") == "retry-later"
 
 
 JobId = Annotated[str, typer.Argument(help="Id of the job.")]

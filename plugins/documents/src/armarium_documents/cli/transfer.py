@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Refused, Session, answer, document_id, id_of, plural, project_session
+from armarium.commandline import Refused, Session, answer, document_id, plural, project_session
 
 _MANY = 20
 
@@ -18,7 +18,7 @@ def register(program: typer.Typer) -> None:
 
 
 def transfer(
-    documents: Annotated[list[str], typer.Argument(help="Ids of documents of the other project.")],
+    documents: Annotated[list[str], typer.Argument(help="Ids or names of documents of the other project.")],
     source: Annotated[
         str, typer.Option("--from", metavar="PROJECT", help="The other project, by path or name.")
     ],
@@ -31,20 +31,16 @@ def transfer(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be carried.")] = False,
 ) -> None:
     """Bring documents from another project, with all that lies in them and hangs on them."""
-    body: dict[str, Any] = {
-        "items": [id_of(one) for one in documents],
-        "mode": "move" if move else "copy",
-        "dry_run": dry_run,
-    }
+    body: dict[str, Any] = {"mode": "move" if move else "copy", "dry_run": dry_run}
     with project_session() as session:
         body["target_parent_id"] = into and document_id(session, into)
-        body["source_library"] = _opened(session, source)
+        body["source_library"], body["items"] = _opened(session, source, documents)
         done = session.post("/api/documents/transfer", body)
     answer(done, lambda: _tell(done))
 
 
-def _opened(session: Session, words: str) -> str:
-    """The path of the project that *words* name, opened."""
+def _opened(session: Session, words: str, documents: list[str]) -> tuple[str, list[str]]:
+    """The path of the project that *words* name, opened, and the ids of *documents* in it."""
     place = Path(words).expanduser()
     for candidate in (place, place.with_name(f"{place.name}.library")):
         if candidate.is_dir() and candidate.suffix == ".library":
@@ -57,9 +53,9 @@ def _opened(session: Session, words: str) -> str:
     here, session.library = session.library, found
     try:
         session.get("/api/documents", limit=1)
+        return found, [document_id(session, one) for one in documents]
     finally:
         session.library = here
-    return found
 
 
 def _tell(done: dict[str, Any]) -> None:
