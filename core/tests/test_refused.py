@@ -189,6 +189,24 @@ def test_a_table_that_lacks_a_column_is_read_and_not_written(shelf_engine: Engin
         shelf_engine.run(library, "shelf.create", {"name": "A"}, LOCAL_OWNER)
 
 
+def test_a_step_is_taken_back_where_a_letter_of_a_history_is_of_another_case(
+    shelf_engine: Engine, package: Path
+) -> None:
+    _changed_from_outside(
+        package,
+        *(
+            f"UPDATE sqlite_master SET {column} = replace({column}, 'shelf__history', 'shelf__histoRy')"
+            " WHERE name LIKE 'shelf\\_\\_history' ESCAPE '\\'"
+            for column in ("sql", "tbl_name", "name")
+        ),
+    )
+    library = opened(shelf_engine, package)
+    made = shelf_engine.run(library, "shelf.create", {"name": "A"}, LOCAL_OWNER)
+    shelf_engine.undo(library, [made.audit_id], LOCAL_OWNER)
+    with library.db.read() as conn:
+        assert conn.exec_driver_sql("SELECT count(*) FROM shelf").scalar_one() == 0
+
+
 def test_a_queue_that_lacks_a_column_is_refused_by_its_name(shelf_engine: Engine, package: Path) -> None:
     _changed_from_outside(
         package,

@@ -293,11 +293,12 @@ def _mark(raw: sqlite3.Connection, row: Row) -> None:
 
 def _refuse_unknown_tables(raw: sqlite3.Connection, schema: Schema, row: Row) -> None:
     """A step that touched the tables of a plugin that is not installed here cannot be taken back whole."""
-    known = {history_name(table) for table in schema.tracked}
+    # In lower case, as SQLite compares names: one letter of the file may have changed.
+    known = {history_name(table).lower() for table in schema.tracked}
     for (name,) in raw.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '%\\_\\_history' ESCAPE '\\'"
     ).fetchall():
-        if name not in known and span(raw, name.removesuffix("__history"), row.seq) is not None:
+        if name.lower() not in known and span(raw, name.removesuffix("__history"), row.seq) is not None:
             raise refusal(
                 "not-undoable",
                 row.id,
