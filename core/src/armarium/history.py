@@ -184,7 +184,7 @@ def bring_up(raw: sqlite3.Connection, table: Table, since: int) -> None:
         if not c.primary_key
     )
     if names:
-        raw.execute(f"UPDATE {name} SET kept = CASE op WHEN 'U' THEN ',' || {names} END WHERE op <> 'I'")
+        raw.execute(f"UPDATE {name} SET kept = ',' || {names} WHERE op = 'U'")
 
 
 def rename_kept(raw: sqlite3.Connection, history: str, before: list[str], after: list[str]) -> None:
