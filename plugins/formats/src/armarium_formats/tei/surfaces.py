@@ -175,8 +175,8 @@ class Surfaces:
                 if inside and box_of(zone) is not None and box_of(zone) == box_of(surface):
                     page.model.image = str(inside[0].get("url"))
                     return None
-            if (stated := (surface.get("facs") or "").strip()) and not stated.startswith("#"):
-                page.model.image = stated.split()[0]
+            if (facs := (surface.get("facs") or "").strip()) and not facs.startswith("#"):
+                page.model.image = facs.split()[0]
             return None
         chosen = graphics[0]
         page.model.image = str(chosen.get("url")).strip()
