@@ -97,6 +97,33 @@ def test_a_page_is_written_by_pass_and_order(scans: Machine, tmp_path: Path) -> 
     assert found["exports"][0]["pass_id"] == made["id"]
 
 
+def test_pages_without_a_pass_are_left_out_and_named(scans: Machine, tmp_path: Path) -> None:
+    scans.done("import", "box")
+    said = scans.done("export", "--format", "plain-text", "--out", "out").out
+    assert "Wrote 1 file" in said
+    assert "left out: 2.png has no pass yet." in said
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["1.txt"]
+    found = scans.done("export", "--out", "more", "--json").json
+    assert [one["name"] for one in found["left_out"]] == ["2.png"]
+    # Asked for by itself, it is refused; so are several where none has one.
+    assert "2.png has no pass yet" in scans.refused("export", "2.png", "--out", "none")
+    scans.done("create", "Blank")
+    (tmp_path / "blank").mkdir()
+    for number in range(12):
+        (tmp_path / "blank" / f"{number}.png").write_bytes(
+            (tmp_path / "box" / "1.png").read_bytes() + bytes([number])
+        )
+    blank = ("--library", "Blank")
+    scans.done("import", "blank", *blank)
+    assert "None of these pages has a pass yet" in scans.refused("export", "--out", "none", *blank)
+    assert not (tmp_path / "none").exists()
+    nodes = scans.done("ls", "--json", *blank).json["items"]
+    (first,) = [node["id"] for node in nodes if node["name"] == "3.png"]
+    params = f'{{"document_id": "{first}", "name": "By hand"}}'
+    scans.done("action", "run", "segment.pass_create", "--params", params, *blank)
+    assert "left out: 1 more page without a pass." in scans.done("export", "--out", "out2", *blank).out
+
+
 def test_what_many_files_do_not_carry_is_said_once(scans: Machine, tmp_path: Path) -> None:
     (tmp_path / "box" / "page" / "2.xml").write_text(PAGE.format(image="2.png"))
     scans.done("import", "box")

@@ -114,16 +114,24 @@ def write_exports(
     overwrite: bool,
     choices: Mapping[str, str] | None = None,
     told: Callable[[dict[str, Any]], None] | None = None,
+    leaves_out: Callable[[dict[str, Any], Refused], bool] | None = None,
 ) -> list[str]:
     """Export *pages* into *folder*, one file each under the name the engine gives; the paths written.
 
-    *choices* is the query of each (pass_id, order_id, reading_kind); *told* gets each answer without its content. All or nothing: the files get their names only when every page is exported and no name is taken.
+    *choices* is the query of each (pass_id, order_id, reading_kind); *told* gets each answer without its content;
+    *leaves_out* says of a page that is refused whether the others are written without it. All or nothing: the files
+    get their names only when every other page is exported and no name is taken.
     """
     made: list[tuple[Path, Path]] = []
     taken: set[str] = set()
     try:
         for page in pages:
-            given = session.get(f"/api/documents/{page['id']}/export/{format_name}", **(choices or {}))
+            try:
+                given = session.get(f"/api/documents/{page['id']}/export/{format_name}", **(choices or {}))
+            except Refused as refused:
+                if leaves_out is not None and leaves_out(page, refused):
+                    continue
+                raise
             name = _free(re.sub(r'[/\\:*?"<>|\0]', "_", given["filename"]), taken)
             place = folder / name
             place_for(place, overwrite=overwrite)

@@ -22,6 +22,9 @@ from armarium.commandline import (
     write_exports,
 )
 
+NAMED = 10
+"""How many pages that were left out are named."""
+
 
 def commands() -> typer.Typer:
     """The commands."""
@@ -125,7 +128,8 @@ def export(
         str | None, typer.Option("--kind", help="The kind of readings; left out: transcription.")
     ] = None,
 ) -> None:
-    """Write pages to files, one a page, and say what the format could not carry."""
+    """Write pages to files, one a page, and say what the format could not carry. Of several pages those without a pass are
+    left out and named."""
     folder = Path(full_path(out))
     if folder.exists() and not folder.is_dir():
         raise Refused(f"{folder} is a file; --out names a folder.")
@@ -137,6 +141,7 @@ def export(
     if kind is not None:
         choices["reading_kind"] = kind
     lost: list[dict[str, Any]] = []
+    left_out: list[dict[str, Any]] = []
 
     def told(given: dict[str, Any]) -> None:
         lost.append(
@@ -148,6 +153,12 @@ def export(
             }
         )
 
+    def leaves_out(page: dict[str, Any], refused: Refused) -> bool:
+        if refused.body.get("code") != "no_pass" or len(pages) == 1:
+            return False
+        left_out.append({"document_id": page["id"], "name": page["name"]})
+        return True
+
     with project_session() as session:
         pages = pages_of(session, ids or [])
         if not pages:
@@ -155,16 +166,29 @@ def export(
         if len(pages) > 1 and (pass_id is not None or order_id is not None):
             raise Refused("A pass and a reading order are of one page; name that page.")
         written = write_exports(
-            session, pages, _word(format_name), folder, overwrite=overwrite, choices=choices, told=told
+            session,
+            pages,
+            _word(format_name),
+            folder,
+            overwrite=overwrite,
+            choices=choices,
+            told=told,
+            leaves_out=leaves_out,
         )
+    if not written:
+        raise Refused("None of these pages has a pass yet: find their lines or import layout files first.")
 
     def words() -> None:
         typer.echo(f"Wrote {plural(len(written), 'file')} to {folder}.")
         for what, why, count, files in _summed(lost):
             who = f"{files[0]} does" if len(files) == 1 else f"{len(files)} files do"
             typer.echo(f"  {who} not carry {what} ({count}): {why}.")
+        for one in left_out[:NAMED]:
+            typer.echo(f"  left out: {one['name']} has no pass yet.")
+        if len(left_out) > NAMED:
+            typer.echo(f"  left out: {plural(len(left_out) - NAMED, 'more page')} without a pass.")
 
-    answer({"files": written, "count": len(written), "exports": lost}, words)
+    answer({"files": written, "count": len(written), "exports": lost, "left_out": left_out}, words)
 
 
 def _summed(exports: list[dict[str, Any]]) -> list[tuple[str, str, int, list[str]]]:
