@@ -145,6 +145,29 @@ def test_a_planned_snapshot_that_was_cancelled_is_planned_again_by_the_next_chan
     assert [state for state, _ in jobs(shelf_library)] == ["cancelled", "waiting"]
 
 
+def test_a_snapshot_taken_before_the_step_that_planned_it_was_told_hides_no_later_change(
+    run: Run, shelf_engine: Engine, shelf_library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell = shelf_engine.bus.tell
+    run("library.set", snapshot_interval_seconds=HOUR)
+    work(shelf_engine, shelf_library)
+
+    def late(ctx: Any, **given: Any) -> None:
+        # The job is quicker than the thread whose step planned it.
+        if ctx.action_name == "shelf.create":
+            age_of_newest(shelf_library, "2020-01-01T00:00:00.000Z")
+            shelf_engine.jobs.wake(shelf_library)
+            work(shelf_engine, shelf_library)
+        tell(ctx, **given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shelf_engine.bus, "tell", late)
+        run("shelf.create", name="a")
+    assert [state for state, _ in jobs(shelf_library)] == ["done", "done"]
+    run("library.set", name="later")
+    assert len(jobs(shelf_library)) == 3
+
+
 def test_a_disk_that_takes_no_snapshot_is_told_and_asked_again(
     run: Run, shelf_engine: Engine, shelf_library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,9 +229,10 @@ def test_a_snapshot_is_copied_with_its_files_and_one_can_go_on_from_the_copy(
     restored = tmp_path / "Restored.library"
     shutil.copytree(home, restored)
     shutil.copyfile(Path(snapshots.listed(restored)[0]["path"]) / DATABASE, restored / DATABASE)
+    shelf_engine.run(None, "library.release", {"path": str(shelf_library.path)}, LOCAL_OWNER)
+    again = shelf_engine.libraries.get(restored)
     report = doctor.examine(shelf_engine, str(restored), files=True, rebuild=False)
     assert report["healthy"], report
-    again = shelf_engine.libraries.get(restored)
     with again.db.read_raw() as raw:
         assert raw.execute("SELECT name FROM shelf").fetchall() == [("kept",)]
     assert {again.objects.open(one).read() for one in again.objects.digests()} == {

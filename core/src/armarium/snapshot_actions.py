@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 
 TAKE = "snapshot.take"
 
-SETTLED, TAKING = "snapshot.settled", "snapshot.taking"
-"""In `Library.held`: that the next snapshot waits in the queue or none is wanted; and the job that takes one now."""
+SETTLED, TIMES, TAKING = "snapshot.settled", "snapshot.times", "snapshot.taking"
+"""In `Library.held`: that the next snapshot waits in the queue or none is wanted, said by how many times that was undone
+before (a step may tell it late, when its snapshot is taken already); that number now; the job that took the last one or
+takes one now, whose row may still say that it runs."""
 
 TRY_AGAIN = 3600.0
 """Seconds after which a snapshot that the disk did not take is tried again, at most."""
@@ -87,7 +89,10 @@ class CopyArgs(Params):
 def plan_next(ctx: ActionContext) -> None:
     """See, as a step of a project ends, that a snapshot of what it changed is planned, where an interval is set."""
     library = ctx.library
-    if library is None or SETTLED in library.held or ctx.action_name == TAKE:
+    if library is None or ctx.action_name == TAKE:
+        return
+    times = library.held.get(TIMES, 0)
+    if library.held.get(SETTLED) == times:
         return
     raw = raw_of(ctx.conn)
     if not raw.execute("SELECT 1 FROM sqlite_master WHERE name = 'library_setting'").fetchone():
@@ -101,12 +106,12 @@ def plan_next(ctx: ActionContext) -> None:
         ).fetchone()
         if planned is None:
             ctx.enqueue("snapshot", {}, title="Snapshot, by the interval set")
-    ctx.on_commit(lambda: library.held.update({SETTLED: True}))
+    ctx.on_commit(lambda: library.held.update({SETTLED: times}))
 
 
 def plan_anew(library: Library) -> None:
     """Look at the interval again when the next step ends."""
-    library.held.pop(SETTLED, None)
+    library.held[TIMES] = library.held.get(TIMES, 0) + 1
 
 
 def interval_set(ctx: ActionContext) -> None:
@@ -133,10 +138,12 @@ def run_snapshot(ctx: JobContext) -> dict[str, Any]:
     plan_anew(library)
     try:
         taken = ctx.act(TAKE, {"reason": "by the interval set"}).result
-    except Unavailable as refusal:
-        raise RetryLater(refusal.detail, seconds=min(float(interval), TRY_AGAIN)) from refusal
-    finally:
+    except BaseException as error:
+        # It goes on, or is begun again: it is the planned one once more. Else it stays passed over until its row has ended.
         library.held.pop(TAKING, None)
+        if isinstance(error, Unavailable):
+            raise RetryLater(error.detail, seconds=min(float(interval), TRY_AGAIN)) from error
+        raise
     assert taken is not None
     return {"snapshot_id": taken["id"], "copy_job_id": taken["copy_job_id"]}
 
