@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -114,16 +115,16 @@ def _partners(
     if not two_sided:
         return found
     both.enter_context(bus.engine.across())
-    writers: dict[str, Connection] = {}
+    writers: dict[Path, Connection] = {}
     for row, partner_of, origin in two_sided:
         partner = partner_of(bus.engine, library, origin)
         if partner is None:
             continue
         other, other_id = partner
-        if other.uuid not in writers:
+        if other.path not in writers:
             other.db.refuse_unless_sound()
-            writers[other.uuid] = both.enter_context(other.db.write())
-        found.setdefault(row.id, []).append(_Partner(other, writers[other.uuid], other_id))
+            writers[other.path] = both.enter_context(other.db.write())
+        found.setdefault(row.id, []).append(_Partner(other, writers[other.path], other_id))
     return found
 
 

@@ -121,10 +121,11 @@ class QueueMachine(RuleBasedStateMachine):
             return None
         # The oldest that may start, and nothing else.
         assert found[0].id == min(self.may_start(), key=lambda one: list(self.parent).index(one))
-        conn.exec_driver_sql(
-            "UPDATE job SET state = 'running', started_at = ?, attempts = attempts + 1 WHERE id = ?",
-            (MOMENT, found[0].id),
-        )
+        if not found[0].body_done:
+            conn.exec_driver_sql(
+                "UPDATE job SET state = 'running', started_at = ?, attempts = attempts + 1 WHERE id = ?",
+                (MOMENT, found[0].id),
+            )
         return found[0]
 
     @rule(how=st.sampled_from(["done", "done", "failed", "waiting", "cancelled"]), pages=st.integers(0, 3))
@@ -146,7 +147,8 @@ class QueueMachine(RuleBasedStateMachine):
     def start_one(self) -> None:
         with self.library.db.write() as conn:
             claim = self.picked(conn)
-        if claim is not None:
+        # One whose body had ended has nothing to run, and is not marked.
+        if claim is not None and not claim.body_done:
             self.state[claim.id] = "running"
 
     @rule(how=st.sampled_from(["done", "failed", "waiting"]))
@@ -304,7 +306,7 @@ def test_the_machine_notices_a_planted_fault(monkeypatch: pytest.MonkeyPatch) ->
         run_state_machine_as_test(
             QueueMachine,
             settings=settings(
-                max_examples=20,
+                max_examples=100,
                 phases=[Phase.generate],
                 stateful_step_count=30,
                 deadline=None,

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import errno
 import logging
+import shutil
 import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from armarium.db import Database
+from armarium.db import Database, raw_of
 from armarium.errors import Unavailable
-from armarium.jobs import decisions
+from armarium.jobs import choice, decisions
 from armarium.jobs.claims import next_due, select, wanted
 from armarium.jobs.context import JobStopped, RetryLater
 from armarium.jobs.kinds import JobKind
@@ -58,6 +59,43 @@ def test_two_interruptions_carry_on_and_the_third_fails_in_words(house: Any) -> 
     assert house.row(job_id)["interruptions"] == 0
     house.work()
     assert house.notes(job_id) == [0]
+
+
+def test_a_body_that_had_ended_is_not_marked_and_a_row_left_so_is_finished(house: Any) -> None:
+    """Nothing runs in it: marked, it would pass for one that waits for its children, whatever stops the engine."""
+    job_id = house.put("chore-items", {"items": 1})
+    runner = house.engine.jobs
+    store = runner.store_of(house.library)
+    with house.library.db.write() as conn:
+        conn.exec_driver_sql("UPDATE job SET body_done = 1 WHERE id = ?", (job_id,))
+    kind = house.engine.kinds.require("chore-items")
+    with house.library.db.write() as conn:
+        raw = raw_of(conn)
+        (claim,) = select(raw, wanted(kind, "cpu"), limit=1)
+        (picked,) = choice._take(runner, store, runner.lanes["cpu"], raw, choice._Option(claim, kind, False))
+    store.put_down([picked])
+    assert (picked.marked, house.state(job_id)) == (False, "waiting")
+    with house.library.db.write() as conn:
+        conn.exec_driver_sql("UPDATE job SET state = 'running' WHERE id = ?", (job_id,))
+        decisions.recover(conn)
+    assert house.state(job_id) == "done"
+
+
+def test_a_project_and_a_copy_of_its_folder_have_a_queue_each(house: Any) -> None:
+    first = house.library
+    house.engine.libraries.release(first.path)
+    copied = first.path.with_name("Copied.library")
+    shutil.copytree(first.path, copied)
+    first, second = house.engine.libraries.get(first.path), house.engine.libraries.get(copied)
+    assert first.uuid == second.uuid
+    stores = [house.engine.jobs.store_of(one) for one in (first, second)]
+    assert [store.path for store in stores] == [str(first.path), str(second.path)]
+    house.engine.jobs.detach(second)
+    assert house.engine.jobs.store_of(first) is stores[0]
+    house.library = first
+    job_id = house.put("chore-items", {"items": 2})
+    house.work()
+    assert house.state(job_id) == "done"
 
 
 def test_an_interrupted_job_is_picked_up_alone(house: Any) -> None:

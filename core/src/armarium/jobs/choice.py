@@ -132,8 +132,11 @@ def _take(
         claims += [c for c in more if not c.interruptions and not c.body_done][: batch - 1]
     # A quick job is not worth a commit of its own to say that it runs: its end is written soon, its first effect
     # says so too, and a crash only runs it again. The first of its kind after a start, and one that was interrupted,
-    # are marked, so that a job which brings the engine down is counted.
-    marked = bool(chosen.claim.interruptions) or not runner.pace.quick(chosen.kind)
+    # are marked, so that a job which brings the engine down is counted. One whose body had ended has nothing to run:
+    # were it marked, a crash would leave it running for ever, as one that waits for its children.
+    marked = not chosen.claim.body_done and (
+        bool(chosen.claim.interruptions) or not runner.pace.quick(chosen.kind)
+    )
     if marked:
         holder, until = runner.lease()
         raw.execute(

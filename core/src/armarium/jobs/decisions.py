@@ -177,6 +177,10 @@ def recover(conn: Connection, working: Iterable[int] = (), *, holder: str | None
         ended.append(one)
     if ended:
         end(conn, ended)
+    # Left by a version that marked them: see `choice._take`.
+    idle = "SELECT id FROM job WHERE state = 'running' AND body_done AND open_children = 0"
+    for (job_id,) in raw.execute(idle).fetchall():
+        settle(conn, job_id)
     return back, failed
 
 

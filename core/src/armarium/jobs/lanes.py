@@ -204,7 +204,7 @@ class Crew:
         except Exception as error:
             self._not_written(store, ended, picked, error)
             return []
-        if picked and picked[0].marked and not picked[0].claim.body_done:
+        if picked and picked[0].marked:
             changed.append(picked[0].claim.id)
         try:
             if changed:

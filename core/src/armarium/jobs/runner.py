@@ -96,9 +96,9 @@ class JobRunner:
     def attach(self, library: Library) -> None:
         """Take in a library that was opened: what was found running waits again, and waiting jobs carry on."""
         with self._lock:
-            if library.uuid in self._stores and self._stores[library.uuid].db is library.db:
+            if str(library.path) in self._stores and self._stores[str(library.path)].db is library.db:
                 return
-        self._attach(library.uuid, JobStore(library.db, library))
+        self._attach(str(library.path), JobStore(library.db, library))
 
     def _attach(self, key: str, store: JobStore) -> None:
         with store.db.write() as conn:
@@ -132,7 +132,7 @@ class JobRunner:
             while store.picked and time.monotonic() < deadline and self._running:
                 self._ended.wait(min(0.5, max(0.0, deadline - time.monotonic())))
             store.closed = True
-            self._stores.pop(library.uuid, None)
+            self._stores.pop(str(library.path), None)
         with store.db.read_raw() as raw:
             (waiting,) = raw.execute("SELECT count(*) FROM job WHERE state = 'waiting'").fetchone()
         return stopped, int(waiting)
@@ -151,7 +151,7 @@ class JobRunner:
     def store_of(self, library: Library | None) -> JobStore | None:
         """The queue of *library* (None: the engine's own), when it is attached."""
         with self._lock:
-            return self._stores.get(library.uuid if library is not None else ENGINE_ITSELF)
+            return self._stores.get(str(library.path) if library is not None else ENGINE_ITSELF)
 
     def holding(self, library: Library) -> list[str]:
         """In words, the workflow runs and batches that wait or run in *library*: it is not released meanwhile."""
