@@ -115,6 +115,12 @@ def test_the_surface_s_units_become_pixels(
     assert by_id(one, "z").points[0] == pytest.approx(at, abs=0.5)
 
 
+def test_a_number_that_no_float_holds_makes_no_line() -> None:
+    one = page(BODY, surface(ZONES.replace("10,55 300,56", "10,55 " + "9" * 400 + ",56")))
+    assert by_id(one, "l1").baseline == []
+    assert any("path are no x,y pairs" in note for note in one.notes)
+
+
 def test_units_of_its_own_are_scaled_to_the_picture_and_noted() -> None:
     found = pages("<ab/>", surface("", 'ulx="0" uly="0" lrx="1" lry="0.5"', ""), page_size=(4000, 2000))
     assert (found[0].width, found[0].height) == (4000, 2000)
