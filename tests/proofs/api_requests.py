@@ -102,7 +102,6 @@ PLACES: dict[str, dict[str, tuple[Any, ...]]] = {
     },
     "/api/source-settings": {"level": ("node", "project"), "key": ("language",), "value": ("fr", "")},
     "/api/links": {"link_type": ("glosses", "quotes"), "from_kind": ("segment",), "to_kind": ("segment",)},
-    "/api/registry/resolve": {"name": ("Fuzz", "fuzz")},
     "/api/images/crops/batch": {"left": (0.1, 0), "top": (0.2,), "width": (0.5,), "height": (0.4,)},
     "/api/images/{document_id}/crop": {
         "left": (6,),
@@ -249,6 +248,9 @@ class Asker:
             scene["audit_id"] = self.ground.fresh_step()
         scene |= {name: chance.choice(values) for name, values in PLACES.get(path, {}).items()}
         scene |= {"format_name": chance.choice(FORMATS), "path": self.ground.files[-1]}
+        if path.endswith("/registry/resolve"):
+            # Another request may have given the project another name; its path stays.
+            scene["name"] = chance.choice(("Fuzz", str(self.ground.path)))
         if ParameterLocation.PATH not in negative:
             for name, value in (case.path_parameters or {}).items():
                 if not (keep_ids and isinstance(value, str) and is_id(value)):
