@@ -23,6 +23,7 @@ from datetime import datetime
 from itertools import count
 from pathlib import Path
 
+from armarium.serving import settle_memory
 from benchmarks.alto_export import kraken_python
 from benchmarks.harness import Result, compare
 from benchmarks.places import OWNER, running_engine, scratch_folder
@@ -214,6 +215,8 @@ def watched_import(folder: Path, count: int) -> dict[str, float]:
         # Linux counts in ru_maxrss what the program that started this one took before it.
         return sum(map(_high_water, [os.getpid(), *(child.pid for child in psutil.Process().children())]))
 
+    # As in `armarium serve`, which is also what the command line works with.
+    settle_memory()
     tenth = count // 10
     write_box(folder / "part0", tenth)
     write_box(folder / "part1", count - tenth, tenth)
