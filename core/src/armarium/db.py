@@ -33,6 +33,10 @@ STEP_PAGES = 8
 REST_PAGES = 400
 """Up to about how many pages the writer folds in itself, so that the WAL begins anew (a few milliseconds)."""
 
+LONG_WAL, READERS_PATIENCE = 5_000, 100
+"""Pages from which the WAL is too long, as each read looks for its pages in it; and how many milliseconds the writer then
+waits for those who read in it."""
+
 READERS_KEPT = 8
 """Readers of either kind that stay open while nobody reads; each keeps the schema, its statements and what it read last: up to 5 MB."""
 
@@ -64,6 +68,7 @@ class Database:
         self._rows = 0
         self._checkpointing = threading.Lock()
         self._folded = False
+        self._length = 0
         self._checkpointer: threading.Thread | None = None
         self._holder: int | None = None
         self._raw_readers: list[sqlite3.Connection] = []
@@ -200,15 +205,18 @@ class Database:
         """Fold a grown WAL into the database in a thread of its own, so that no commit waits for it.
 
         What was written meanwhile keeps the WAL from beginning anew; when that is little, it is folded in here. A
-        commit that writes over the WAL costs half of one that makes the file longer.
+        commit that writes over the WAL costs half of one that makes the file longer. Where somebody always reads, it would
+        never begin anew: when it is long, the writer waits for a moment in which nobody reads in it.
         """
         self._pages += STEP_PAGES + max(0, raw.total_changes - self._rows) // 40
         self._rows = raw.total_changes
         if self._folded:
             self._folded = False
-            if self._pages <= REST_PAGES:
-                # A disk that refuses it has kept the write all the same.
-                with suppress(sqlite3.Error):
+            # A disk that refuses it has kept the write all the same.
+            with suppress(sqlite3.Error):
+                if self._length > LONG_WAL:
+                    self._begin_wal_anew(raw)
+                elif self._pages <= REST_PAGES:
                     raw.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         if self._pages < CHECKPOINT_PAGES or not self._checkpointing.acquire(blocking=False):
             return
@@ -225,12 +233,22 @@ class Database:
             return
         self._checkpointer = thread
 
+    @staticmethod
+    def _begin_wal_anew(raw: sqlite3.Connection) -> None:
+        """Fold all in and wait a little until those who read in the WAL are through; who comes meanwhile reads the file."""
+        (before,) = raw.execute("PRAGMA busy_timeout").fetchone()
+        raw.execute(f"PRAGMA busy_timeout = {READERS_PATIENCE}")
+        try:
+            raw.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
+        finally:
+            raw.execute(f"PRAGMA busy_timeout = {before}")
+
     def _checkpoint(self) -> None:
         try:
             conn = sqlite3.connect(self.path, timeout=0.0)
             try:
                 conn.execute("PRAGMA synchronous=FULL")
-                conn.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+                _, self._length, _ = conn.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
                 self._folded = True
             finally:
                 conn.close()
