@@ -44,6 +44,8 @@ def engine(*words: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, objec
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # As Python writes to a pipe by itself.
+        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
     )
     try:
         assert running.stdout is not None

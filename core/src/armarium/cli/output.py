@@ -31,6 +31,8 @@ def answer(value: Any, words: str | Callable[[], None]) -> None:
         words()
     else:
         print(words)
+    # A command that goes on, as `serve` does, is heard by who reads from its pipe.
+    sys.stdout.flush()
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
