@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from math import isfinite
 
 import orjson
-
-LARGEST = 10**30
-"""No point lies farther out: a larger number is no coordinate, and cannot be reckoned with."""
 
 # Every run is possessive and a number begins where none is under way: a value of any length is read in one go. Groups are
 # not: Python before 3.11.5 does not go back to where a possessive group began when it fails half-way.
@@ -18,7 +15,7 @@ _PAIR = re.compile(rf"({_NUMBER})\s*+,\s*+({_NUMBER})")
 
 
 def parse_points(value: str) -> list[tuple[float, float]] | None:
-    """The points of a `points` attribute; whole numbers stay whole. None when some of it is no x,y pair of coordinates."""
+    """The points of a `points` attribute; whole numbers stay whole. None when some of it is no x,y pair."""
     numbers = _whole_numbers(value)
     if numbers and 2 * value.count(",") == len(numbers):
         return list(zip(numbers[::2], numbers[1::2], strict=True))
@@ -26,10 +23,10 @@ def parse_points(value: str) -> list[tuple[float, float]] | None:
         return []
     if "," not in value and _BLANKS_ONLY.fullmatch(value):  # as ALTO has them; some programs write PAGE so
         flat = [_number(part) for part in value.split()]
-        return list(zip(flat[::2], flat[1::2], strict=True)) if _sound(flat) else None
+        return list(zip(flat[::2], flat[1::2], strict=True)) if all(map(isfinite, flat)) else None
     found = [(_number(x), _number(y)) for x, y in _PAIR.findall(value)]
     rest = _PAIR.sub("", value).strip(" ,;\t\r\n")
-    return found if not rest and all(map(_sound, found)) else None
+    return found if not rest and all(isfinite(number) for pair in found for number in pair) else None
 
 
 def _whole_numbers(value: str) -> list[int]:
@@ -42,14 +39,9 @@ def _whole_numbers(value: str) -> list[int]:
     except orjson.JSONDecodeError:
         pass
     try:
-        numbers = list(map(int, value.replace(",", " ").split()))
+        return list(map(int, value.replace(",", " ").split()))
     except ValueError:
         return []
-    return numbers if _sound(numbers) else []
-
-
-def _sound(numbers: Iterable[float]) -> bool:
-    return all(abs(number) <= LARGEST for number in numbers)
 
 
 def _number(text: str) -> float:

@@ -89,7 +89,8 @@ class Page:
                 return made
 
     def place(self, x: float, y: float) -> Point:
-        """A point of the surface in pixels."""
+        """A point of the surface in pixels; one of hundreds of digits, which no float holds, is as far off at 1e30."""
+        x, y = max(-1e30, min(1e30, x)), max(-1e30, min(1e30, y))
         return _number((x - self.left) * self.across), _number((y - self.top) * self.down)
 
 
