@@ -7,6 +7,7 @@ import pytest
 from armarium.errors import Invalid
 from armarium_formats.api import PageModel, ReadContext
 from armarium_formats.pagexml.driver import PageXml
+from armarium_formats.placing import place
 
 DRIVER = PageXml()
 NAMESPACE = "http://schema.primaresearch.org/PAGE/gts/pagecontent/"
@@ -148,6 +149,37 @@ def test_the_order_of_transkribus_stands_in_custom() -> None:
     page = read(region(lines, 'custom="readingOrder {index:0;}"'))
     assert [one.text for one in page.lines()] == ["first", "second"]
     assert page.lines()[0].kind_raw == "heading"
+
+
+def notes_of_places(body: str) -> list[str]:
+    return [
+        note for note in place(read(body), (1000, 800), "a.xml", "pagexml").notes if "reading order" in note
+    ]
+
+
+def test_places_that_only_some_lines_state_are_passed_over_and_noted() -> None:
+    def lines(*places: int | None) -> str:
+        return "".join(
+            line(f"l{number}", "x", "" if at is None else f'custom="readingOrder {{index:{at};}}"')
+            for number, at in enumerate(places)
+        )
+
+    assert notes_of_places(region(lines(1, None, 0)) + region(lines(2, 1, None), identity="r2")) == [
+        "2 times some parts state their place in the reading order and others beside them do not; "
+        "those stand as they do in the file."
+    ]
+    for places in ((1, 0), (None, None), (0, None, 1), (None, 7)):
+        assert notes_of_places(region(lines(*places))) == []
+
+
+def test_places_of_regions_are_passed_over_without_a_note_where_an_order_names_them() -> None:
+    regions = "".join(
+        region("", "" if at is None else f'custom="readingOrder {{index:{at};}}"', f"r{number}")
+        for number, at in enumerate((1, None, 0))
+    )
+    order = '<ReadingOrder><OrderedGroup id="g"><RegionRefIndexed index="0" regionRef="r2"/></OrderedGroup></ReadingOrder>'
+    assert notes_of_places(order + regions) == []
+    assert len(notes_of_places(regions)) == 1
 
 
 @pytest.mark.parametrize(

@@ -77,3 +77,17 @@ def test_a_surface_may_name_its_picture_by_facs() -> None:
     one, other = pages('<pb corresp="#s1"/><p><lb corresp="#z"/>one</p><pb facs="#s2"/><p>two</p>', facsimile)
     assert (one.image, other.image) == ("img/1.jpg", "")
     assert [texts(page) for page in (one, other)] == [["one"], ["two"]]
+
+
+def test_a_pb_names_the_picture_of_the_surface_that_it_points_at() -> None:
+    """TEITOK, as it makes them of PAGE: `corresp` to the surface, `facs` the name of the picture."""
+    facsimile = '<facsimile><surface id="s1"><zone id="z" rendition="Line" points="1,1 9,1 9,9"/></surface></facsimile>'
+    (one,) = pages('<pb corresp="#s1" facs="book/1.jpg"/><div><lb corresp="#z"/>one</div>', facsimile)
+    assert (one.image, texts(one)) == ("book/1.jpg", ["one"])
+    (one,) = pages('<pb corresp="#s1" facs="other.xml#s1"/><p>one</p>', facsimile)
+    assert one.image == ""
+
+
+def test_a_picture_that_its_surface_names_stands() -> None:
+    (one,) = pages('<pb corresp="#g1" facs="else.jpg"/><p>one</p>', PICTURES.replace('xml:id="g2"', ""))[:1]
+    assert one.image == "1.jpg"

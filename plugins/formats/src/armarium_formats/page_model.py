@@ -150,6 +150,12 @@ def ordered(segments: list[PageSegment]) -> list[PageSegment]:
     return list(segments)
 
 
+def misses_places(segments: list[PageSegment]) -> bool:
+    """Whether places that some brothers state are passed over, because others state none, and they stand otherwise."""
+    stated = [segment.position for segment in segments if segment.position is not None]
+    return 0 < len(stated) < len(segments) and stated != sorted(stated)
+
+
 def _ranks(order: PageOrder | None) -> dict[str, int]:
     """The segments that an order names, each with its place."""
     ranks: dict[str, int] = {}

@@ -10,7 +10,7 @@ from math import inf
 from typing import Any
 
 from armarium_formats.errors import ShapesOutside
-from armarium_formats.page_model import PageModel, PageSegment, PageText, Point
+from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, misses_places
 from armarium_source_model.api import (
     BadGeometry,
     NewSegment,
@@ -58,14 +58,13 @@ class _Placing:
         self.segments: list[NewSegment] = []
         self.placed = Placed(ready_segments(()))
         self.outside: list[str] = []
-        self.edged = self.empty = 0
+        self.edged = self.empty = self.unplaced = 0
         self.problems: Counter[str] = Counter()
         self.sequence = 0
 
     def place(self, filename: str) -> Placed:
         whole: Box = (0, 0, self.width, self.height)
-        for segment in self.page.segments:
-            self._segment(segment, None, whole)
+        self._segments(self.page.segments, None, whole)
         if self.outside:
             raise ShapesOutside(filename, (self.width, self.height), self.outside)
         self.placed.segments = ready_segments(self.segments)
@@ -76,11 +75,24 @@ class _Placing:
             )
         if self.empty:
             notes.append(f"{self.empty} texts are empty; they are no readings.")
+        if self.unplaced:
+            notes.append(
+                f"{self.unplaced} times some parts state their place in the reading order and others beside them do "
+                "not; those stand as they do in the file."
+            )
         notes += [
             f"{problem} ({count} times)." if count > 1 else f"{problem}."
             for problem, count in self.problems.items()
         ]
         return self.placed
+
+    def _segments(self, brothers: list[PageSegment], parent: str | None, around: Box) -> None:
+        if misses_places(brothers) and not (
+            self.page.order and all(one.kind == "region" for one in brothers)
+        ):
+            self.unplaced += 1
+        for segment in brothers:
+            self._segment(segment, parent, around)
 
     def _segment(self, segment: PageSegment, parent: str | None, around: Box) -> None:
         raw: dict[str, Any] = {}
@@ -139,8 +151,8 @@ class _Placing:
             )
         )
         self.placed.counts[segment.kind] += 1
-        for child in segment.children:
-            self._segment(child, segment.id, (left, top, right, bottom))
+        if segment.children:
+            self._segments(segment.children, segment.id, (left, top, right, bottom))
 
     def _shape(
         self, segment: PageSegment, points: Sequence[Point], why: list[str], *, area: bool

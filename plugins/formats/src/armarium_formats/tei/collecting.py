@@ -228,14 +228,17 @@ class Collecting:
                 target = pages[number]
             if isinstance(target, Zone):
                 target = target.page
+            picture = (element.get("facs") or "").strip().split(" ")[0]
             if target is None:
                 name = element.get("n") or stated_id(element) or f"page {len(self.surfaces.pages) + 1}"
                 target = Page(PageModel(0, 0), name.strip())
-                target.model.image = (element.get("facs") or "").strip().split(" ")[0]
-                if target.model.image.startswith("#"):
-                    target.notes.note(f"A pb points at {target.model.image}, which is not there")
-                    target.model.image = ""
+                if picture.startswith("#"):
+                    target.notes.note(f"A pb points at {picture}, which is not there")
+                else:
+                    target.model.image = picture
                 self.surfaces.pages.append(target)
+            elif not target.model.image and "#" not in picture:
+                target.model.image = picture
             self.breaks[element] = target
             if element.get("n") and target.name.startswith("surface "):
                 target.name = str(element.get("n"))
