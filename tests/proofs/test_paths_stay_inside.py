@@ -7,12 +7,15 @@ folders that are read; a package's own folder is swapped between two requests.
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 from urllib.parse import quote
 
 import pytest
@@ -31,15 +34,23 @@ Json = dict[str, Any]
 
 
 class Ground:
-    """An engine that may use `inside` alone, two projects in it, and a client."""
+    """An engine that may use `inside`, a home and a temporary folder beside it, two projects in it, and a client."""
 
     def __init__(self, folder: Path) -> None:
         self.world = World(folder)
-        self.engine = Engine(
-            Settings(state_dir=folder / "state", owner_token=OWNER_TOKEN, library_roots=[self.world.inside])
-        )
-        # A test's folders lie in the temporary folder, which an engine may use: here it may not.
-        self.engine._roots[:] = [self.world.inside.resolve(), self.world.inside]
+        self.home, self.temporary = folder / "home", folder / "temporary"
+        self.home.mkdir()
+        self.temporary.mkdir()
+        # A test's folders lie in the temporary folder, which an engine may use: here that is one of the test's own.
+        with (
+            patch.dict(os.environ, HOME=str(self.home)),
+            patch.object(tempfile, "tempdir", str(self.temporary)),
+        ):
+            self.engine = Engine(
+                Settings(
+                    state_dir=folder / "state", owner_token=OWNER_TOKEN, library_roots=[self.world.inside]
+                )
+            )
         self.engine.start(jobs=False)
         self.library = self.make("Proof")
         self.other = self.make("Other")
@@ -302,6 +313,39 @@ def test_ten_thousand_paths(tmp_path: Path) -> None:
     for part in range(10):
         wrong += faults(tmp_path / str(part), FULL // 10, 100 + part)
     assert wrong == []
+
+
+def test_projects_lie_in_the_folders_that_the_engine_may_use_and_in_no_others(tmp_path: Path) -> None:
+    """The engine's own list, as its settings, the home and the temporary folder make it (A 5)."""
+    ground = Ground(tmp_path)
+    inside, outside = ground.world.inside, ground.world.outside
+    (ground.home / "away").symlink_to(outside)
+    (tmp_path / "insider").mkdir()
+    (tmp_path / "way-in").symlink_to(inside)
+    may = [ground.home, ground.temporary, inside, inside / "box"]
+    may_not = [
+        outside,
+        tmp_path,
+        tmp_path / "insider",
+        ground.home / ".." / "outside",
+        ground.home / "away",
+        Path("/"),
+    ]
+    may_not += [
+        Path("/etc"),
+        Path("/home"),
+        inside / "box" / "way" / "sub",
+        tmp_path / "way-in",
+        Path("~"),
+        Path("relative"),
+    ]
+    try:
+        for client in ground.client():
+            for number, place in enumerate([*may, *may_not]):
+                answer = client.post("/api/library", json={"path": f"{place}/{number}.library"})
+                assert (place, answer.status_code) == (place, 200 if number < len(may) else 403), answer.text
+    finally:
+        ground.engine.close()
 
 
 # ---------------------------------------------------------------------------- what the proof would not let through
