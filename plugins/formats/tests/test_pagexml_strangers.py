@@ -65,6 +65,13 @@ def test_what_holds_no_segments_is_kept_as_it_is() -> None:
     }
 
 
+def test_what_stands_beside_segments_in_a_stranger_is_kept() -> None:
+    inside = f"<Column><Mood/><!-- c -->{line('<TextEquiv><Unicode>x</Unicode></TextEquiv>')}</Column>"
+    found = read(region(inside))
+    assert (texts(found), found.kept) == (["x"], {"element TextRegion/Mood": 1})
+    assert found.segments[0].extras == {"pagexml": {"elements": ["<Mood/>"]}}
+
+
 def test_the_indentation_of_the_file_is_no_part_of_a_text() -> None:
     inside = """
       <TextEquiv>

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from armarium_formats.alto.own import TYPE
-from armarium_formats.hocr.languages import language_and_script
 from armarium_formats.markup.fragments import attributes_of
 from armarium_formats.markup.identities import Identities
+from armarium_formats.markup.language_codes import language_and_script
 from armarium_formats.markup.languages import languages
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from armarium.api import Invalid, parse_html
 from armarium_formats.decoding import declared_encoding, decode
 from armarium_formats.driver import ReadContext
 from armarium_formats.hocr.flow import WORDS, Flow, flat
-from armarium_formats.hocr.languages import language_and_script
 from armarium_formats.hocr.titles import (
     LONGEST_TITLE,
     baseline_of,
@@ -22,6 +21,7 @@ from armarium_formats.hocr.titles import (
     semicolons,
 )
 from armarium_formats.markup.fragments import local_name
+from armarium_formats.markup.language_codes import language_and_script
 from armarium_formats.markup.noting import Notes
 from armarium_formats.numbers import whole
 from armarium_formats.page_model import PageModel, PageSegment, PageText, SegmentKind

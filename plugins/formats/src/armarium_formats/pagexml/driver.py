@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from armarium_formats.driver import Format, ReadContext, WriteContext, Written
 from armarium_formats.page_model import PageModel
+from armarium_formats.pagexml.vocabulary import VERSIONS
 
 
 class PageXml(Format):
@@ -17,17 +18,7 @@ class PageXml(Format):
     reads = True
     writes = True
     validated = True
-    versions: ClassVar[tuple[str, ...]] = (
-        "2009-03-16",
-        "2010-01-12",
-        "2010-03-19",
-        "2013-07-15",
-        "2016-07-15",
-        "2017-07-15",
-        "2018-07-15",
-        "2019-07-15",
-        "2024-07-15",
-    )
+    versions: ClassVar[tuple[str, ...]] = VERSIONS
     aliases: ClassVar[tuple[str, ...]] = ("page", "page-xml", "page_xml")
 
     def sniff(self, data: bytes) -> float:

@@ -13,7 +13,6 @@ from armarium_formats.markup.fragments import local_name
 from armarium_formats.markup.points import parse_points
 from armarium_formats.numbers import whole
 from armarium_formats.page_model import PageModel, PageSegment, Point
-from armarium_formats.pagexml.driver import PageXml
 from armarium_formats.pagexml.early import modernise
 from armarium_formats.pagexml.fragments import points_of
 from armarium_formats.pagexml.keeping import Keeper
@@ -22,6 +21,7 @@ from armarium_formats.pagexml.strangers import holds_segments, respell, usual_ta
 from armarium_formats.pagexml.texts import read_text, sort_texts
 from armarium_formats.pagexml.vocabulary import (
     DIRECTIONS,
+    VERSIONS,
     language_names,
     language_of,
     script_names,
@@ -55,9 +55,9 @@ def read(data: bytes, name: str) -> PageModel:
         )
     namespace = tag[1:].partition("}")[0] if tag.startswith("{") else ""
     version = namespace.rpartition("/")[2] if "pagecontent/" in namespace else None
-    if version is not None and version < PageXml.versions[0]:
+    if version is not None and version < VERSIONS[0]:
         raise Invalid(
-            f"{name} is PAGE XML of {version}; versions from {PageXml.versions[0]} on are read. "
+            f"{name} is PAGE XML of {version}; versions from {VERSIONS[0]} on are read. "
             "Save it again with a newer program.",
             code="version_not_read",
         )
@@ -89,7 +89,7 @@ class _Reading:
             )
         if version is None:
             self.keeper.note("The file names no PAGE namespace")
-        elif version not in PageXml.versions:
+        elif version not in VERSIONS:
             self.keeper.note(
                 f"The file's namespace {version} is not one this reader knows; it is read like 2019-07-15"
             )
@@ -250,12 +250,13 @@ class _Reading:
         self.keeper.note(
             f"The element {stated} is none that PAGE has; the lines and regions in it are read as if they stood in its place"
         )
+        fragments: list[str] = []
         for part in child:
             if (kind := self._kind(part)) is not None:
                 into.append(self._segment(part, kind))
-            elif isinstance(part.tag, str) and part.tag not in self.usual:
-                self._other(parent, part, into, attributes)
-        return []
+            elif part.tag not in self.usual:
+                fragments += self._other(parent, part, into, attributes)
+        return fragments
 
     def _identity(self, stated: str | None, kind: str, attributes: dict[str, str]) -> str:
         """The id as it stands; one that is missing or stands twice is made unique, and noted."""

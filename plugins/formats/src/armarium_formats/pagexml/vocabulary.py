@@ -7,6 +7,19 @@ from typing import Final
 
 from armarium_formats.markup.languages import languages
 
+VERSIONS: Final = (
+    "2009-03-16",
+    "2010-01-12",
+    "2010-03-19",
+    "2013-07-15",
+    "2016-07-15",
+    "2017-07-15",
+    "2018-07-15",
+    "2019-07-15",
+    "2024-07-15",
+)
+"""Those that are read."""
+
 DIRECTIONS: Final = {
     "left-to-right": "ltr",
     "right-to-left": "rtl",
