@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import subprocess
+import sys
 import threading
 import tracemalloc
 from collections.abc import Callable
@@ -351,6 +354,46 @@ def test_a_move_that_cannot_be_finished_is_taken_back_when_both_are_open(
     assert again.states() == ("taken-back", "taken-back")
     ((reason,),) = rows(again.target, "SELECT reason FROM document_transfer")
     assert "changed while it was copied" in reason
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from transfer_ground import Two, OWNER
+from armarium.engine import Engine
+from armarium.settings import Settings
+from armarium_documents.actions.transfer import copying
+from armarium_documents.queries.carrying import choosing
+
+home = Path(sys.argv[1])
+engine = Engine(Settings(state_dir=home / "state", library_roots=[home]))
+engine.start(jobs=False)
+for name in ("From", "To"):
+    engine.run(None, "library.create", {"path": str(home / f"{name}.library")}, OWNER)
+two = Two(engine, *(engine.libraries.get(home / f"{name}.library") for name in ("From", "To")))
+box = two.make("Box")
+for number in range(60):
+    two.note(f"Note {number}", box)
+# So small that the lists do not fit into memory, as those of a large box do not.
+choosing.SCRATCH = (*choosing.SCRATCH[:-1], "cache_size=2")
+copying._Transfer._check = lambda self: print("copied", flush=True) or os._exit(9)
+two.transfer([box])
+"""
+
+
+def test_a_kill_leaves_nothing_among_the_temporary_files(tmp_path: Path) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    places = {"TMPDIR": str(temporary), "SQLITE_TMPDIR": str(temporary)}
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path)],
+        env={**os.environ, **places, "PYTHONPATH": str(Path(__file__).parent)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (killed.returncode, killed.stdout) == (9, "copied\n"), killed.stderr
+    assert list(temporary.iterdir()) == []
 
 
 @pytest.mark.parametrize("undone", ["source", "target"])

@@ -1,6 +1,7 @@
 """Choosing the rows of one transfer in one snapshot of the source, and giving them new ids.
 
-The lists of rows and ids lie in a scratch database on disk, so that memory does not grow with what is carried.
+The lists of rows and ids lie in a scratch database on disk, so that memory does not grow with what is carried. It is
+one of SQLite's own temporary files, which has no name from its making on: a kill leaves nothing of it.
 """
 
 from __future__ import annotations
@@ -8,9 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 import sqlite3
-import tempfile
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any, Self
 
 from sqlalchemy import Table
@@ -21,6 +20,9 @@ from armarium_documents.queries.tree import id_list
 
 _ID = re.compile("[0-9a-f]{32}")
 _IS_ID = "length({0}) = 32 AND {0} NOT GLOB '*[^0-9a-f]*'"
+
+SCRATCH = ("journal_mode=OFF", "synchronous=OFF", "temp_store=FILE", "cache_size=-16000")
+"""How the scratch database is kept: nothing of it need outlive the transfer."""
 
 
 class Choice:
@@ -39,11 +41,8 @@ class Choice:
         self.companions = [table for table in self.tables if table.name in companions]
         self.left_behind: list[dict[str, Any]] = []
         self.edges_cut: list[dict[str, Any]] = []
-        self._folder = tempfile.TemporaryDirectory(prefix="armarium-transfer-")
-        self.db = sqlite3.connect(
-            Path(self._folder.name) / "scratch.sqlite", isolation_level=None, check_same_thread=False
-        )
-        for statement in ("journal_mode=OFF", "synchronous=OFF", "temp_store=FILE", "cache_size=-16000"):
+        self.db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        for statement in SCRATCH:
             self.db.execute(f"PRAGMA {statement}")
         self.db.execute("ATTACH ? AS source", (str(source.db.path),))
         self.db.execute("BEGIN")
@@ -62,7 +61,6 @@ class Choice:
 
     def __exit__(self, *_: object) -> None:
         self.db.close()
-        self._folder.cleanup()
 
     def choose(self, tops: Sequence[str]) -> None:
         """Choose the live subtrees of *tops* and every row that goes with their documents."""
