@@ -47,6 +47,20 @@ def test_wrong_usage_ends_with_2(desk: Machine) -> None:
         desk.misused(*words)
     desk.misused("token", "create", "bot", "--role", "owner")
     desk.misused("token", "pair", "--role", "king")
+    desk.misused("serve", "--port", "99999")
+
+
+def test_wrong_usage_is_one_sentence(desk: Machine) -> None:
+    for words, said in {
+        "ls --nonsense": "No such option: --nonsense. See armarium ls --help.",
+        "create": "Missing argument 'path'. See armarium create --help.",
+        "jobs mode lazy": "'lazy' is not one of 'automatic', 'started', 'paused'. See armarium jobs mode --help.",
+    }.items():
+        ran = desk.run(*words.split())
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+        assert ran.err.rstrip().endswith(said)
+        body = json.loads(desk.run(*words.split(), "--json").err)
+        assert body == {"detail": ran.err.strip(), "code": "wrong_usage"}
 
 
 def test_version_and_help_need_no_engine(machine: Machine) -> None:
@@ -262,6 +276,27 @@ def test_tokens_are_made_listed_and_revoked(desk: Machine) -> None:
     assert "revoked" in desk.done("token", "list").out
     assert "no token nosuch" in desk.refused("token", "revoke", "nosuch")
     assert desk.done("token", "pair").out.startswith("Code: ")
+
+
+def test_a_token_or_code_made_with_a_project_named_reaches_that_project_alone(
+    desk: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.done("create", "Letters")
+    desk.done("create", "Deeds")
+    only = [str(desk.home / "Deeds.library")]
+    for words in (("token", "create", "bot"), ("token", "pair")):
+        assert desk.done(*words, "--library", "Deeds", "--json").json["libraries"] == only
+        assert desk.done("-l", "Deeds", *words, "--json").json["libraries"] == only
+        monkeypatch.setenv("ARMARIUM_LIBRARY", "Deeds")
+        assert desk.done(*words, "--json").json["libraries"] == "all"
+        monkeypatch.delenv("ARMARIUM_LIBRARY")
+    assert "no project at" in desk.refused("token", "pair", "--library", "./Nowhere")
+
+
+def test_an_action_that_needs_no_project_runs_without_one(machine: Machine) -> None:
+    assert machine.done("action", "run", "job.clear_failed").json["result"] == {"cleared": 0}
+    assert "no action 'no.such'" in machine.refused("action", "run", "no.such")
+    assert "There is no project yet" in machine.refused("action", "run", "document.create")
 
 
 def test_a_token_that_is_not_known_is_refused(desk: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

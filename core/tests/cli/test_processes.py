@@ -153,11 +153,19 @@ def test_ctrl_c_stops_in_a_sentence_and_the_work_goes_on_later(machine: Machine,
 
 
 @pytest.mark.slow
-def test_a_closed_pipe_is_no_fault(machine: Machine) -> None:
+@pytest.mark.parametrize("words", ["action list --json", "action list", "--help"])
+def test_a_closed_pipe_ends_a_command_silently_as_it_ends_other_tools(machine: Machine, words: str) -> None:
     ran = subprocess.run(
-        ["bash", "-c", '"$@" | head -1', "_", *ARMARIUM, "action", "list", "--json"],
+        ["bash", "-c", '"$@" | true; echo ${PIPESTATUS[0]}', "_", *ARMARIUM, *words.split()],
         capture_output=True,
         text=True,
         timeout=60,
     )
-    assert (ran.stdout, ran.stderr) == ("{\n", "")
+    assert (ran.stdout, ran.stderr) == ("141\n", "")
+
+
+def test_a_command_without_an_output_runs_all_the_same(machine: Machine) -> None:
+    ran = subprocess.run(
+        ["bash", "-c", '"$@" >&-', "_", *ARMARIUM, "projects"], capture_output=True, text=True, timeout=60
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")

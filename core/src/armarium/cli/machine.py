@@ -11,7 +11,7 @@ import typer
 
 from armarium.cli.options import AgentRole, Role
 from armarium.cli.output import answer, table
-from armarium.cli.program import engine_session
+from armarium.cli.program import engine_session, named_projects
 from armarium.cli.session import id_of, settings_of_this_user
 from armarium.cli.work import finished
 
@@ -31,7 +31,9 @@ def register(program: typer.Typer) -> None:
 
 
 def serve(
-    port: Annotated[int | None, typer.Option(help="TCP port on 127.0.0.1.")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="TCP port on 127.0.0.1; 0: any that is free.")
+    ] = None,
     uds: Annotated[str | None, typer.Option(help="Listen on this Unix socket instead.")] = None,
 ) -> None:
     """Run the engine until it is told to stop."""
@@ -138,10 +140,11 @@ def create_token(
     name: Annotated[str, typer.Argument(help="What it is for.")],
     role: Annotated[AgentRole, typer.Option(help="What it may do.")] = AgentRole.editor,
 ) -> None:
-    """Make a token for an agent; it is shown once."""
+    """Make a token for an agent; it is shown once. With --library it reaches that project alone."""
     with engine_session() as session:
-        made = session.post("/api/tokens", {"name": name, "role": role.value})
-    answer(made, str(made.get("token") or made.get("agent_token")))
+        only = named_projects(session)
+        made = session.post("/api/tokens", {"name": name, "role": role.value, "libraries": only or "all"})
+    answer(made, str(made["token"]))
 
 
 @token.command()
@@ -154,7 +157,8 @@ def revoke(identity: Annotated[str, typer.Argument(metavar="ID", help="Id of the
 
 @token.command()
 def pair(role: Annotated[Role, typer.Option(help="What the device may do.")] = Role.editor) -> None:
-    """Make a one-time code that lets a device in, good for ten minutes."""
+    """Make a one-time code that lets a device in, good for ten minutes; with --library, to that project alone."""
     with engine_session() as session:
-        made = session.post("/api/pair/code", {"role": role.value})
+        only = named_projects(session)
+        made = session.post("/api/pair/code", {"role": role.value, "libraries": only or "all"})
     answer(made, f"Code: {made['code']} (until {made['expires_at']})")

@@ -23,6 +23,8 @@ class Asked:
 
     json: bool = False
     library: str | None = None
+    named: bool = False
+    """Whether the project was named on the command line, not only by the environment."""
 
 
 _asked: ContextVar[Asked | None] = ContextVar("armarium_command_line", default=None)
@@ -59,7 +61,7 @@ def note(as_json: bool, library: str | None) -> None:
     present = asked()
     present.json = present.json or as_json
     if library is not None:
-        present.library = library
+        present.library, present.named = library, True
 
 
 def everywhere(program: typer.Typer) -> None:

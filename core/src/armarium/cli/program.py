@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import metadata as distributions
 from pathlib import Path
@@ -12,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from armarium.cli.options import AsJson, Library, asked, begin, everywhere, note
-from armarium.cli.refusals import Refused, shown
+from armarium.cli.refusals import Refused, misuse_shown, shown
 from armarium.cli.session import Session, connect, settings_of_this_user
 from armarium.ids import is_id
 
@@ -52,11 +53,33 @@ class Program(TyperGroup):
                 self._tell_missing()
         return found
 
-    def invoke(self, ctx: Any) -> Any:
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **more: Any,
+    ) -> Any:
+        """Run the program; a command that is called wrongly is told so in one sentence."""
+        rest = (args, prog_name, complete_var)
+        if not standalone_mode:
+            return super().main(*rest, False, windows_expand_args, **more)
+        begin()
+        with misuse_shown("--json" in (sys.argv[1:] if args is None else args)):
+            sys.exit(super().main(*rest, False, windows_expand_args, **more))
+
+    def make_context(self, *args: Any, **more: Any) -> Any:
+        """Read the command line; the help page and the version are shown on the way."""
+        with shown():
+            return super().make_context(*args, **more)
+
+    def invoke(self, ctx: Any) -> None:
         """Run the command; whatever ends it, ends it in words."""
         begin()
         with shown():
-            return super().invoke(ctx)
+            super().invoke(ctx)
 
     def _join(self) -> None:
         if self._missing is None:
@@ -120,11 +143,17 @@ def project_session() -> Iterator[Session]:
     with connect(settings_of_this_user(), None) as session:
         session.library = _project(session)
         if session.library is None:
-            raise Refused(_which(session))
+            raise Refused(which_project(session))
         yield session
 
 
-def _which(session: Session) -> str:
+def named_projects(session: Session) -> list[str]:
+    """The full path of the project that the command line names with --library; none where it names none."""
+    path = _project(session) if asked().named else None
+    return [] if path is None else [path]
+
+
+def which_project(session: Session) -> str:
     """What to say to who named no project where it cannot be guessed."""
     known = [one["name"] or Path(one["path"]).stem for one in session.get("/api/registry")["libraries"]]
     if not known:

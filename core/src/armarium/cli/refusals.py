@@ -8,7 +8,7 @@ import os
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import typer
@@ -18,6 +18,9 @@ from armarium.cli.options import asked
 DEBUG_VARIABLE = "ARMARIUM_DEBUG"
 STOPPED = 130
 """Exit code of a command that was stopped from the keyboard, as shells count it."""
+
+UNHEARD = 141
+"""Exit code of a command whose reader closed the pipe (`armarium ls | head -1`), as of one that SIGPIPE ended."""
 
 
 class Refused(Exception):
@@ -44,19 +47,61 @@ def shown() -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         _end(Refused("Stopped.", ends_with=STOPPED))
+    except SystemExit as error:
+        # Tables and help pages end the program themselves when nobody reads them any more.
+        if not isinstance(error.__context__, BrokenPipeError):
+            raise
+        _end_unheard()
     except Exception as error:
-        # Usage errors and exits are the command line library's own; a closed pipe is its reader's wish.
-        broken_pipe = isinstance(error, OSError) and error.errno == errno.EPIPE
-        if hasattr(error, "exit_code") or isinstance(error, typer.Abort) or broken_pipe:
+        if isinstance(error, OSError) and error.errno == errno.EPIPE:
+            _end_unheard()
+        # Usage errors and exits are the command line library's own.
+        if hasattr(error, "exit_code") or isinstance(error, typer.Abort):
             raise
         if os.environ.get(DEBUG_VARIABLE):
             traceback.print_exc()
         _end(as_refusal(error))
 
 
+@contextmanager
+def misuse_shown(as_json: bool) -> Iterator[None]:
+    """Show in one sentence that a command was called wrongly, and end the program."""
+    try:
+        yield
+    except typer.Abort:
+        sys.exit(1)
+    except Exception as error:
+        ends_with = getattr(error, "exit_code", None)
+        if ends_with is None:
+            raise
+        # Called without anything, a group of commands has shown its help instead.
+        if type(error).__name__ != "NoArgsIsHelpError":
+            asked().json = asked().json or as_json
+            Refused({"detail": _misused(error), "code": "wrong_usage"}).show()
+        sys.exit(ends_with)
+
+
+def _misused(error: Any) -> str:
+    """What was wrong with how a command was called, and where it says how it is."""
+    said = " ".join(error.format_message().split()).replace("Value error, ", "").removesuffix(".")
+    context = getattr(error, "ctx", None)
+    # A question to the user ends as it is.
+    ending = said if said.endswith("?") else f"{said}."
+    return f"{ending} See {context.command_path} --help." if context is not None else ending
+
+
 def _end(refused: Refused) -> None:
     refused.show()
     raise typer.Exit(refused.ends_with)
+
+
+def _end_unheard() -> None:
+    """End silently: what is still to be written goes nowhere, so that nothing stumbles over it on the way out."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    raise typer.Exit(UNHEARD)
 
 
 def as_refusal(error: BaseException) -> Refused:

@@ -198,7 +198,13 @@ def _own(settings: Settings) -> Iterator[Wire]:
         socket = str(Path(folder) / "engine.sock")
         server = uvicorn.Server(
             uvicorn.Config(
-                watched, uds=socket, log_level="critical", access_log=False, lifespan="on", ws="none"
+                watched,
+                uds=socket,
+                log_config=None,
+                log_level="critical",
+                access_log=False,
+                lifespan="on",
+                ws="none",
             )
         )
 

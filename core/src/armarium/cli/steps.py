@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from armarium.cli.output import answer, table
-from armarium.cli.program import engine_session, plural, project_session
+from armarium.cli.program import engine_session, plural, project_session, which_project, work_session
 from armarium.cli.refusals import Refused
 from armarium.cli.session import Session, id_of
 
@@ -207,13 +207,12 @@ def run_action(
         raise Refused(f"--params is not JSON: {error}.") from error
     if not isinstance(given, dict):
         raise Refused("--params must be a JSON object.")
-    with engine_session() as plain:
-        registry = plain.get("/api/actions/registry")
-        engine_wide = any(a["name"] == name and a["scope"] == "engine" for a in registry["actions"])
-        if engine_wide:
-            done = plain.act(name, given)
-            typer.echo(json.dumps(done, indent=2, ensure_ascii=False))
-            return
-    with project_session() as session:
+    with work_session() as session:
+        registry = session.get("/api/actions/registry")
+        scope = next((a["scope"] for a in registry["actions"] if a["name"] == name), None)
+        if scope == "library" and session.library is None:
+            raise Refused(which_project(session))
+        if scope == "engine":
+            session.library = None
         done = session.act(name, given)
     typer.echo(json.dumps(done, indent=2, ensure_ascii=False))
