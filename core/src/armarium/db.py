@@ -16,8 +16,9 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, Table, create_engine, event
 from sqlalchemy.exc import DBAPIError, StatementError
-from sqlalchemy.pool import NullPool, QueuePool
+from sqlalchemy.pool import NullPool
 
+from armarium.db_readers import Readers
 from armarium.errors import Conflict, ServiceError, Unavailable, is_damage
 from armarium.turns import WriterQueue
 
@@ -37,10 +38,7 @@ LONG_WAL, READERS_PATIENCE = 5_000, 100
 """Pages from which the WAL is too long, as each read looks for its pages in it; and how many milliseconds the writer then
 waits for those who read in it."""
 
-READERS_KEPT = 8
-"""Readers of either kind that stay open while nobody reads; each keeps the schema, its statements and what it read last: up to 5 MB."""
-
-READER_CACHE_KIB, WRITER_CACHE_KIB = 2_000, 16_000
+READER_CACHE_KIB, WRITER_CACHE_KIB = 500, 16_000
 """What a connection keeps of the file in memory; the system keeps it too."""
 
 ROWS_AT_ONCE = 32
@@ -71,34 +69,20 @@ class Database:
         self._length = 0
         self._checkpointer: threading.Thread | None = None
         self._holder: int | None = None
-        self._raw_readers: list[sqlite3.Connection] = []
         self._closed = False
         self._writer_engine = self._engine(reader=False)
         self._writer: Connection | None = None
-        self._readers = self._engine(reader=True)
+        self._readers = Readers(self._engine(reader=True))
         self._open_writer()
 
     def _engine(self, *, reader: bool) -> Engine:
         def connect() -> sqlite3.Connection:
             return self._connect(reader=reader)
 
-        if reader:
-            engine = create_engine(
-                "sqlite+pysqlite://",
-                creator=connect,
-                # An error of the database must not quote what was written: it may be page text.
-                hide_parameters=True,
-                poolclass=QueuePool,
-                pool_size=READERS_KEPT,
-                max_overflow=120,
-                # The one used last is used next, so that as few as do the work hold something.
-                pool_use_lifo=True,
-                pool_timeout=WRITER_WAIT,
-            )
-        else:
-            engine = create_engine(
-                "sqlite+pysqlite://", creator=connect, hide_parameters=True, poolclass=NullPool
-            )
+        # An error of the database must not quote what was written: it may be page text.
+        engine = create_engine(
+            "sqlite+pysqlite://", creator=connect, hide_parameters=True, poolclass=NullPool
+        )
         statement = "BEGIN" if reader else "BEGIN IMMEDIATE"
 
         @event.listens_for(engine, "begin")
@@ -136,28 +120,19 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A query-only connection that sees one snapshot from its first query to the end of the block."""
-        with self._readers.connect() as conn:
-            try:
+        try:
+            with self._readers.lend() as (conn, raw):
                 # Begun here, not by SQLAlchemy at its first statement: bare statements of one block see one snapshot too.
-                raw_of(conn).execute("BEGIN")
+                raw.execute("BEGIN")
                 yield conn
-            except (StatementError, sqlite3.Error) as error:
-                raise told(error, self.path, self.refusal) from error
+        except (StatementError, sqlite3.Error) as error:
+            raise told(error, self.path, self.refusal) from error
 
     @contextmanager
     def read_raw(self) -> Iterator[sqlite3.Connection]:
         """A bare query-only `sqlite3` connection for one hot statement: each statement is its own snapshot."""
-        try:
-            conn = self._raw_readers.pop()
-        except IndexError:
-            conn = self._connect(reader=True)
-        try:
-            yield conn
-        finally:
-            if self._closed or len(self._raw_readers) >= READERS_KEPT:
-                conn.close()
-            else:
-                self._raw_readers.append(conn)
+        with self._readers.lend() as (_, raw):
+            yield raw
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
@@ -302,9 +277,7 @@ class Database:
             self._checkpointer.join(WRITER_WAIT)
         try:
             self._closed = True
-            while self._raw_readers:
-                self._raw_readers.pop().close()
-            self._readers.dispose()
+            self._readers.close()
             if self._writer is not None:
                 with suppress(DBAPIError):
                     self._writer.exec_driver_sql("SELECT 1")

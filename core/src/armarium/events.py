@@ -16,7 +16,7 @@ import orjson
 KEPT = 10_000
 """How many events a listener can be behind before it is told to look at everything afresh."""
 
-KEPT_BYTES = 4 * 1024 * 1024
+KEPT_BYTES = 2 * 1024 * 1024
 """How much they may take together: a step of an import names a thousand ids."""
 
 AT_ONCE = 64

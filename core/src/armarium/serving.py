@@ -35,7 +35,7 @@ ARENAS, OWN_MAPPING, KEPT_FREE = 2, 1024 * 1024, 1024 * 1024
 """Heaps that threads share; bytes from which a piece of memory is mapped for itself; bytes a heap keeps free at its
 end. So what pictures took goes back to the system, and does not lie in as many heaps as there were threads."""
 
-GIVE_BACK_EVERY = 60.0
+GIVE_BACK_EVERY = 15.0
 """Seconds between two times that what lies free among what is used goes back to the system: the gaps that connections
 and pictures leave."""
 
