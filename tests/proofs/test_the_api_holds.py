@@ -21,6 +21,8 @@ check of schemathesis is for here, and why three are off:
 from __future__ import annotations
 
 import os
+import resource
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -41,6 +43,8 @@ from proofs.api_requests import Asker, Tally
 EXAMPLES = int(os.environ.get("ARMARIUM_FUZZ_EXAMPLES", "8"))
 SEED = int(os.environ.get("ARMARIUM_FUZZ_SEED", "1"))
 CASES = int(os.environ.get("ARMARIUM_FUZZ_CASES", "100000"))
+PARTS = 2
+"""The soak's parts, each with seeds of its own, so that two processes share it (`make soak`)."""
 ENDLESS = {"/api/changes/stream"}
 """Streams that never end by themselves: proved by tests of their own."""
 NEVER_MET = {
@@ -145,6 +149,7 @@ class Round:
                 f"against the description: {broken.total()} answered {dict(sorted(broken.items()))}",
                 f"never with success: {sorted(self.tally.never_met(self.operations)) or 'none'}",
                 f"rounds of an operation for which too few cases could be made: {self.given_up}",
+                f"memory of this process at its most: {memory()} MB",
             )
         )
 
@@ -156,6 +161,13 @@ class Round:
         assert not self.never_met(), "an operation that never succeeds was met at its edge only"
         assert self.tally.share(200, 399) > 0.6
         assert self.tally.share(404, 404) < 0.15
+
+
+def memory() -> int:
+    """The most this process has held so far, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (
+        1024 if sys.platform == "linux" else 1024**2
+    )
 
 
 @contextmanager
@@ -189,16 +201,28 @@ def test_requests_as_described(ground: Ground) -> None:
 
 @pytest.mark.soak
 @pytest.mark.timeout(0)
-def test_a_hundred_thousand_cases_in_every_phase(ground: Ground) -> None:
+@pytest.mark.parametrize("part", range(PARTS))
+def test_a_hundred_thousand_cases_in_every_phase(ground: Ground, part: int) -> None:
+    """In each part its share of them, and every operation."""
     asked = Round(ground)
-    asked.go(20, SEED, phases=("examples", "coverage", "stateful"))
-    seed = SEED
-    while asked.requests < CASES:
+    seed = SEED + part * 1_000_000
+    if part == 0:
+        asked.go(20, seed, phases=("examples", "coverage", "stateful"))
+    while asked.requests < CASES / PARTS:
         asked.go(60, seed, mode="positive", phases=("fuzzing",))
         asked.go(12, seed, mode="negative", phases=("fuzzing",))
         print(f"{asked.said()}\n{len(asked.faults)} faults so far", flush=True)
         seed += 1000
     asked.check()
+
+
+def test_what_the_examples_open_is_closed_again(ground: Ground) -> None:
+    """Each holds some megabytes; a hundred thousand requests would open hundreds."""
+    open_at_first = {library.path for library in ground.engine.libraries.open_now()}
+    ground.lay()
+    still_open = {library.path for library in ground.engine.libraries.open_now()} & open_at_first
+    assert len(open_at_first) > 1
+    assert not still_open
 
 
 FAULTS = {

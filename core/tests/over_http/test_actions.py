@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -56,6 +57,15 @@ def test_every_action_is_described(ask: Asker) -> None:
     assert "priority" in found["compute.set"]["params"]["properties"]
     for name in ("pair.enroll", "token.create", "token.revoke", "library.release"):
         assert found[name]["undoable"] is False
+
+
+def test_the_descriptions_are_made_once(engine: Engine) -> None:
+    """Each is two JSON Schemas, and an agent asks for the list often."""
+    found = engine.actions.describe()
+    assert engine.actions.describe() is found
+    known = engine.actions.get("library.create")
+    engine.actions.add(replace(known, name="library.create_again"), "core")
+    assert "library.create_again" in {entry["name"] for entry in engine.actions.describe()}
 
 
 def test_any_action_is_invoked_by_name(ask: Asker, project: Library) -> None:
