@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -34,6 +35,27 @@ def test_abbreviations_are_expanded_longest_first_and_once() -> None:
     found = score("Monsieur", "M", expansions={"M": "Monsieur"})
     assert (found.distance, found.policy) == (0, "layout-insensitive+expansions(1)")
     assert "1 abbreviations" in found.policy_description
+
+
+@given(
+    st.text("abc", max_size=30),
+    st.dictionaries(st.text("abc", max_size=4), st.text("abcx", max_size=4), max_size=6),
+)
+def test_expanding_is_what_a_pattern_of_all_abbreviations_would_do(
+    text: str, expansions: dict[str, str]
+) -> None:
+    full = {short: long for short, long in expansions.items() if short}
+    full = {long: long for long in full.values() if long} | full if full else {}
+    pattern = re.compile("|".join(re.escape(one) for one in sorted(full, key=len, reverse=True)) or "(?!)")
+    expected = pattern.sub(lambda found: full[found.group()], text)
+    assert normalise(text, "diplomatic", expansions) == expected
+
+
+def test_abbreviations_that_stand_for_whole_books_are_refused_before_they_are_written_out() -> None:
+    for text, long, words in (("a" * 90_000, "b" * 1000, "written out"), ("a" * 60_000, "bbb", "180,000")):
+        with pytest.raises(CannotScore, match=words) as caught:
+            score(text, text, expansions={"a": long})
+        assert caught.value.code == "too_long"
 
 
 def test_the_rate_is_the_distance_by_the_references_length_and_may_pass_one() -> None:
@@ -111,5 +133,6 @@ def test_a_comparison_that_cannot_be_made_is_refused(client: Any, desk: Any) -> 
     assert status(good, {"pass_id": one, "artifact_id": "a"}) == (422, "invalid_request")
     assert status(good, good, policies=["generous"]) == (422, "invalid_request")
     assert status(good, good, policies=[]) == (422, "invalid_request")
+    assert status(good, good, expansions={"D": "x" * 1001}) == (422, "invalid_request")
     body = {"reference": good, "hypothesis": good}
     assert client.post("/api/documents/nowhere/readings/compare", json=body).status_code == 404

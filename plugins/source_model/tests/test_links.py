@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from source_model_desk import PERSON
+from source_model_desk import PERSON, Desk
 
 from armarium.api import Conflict, Forbidden, Invalid, NotFound, ServiceError
 from armarium_source_model.queries.links import links_of, naming
@@ -179,6 +179,61 @@ def test_links_over_http(client: Any, ends: Any) -> None:
     client.post("/api/links", json={"from_id": third, "to_id": uri, "to_kind": "uri", "link_type": "names"})
     assert len(client.get("/api/links/of/https%3A%2F%2Fwww.geonames.org%2F3169070").json()["links"]) == 1
     assert client.get("/api/links/naming", params={"uri": uri}).json()["segments"][0]["segment_id"] == third
+
+
+def test_the_links_of_nothing_are_not_found(client: Any, desk: Any, ends: Any) -> None:
+    one, _, third = ends
+    page = desk.page()
+    place = "/api/links/of/"
+    gone = client.get(f"{place}{'0' * 32}")
+    assert (gone.status_code, gone.json()["id"]) == (404, "0" * 32)
+    assert "no link touches it" in gone.json()["detail"]
+    for known in (one, page, "https%3A%2F%2Fexample.org%2Fnever-linked"):
+        assert client.get(place + known).json()["links"] == []
+    withdrawn = link(desk, third, "http://example.org/x", "cites", to_kind="uri")
+    desk.run("link.delete", link_id=withdrawn)
+    assert client.get(f"{place}http%3A%2F%2Fexample.org%2Fx").json()["links"] == []
+
+    class Entities:
+        kind = "entity"
+
+        def check(self, conn: object, identity: str) -> None:
+            if identity == "merged":
+                raise Conflict("It is live under another id.", code="merged", id="live")
+            if identity != "rome":
+                raise NotFound(f"There is no entity {identity}.")
+
+    plugin = desk.engine.plugins.loaded[-1]
+    plugin.extras["link_ends"] = [Entities()]
+    try:
+        assert [client.get(place + end).status_code for end in ("rome", "merged", "nobody")] == [
+            200,
+            200,
+            404,
+        ]
+    finally:
+        del plugin.extras["link_ends"]
+
+
+@pytest.fixture
+def with_canvas(make_engine: Any, tmp_path: Any) -> Any:
+    """A desk of an engine with every family."""
+    engine = make_engine(state="whole")
+    engine.run(None, "library.create", {"path": str(tmp_path / "Whole.library")}, PERSON)
+    return Desk(engine, engine.libraries.get(tmp_path / "Whole.library"))
+
+
+def test_what_lies_on_a_canvas_is_an_end(with_canvas: Any) -> None:
+    desk = with_canvas
+    page = desk.page()
+    folder = desk.run("document.create", name="Box", doc_type="folder")["id"]
+    item = desk.run("canvas.item_create", folder_id=folder, kind="note", text="Who?")["id"]
+    made = link(desk, item, page, "comments_on", from_kind="canvas_item", to_kind="document")
+    with desk.library.db.read() as conn:
+        assert [(one["id"], one["other_kind"]) for one in links_of(conn, page)] == [(made, "canvas_item")]
+    given = {"from_id": "nowhere", "to_id": page, "link_type": "free", "to_kind": "document"}
+    refusal = refused(NotFound, desk, "link.create", from_kind="canvas_item", **given)
+    assert refusal.code == "canvas_item_not_found"
 
 
 def test_every_alias_leads_to_a_type_and_labels_are_told_apart() -> None:

@@ -107,8 +107,14 @@ def test_a_provisional_segment_and_its_reading_can_be_read(client: Any, old: dic
     )
     other = client.get(f"/api/segments/{old['line']}/readings", params={"kind": "translation"})
     assert other.json()["count"] == 0
+    versions = client.get(f"/api/segments/{old['line']}/versions")
+    assert versions.json() == {"segment_id": old["line"], "items": [], "count": 0}
+    cited = client.get(f"/api/segments/{old['line']}/reference")
+    assert (cited.status_code, cited.json()["code"]) == (422, "provisional_id")
+    assert "segment.convert_page" in cited.json()["detail"]
     for missing in ("legacy:blob:2", "legacy:blob:9", "legacy:none:0", "legacy:blob", "legacy:"):
         assert client.get(f"/api/segments/{missing}").status_code == 404
+        assert client.get(f"/api/segments/{missing}/versions").status_code == 404
         assert client.get(f"/api/segments/{missing}/readings").status_code == 404
 
 
@@ -148,7 +154,9 @@ def test_every_write_refuses_a_provisional_id(client: Any, desk: Any, old: dict[
         ("POST", f"/api/segments/matches/{legacy}/withdraw", None),
         ("POST", "/api/segments/carry", {"match_id": legacy}),
         ("POST", f"/api/segments/{legacy}/correct", {"text": "x"}),
+        ("POST", f"/api/segments/{real}/correct", {"text": "x", "expected_counting_id": legacy}),
         ("POST", f"/api/segments/{legacy}/readings/choice", {"representation_id": None}),
+        ("POST", f"/api/segments/{real}/readings/choice", {"representation_id": legacy}),
         ("POST", f"/api/segments/readings/{legacy}/retract", None),
         (
             "POST",

@@ -183,7 +183,9 @@ def test_well_formed_languages(tag: str) -> None:
     assert is_language(tag)
 
 
-@pytest.mark.parametrize("tag", ["", "f", "french!", "fr_FR", "fr-", "fr-Xxxx", "x", "123"])
+@pytest.mark.parametrize(
+    "tag", ["", "f", "french!", "fr_FR", "fr-", "fr-Xxxx", "x", "123", "french", "latin", "root"]
+)
 def test_ill_formed_languages(tag: str) -> None:
     assert not is_language(tag)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from armarium.api import Plugin, hookimpl
 from armarium_canvas import actions
 from armarium_canvas.carrying import carrier
+from armarium_canvas.linking import CanvasItemEnd
 from armarium_canvas.models import metadata
 from armarium_canvas.routes import router
 
@@ -18,5 +19,5 @@ def armarium_plugin() -> Plugin:
         metadata=metadata,
         actions=(actions.save_layout, actions.item_create, actions.item_update, actions.item_delete),
         routers=(router,),
-        extras={"carriers": (carrier,)},
+        extras={"carriers": (carrier,), "link_ends": (CanvasItemEnd(),)},
     )

@@ -6,7 +6,6 @@ of the normalised reference; never clamped at 1. Over many pages: total distance
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -100,8 +99,32 @@ def _expand(text: str, expansions: Mapping[str, str]) -> str:
     if not full:
         return text
     full = {long: long for long in full.values() if long} | full
-    pattern = re.compile("|".join(re.escape(short) for short in sorted(full, key=len, reverse=True)))
-    return pattern.sub(lambda found: full[found.group()], text)
+    lengths: dict[str, list[int]] = {}
+    for length, first in sorted({(len(short), short[0]) for short in full}, reverse=True):
+        lengths.setdefault(first, []).append(length)
+    most = max(LONGEST, MOST_RATIO * len(text))
+    parts: list[str] = []
+    at = start = grown = 0
+    while at < len(text):
+        # Looked up by their lengths: a pattern of ten thousand alternatives would try each of them at every letter.
+        for length in lengths.get(text[at], ()):
+            short = text[at : at + length]
+            if short not in full:
+                continue
+            grown += len(full[short]) - len(short)
+            if len(text) + grown > most:
+                raise CannotScore(
+                    f"With its abbreviations written out, a text has more than {most:,} characters; "
+                    "shorten what they stand for.",
+                    code="too_long",
+                )
+            parts += (text[start:at], full[short])
+            at += len(short)
+            start = at
+            break
+        else:
+            at += 1
+    return "".join((*parts, text[start:]))
 
 
 def policy_name(policy: str, expansions: Mapping[str, str] | None = None) -> str:
@@ -126,6 +149,13 @@ def score(
             )
     one, two = normalise(reference, policy, expansions), normalise(hypothesis, policy, expansions)
     name = policy_name(policy, expansions)
+    for side, text in (("reference", one), ("hypothesis", two)):
+        if len(text) > LONGEST:
+            raise CannotScore(
+                f"The {side} has {len(text):,} characters under the policy {name}; at most {LONGEST:,} are compared "
+                "at once.",
+                code="too_long",
+            )
     if not one:
         raise CannotScore(
             f"The reference is empty under the policy {name}, and nothing can be divided by its length.",

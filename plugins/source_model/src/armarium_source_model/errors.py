@@ -26,12 +26,12 @@ class NoSuchReading(NotFound):
 
 
 class ProvisionalId(Invalid):
-    """A write named an id that only stands for a box of an older geometry blob."""
+    """What needs a segment of its own was asked with an id that only stands for a box of an older geometry blob."""
 
     def __init__(self, given: str) -> None:
         super().__init__(
-            f"{given} is provisional: it is read from an older geometry blob and cannot be written to. "
-            "Convert the page to segments first, then use the ids that gives.",
+            f"{given} is provisional: it stands for a box of an older geometry blob and can only be read. "
+            "Convert the page to segments (segment.convert_page), then use the ids it lists.",
             code="provisional_id",
             id=given,
         )

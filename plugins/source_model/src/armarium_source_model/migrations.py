@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from armarium.api import Migration
-from armarium_source_model.models import segments
+from armarium_source_model.models import forwardings, links, reading_orders, segments
 
 if TYPE_CHECKING:
     from alembic.operations import Operations
@@ -20,4 +20,14 @@ def _index_areas(op: Operations) -> None:
     index.create(op.get_bind(), checkfirst=True)
 
 
-MIGRATIONS = (Migration(2, "areas are found by an index of the boxes", _index_areas),)
+def _index_notes(op: Operations) -> None:
+    """What an undo, a page's flows and the names of places are found by, without reading all there is."""
+    for table in (forwardings, links, reading_orders):
+        for index in table.indexes:
+            index.create(op.get_bind(), checkfirst=True)
+
+
+MIGRATIONS = (
+    Migration(2, "areas are found by an index of the boxes", _index_areas),
+    Migration(3, "notes, flows and namings are found by indexes", _index_notes),
+)

@@ -184,7 +184,8 @@ forwardings = Table(
     Column("kind", Text, nullable=False),
     Column("new_segment_ids", Json, nullable=False),
     Column("actor", Text),
-    Column("audit_id", Text, nullable=False),
+    # An undo asks which notes its step wrote.
+    Column("audit_id", Text, nullable=False, index=True),
     Column("reason", Text),
     Column("created_at", Text, nullable=False),
     info=append_only(document="document_id"),
@@ -271,6 +272,8 @@ reading_orders = Table(
     Column("certainty", Float),
     *provenance_columns(),
     Column("deleted_at", Text),
+    # Most orders are of one page alone; the few that go on over others are looked for from each of them.
+    Index("ix_reading_order_flow", "document_id", sqlite_where=text("kind = 'flow'")),
     info=tracked(label="reading order", document="document_id"),
 )
 """An order in which somebody reads a pass; only a flow goes on over the segments of other passes and pages."""
@@ -347,6 +350,7 @@ links = Table(
     Column("deleted_at", Text),
     Index("ix_link_from", "from_id"),
     Index("ix_link_to", "to_id"),
+    Index("ix_link_type", "link_type"),
     info=tracked(label="link", document="document_id"),
 )
 """A statement about two things; its ends are of many families, so they are ids with a kind and no foreign keys."""

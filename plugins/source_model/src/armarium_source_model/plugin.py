@@ -66,7 +66,7 @@ def armarium_plugin() -> Plugin:
             "representation.create",
         ),
         metadata=metadata,
-        version=2,
+        version=3,
         migrations=MIGRATIONS,
         actions=(
             passes.create,

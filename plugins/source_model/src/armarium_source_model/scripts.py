@@ -315,7 +315,8 @@ UNKNOWN_LANGUAGES = frozenset({"und", "mis"})
 _PRIVATE = re.compile(r"Qa[ab][a-x]")
 
 _LANGUAGE = re.compile(
-    r"(?:[A-Za-z]{2,3}(?:-[A-Za-z]{3}){0,3}|[A-Za-z]{4}|[A-Za-z]{5,8})"
+    # Longer first parts are set aside by BCP 47 and none was ever registered: French and Latin are no tags.
+    r"[A-Za-z]{2,3}(?:-[A-Za-z]{3}){0,3}"
     r"(?:-(?P<script>[A-Za-z]{4}))?(?:-(?:[A-Za-z]{2}|[0-9]{3}))?"
     r"(?:-(?:[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*"
     r"(?:-[0-9A-WY-Za-wy-z](?:-[A-Za-z0-9]{2,8})+)*(?:-[xX](?:-[A-Za-z0-9]{1,8})+)?"

@@ -95,6 +95,7 @@ def correct(ctx: ActionContext, p: Correct) -> dict[str, Any]:
     A person's correction retires what it corrects, a standing choice of it included. A machine's stands beside it.
     Where the new reading counts, spans on the old one move along as far as they can be placed (`unplaced`).
     """
+    refuse_provisional(p.segment_id, p.expected_counting_id)
     row = editable(ctx, p.segment_id, None)
     require_kind(ctx, p.kind)
     StatedFacts(ctx).check(p.language, p.script)
@@ -219,6 +220,7 @@ def _choose_example(ex: Example) -> dict[str, Any]:
 )
 def choose(ctx: ActionContext, p: Choose) -> dict[str, Any]:
     """Raises NotFound, UnknownKind, Invalid for a reading of another segment or kind, or a retracted one."""
+    refuse_provisional(p.segment_id, p.representation_id)
     row = editable(ctx, p.segment_id, None)
     require_kind(ctx, p.kind)
     standing = standing_choices(ctx.conn, row.id).get(p.kind)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
-from armarium.api import NotFound
+from armarium.api import Conflict, Engine, NotFound, json_text
 from armarium_source_model.models import links
 from armarium_source_model.vocabulary import ALIASES, LINK_TYPES, authority_of
 
@@ -56,6 +57,22 @@ def links_of(conn: Connection, end_id: str, *, include_deleted: bool = False) ->
     return found
 
 
+def require_end(engine: Engine, conn: Connection, end_id: str) -> None:
+    """NotFound where *end_id* is neither a URI nor the id of anything that links may touch."""
+    if ":" in end_id or links_of(conn, end_id, include_deleted=True):
+        return
+    here = "SELECT 1 WHERE EXISTS (SELECT 1 FROM segment WHERE id = ?) OR EXISTS (SELECT 1 FROM document WHERE id = ?)"
+    if conn.exec_driver_sql(here, (end_id, end_id)).first() is not None:
+        return
+    for _, end in engine.plugins.contributions("link_ends"):
+        with suppress(NotFound):
+            # One that was merged into another is answered for with a Conflict: its links are still its own.
+            with suppress(Conflict):
+                end.check(conn, end_id)
+            return
+    raise NotFound(f"Nothing in this project has the id {end_id}, so no link touches it.", id=end_id)
+
+
 def standing_link(conn: Connection, link_type: str, one: str, other: str, directed: bool) -> Row[Any] | None:
     """The live link of this type between two ends, if there is one."""
     forth = (links.c.from_id == one) & (links.c.to_id == other)
@@ -69,29 +86,42 @@ def standing_link(conn: Connection, link_type: str, one: str, other: str, direct
     ).first()
 
 
+_SAME_AS = """
+SELECT from_kind, from_id, to_kind, to_id FROM link
+WHERE link_type = 'same_as' AND deleted_at IS NULL AND 'uri' IN (from_kind, to_kind){of_uri} ORDER BY created_at, id
+"""
+
 _NAMING = """
-SELECT l.id, l.certainty, s.id, s.document_id, CASE WHEN l.from_id = s.id THEN l.to_kind ELSE l.from_kind END,
-CASE WHEN l.from_id = s.id THEN l.to_id ELSE l.from_id END
-FROM link l JOIN segment s ON (s.id = l.from_id AND l.from_kind = 'segment') OR (s.id = l.to_id AND l.to_kind = 'segment')
+SELECT l.id, l.certainty, s.id, s.document_id, CASE l.from_kind WHEN 'segment' THEN l.to_kind ELSE l.from_kind END,
+CASE l.from_kind WHEN 'segment' THEN l.to_id ELSE l.from_id END
+FROM link l JOIN segment s ON s.id = CASE l.from_kind WHEN 'segment' THEN l.from_id ELSE l.to_id END
 WHERE l.deleted_at IS NULL AND s.deleted_at IS NULL AND l.link_type IN ('names', 'same_as')
-ORDER BY l.created_at, l.id
+AND (l.from_kind = 'segment') <> (l.to_kind = 'segment'){of_these} ORDER BY l.created_at, l.id
+"""
+
+_OF_URI = " AND (from_id = :uri OR to_id = :uri)"
+_OF_THESE = """
+AND (l.from_id IN (SELECT value FROM json_each(:these)) OR l.to_id IN (SELECT value FROM json_each(:these)))
 """
 
 
 def naming(conn: Connection, uri: str | None = None) -> dict[str, Any]:
     """Every segment that names a place same_as *uri* (of any URI, when none is given): directly or by an entity."""
     same = conn.exec_driver_sql(
-        "SELECT from_kind, from_id, to_kind, to_id FROM link WHERE link_type = 'same_as' AND deleted_at IS NULL "
-        "AND 'uri' IN (from_kind, to_kind)"
+        _SAME_AS.format(of_uri=_OF_URI if uri is not None else ""), {"uri": uri}
     ).all()
     places: dict[str, None] = {}
     for from_kind, from_id, to_kind, to_id in same:
-        if to_kind == "uri" and from_kind == "entity" and uri in (None, to_id):
+        if to_kind == "uri" and from_kind == "entity":
             places[from_id] = None
-        elif from_kind == "uri" and to_kind == "entity" and uri in (None, from_id):
+        elif from_kind == "uri" and to_kind == "entity":
             places[to_id] = None
+    these = json_text([*places, *([uri] if uri is not None else [])])
+    links_there = conn.exec_driver_sql(
+        _NAMING.format(of_these=_OF_THESE if uri is not None else ""), {"these": these}
+    )
     found = []
-    for link_id, certainty, segment_id, document_id, kind, other in conn.exec_driver_sql(_NAMING).all():
+    for link_id, certainty, segment_id, document_id, kind, other in links_there.all():
         by_entity = kind == "entity" and other in places
         if by_entity or (kind == "uri" and uri in (None, other)):
             found.append(

@@ -184,9 +184,9 @@ def flows_onto(conn: Connection, document_id: str) -> list[dict[str, Any]]:
         return []
     found: list[dict[str, Any]] = []
     for order_id, name, home in conn.exec_driver_sql(
+        # The word itself, not a parameter: only so is the index of the flows seen to hold them all.
         "SELECT o.id, o.name, o.document_id FROM reading_order o JOIN document d ON d.id = o.document_id "
-        "WHERE o.kind = ? AND o.deleted_at IS NULL AND d.deleted_at IS NULL",
-        (FLOW,),
+        f"WHERE o.kind = '{FLOW}' AND o.deleted_at IS NULL AND d.deleted_at IS NULL"
     ).all():
         last = _end(conn, order_id, None, first=False)
         while last is not None:

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from armarium.api import REFUSALS, CurrentLibrary, act, json_response
-from armarium_source_model.queries.links import link_types, links_of, naming
+from armarium.api import REFUSALS, CurrentEngine, CurrentLibrary, act, json_response
+from armarium_source_model.queries.links import link_types, links_of, naming, require_end
 from armarium_source_model.schemas.links import (
     DeletedLink,
     LinkCreate,
@@ -39,10 +39,14 @@ def list_naming(
 @router.get(
     "/of/{end_id:path}", summary="The links of a thing", response_model=LinksOf, responses=REFUSALS(404)
 )
-def list_links(library: CurrentLibrary, end_id: str, include_deleted: bool = False) -> Response:
+def list_links(
+    engine: CurrentEngine, library: CurrentLibrary, end_id: str, include_deleted: bool = False
+) -> Response:
     """Every link that touches it, from either side; end_id may be a percent-encoded URI."""
     with library.db.read() as conn:
         found = links_of(conn, end_id, include_deleted=include_deleted)
+        if not found:
+            require_end(engine, conn, end_id)
     return json_response({"end_id": end_id, "links": found})
 
 

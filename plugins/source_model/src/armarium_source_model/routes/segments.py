@@ -228,8 +228,13 @@ def read_segment(library: CurrentLibrary, segment_id: str) -> Response:
 def read_versions(library: CurrentLibrary, segment_id: str) -> Response:
     """Out of its history, oldest first; empty as long as it never changed."""
     with library.db.read() as conn:
-        get_segment(conn, segment_id)
-        items = segment_versions(conn, segment_id)
+        if segment_id.startswith(PROVISIONAL):
+            # A box of an older blob never changes as a segment does; nothing of it is recorded.
+            old_segment(conn, segment_id)
+            items = []
+        else:
+            get_segment(conn, segment_id)
+            items = segment_versions(conn, segment_id)
     return json_response({"segment_id": segment_id, "items": items, "count": len(items)})
 
 

@@ -9,6 +9,8 @@ from pydantic import Field, model_validator
 from armarium.api import Message, Params
 from armarium_source_model.schemas.fields import Frozen, Id, Word
 
+Full = Annotated[str, Field(max_length=1000)]
+"""What an abbreviation stands for."""
 PolicyName = Literal["diplomatic", "layout-insensitive", "lenient", "accent-blind"]
 
 
@@ -29,7 +31,7 @@ class CompareBody(Params):
     reference: Side
     hypothesis: Side
     policies: Annotated[list[PolicyName], Field(min_length=1)] = ["layout-insensitive"]
-    expansions: Annotated[dict[str, str], Field(max_length=10_000)] = {}
+    expansions: Annotated[dict[Word, Full], Field(max_length=10_000)] = {}
     reference_checked_by: Word | None = None
 
 

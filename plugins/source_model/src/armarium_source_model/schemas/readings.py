@@ -106,6 +106,7 @@ class ReadingOut(ProvenanceOut):
     producer_tool: str | None
     producer_model: str | None
     review_state: str
+    confidence: float | None
     counting: bool
     superseded_by: str | None
     stale: bool

@@ -1,0 +1,18 @@
+"""How what lies on a canvas stands as an end of a link of the source model (B 4.4); that family asks for it by name."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from armarium.api import raw_of
+from armarium_canvas.queries import canvas_item
+
+
+class CanvasItemEnd:
+    """A note, quote, text or link of a canvas that is linked with a line, a page or a URI."""
+
+    kind = "canvas_item"
+
+    def check(self, conn: Connection, identity: str) -> None:
+        """NotFound for no such item."""
+        canvas_item(raw_of(conn), identity)

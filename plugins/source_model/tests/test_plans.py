@@ -1,0 +1,260 @@
+"""No route of the family reads a table from end to end: each statement has an index, so that none grows with the project."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+import pytest
+from source_model_desk import RUN, Desk, anchor
+
+from armarium.api import Engine, Library, raw_of
+from armarium_documents.plugin import armarium_plugin as documents_plugin
+from armarium_source_model.plugin import armarium_plugin
+from armarium_source_model.queries.links import naming
+
+FEW = {"reading_kind", "sqlite_master"}
+"""What holds a few rows in any project."""
+FROM_ITS_END = re.compile(r"ORDER BY seq DESC LIMIT 1\b")
+"""The last row of a history or of the audit log is the last of its tree; SQLite calls this a scan as well."""
+
+
+class Listening:
+    """Every statement that the connections of an engine run, while it listens."""
+
+    def __init__(self) -> None:
+        self.statements: dict[str, str] = {}
+        self.what: str | None = None
+
+    def heard(self, statement: str) -> None:
+        if self.what is not None:
+            self.statements.setdefault(statement, self.what)
+
+    @contextmanager
+    def to(self, what: str) -> Iterator[None]:
+        self.what = what
+        try:
+            yield
+        finally:
+            self.what = None
+
+
+@pytest.fixture
+def listening(monkeypatch: Any) -> Listening:
+    """Hears every connection that is made from now on."""
+    found = Listening()
+    plain: Callable[..., sqlite3.Connection] = sqlite3.connect
+
+    def connect(*args: Any, **named: Any) -> sqlite3.Connection:
+        made = plain(*args, **named)
+        made.set_trace_callback(found.heard)
+        return made
+
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    return found
+
+
+@pytest.fixture
+def engine(listening: Listening, make_engine: Callable[..., Engine]) -> Engine:
+    return make_engine(plugins=[documents_plugin(), armarium_plugin()])
+
+
+def read_whole(conn: sqlite3.Connection, statement: str) -> list[str]:
+    """The tables that a statement reads from end to end, as SQLite plans it."""
+    if not statement.lstrip().upper().startswith(("SELECT", "WITH", "UPDATE", "DELETE", "INSERT")):
+        return []
+    there = {row[0] for row in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    names = {name: name for name in there}
+    # A plan names a table by its alias; what is none of a table's is a subquery, whose own tables have lines of their own.
+    names |= {
+        alias: name
+        for name, alias in re.findall(
+            r'(?:FROM|JOIN)\s+"?(\w+)"?\s+(?:AS\s+)?"?(\w+)"?', statement, re.IGNORECASE
+        )
+        if name in there
+    }
+    try:
+        plan = conn.execute(f"EXPLAIN QUERY PLAN {statement}").fetchall()
+    except sqlite3.Error:
+        # Of a table that was there only for a moment.
+        return []
+    # An index of a part of a table is read whole where that part is what is asked for.
+    part = [
+        row[0]
+        for row in conn.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'index' AND sql LIKE '% WHERE %'"
+        )
+    ]
+    scanned = [
+        line[3].split()[1]
+        for line in plan
+        if line[3].startswith("SCAN ") and not line[3].endswith(tuple(f"INDEX {name}" for name in part))
+    ]
+    return [names[one] for one in scanned if one in names and names[one] not in FEW]
+
+
+def test_what_reads_a_table_from_end_to_end_is_noticed(listening: Listening, desk: Desk) -> None:
+    with closing(sqlite3.connect(desk.library.db.path)) as conn:
+        assert read_whole(conn, "SELECT * FROM segment s WHERE s.kind_raw = 'x'") == ["segment"]
+        assert read_whole(conn, "SELECT * FROM link WHERE note = 'x'") == ["link"]
+        assert read_whole(conn, "SELECT * FROM reading_order o WHERE o.kind = 'x'") == ["reading_order"]
+        assert read_whole(conn, "SELECT * FROM reading_order o WHERE o.kind = 'flow'") == []
+        assert read_whole(conn, "SELECT * FROM segment s WHERE s.id = 'x'") == []
+        assert read_whole(conn, "SELECT * FROM (SELECT 1 AS one UNION SELECT 2) s") == []
+    with desk.library.db.read() as conn, listening.to("naming"):
+        naming(conn)
+        raw_of(conn).execute("SELECT 1 FROM link WHERE note = 'x'")
+    assert "SELECT 1 FROM link WHERE note = 'x'" in listening.statements
+
+
+def test_no_route_reads_a_table_from_end_to_end(
+    listening: Listening, desk: Desk, library: Library, client: Any
+) -> None:
+    walked = walk(listening, desk, client)
+    with closing(sqlite3.connect(library.db.path)) as conn:
+        whole = {
+            f"{what}: {' '.join(statement.split())[:300]}": tables
+            for statement, what in listening.statements.items()
+            if FROM_ITS_END.search(statement) is None and (tables := read_whole(conn, statement))
+        }
+    assert walked > 50
+    assert len(listening.statements) > 200
+    assert whole == {}
+
+
+def test_a_project_of_the_second_version_gets_the_indexes(desk: Desk, engine: Engine) -> None:
+    wanted = {"ix_segment_forwarding_audit_id", "ix_reading_order_flow", "ix_link_type"}
+    path = desk.library.path
+    engine.libraries.release(path)
+    with closing(sqlite3.connect(path / "library.sqlite")) as old:
+        old.executescript(
+            "".join(f"DROP INDEX {name};" for name in wanted)
+            + "UPDATE schema_version SET version = 2 WHERE family = 'source_model';"
+        )
+    with engine.libraries.get(path).db.read() as conn:
+        there = {
+            row[0] for row in raw_of(conn).execute("SELECT name FROM sqlite_master WHERE type = 'index'")
+        }
+    assert wanted <= there
+
+
+def walk(listening: Listening, desk: Desk, client: Any) -> int:
+    """Ask each route of the family once, and take steps back; how many requests that were."""
+    folder = desk.run("document.create", name="Folder", doc_type="folder")["id"]
+    before, page = (
+        desk.run("document.create", name=name, doc_type="page", parent_id=folder)["id"] for name in "ab"
+    )
+    taken = desk.machine_lines(page, [f"line {n}" for n in range(12)])
+    earlier = desk.machine_lines(before, ["one", "two"])
+    desk.run(
+        "reading_order.create",
+        document_id=before,
+        pass_id=earlier["pass_id"],
+        name="On",
+        kind="flow",
+        seed_from_pass=True,
+    )
+    lines, machine = taken["segment_ids"], taken["pass_id"]
+    asked = 0
+
+    def ask(method: str, path: str, body: Any = None, status: int = 200, **query: Any) -> Any:
+        nonlocal asked
+        asked += 1
+        with listening.to(f"{method} {re.sub('[0-9a-f]{32}', '…', path)}"):
+            answer = client.request(method, path, json=body, params=query or None)
+        assert answer.status_code == status, (method, path, answer.text)
+        return answer.json()
+
+    def undo(*written: dict[str, Any]) -> None:
+        for one in written:
+            with listening.to(f"undo of {sorted(one)}"):
+                desk.undo(one["audit_id"])
+
+    own, orders, links = "/api/segments", "/api/reading-orders", "/api/links"
+    ask("GET", f"{own}/document/{page}")
+    ask("GET", f"{own}/document/{page}", area="0.1,0.1,0.5,0.2")
+    ask("GET", f"{own}/document/{page}", pass_id=machine, kind="line", artifact_id="none")
+    hand = ask("POST", f"{own}/passes", {"document_id": page, "name": "By hand"})["id"]
+    ask("PUT", f"{own}/passes/{hand}/ground-truth", {"ground_truth": True})
+    ask("PUT", f"{own}/passes/{hand}/working", {"working": True})
+    ask("PUT", f"{own}/passes/{hand}/working", {"working": False})
+    new = {"document_id": page, "pass_id": hand, "kind": "line"}
+    one = ask("POST", own, {**new, "anchor": anchor(0)})["id"]
+    many = [{**new, "anchor": anchor(n), "parent_segment_id": one} for n in (1, 2, 3)]
+    two, three, four = (item["id"] for item in ask("POST", f"{own}/bulk", {"segments": many})["items"])
+    change = {"segment_id": one, "expected_version": 1, "kind_raw": "heading", "script": "Latn"}
+    ask("PUT", f"{own}/{one}", change)
+    ask("PUT", f"{own}/{one}", change, 409)
+    ask("GET", f"{own}/{one}/versions")
+    ask("POST", f"{own}/{one}/restore-version", {"version": 1, "expected_version": 2})
+    gone = ask("POST", f"{own}/delete", {"segment_ids": [four], "expected_versions": [1]})
+    ask("GET", f"{own}/{four}")
+    back = ask("POST", f"{own}/undelete", {"segment_ids": [four]})
+    undo(back, gone)
+    match = ask("POST", f"{own}/matches", {"from_segment_id": lines[0], "to_segment_id": one})["id"]
+    ask("POST", f"{own}/matches/{match}/accept")
+    undo(ask("POST", f"{own}/carry", {"match_id": match}))
+    for verb, line in (("reject", 1), ("withdraw", 2)):
+        proposed = ask("POST", f"{own}/matches", {"from_segment_id": lines[line], "to_segment_id": two})
+        ask("POST", f"{own}/matches/{proposed['id']}/{verb}")
+    ask("GET", f"{own}/document/{page}/matches")
+    undo(ask("POST", f"{own}/merge", {"segment_ids": [two, three], "keep_id": two}))
+    parts = [{"anchor": anchor(4), "text": "left"}, {"anchor": anchor(5), "text": "right"}]
+    undo(ask("POST", f"{own}/split", {"segment_id": lines[3], "expected_version": 1, "parts": parts}))
+    cited = ask("GET", f"{own}/{lines[3]}/reference")["reference"]
+    ask("POST", "/api/locations/resolve", {"segmentId": cited})
+    ask("GET", f"{own}/{lines[3]}/picture", status=422)
+    counting = ask("GET", f"{own}/{lines[4]}/readings")["items"][0]["id"]
+    ask("POST", f"{own}/{lines[4]}/readings/choice", {"representation_id": counting})
+    corrected = ask("POST", f"{own}/{lines[4]}/correct", {"text": "so", "expected_counting_id": counting})
+    ask("POST", f"{own}/readings/{corrected['id']}/retract")
+    for query in ({}, {"pass_id": machine, "include_furniture": True}):
+        ask("GET", f"{own}/document/{page}/text", **query)
+    side = {"pass_id": machine}
+    ask("POST", f"/api/documents/{page}/readings/compare", {"reference": side, "hypothesis": side})
+    for query in ({"segment_id": lines[5]}, {"document_id": page}):
+        ask("GET", "/api/source-settings/resolve", **query)
+    for fact in ({"level": "node", "target_id": page}, {"level": "project"}):
+        for value in ("la", ""):
+            ask("PUT", "/api/source-settings", {**fact, "key": "language", "value": value})
+    given = {"document_id": page, "pass_id": machine, "name": "So", "kind": "imposed", "seed_from_pass": True}
+    order = ask("POST", orders, given)["id"]
+    ask("GET", f"{orders}/document/{page}")
+    entries = ask("GET", f"{orders}/{order}/entries")["items"]
+    ask("GET", f"{orders}/{order}/entries", parent_entry_id=entries[0]["id"])
+    ask("GET", f"{orders}/{order}/neighbours", segment_id=lines[5])
+    assert ask("GET", f"{orders}/flows/onto/{page}")["flows"]
+    moved = {"segment_id": lines[9], "after_entry_id": entries[1]["id"], "expected_version": 1}
+    ask("POST", f"{orders}/{order}/place", moved)
+    ask("GET", f"{own}/document/{page}/text", order=order, pass_id=machine)
+    ask("POST", f"{orders}/{order}/renumber")
+    ask("DELETE", f"{orders}/{order}/entries/{entries[3]['id']}")
+    ask("DELETE", f"{orders}/{order}")
+    ask("POST", f"{orders}/{order}/restore")
+    ask("GET", f"{links}/types")
+    uri = "https://www.geonames.org/3169070"
+    ask("POST", links, {"from_id": lines[6], "to_id": uri, "to_kind": "uri", "link_type": "names"})
+    made = ask("POST", links, {"from_id": lines[6], "to_id": lines[7], "link_type": "same_as"})
+    made = made["result"]["link_id"]
+    ask("GET", f"{links}/of/{lines[6]}")
+    ask("GET", f"{links}/of/{lines[11]}")
+    ask("GET", f"{links}/naming")
+    assert ask("GET", f"{links}/naming", uri=uri)["segments"]
+    ask("DELETE", f"{links}/{made}")
+    ask("POST", f"{links}/{made}/restore")
+    ask("DELETE", f"{own}/passes/{hand}")
+    ask("POST", f"{own}/passes/{hand}/restore")
+    with listening.to("reading.take"):
+        desk.as_(RUN).run(
+            "reading.take",
+            document_id=page,
+            pass_id=machine,
+            provider="reader",
+            readings=[{"segment_id": lines[10], "text": "seen"}],
+        )
+    with listening.to("segment.convert_page"), pytest.raises(Exception, match="nothing to convert"):
+        desk.run("segment.convert_page", document_id=page)
+    return asked
