@@ -473,6 +473,8 @@ class TestActivity:
         at = web.get("/api/activity").json()["items"][2]["timestamp"]
         assert self.found(web, since=at) == [4, 3, 2]
         assert self.found(web, until=at) == [2, 1, 0]
+        # A plus sign that nobody encoded arrives as a space.
+        assert web.get("/api/activity?since=2000-01-31T12:00:00+02:00").json()["total"] == 5
         page = web.get("/api/activity", params={"limit": 2}).json()
         assert (page["total"], page["limit"], page["offset"]) == (5, 2, 0)
         assert set(page["items"][0]) == {

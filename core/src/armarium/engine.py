@@ -16,11 +16,10 @@ from pydantic import BaseModel
 from armarium import audit
 from armarium.actions import ActionContext, ActionRegistry, Bus, Outcome, Step
 from armarium.auth import Auth, core_auth_plugin
-from armarium.db import WRITER_WAIT, Database
+from armarium.db import WRITER_WAIT, Database, raw_of
 from armarium.drivers import Drivers
 from armarium.errors import Unavailable
 from armarium.events import ChangeStream
-from armarium.ids import now
 from armarium.jobs.kinds import KindRegistry
 from armarium.jobs.plugin import core_jobs_plugin
 from armarium.jobs.runner import JobRunner
@@ -30,6 +29,7 @@ from armarium.library_actions import core_library_plugin
 from armarium.packages import allowed_roots
 from armarium.plugins import Plugin, PluginRegistry
 from armarium.principals import Principal
+from armarium.registered import note_use
 from armarium.runtimes import Runtimes, core_runtimes_plugin
 from armarium.schema import Schema, engine_families, library_families
 from armarium.settings import Settings
@@ -248,13 +248,10 @@ class Engine:
             known = raw.execute("SELECT 1 FROM library_known WHERE path = ?", (path,)).fetchone()
         if known is None:
             self.run(None, "library.open", {"path": path}, ENGINE_ITSELF)
+            return
         self.libraries.show(library)
         with self.state.write() as conn:
-            conn.exec_driver_sql(
-                "INSERT INTO library_seen (path, last_accessed) VALUES (?, ?) "
-                "ON CONFLICT (path) DO UPDATE SET last_accessed = excluded.last_accessed",
-                (path, now()),
-            )
+            note_use(raw_of(conn), path)
 
     def step_ends(self, ctx: ActionContext) -> None:
         """What the core adds to every step, in its transaction: the next snapshot is planned."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
-from sqlalchemy import Column, Integer, MetaData, Table, Text, delete, insert, select
+from sqlalchemy import Column, MetaData, Table, Text, delete, select
 
 from armarium import offsite
 from armarium.actions import ActionContext, Example, Params, action
 from armarium.errors import Conflict, Forbidden, Invalid, NotFound
-from armarium.ids import new_id
 from armarium.messages import Message, Sent
+from armarium.names import ProperName
 from armarium.plugins import Plugin
+from armarium.registered import REGISTERED_MIGRATIONS, library_known, register, registered_metadata
 from armarium.snapshot_actions import SNAPSHOT_JOBS, interval_set, take_snapshot
-from armarium.tables import Json, json_text, operational, tracked
+from armarium.tables import Json, json_text, tracked
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from armarium.undo import UndoContext
 
 library_metadata = MetaData()
-engine_metadata = MetaData()
 
 library_setting = Table(
     "library_setting",
@@ -33,39 +33,6 @@ library_setting = Table(
     Column("updated_at", Text, nullable=False),
     info=tracked(label="setting", monotonic=("updated_at",)),
 )
-
-library_known = Table(
-    "library_known",
-    engine_metadata,
-    Column("id", Text, primary_key=True),
-    Column("library_uuid", Text, nullable=False),
-    Column("path", Text, nullable=False, unique=True),
-    # These are how it was registered; what it is set to now stands in `library_shown`.
-    Column("name", Text),
-    Column("added_at", Text, nullable=False),
-    Column("snapshot_interval_seconds", Integer, nullable=False, default=0),
-    Column("snapshot_retention_count", Integer, nullable=False, default=10),
-    Column("snapshot_offsite_path", Text),
-    info=tracked(label="registered project"),
-)
-
-library_seen = Table(
-    "library_seen",
-    engine_metadata,
-    Column("path", Text, primary_key=True),
-    Column("last_accessed", Text, nullable=False),
-    info=operational(),
-)
-
-
-library_shown = Table(
-    "library_shown",
-    engine_metadata,
-    Column("path", Text, primary_key=True),
-    Column("settings", Json, nullable=False),
-    info=operational(),
-)
-"""What the registry repeats of a project's settings, so that one that is not open shows them too (A 2.1)."""
 
 
 class LibraryPath(Params):
@@ -77,7 +44,9 @@ class LibraryPath(Params):
 class CreateLibraryParams(LibraryPath):
     """A package to make."""
 
-    name: str | None = Field(default=None, min_length=1, max_length=200, description="Name shown to people.")
+    name: ProperName | None = Field(
+        default=None, min_length=1, max_length=200, description="Name shown to people."
+    )
 
 
 class CreateLibraryResult(Message):
@@ -98,7 +67,7 @@ class KnownLibrary(Message):
     name: str | None = None
     is_open: bool
     added_at: str
-    last_accessed: str | None = None
+    last_accessed: str
     snapshot_interval_seconds: int = 0
     snapshot_retention_count: int = 10
     snapshot_offsite_path: str | None = None
@@ -135,16 +104,6 @@ def _within_reach(ctx: ActionContext, path: str) -> None:
         )
 
 
-def _register(ctx: ActionContext, path: str, library_uuid: str, name: str | None) -> None:
-    present = ctx.conn.execute(select(library_known.c.id).where(library_known.c.path == path)).first()
-    if present is None:
-        ctx.conn.execute(
-            insert(library_known).values(
-                id=new_id(), library_uuid=library_uuid, path=path, name=name, added_at=ctx.now
-            )
-        )
-
-
 @action(
     "library.create",
     params=CreateLibraryParams,
@@ -159,7 +118,7 @@ def create_library(ctx: ActionContext, p: CreateLibraryParams) -> dict[str, Any]
     """Make the package under a temporary name, seed it, rename it, register it."""
     _within_reach(ctx, p.path)
     library = ctx.engine.libraries.create(p.path, p.name, ctx.principal)
-    _register(ctx, str(library.path), library.uuid, p.name)
+    register(ctx.conn, library)
     ctx.target(library.uuid)
     return {
         "path": str(library.path),
@@ -184,10 +143,8 @@ def open_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     """Open the package (409 when another engine holds it) and put it into the registry."""
     _within_reach(ctx, p.path)
     library = ctx.engine.libraries.open_only(p.path)
-    _register(ctx, str(library.path), library.uuid, library.setting("name"))
     ctx.target(library.uuid)
-    row = ctx.conn.execute(select(library_known).where(library_known.c.path == str(library.path))).one()
-    return {**row._mapping, "is_open": True, "last_accessed": ctx.now}
+    return register(ctx.conn, library)
 
 
 @action(
@@ -295,7 +252,7 @@ class ScriptRow(Sent):
 class LibrarySettings(Params):
     """Settings of one project; absent leaves a setting as it is, null clears it."""
 
-    name: str | None = Field(default=None, min_length=1, max_length=200)
+    name: ProperName | None = Field(default=None, min_length=1, max_length=200)
     reading_rule: Literal["strict", "relaxed"] | None = None
     entity_types: list[str] | None = Field(default=None, max_length=200)
     scripts: list[ScriptRow] | None = Field(default=None, max_length=500)
@@ -374,7 +331,9 @@ def core_library_plugin() -> Plugin:
         summary="Projects: create, open, release, settings, snapshots",
         prefixes=("library", "snapshot"),
         metadata=library_metadata,
-        engine_metadata=engine_metadata,
+        engine_metadata=registered_metadata,
+        engine_version=2,
+        engine_migrations=REGISTERED_MIGRATIONS,
         actions=(
             create_library,
             open_library,

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from armarium import snapshots
 from armarium.errors import Invalid, NotFound, ServiceError, Unavailable
+from armarium.guard.places import is_too_long
 from armarium.objects import ObjectStore
 from armarium.packages import CARD, sync
+from armarium.registered import SUFFIX
 
 if TYPE_CHECKING:
     from armarium.libraries import Library
-
-SUFFIX = ".library"
 
 
 def checked_place(text: str, allows: Callable[[Path], bool]) -> Path:
@@ -31,6 +31,8 @@ def checked_place(text: str, allows: Callable[[Path], bool]) -> Path:
     why = None
     if "\0" in text or not place.is_absolute() or ".." in place.parts:
         why = "it is not a full path without '..'"
+    elif is_too_long(place):
+        why = "its path is longer than a disk takes"
     elif any(part.endswith(SUFFIX) for part in (*place.parts, *place.resolve().parts)):
         why = "it lies inside a project"
     elif not place.is_dir():

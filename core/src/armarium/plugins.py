@@ -62,6 +62,9 @@ class Plugin:
     version: int = 1
     """The version of its tables; the last migration's."""
     migrations: tuple[Migration, ...] = ()
+    engine_version: int = 1
+    """The version of its tables in the engine's own database; the last of `engine_migrations`."""
+    engine_migrations: tuple[Migration, ...] = ()
     actions: tuple[Action[Any], ...] = ()
     jobs: tuple[JobKind, ...] = ()
     routers: tuple[APIRouter, ...] = ()

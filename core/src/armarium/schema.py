@@ -47,7 +47,11 @@ def library_families(plugins: Iterable[Plugin]) -> list[Family]:
 
 def engine_families(plugins: Iterable[Plugin]) -> list[Family]:
     """The families of the engine's own database."""
-    return [Family(p.name, p.version, p.engine_metadata) for p in plugins if p.engine_metadata is not None]
+    return [
+        Family(p.name, p.engine_version, p.engine_metadata, p.engine_migrations)
+        for p in plugins
+        if p.engine_metadata is not None
+    ]
 
 
 class Schema:
@@ -236,9 +240,14 @@ def alter_tracked(operations: Operations, table: str, alter: Callable[[str], Non
 
     For `Migration.upgrade`: `alter_tracked(op, "segment", lambda name: op.add_column(name, Column(...)))`.
     """
-    alter(table)
     name = history.history_name(table)
     raw = raw_of(operations.get_bind())
+    # A trigger that names a column keeps it from going; all are made anew when the migrations are done.
+    for (trigger,) in raw.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name IN (?, ?)", (table, name)
+    ).fetchall():
+        raw.execute(f"DROP TRIGGER {history.quoted(trigger)}")
+    alter(table)
     before = _columns(raw, name)
     alter(name)
     history.rename_kept(raw, name, before, _columns(raw, name))

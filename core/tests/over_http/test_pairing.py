@@ -110,7 +110,7 @@ def cookie_of(ask: Asker, **asked: object) -> str:
     assert reply.status == 200, reply.body
     assert "session_token" not in reply.json
     header = reply.headers["set-cookie"]
-    for word in ("HttpOnly", "SameSite=strict", "Path=/", "Max-Age=2592000"):
+    for word in ("HttpOnly", "SameSite=strict", "Path=/", "Max-Age=34560000"):
         assert word.lower() in header.lower()
     return header.partition(";")[0]
 

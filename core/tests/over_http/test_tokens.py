@@ -363,6 +363,18 @@ def test_a_refusal_never_echoes_a_secret(ask: Asker) -> None:
     assert b"canary" not in ask("GET", "/api/registry", token="canary").body
 
 
+def test_a_token_has_a_name_and_reaches_something(ask: Asker) -> None:
+    for path, body in (
+        ("/api/tokens", {"name": "  "}),
+        ("/api/tokens", {"name": "a\x1bb"}),
+        ("/api/tokens", {"name": "bot", "libraries": []}),
+        ("/api/pair/code", {"libraries": []}),
+        ("/api/pair", {"code": "AAAA-BBBB", "device_name": " "}),
+    ):
+        assert (ask("POST", path, json=body).status, path) == (422, path)
+    assert ask("GET", "/api/tokens").json["total"] == 0
+
+
 def test_tokens_come_in_pages(ask: Asker) -> None:
     made = [ask("POST", "/api/tokens", json={"name": f"agent {number}"}).json["id"] for number in range(5)]
     whole = ask("GET", "/api/tokens").json

@@ -18,6 +18,7 @@ from armarium.actions import ActionContext, Example, action
 from armarium.auth.models import sandbox_grants
 from armarium.auth.schemas import SandboxGranted, SandboxGrantParams
 from armarium.errors import BadRequest
+from armarium.guard.places import is_too_long
 from armarium.ids import new_id
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def checked_folder(text: str) -> Path:
     path = Path(unicodedata.normalize("NFC", text))
     if "\0" in text or not path.is_absolute() or ".." in path.parts:
         raise BadRequest("A folder is named by its full path, without '..'.", code="grant_refused")
-    if not path.is_dir():
+    if is_too_long(path) or not path.is_dir():
         raise BadRequest(
             f"There is no folder {path}: choose one that exists on the engine's machine.",
             code="grant_refused",

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from armarium.actions import Params, SourceText
 from armarium.messages import Message
+from armarium.names import ProperName
 from armarium.principals import Role
 
 LibraryScope = Literal["all"] | list[str]
 
-Name = Field(min_length=1, max_length=80)
+WantedScope = Literal["all"] | Annotated[list[str], Field(min_length=1, max_length=1000)]
+"""As asked for: a token that reaches nothing is nobody's wish."""
 
 
 class EnrollmentRequest(Params):
     """The owner's synced enrollment secret, for a token of this device's own."""
 
     enrollment_secret: SourceText = Field(min_length=1, max_length=500)
-    device_name: str = Field(default="device", min_length=1, max_length=80)
+    device_name: ProperName = Field(default="device", min_length=1, max_length=80)
 
 
 class PairRequest(Params):
     """A one-time code (two groups of four letters), for a token of this device's own."""
 
     code: SourceText = Field(min_length=1, max_length=40)
-    device_name: str = Field(default="device", min_length=1, max_length=80)
+    device_name: ProperName = Field(default="device", min_length=1, max_length=80)
 
 
 class PairResponse(Message):
@@ -41,7 +43,7 @@ class PairCodeParams(Params):
     """What the device that uses the code may do."""
 
     role: Role = "editor"
-    libraries: LibraryScope = "all"
+    libraries: WantedScope = "all"
 
 
 class PairCode(Message):
@@ -68,9 +70,9 @@ class RotatedSecret(Message):
 class TokenCreateParams(Params):
     """A token for an agent, a machine caller."""
 
-    name: str = Name
+    name: ProperName = Field(min_length=1, max_length=80)
     role: Literal["editor", "viewer"] = "editor"
-    libraries: LibraryScope = "all"
+    libraries: WantedScope = "all"
 
 
 class TokenId(Params):
@@ -129,7 +131,7 @@ class SessionParams(Params):
     """A browser's session: from the token of the request, else from a pairing code."""
 
     code: SourceText | None = Field(default=None, min_length=1, max_length=40)
-    name: str = Field(default="browser", min_length=1, max_length=80)
+    name: ProperName = Field(default="browser", min_length=1, max_length=80)
 
 
 class SessionRequest(SessionParams):

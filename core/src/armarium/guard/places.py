@@ -38,6 +38,15 @@ def open_plain(path: Path) -> BinaryIO:
             raise
 
 
+def is_too_long(path: Path) -> bool:
+    """Whether no disk holds a file of this name or path: any look at it would be an error."""
+    try:
+        path.lstat()
+    except OSError as error:
+        return error.errno == errno.ENAMETOOLONG
+    return False
+
+
 def names_in(path: Path) -> list[tuple[str, bool]]:
     """The names in the folder at *path* and whether each is a folder (not a link to one); refusals as of `open_plain`."""
     with _told(path):

@@ -12,7 +12,7 @@ from armarium.actions import Params
 from armarium.actions.rights import refuse_bound
 from armarium.changes import changes_of
 from armarium.engine import Engine
-from armarium.errors import Invalid, NotFound
+from armarium.errors import NotFound
 from armarium.http import (
     REFUSALS,
     CurrentEngine,
@@ -25,9 +25,9 @@ from armarium.http import (
     principal_of,
     run,
 )
-from armarium.ids import parse_timestamp, timestamp
 from armarium.libraries import Library
 from armarium.messages import Message
+from armarium.routes.times import moment
 from armarium.undo import MAX_SET
 
 router = APIRouter(prefix="/api/actions", tags=["actions"])
@@ -201,8 +201,8 @@ def audit_rows(
             target_id=target_id,
             run_id=run_id,
             set_id=set_id,
-            since=_moment("since", since),
-            until=_moment("until", until),
+            since=moment("since", since),
+            until=moment("until", until),
             undone=undone,
             limit=limit,
             offset=offset,
@@ -297,21 +297,3 @@ def _log(request: Request, engine: Engine, library: Library | None, scope: Log) 
     if library is None:
         raise library_required()
     return library.db
-
-
-def _moment(name: str, text: str | None) -> str | None:
-    """A filter's point in time in the spelling of the log's own."""
-    if text is None:
-        return None
-    try:
-        # In a query a plus sign arrives as a space.
-        return timestamp(
-            parse_timestamp(text.replace(" ", "+", 1) if text.count(" ") == 1 and "T" in text else text)
-        )
-    except (ValueError, OverflowError):
-        fault = {"loc": ["query", name], "msg": "is no timestamp", "type": "timestamp"}
-        raise Invalid(
-            f"query.{name}: {text!r} is no timestamp; write it as 2026-01-31T12:00:00Z.",
-            code="invalid_request",
-            errors=[fault],
-        ) from None

@@ -11,7 +11,6 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from armarium.activity import ActivityType, read_activity
 from armarium.db import Database
 from armarium.engine import Engine
-from armarium.errors import Invalid
 from armarium.http import (
     REFUSALS,
     CurrentEngine,
@@ -21,7 +20,6 @@ from armarium.http import (
     audited,
     json_response,
 )
-from armarium.ids import parse_timestamp, timestamp
 from armarium.jobs.actions import PauseBackground, SetMode
 from armarium.jobs.listing import (
     DERIVATIVES,
@@ -47,6 +45,7 @@ from armarium.jobs.schemas import (
 from armarium.jobs.sight import Sight
 from armarium.libraries import Library
 from armarium.principals import Principal
+from armarium.routes.times import moment
 
 router = APIRouter(prefix="/api/activity", tags=["activity"])
 
@@ -114,19 +113,6 @@ def _decide(
     return json_response(answer, headers=audited(answer["audit_id"]))
 
 
-def _moment(name: str, text: str | None) -> str | None:
-    if text is None:
-        return None
-    try:
-        return timestamp(parse_timestamp(text))
-    except (ValueError, OverflowError):
-        raise Invalid(
-            f"{name} is not a time; write it as 2026-01-31T12:00:00Z.",
-            code="invalid_request",
-            errors=[{"loc": ["query", name], "msg": "not a time", "type": "timestamp"}],
-        ) from None
-
-
 @router.get(
     "", response_model=ActivityPage, responses=REFUSALS(404, 409), summary="The event log of activity"
 )
@@ -150,7 +136,7 @@ def list_activity(
     """Newest first, of the named project or of every open one, and of the engine itself."""
     items: list[dict[str, Any]] = []
     total = 0
-    began, ended = _moment("since", since), _moment("until", until)
+    began, ended = moment("since", since), moment("until", until)
     for place in _places(engine, principal, library):
         with _database(engine, place).read() as conn:
             found, count = read_activity(

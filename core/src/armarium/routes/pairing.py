@@ -32,7 +32,6 @@ from armarium.auth.schemas import (
     TokenRevoked,
 )
 from armarium.auth.secret_files import enrollment_secret
-from armarium.auth.tokens import LIFETIMES
 from armarium.engine import Engine
 from armarium.errors import Forbidden, Unauthorized
 from armarium.gate import CALLER, CLIENT, LOCAL, PRINCIPAL, PROXIED
@@ -47,6 +46,10 @@ from armarium.http import (
     run,
 )
 from armarium.principals import Principal
+
+COOKIE_KEPT = 400 * 86_400
+"""Seconds a browser keeps the cookie: as long as any does. The session ends 30 days after its last use, which is not known
+when the cookie is set."""
 
 router = APIRouter(prefix="/api", tags=["access"])
 
@@ -231,9 +234,7 @@ def open_session(request: Request, body: SessionRequest | None = None) -> Respon
     answer = _secret_answer(
         json_response({**made, "audit_id": outcome.audit_id}, headers=audited(outcome.audit_id))
     )
-    answer.set_cookie(
-        COOKIE, secret, max_age=int(LIFETIMES["session"]), path="/", httponly=True, samesite="strict"
-    )
+    answer.set_cookie(COOKIE, secret, max_age=COOKIE_KEPT, path="/", httponly=True, samesite="strict")
     return answer
 
 

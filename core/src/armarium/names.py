@@ -1,0 +1,23 @@
+"""What people call things: names in NFC without outer blanks (A 1)."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+
+def proper_name(text: str) -> str:
+    """*text* in NFC without outer blanks; ValueError where nothing is left, or for characters that no one can see."""
+    name = unicodedata.normalize("NFC", text).strip()
+    if not name:
+        raise ValueError("a name needs at least one character that is not a blank")
+    for character in name:
+        if unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp"):
+            raise ValueError(f"a name holds no control characters, this one has U+{ord(character):04X}")
+    return name
+
+
+ProperName = Annotated[str, AfterValidator(proper_name)]
+"""A name that is shown to people."""

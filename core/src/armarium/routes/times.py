@@ -1,0 +1,24 @@
+"""A point in time as a filter of a query gives it."""
+
+from __future__ import annotations
+
+from armarium.errors import Invalid
+from armarium.ids import parse_timestamp, timestamp
+
+
+def moment(name: str, text: str | None) -> str | None:
+    """What the filter *name* says, in the spelling of the log's own; Invalid (422) for what is no time."""
+    if text is None:
+        return None
+    try:
+        # In a query a plus sign arrives as a space.
+        return timestamp(
+            parse_timestamp(text.replace(" ", "+", 1) if text.count(" ") == 1 and "T" in text else text)
+        )
+    except (ValueError, OverflowError):
+        fault = {"loc": ["query", name], "msg": "is no timestamp", "type": "timestamp"}
+        raise Invalid(
+            f"query.{name}: {text!r} is no timestamp; write it as 2026-01-31T12:00:00Z.",
+            code="invalid_request",
+            errors=[fault],
+        ) from None

@@ -1,0 +1,122 @@
+"""The registry of projects: what it shows of each, and how the engine's own tables of before become those of today."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from armarium.engine import Engine
+from armarium.errors import BadRequest, Invalid
+from armarium.libraries import Library
+from armarium.principals import LOCAL_OWNER
+from armarium.testing.shelf import shelf_plugin
+
+DROPPED = (
+    "snapshot_interval_seconds INTEGER NOT NULL DEFAULT 0",
+    "snapshot_retention_count INTEGER NOT NULL DEFAULT 10",
+    "snapshot_offsite_path TEXT",
+)
+
+
+def test_opening_answers_what_the_project_is_set_to_now(shelf_engine: Engine, shelf_library: Library) -> None:
+    path = str(shelf_library.path)
+    set_to = {"name": "Ours", "snapshot_interval_seconds": 60, "snapshot_retention_count": 3}
+    shelf_engine.run(shelf_library, "library.set", set_to, LOCAL_OWNER)
+    opened = shelf_engine.run(None, "library.open", {"path": path}, LOCAL_OWNER).result
+    assert opened is not None
+    assert {key: opened[key] for key in set_to} == set_to
+    assert opened == shelf_engine.libraries.resolve("Ours")
+
+
+def test_a_project_was_used_when_it_was_made_or_opened(shelf_engine: Engine, tmp_path: Path) -> None:
+    path = str(tmp_path / "New.library")
+    shelf_engine.run(None, "library.create", {"path": path}, LOCAL_OWNER)
+    (made,) = shelf_engine.libraries.known()
+    assert made["last_accessed"] >= made["added_at"]
+    opened = shelf_engine.run(None, "library.open", {"path": path}, LOCAL_OWNER).result
+    assert opened is not None
+    assert opened["last_accessed"] >= made["last_accessed"]
+
+
+def test_a_project_is_called_by_what_people_can_see(shelf_engine: Engine, tmp_path: Path) -> None:
+    path = str(tmp_path / "New.library")
+    for name, why in (("  ", "not a blank"), ("a\nb", "U+000A"), ("a\u2028b", "U+2028")):
+        with pytest.raises(Invalid, match=why.replace("+", r"\+")):
+            shelf_engine.run(None, "library.create", {"path": path, "name": name}, LOCAL_OWNER)
+    assert not Path(path).exists()
+    shelf_engine.run(None, "library.create", {"path": path, "name": " N\u0303andu "}, LOCAL_OWNER)
+    assert shelf_engine.libraries.resolve("\u00f1ANDU")["name"] == "\u00d1andu"
+    with pytest.raises(Invalid, match="not a blank"):
+        shelf_engine.run(shelf_engine.libraries.get(path), "library.set", {"name": " "}, LOCAL_OWNER)
+
+
+def test_a_path_longer_than_a_disk_takes_is_refused_in_words(shelf_engine: Engine, tmp_path: Path) -> None:
+    longest = tmp_path / f"{'n' * 247}.library"
+    shelf_engine.run(None, "library.create", {"path": str(longest)}, LOCAL_OWNER)
+    for place in (tmp_path / f"{'n' * 248}.library", tmp_path.joinpath(*["n" * 200] * 30, "N.library")):
+        for refused in (
+            lambda place=place: shelf_engine.libraries.get(place),
+            lambda place=place: shelf_engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER),
+        ):
+            with pytest.raises(BadRequest, match="longer than a disk takes"):
+                refused()
+    far = str(tmp_path / ("n" * 300))
+    with pytest.raises(Invalid, match="longer than a disk takes"):
+        shelf_engine.run(
+            shelf_engine.libraries.get(longest), "library.set", {"snapshot_offsite_path": far}, LOCAL_OWNER
+        )
+    with pytest.raises(BadRequest, match="There is no folder"):
+        shelf_engine.run(None, "sandbox.grant", {"path": far, "bookmark": "Ym9v"}, LOCAL_OWNER)
+
+
+def test_the_registry_of_an_earlier_version_is_brought_up_with_its_history(
+    make_engine, shelf_engine: Engine, shelf_library: Library
+) -> None:
+    path = str(shelf_library.path)
+    gone = shelf_engine.run(None, "library.unregister", {"path": path}, LOCAL_OWNER)
+    state = shelf_engine.settings.state_dir
+    shelf_engine.close()
+    _make_older(state / "engine.sqlite")
+
+    later = make_engine(plugins=[shelf_plugin()], state=state.name)
+    assert later.state.refusal is None
+    later.undo(None, [gone.audit_id], LOCAL_OWNER)
+    (entry,) = later.libraries.known()
+    assert (entry["path"], entry["snapshot_retention_count"]) == (path, 10)
+    assert later.verify_audit(None) is None
+    with later.state.read_raw() as raw:
+        for table in ("library_known", "library_known__history"):
+            columns = {row[1] for row in raw.execute(f"PRAGMA table_info({table})")}
+            assert not {column for column in columns if column.startswith("snapshot_")}
+
+
+def _make_older(database: Path) -> None:
+    """The engine's own database as version 1 of the registry left it."""
+    raw = sqlite3.connect(database)
+    for (trigger,) in raw.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name LIKE 'library_known%'"
+    ).fetchall():
+        raw.execute(f'DROP TRIGGER "{trigger}"')
+    for declared in DROPPED:
+        raw.execute(f"ALTER TABLE library_known ADD COLUMN {declared}")
+        raw.execute(f"ALTER TABLE library_known__history ADD COLUMN {' '.join(declared.split()[:2])}")
+    # As that version's trigger did: it names the columns that are to go.
+    raw.execute(
+        "CREATE TRIGGER library_known__delete AFTER DELETE ON library_known BEGIN INSERT INTO library_known__history "
+        "(audit_seq, op, id, snapshot_offsite_path) VALUES (1, 'D', OLD.id, OLD.snapshot_offsite_path); END"
+    )
+    raw.execute("UPDATE schema_version SET version = 1 WHERE family = 'library'")
+    raw.commit()
+    raw.close()
+
+
+def test_what_the_registry_repeats_is_json_of_those_settings_alone(
+    shelf_engine: Engine, shelf_library: Library
+) -> None:
+    shelf_engine.run(shelf_library, "library.set", {"name": "X", "reading_rule": "relaxed"}, LOCAL_OWNER)
+    with shelf_engine.state.read_raw() as raw:
+        (shown,) = raw.execute("SELECT settings FROM library_shown").fetchone()
+    assert json.loads(shown) == {"name": "X"}
