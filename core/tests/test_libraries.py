@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import resource
 import sqlite3
+from itertools import count, islice
 from pathlib import Path
 
 import pytest
 
-from armarium import doctor, snapshots
+from armarium import doctor, libraries, snapshots
 from armarium.engine import Engine
-from armarium.errors import Conflict, Forbidden, NotFound, ServiceError, Unavailable
+from armarium.errors import Conflict, Forbidden, NotFound, ServiceError, Unavailable, refused_by_disk
 from armarium.libraries import Library
 from armarium.packages import DATABASE
 from armarium.principals import LOCAL_OWNER
@@ -106,6 +110,59 @@ def test_a_corrupt_database(shelf_engine: Engine, shelf_library: Library, run, d
     assert report["healthy"] is False
     if damage != "middle":
         assert "snapshot" in report["findings"][0]["what"]
+
+
+@pytest.fixture
+def files_left():
+    """Sets how many more files this process may open; the limit is as before afterwards."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    def leave(number: int | None) -> None:
+        allowed = before[0]
+        if number is not None:
+            taken = set(map(int, os.listdir("/dev/fd")))
+            # A file gets the lowest free number, and the limit is one that no number reaches.
+            allowed = next(islice((n for n in count() if n not in taken), number, None))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, before[1]))
+
+    yield leave
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_a_project_that_would_be_one_file_too_many_is_not_called_damaged_nor_left_locked(
+    shelf_engine: Engine, shelf_library: Library, files_left
+) -> None:
+    path = str(shelf_library.path)
+    refused: list[Exception] = []
+    for number in range(12):
+        shelf_engine.run(None, "library.release", {"path": path}, LOCAL_OWNER)
+        files_left(number)
+        try:
+            shelf_engine.libraries.get(path)
+        except (ServiceError, OSError) as error:
+            refused.append(error)
+        finally:
+            files_left(None)
+    told = {(refused_by_disk(error) or error).code for error in refused}
+    assert len(refused) > 3
+    assert told == {"too_many_files"}
+    assert shelf_engine.libraries.get(path).settings() is not None
+
+
+def test_a_project_whose_holder_cannot_be_noted_is_not_left_locked(
+    shelf_engine: Engine, shelf_library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(shelf_library.path)
+    shelf_engine.run(None, "library.release", {"path": path}, LOCAL_OWNER)
+
+    def full(_: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(libraries, "note_holder", full)
+        with pytest.raises(Unavailable, match="disk is full"):
+            shelf_engine.libraries.get(path)
+    assert shelf_engine.libraries.get(path).path == shelf_library.path
 
 
 def test_a_package_of_a_newer_engine_is_left_alone(shelf_engine: Engine, shelf_library: Library) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import ctypes
 import json
 import os
+import resource
 import signal
 import socket
 import stat
@@ -22,6 +23,7 @@ import pytest
 from armarium.errors import Conflict, Invalid
 from armarium.serving import (
     ARENAS,
+    FILES,
     KEPT_FREE,
     OWN_MAPPING,
     Reachable,
@@ -29,6 +31,7 @@ from armarium.serving import (
     give_memory_back,
     running_engine,
     serve,
+    settle_files,
     settle_memory,
     stop,
 )
@@ -249,6 +252,34 @@ def test_memory_is_settled_where_the_c_library_takes_it_and_left_alone_elsewhere
     assert told == {-8: ARENAS, -3: OWN_MAPPING, -1: KEPT_FREE}
     monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
     settle_memory()
+
+
+@pytest.mark.parametrize(
+    ("now_may", "may_ask_for", "then"),
+    [
+        (256, resource.RLIM_INFINITY, FILES),
+        (1024, 4096, 4096),
+        (FILES * 2, FILES * 4, FILES * 2),
+        (resource.RLIM_INFINITY, resource.RLIM_INFINITY, resource.RLIM_INFINITY),
+    ],
+)
+def test_as_many_files_as_may_be_are_held_open(
+    monkeypatch: pytest.MonkeyPatch, now_may: int, may_ask_for: int, then: int
+) -> None:
+    limit = [(now_may, may_ask_for)]
+    monkeypatch.setattr(resource, "getrlimit", lambda _: limit[-1])
+    monkeypatch.setattr(resource, "setrlimit", lambda _, wanted: limit.append(wanted))
+    settle_files()
+    assert limit[-1] == (then, may_ask_for)
+
+
+def test_a_system_that_lets_no_more_files_be_opened_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise ValueError("not allowed to raise maximum limit")
+
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (256, FILES))
+    monkeypatch.setattr(resource, "setrlimit", refuse)
+    settle_files()
 
 
 def test_memory_is_given_back_again_and_again_where_that_can_be(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError, StatementError
 from sqlalchemy.pool import NullPool
 
 from armarium.db_readers import Readers
-from armarium.errors import Conflict, ServiceError, Unavailable, is_damage
+from armarium.errors import Conflict, ServiceError, Unavailable, is_damage, is_out_of_files, too_many_files
 from armarium.turns import WriterQueue
 
 APPLICATION_ID = 0x41524D52
@@ -357,6 +357,8 @@ def told(error: Exception, path: Path, refusal: str | None = None) -> ServiceErr
             f"{path.parent.name} cannot be written (the disk or the file is read-only); nothing was changed.",
             code="read_only",
         )
+    if is_out_of_files(original):
+        return too_many_files()
     if "disk I/O error" in text or "unable to open database file" in text:
         return Unavailable(
             f"The disk that holds {path.parent.name} answered with an error; nothing was changed. "

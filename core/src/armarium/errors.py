@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sqlite3
 from typing import Any, ClassVar
 
@@ -105,6 +106,38 @@ def is_damage(error: BaseException) -> bool:
     return isinstance(error, sqlite3.DatabaseError) and (kind in _DAMAGED or "Could not decode" in str(error))
 
 
+_NO_MORE_FILES = (errno.EMFILE, errno.ENFILE)
+
+
+def is_out_of_files(error: BaseException) -> bool:
+    """Whether *error* came because this process may open no more files."""
+    if isinstance(error, OSError):
+        return error.errno in _NO_MORE_FILES
+    kind = getattr(getattr(error, "orig", error), "sqlite_errorcode", 0) & 0xFF
+    if kind != sqlite3.SQLITE_CANTOPEN:
+        return False
+    # SQLite does not say why it could not open a file. Eight are tried: a database with its log is three.
+    opened: list[int] = []
+    try:
+        for _ in range(8):
+            opened.append(os.open(os.devnull, os.O_RDONLY))
+    except OSError as refused:
+        return refused.errno in _NO_MORE_FILES
+    finally:
+        for number in opened:
+            os.close(number)
+    return False
+
+
+def too_many_files() -> Unavailable:
+    """The refusal where no more files may be opened."""
+    return Unavailable(
+        "The engine holds as many files open as this computer lets it; nothing was changed. Close projects that are "
+        "not in use (library.release), or start the engine with a higher limit (ulimit -n).",
+        code="too_many_files",
+    )
+
+
 def refused_by_disk(error: BaseException) -> ServiceError | None:
     """*error* as a refusal in words where a disk is full, read-only or broken, or lost what a database held; else None."""
     if is_damage(error):
@@ -112,6 +145,8 @@ def refused_by_disk(error: BaseException) -> ServiceError | None:
             "The database is damaged. Run `armarium doctor` and restore a snapshot.", code="library_damaged"
         )
     number = error.errno if isinstance(error, OSError) else None
+    if is_out_of_files(error):
+        return too_many_files()
     if number in (errno.ENOSPC, errno.EDQUOT):
         return Unavailable(
             "The disk is full; the file was not kept. Free some space and try again.", code="disk_full"

@@ -12,7 +12,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from armarium.db import Database
-from armarium.errors import Conflict, ServiceError, Unavailable
+from armarium.errors import Conflict, ServiceError, Unavailable, is_out_of_files, too_many_files
 from armarium.ids import new_id, now
 from armarium.schema import FORMAT
 
@@ -50,6 +50,8 @@ def read_card(folder: Path) -> dict[str, Any]:
         card = json.loads((folder / CARD).read_text(encoding="utf-8"))
         library_uuid, written = str(card["library_uuid"]), int(card["format"])
     except (OSError, ValueError, KeyError, TypeError) as error:
+        if is_out_of_files(error):
+            raise too_many_files() from error
         raise Conflict(
             f"{folder.name} has no readable {CARD}: the package is incomplete. Restore it from a backup.",
             code="library_damaged",
@@ -87,7 +89,7 @@ def open_database(place: Path, card: dict[str, Any]) -> Database:
             )
     except sqlite3.Error as error:
         db.close()
-        raise damaged from error
+        raise _readable(error, damaged) from error
     except BaseException:
         db.close()
         raise
@@ -95,6 +97,8 @@ def open_database(place: Path, card: dict[str, Any]) -> Database:
 
 
 def _readable(error: Exception, damaged: ServiceError) -> Exception:
+    if is_out_of_files(error):
+        return too_many_files()
     text = str(error)
     if "not a database" in text or "malformed" in text:
         return damaged
@@ -115,6 +119,8 @@ def take_lock(place: Path) -> FileLock:
             code="library_locked",
         ) from None
     except OSError as error:
+        if is_out_of_files(error):
+            raise too_many_files() from error
         raise Unavailable(
             f"{place.name} cannot be locked: {error.strerror}. Its folder must be writable.", code="read_only"
         ) from error

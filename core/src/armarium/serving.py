@@ -35,6 +35,9 @@ ARENAS, OWN_MAPPING, KEPT_FREE = 2, 1024 * 1024, 1024 * 1024
 """Heaps that threads share; bytes from which a piece of memory is mapped for itself; bytes a heap keeps free at its
 end. So what pictures took goes back to the system, and does not lie in as many heaps as there were threads."""
 
+FILES = 8192
+"""Files the engine may hold open where the system lets it: an open project takes six, and more while it is asked."""
+
 GIVE_BACK_EVERY = 15.0
 """Seconds between two times that what lies free among what is used goes back to the system: the gaps that connections
 and pictures leave."""
@@ -195,6 +198,7 @@ def _serve(used: Settings, app: FastAPI | None, on_ready: Callable[[Reachable], 
     from armarium.auth.secret_files import make_private_folder, write_private
 
     settle_memory()
+    settle_files()
     make_private_folder(used.state_dir)
     already = running_engine(used)
     if already is not None:
@@ -263,6 +267,17 @@ def settle_memory() -> None:
         # Named once, it stays: left alone it grows with each large piece, until pictures lie in the heaps too.
         mallopt(M_MMAP_THRESHOLD, OWN_MAPPING)
         mallopt(M_TRIM_THRESHOLD, KEPT_FREE)
+
+
+def settle_files() -> None:
+    """Let the process hold as many files as it may ask for: macOS starts with 256, which forty projects take."""
+    import resource
+
+    now_may, may_ask_for = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES if may_ask_for == resource.RLIM_INFINITY else min(FILES, may_ask_for)
+    if resource.RLIM_INFINITY != now_may < wanted:
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, may_ask_for))
 
 
 async def give_memory_back(every: float = GIVE_BACK_EVERY) -> None:

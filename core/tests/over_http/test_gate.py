@@ -245,6 +245,7 @@ def test_a_fault_inside_is_told_without_what_it_said(ask: Asker, caplog: pytest.
         (errno.EROFS, "read_only"),
         (errno.EACCES, "read_only"),
         (errno.EIO, "disk_error"),
+        (errno.EMFILE, "too_many_files"),
     ],
 )
 def test_a_disk_that_refuses_a_file_is_told_in_words(ask: Asker, number: int, code: str) -> None:
