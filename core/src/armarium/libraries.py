@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock
 from sqlalchemy.exc import DBAPIError
 
-from armarium import snapshots
-from armarium.db import Database
+from armarium import registered, snapshots
+from armarium.db import Database, raw_of
 from armarium.errors import BadRequest, Conflict, Forbidden, NotFound, Unavailable, refused_by_disk
+from armarium.guard.places import is_too_long
 from armarium.ids import new_id
 from armarium.objects import ObjectStore
 from armarium.packages import (
@@ -32,14 +33,10 @@ from armarium.packages import (
     take_lock,
 )
 from armarium.principals import Principal
+from armarium.registered import SUFFIX
 
 if TYPE_CHECKING:
     from armarium.engine import Engine
-
-SUFFIX = ".library"
-
-SHOWN = ("name", "snapshot_interval_seconds", "snapshot_retention_count", "snapshot_offsite_path")
-"""Settings that the registry repeats."""
 
 ENGINE_ITSELF = Principal("machine", "engine", "owner")
 """Who registers a package that a request opened by its path."""
@@ -168,6 +165,11 @@ class Libraries:
                 code="library_access_denied",
                 library_path=text,
             )
+        if is_too_long(place):
+            raise BadRequest(
+                "The project's path is longer than a disk takes (255 bytes a name); choose a shorter one.",
+                code="path_too_long",
+            )
         if not self._engine.allows(place):
             raise Forbidden(
                 f"{place} lies outside the folders this engine may use; add its folder to SERVICE_LIBRARY_ROOTS.",
@@ -189,7 +191,7 @@ class Libraries:
             raise NotFound(
                 f"The folder {place.parent} does not exist; make it first.", code="folder_not_found"
             )
-        temporary = place.with_name(f".{place.stem}.{new_id()[-12:]}.new")
+        temporary = place.with_name(f".{new_id()[-12:]}.new")
         try:
             lay_out(temporary)
             db = Database(temporary / DATABASE, create=True)
@@ -288,66 +290,20 @@ class Libraries:
 
     def show(self, library: Library) -> None:
         """Have the registry repeat what *library* is set to now."""
-        settings = library.settings()
-        shown = json.dumps({key: settings[key] for key in SHOWN if key in settings}, ensure_ascii=False)
+        shown = registered.shown_settings(library)
         with self._engine.state.read_raw() as raw:
             known = raw.execute(
                 "SELECT settings FROM library_shown WHERE path = ?", (str(library.path),)
             ).fetchone()
         if known is None or known[0] != shown:
             with self._engine.state.write() as conn:
-                conn.exec_driver_sql(
-                    "INSERT INTO library_shown (path, settings) VALUES (?, ?) "
-                    "ON CONFLICT (path) DO UPDATE SET settings = excluded.settings",
-                    (str(library.path), shown),
-                )
+                registered.note_settings(raw_of(conn), library)
 
     def known(self) -> list[dict[str, Any]]:
         """The registered projects (KnownLibrary of A 2.1), by path."""
         with self._engine.state.read_raw() as raw:
-            rows = raw.execute(
-                "SELECT k.id, k.library_uuid, k.path, k.name, k.added_at, s.last_accessed, k.snapshot_interval_seconds, "
-                "k.snapshot_retention_count, k.snapshot_offsite_path, n.settings FROM library_known k "
-                "LEFT JOIN library_seen s ON s.path = k.path LEFT JOIN library_shown n ON n.path = k.path ORDER BY k.path"
-            ).fetchall()
-        return [
-            {
-                "id": identity,
-                "library_uuid": library_uuid,
-                "path": path,
-                "name": name,
-                "is_open": path in self._open,
-                "added_at": added_at,
-                "last_accessed": last_accessed,
-                "snapshot_interval_seconds": interval,
-                "snapshot_retention_count": retention,
-                "snapshot_offsite_path": offsite,
-                **({"name": None, **json.loads(shown)} if shown else {}),
-            }
-            for identity, library_uuid, path, name, added_at, last_accessed, interval, retention, offsite, shown in rows
-        ]
+            return registered.entries(raw, set(self._open))
 
     def resolve(self, name: str) -> dict[str, Any]:
         """The registered project called *name*: by path first, then by shown name, ignoring case (A 4.1)."""
-        known = self.known()
-        wanted = unicodedata.normalize("NFC", name)
-        for entry in known:
-            if entry["path"] == wanted:
-                return entry
-        found = [entry for entry in known if shown_name(entry).casefold() == wanted.casefold()]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            paths = [entry["path"] for entry in found]
-            raise Conflict(
-                f"{len(found)} projects are called {wanted}: {', '.join(paths)}. Name one by its path.",
-                paths=paths,
-            )
-        listed = [{"name": shown_name(entry), "path": entry["path"]} for entry in known]
-        words = ", ".join(entry["name"] for entry in listed) or "none yet"
-        raise NotFound(f"No project is called {wanted[:120]}. Known projects: {words}.", known=listed)
-
-
-def shown_name(entry: dict[str, Any]) -> str:
-    """The name a registered project is shown by."""
-    return str(entry["name"] or Path(entry["path"]).name.removesuffix(SUFFIX))
+        return registered.resolve(self.known(), name)
