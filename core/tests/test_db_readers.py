@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
+from armarium import db_readers
 from armarium.db import Database, raw_of
-from armarium.db_readers import READERS_KEPT
+from armarium.db_readers import READERS_AT_ONCE, READERS_KEPT
 
 
 @pytest.fixture
@@ -62,6 +64,36 @@ def test_few_stay_open_when_many_have_read(db: Database) -> None:
         except sqlite3.ProgrammingError:
             closed += 1
     assert closed == 3
+    db.close()
+
+
+def test_one_that_comes_back_is_waited_for_rather_than_one_more_opened(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(db_readers, "PATIENCE", 60.0)
+    met: list[sqlite3.Connection] = []
+
+    def wait() -> None:
+        with db.read_raw() as raw:
+            met.append(raw)
+
+    with ExitStack() as others:
+        for _ in range(READERS_AT_ONCE - 1):
+            others.enter_context(db.read_raw())
+        with db.read_raw() as wanted:
+            waiting = threading.Thread(target=wait)
+            waiting.start()
+            while not db._readers._waiting:
+                waiting.join(0.001)
+        waiting.join()
+    assert met == [wanted]
+    db.close()
+
+
+def test_one_more_is_opened_when_none_comes_back(db: Database) -> None:
+    with ExitStack() as many:
+        readers = {many.enter_context(db.read_raw()) for _ in range(READERS_AT_ONCE + 1)}
+    assert len(readers) == READERS_AT_ONCE + 1
     db.close()
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -12,6 +14,11 @@ from sqlalchemy.exc import DBAPIError
 READERS_KEPT = 8
 """Readers that stay open while nobody reads. Each keeps the schema (0.9 MB, nine tenths of it triggers), its statements
 and what it read last, 2.5 MB at most; to open one more takes 4 ms."""
+
+
+READERS_AT_ONCE, PATIENCE = 4, 0.02
+"""Readers that are opened as soon as they are wanted; and the seconds that one more is waited for before it is opened:
+one that comes back meanwhile is there sooner, and a crowd does not leave as many open as it had threads for a moment."""
 
 
 class Readers:
@@ -24,6 +31,9 @@ class Readers:
         self._engine = engine
         self._idle: list[tuple[Connection, sqlite3.Connection]] = []
         self._closed = False
+        self._open = 0
+        self._waiting = 0
+        self._came_back = threading.Condition()
 
     @contextmanager
     def lend(self) -> Iterator[tuple[Connection, sqlite3.Connection]]:
@@ -31,7 +41,7 @@ class Readers:
         try:
             reader = self._idle.pop()
         except IndexError:
-            reader = self._open()
+            reader = self._wait_for_one() or self._open_one()
         sound = False
         try:
             yield reader
@@ -45,6 +55,9 @@ class Readers:
         finally:
             if sound and self._rolled_back(*reader) and not self._closed and len(self._idle) < READERS_KEPT:
                 self._idle.append(reader)
+                if self._waiting:
+                    with self._came_back:
+                        self._came_back.notify()
             else:
                 self._close(reader[0])
 
@@ -54,10 +67,29 @@ class Readers:
         while self._idle:
             self._close(self._idle.pop()[0])
 
-    def _open(self) -> tuple[Connection, sqlite3.Connection]:
+    def _wait_for_one(self) -> tuple[Connection, sqlite3.Connection] | None:
+        """One that another thread gave back, or None when one more should be opened."""
+        deadline = time.monotonic() + PATIENCE
+        with self._came_back:
+            self._waiting += 1
+            try:
+                while self._open >= READERS_AT_ONCE:
+                    if self._idle:
+                        # Who asks just now may be quicker: it pops without this lock.
+                        with suppress(IndexError):
+                            return self._idle.pop()
+                    elif not self._came_back.wait(max(0.0, deadline - time.monotonic())):
+                        return None
+                return None
+            finally:
+                self._waiting -= 1
+
+    def _open_one(self) -> tuple[Connection, sqlite3.Connection]:
         conn = self._engine.connect()
         raw = conn.connection.dbapi_connection
         assert isinstance(raw, sqlite3.Connection)
+        with self._came_back:
+            self._open += 1
         return conn, raw
 
     @staticmethod
@@ -71,8 +103,10 @@ class Readers:
             return False
         return True
 
-    @staticmethod
-    def _close(conn: Connection) -> None:
+    def _close(self, conn: Connection) -> None:
+        with self._came_back:
+            self._open -= 1
+            self._came_back.notify()
         # What it read from may be broken.
         with suppress(DBAPIError, sqlite3.Error):
             conn.close()
