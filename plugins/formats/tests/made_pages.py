@@ -72,6 +72,7 @@ class Maker:
         segment.language = dice.choice([None, None, "fro", "qaa", *language_names()])
         segment.script = dice.choice([None, *script_names()])
         segment.direction = dice.choice([None, "ltr", "rtl", "ttb", "btt", "alternating"])
+        segment.is_furniture = dice.random() < 0.2
         segment.texts = [
             PageText(dice.choice(self.words), dice.choice([None, 0.0, 1.0, dice.random()]))
             for _ in range(dice.choice([0, 1, 1, 3]))

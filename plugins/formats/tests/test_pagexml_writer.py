@@ -38,7 +38,7 @@ def facts(page: PageModel) -> list[tuple[Any, ...]]:
     return [
         (
             one.id, one.kind, one.kind_raw, one.points, one.baseline, [(t.text, t.confidence) for t in one.texts],
-            one.language, one.script, one.direction, one.cell,
+            one.language, one.script, one.direction, one.cell, one.is_furniture,
         )
         for one in page.walk()
     ]  # fmt: skip
@@ -208,6 +208,23 @@ def test_positions_become_the_order_of_lines() -> None:
 def test_a_kind_of_our_own_goes_into_custom() -> None:
     page = PageModel(9, 9, "a", [PageSegment("r", "region", "Main {x};", BOX)])
     assert 'custom="structure {type:Main  x;}"' in written(page).replace("Main  x ", "Main  x")
+
+
+@pytest.mark.parametrize(
+    "kind", [None, "TextRegion", "TextRegion:header", "TextRegion:RunningTitleZone", "Folio"]
+)
+@pytest.mark.parametrize("furniture", [True, False])
+def test_furniture_comes_back_whatever_the_kind_says(kind: str | None, furniture: bool) -> None:
+    """A TEI `fw` has no kind at all, and a person may say of any region that it is furniture, or is not."""
+    line = PageSegment("l", "line", points=BOX, is_furniture=furniture)
+    page = PageModel(
+        9, 9, "a", [PageSegment("r", "region", kind, BOX, children=[line], is_furniture=furniture)]
+    )
+    back = read(written(page))
+    assert [one.is_furniture for one in back.walk()] == [furniture, furniture]
+    assert losses(page) == {}
+    assert written(back) == written(page)
+    assert not any("furniture" in what for what in back.kept)
 
 
 def test_metadata_is_kept_and_our_step_is_named_once() -> None:

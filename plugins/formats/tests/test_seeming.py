@@ -16,6 +16,8 @@ FILES: list[tuple[bytes, str]] = [
     (b"BZh91AY&SY\x00\x01", "compressed with bzip2"),
     (b"PK\x03\x04\x14\x00", "a ZIP archive or an office document"),
     (b"%PDF-1.7\n\x00", "a PDF"),
+    (b"\x89PNG\r\n\x1a\n\x00\x00", "a picture; import it as a page"),
+    (b"II*\x00\x08\x00\x00\x00", "a picture; import it as a page"),
     (b'{"images": [], "annotations": []}', "JSON"),
     (b"[1, 2]", "JSON"),
     (b"<?xml version='1.0'?><!DOCTYPE DjVuXML><DjVuXML><BODY/></DjVuXML>", "XML of DjVu"),

@@ -6,6 +6,12 @@ import re
 
 from armarium_formats.decoding import head_of
 
+_PICTURES = (
+    *(b"\xff\xd8\xff", b"\x89PNG", b"II*\x00", b"MM\x00*", b"II+\x00", b"MM\x00+", b"GIF8"),
+    *(b"BM", b"RIFF", b"\x00\x00\x00\x0cjP  ", b"\xff\x4f\xff\x51"),
+)
+"""JPEG, PNG, TIFF of both kinds and orders, GIF, BMP, WebP, JPEG 2000."""
+
 _MAGIC = (
     (b"\x1f\x8b", "compressed with gzip; unpack it and import what is in it"),
     (b"BZh", "compressed with bzip2; unpack it and import what is in it"),
@@ -14,6 +20,7 @@ _MAGIC = (
     (b"Rar!", "a RAR archive; unpack it and import what is in it"),
     (b"PK\x03\x04", "a ZIP archive or an office document; unpack it and import what is in it"),
     (b"%PDF", "a PDF; import it as a page, not into one"),
+    *((mark, "a picture; import it as a page, not into one") for mark in _PICTURES),
     (b"\xd0\xcf\x11\xe0", "an office document; save it as plain text or TEI"),
 )
 _ROOT = re.compile(rb"<(?![?!])(?:[\w.-]{1,60}:)?([\w.-]{1,60})")

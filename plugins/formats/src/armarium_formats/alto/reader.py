@@ -161,7 +161,8 @@ class _File(Reading):
             self.unit = unit
         elif (known := unit_of(unit)) is not None:
             self.unit = known
-            self.note(f"The file's MeasurementUnit is spelled {unit[:40]!r}; it was taken for {known}")
+            stated = f"is spelled {unit[:40]!r}" if known in UNITS else f"{unit[:40]!r} is none of ALTO's"
+            self.note(f"The file's MeasurementUnit {stated}; it was taken for {known}")
         else:
             self.note(
                 f"The file's MeasurementUnit {unit[:40]!r} is none of ALTO's; its measures are taken for pixels"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeAlias
 
-from armarium_formats.kinds import in_page_words
+from armarium_formats.kinds import in_page_words, is_furniture
 from armarium_formats.page_model import PageModel, PageSegment, Point, ordered
 from armarium_formats.pagexml.profile import REGION_TAGS, elements
 from armarium_formats.pagexml.schema import fits
@@ -32,6 +32,14 @@ def tag_of(segment: PageSegment) -> tuple[str, str | None, str | None]:
     if not kind:
         return name, None, None
     return (name, kind, None) if types and fits(types, kind) else (name, None, kind)
+
+
+def says_furniture(segment: PageSegment) -> bool:
+    """Whether the kind as it is written says to a reader that it is furniture of the page."""
+    if segment.kind != "region":
+        return False
+    _, kind, structure = tag_of(segment)
+    return is_furniture(kind or structure or "")
 
 
 def arrange(page: PageModel, lose: Lose) -> list[PageSegment]:

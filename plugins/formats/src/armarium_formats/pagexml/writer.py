@@ -17,7 +17,7 @@ from armarium_formats.markup.fragments import (
 )
 from armarium_formats.markup.identities import Identities
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText, Point
-from armarium_formats.pagexml.arrangement import arrange, outline_of, tag_of
+from armarium_formats.pagexml.arrangement import arrange, outline_of, says_furniture, tag_of
 from armarium_formats.pagexml.fragments import IDS, user_attribute
 from armarium_formats.pagexml.profile import NAMESPACE, elements
 from armarium_formats.pagexml.schema import fits, is_valid
@@ -107,6 +107,8 @@ class _Writing:
         tag = self._kind(segment, stated, attributes)
         if attributes["id"] != segment.id:
             others.append(user_attribute(f"{tag}/@id", segment.id))
+        if segment.is_furniture != says_furniture(segment):
+            others.append(user_attribute(f"{tag}/@furniture", str(segment.is_furniture).lower()))
         if segment.language or segment.script or segment.direction:
             self._facts(tag, segment.language, segment.script, segment.direction, stated, attributes, others)
         if stated:
