@@ -221,11 +221,22 @@ def test_a_heading_that_overlaps_a_column_box_is_still_read_first() -> None:
     assert reading_sequence(shapes) == ["head", "one", "two", "edge"]
 
 
-def test_footnotes_come_before_marginalia_and_after_the_text() -> None:
+@pytest.mark.parametrize(
+    ("note", "margin"),
+    [
+        ("footnote", "Marginalia"),
+        ("TextRegion:footnote", "TextRegion:marginalia"),
+        ("TextBlock:Footnote", "TextBlock:MarginTextZone"),
+        ("MarginTextZone:footnote", "MarginTextZone:note"),
+        ("TextRegion:footnote-continued", "TextRegion:Marginalia_Metadata"),
+    ],
+)
+def test_footnotes_come_before_marginalia_and_after_the_text(note: str, margin: str) -> None:
+    """Whatever word goes before theirs in the kind that a file's format gives (formats: `split_kind`)."""
     shapes = [
-        Shape("note", "region", 0.2, 0.1, 0.7, 0.05, role="footnote"),
-        Shape("margin", "region", 0.02, 0.1, 0.1, 0.3, role="Marginalia"),
-        Shape("text", "region", 0.2, 0.3, 0.7, 0.5),
+        Shape("note", "region", 0.2, 0.1, 0.7, 0.05, role=note),
+        Shape("margin", "region", 0.02, 0.1, 0.1, 0.3, role=margin),
+        Shape("text", "region", 0.2, 0.3, 0.7, 0.5, role="TextRegion:paragraph"),
     ]
     assert reading_sequence(shapes) == ["text", "note", "margin"]
 

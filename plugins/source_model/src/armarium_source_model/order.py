@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from operator import itemgetter
 from statistics import median
 from typing import NamedTuple
@@ -20,7 +21,6 @@ HORIZONTAL = frozenset({"ltr", "rtl"})
 VERTICAL = frozenset({"ttb", "btt"})
 LEFT_TO_RIGHT_COLUMNS = frozenset({"Mong", "Phag"})
 """Scripts whose vertical lines follow each other from left to right; all others run from right to left."""
-MARGIN_ROLES = frozenset({"marginalia", "margin", "marginal", "marginnote"})
 FOOT_ROLES = frozenset({"footnote", "footnote-continued", "endnote"})
 
 REGION_INSET = 0.012
@@ -52,7 +52,7 @@ class Shape(NamedTuple):
     direction: str | None = None
     """ltr, rtl, ttb or btt when the segment itself states it."""
     role: str | None = None
-    """What the source calls it (marginalia, footnote, header); case and punctuation do not matter."""
+    """What the source calls it (marginalia, TextRegion:footnote); case and punctuation do not matter."""
     script: str | None = None
     row: int | None = None
     column: int | None = None
@@ -139,7 +139,7 @@ def _order_brothers(shapes: list[Shape], direction: str | None, aspect: float, s
         if shape.is_furniture:
             (head if shape.y + shape.h / 2 < 0.5 else foot).append(shape)
         else:
-            part = _part_of(shape.role)
+            part = _part_of(shape.role) if shape.role else None
             (margin if part == "margin" else notes if part == "foot" else body).append(shape)
     if body and not margin:
         body, margin = _glosses_apart(body, direction)
@@ -187,13 +187,13 @@ def _glosses_apart(shapes: list[Shape], direction: str) -> tuple[list[Shape], li
     return [shape for shape in shapes if shape.id not in apart], glosses
 
 
-def _part_of(role: str | None) -> str | None:
-    if not role:
-        return None
-    word = "".join(ch for ch in role.casefold() if ch.isalpha() or ch == "-")
-    if word in MARGIN_ROLES or word.startswith("margin"):
-        return "margin"
-    return "foot" if word in FOOT_ROLES else None
+@lru_cache(maxsize=1024)
+def _part_of(role: str) -> str | None:
+    """What any of the words says that a format puts together in a kind: `TextRegion:marginalia`, `MarginTextZone:note`."""
+    words = {"".join(ch for ch in word if ch.isalpha() or ch == "-") for word in role.casefold().split(":")}
+    if words & FOOT_ROLES:
+        return "foot"
+    return "margin" if any(word.startswith("margin") for word in words) else None
 
 
 def _direction_of(shapes: list[Shape], known: str | None, aspect: float) -> str:
