@@ -129,7 +129,10 @@ def _hash(previous: str, values: tuple[Any, ...]) -> str:
 
 
 def verify_chain(conn: Connection) -> str | None:
-    """None when every row's hash follows from the row before it, else a sentence naming the first that does not."""
+    """None when every row's hash follows from the row before it, else a sentence naming the first that does not.
+
+    The mark `undone` changes after a row is written, so no hash holds it; it follows from the rows that took others back.
+    """
     previous = GENESIS
     expected = 1
     raw = raw_of(conn)
@@ -141,8 +144,18 @@ def verify_chain(conn: Connection) -> str | None:
         if prev_hash != previous or row_hash != _hash(previous, tuple(values)):
             return f"Row {values[0]} of the audit log ({values[1]}) was changed after it was written."
         previous, expected = row_hash, expected + 1
+    wrong = raw.execute(_WRONGLY_MARKED).fetchone()
+    if wrong is not None:
+        seq, identity, undone = wrong
+        why = "undone, and no step took it back" if undone else "in effect, though a later step took it back"
+        return f"Row {seq} of the audit log ({identity}) is marked {why}."
     return None
 
+
+_WRONGLY_MARKED = (
+    "SELECT seq, id, undone FROM audit a WHERE undone <> EXISTS "
+    "(SELECT 1 FROM audit b WHERE b.inverse_of = a.id AND NOT b.undone) ORDER BY seq LIMIT 1"
+)
 
 _VIEW = (
     "id, seq, action_name, actor_kind, actor_name, client, origin_window, role, target_ids, params, changed, "

@@ -37,11 +37,15 @@ def examine(engine: Engine, path: str | Path, *, files: bool = True, rebuild: bo
     Checks: the database's own integrity and foreign keys, the triggers and history, the audit chain, the derived
     indexes against the rows they follow, every file's bytes against its name (unless *files* is False), files that
     rows name and that are missing, leftovers of an interrupted write, and what the plugins add (`extras["doctor"]`:
-    callables from a library to sentences). *rebuild*: the derived indexes are made anew first.
+    callables from a library to sentences). *rebuild*: the derived indexes are made anew first. What keeps it from being
+    opened and is no damage is raised as any request is told it.
     """
     try:
         library = engine.libraries.get(path)
     except ServiceError as error:
+        if error.code != "library_damaged":
+            # Held by another engine, written by a newer one, outside the folders in use: that says nothing of its health.
+            raise
         kept = snapshots.listed(Path(path)) if Path(path).is_dir() else []
         advice = f" The newest snapshot is {kept[0]['path']}." if kept else ""
         return {

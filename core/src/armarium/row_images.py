@@ -120,14 +120,12 @@ def write_back(
     history, live = quoted(history_name(table)), quoted(table.name)
     keys = key_columns(table)
     monotonic = rules_of(table).monotonic
-    first, given_first = _is_first(table, where)
     if ops == {"D"}:
-        # A row deleted in a step that only deletes has one image in it.
-        first, given_first = "1", ()
+        # A row deleted in a step that only deletes has one image in it, which need not be counted.
+        part = Held(0, True, {})
     else:
         part = held(raw, table, f"FROM {history} x WHERE x.seq BETWEEN ? AND ?", where)
-        if part.once:
-            first, given_first = "1", ()
+    first, given_first = ("1", ()) if part.once else _is_first(table, where)
     chosen = f"e.seq BETWEEN ? AND ? AND e.op <> 'I' AND {first}"
     if "U" in ops or ops >= {"I", "D"}:
         # A column that is not set costs nothing in the indexes, and asks nothing of the rows it points at.

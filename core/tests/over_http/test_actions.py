@@ -259,6 +259,25 @@ def test_a_viewer_takes_nothing_back(
     assert reply.status == 403
 
 
+@pytest.mark.parametrize("undone", [0, 1])
+def test_the_log_tells_of_a_mark_changed_behind_the_engines_back(
+    ask: Asker, project: Library, rename: Callable[..., str], undone: int
+) -> None:
+    stands, taken_back = rename("one"), rename("two")
+    undo = ask("POST", f"{AUDIT}/{taken_back}/undo", library=project.path).json["audit_id"]
+    redo = ask("POST", f"{AUDIT}/{undo}/undo", library=project.path).json["audit_id"]
+    assert ask("GET", f"{AUDIT}/verify", library=project.path).json["ok"] is True
+    ask("POST", f"{AUDIT}/{redo}/undo", library=project.path)
+    assert ask("GET", f"{AUDIT}/verify", library=project.path).json["ok"] is True
+    touched = stands if undone else taken_back
+    with sqlite3.connect(project.path / "library.sqlite") as raw:
+        raw.execute("UPDATE audit SET undone = ? WHERE id = ?", (undone, touched))
+    broken = ask("GET", f"{AUDIT}/verify", library=project.path).json
+    assert broken["ok"] is False
+    assert touched in broken["detail"]
+    assert ("no step took it back" if undone else "a later step took it back") in broken["detail"]
+
+
 def test_the_chain_tells_of_a_row_changed_behind_the_engines_back(
     ask: Asker, project: Library, rename: Callable[..., str]
 ) -> None:

@@ -24,7 +24,7 @@ from armarium.jobs.kinds import LANES, JobKind, KindRegistry
 from armarium.jobs.lanes import Crew
 from armarium.jobs.models import FINISHED, MODES, Mode
 from armarium.jobs.queue import loads
-from armarium.jobs.store import JobStore
+from armarium.jobs.store import JobStore, path_of
 
 if TYPE_CHECKING:
     from armarium.engine import Engine
@@ -35,8 +35,6 @@ log = logging.getLogger("armarium.jobs")
 LEASE_SECONDS = 60.0
 STOP_SECONDS = 20.0
 """How long a release or the engine's end waits for the items in hand."""
-
-ENGINE_ITSELF = ""
 
 
 class JobRunner:
@@ -51,7 +49,8 @@ class JobRunner:
         self.holder = new_id()
         self.heavy_running = 0
         self.lanes = {name: Lane(name, width) for name, width in LANES.items()}
-        self._stores: dict[str, JobStore] = {}
+        self._stores: dict[str | None, JobStore] = {}
+        """By the library's path; None is the engine's own."""
         self._lock = threading.RLock()
         self._ended = threading.Condition(self._lock)
         self.crew = Crew(self)
@@ -73,8 +72,8 @@ class JobRunner:
                 return
             self._running = True
         self.reload_mode()
-        if ENGINE_ITSELF not in self._stores:
-            self._attach(ENGINE_ITSELF, JobStore(self.engine.state, None))
+        if self.store_of(None) is None:
+            self._attach(JobStore(self.engine.state, None))
         self.keeper.start()
         for store in self.stores():
             self.wake(store.library)
@@ -95,25 +94,24 @@ class JobRunner:
 
     def attach(self, library: Library) -> None:
         """Take in a library that was opened: what was found running waits again, and waiting jobs carry on."""
-        with self._lock:
-            if str(library.path) in self._stores and self._stores[str(library.path)].db is library.db:
-                return
-        self._attach(str(library.path), JobStore(library.db, library))
+        attached = self.store_of(library)
+        if attached is None or attached.db is not library.db:
+            self._attach(JobStore(library.db, library))
 
-    def _attach(self, key: str, store: JobStore) -> None:
+    def _attach(self, store: JobStore) -> None:
         with store.db.write() as conn:
             back, failed = decisions.recover(conn)
             gone = decisions.purge(conn)
         if back or failed or gone:
             log.info(
                 "jobs of %s: %d carry on, %d interrupted too often, %d old",
-                key or "engine",
+                store.path or "engine",
                 back,
                 failed,
                 gone,
             )
         with self._lock:
-            self._stores[key] = store
+            self._stores[store.path] = store
         self.keeper.call()
 
     def detach(self, library: Library, timeout: float = STOP_SECONDS) -> tuple[int, int]:
@@ -132,7 +130,7 @@ class JobRunner:
             while store.picked and time.monotonic() < deadline and self._running:
                 self._ended.wait(min(0.5, max(0.0, deadline - time.monotonic())))
             store.closed = True
-            self._stores.pop(str(library.path), None)
+            self._stores.pop(store.path, None)
         with store.db.read_raw() as raw:
             (waiting,) = raw.execute("SELECT count(*) FROM job WHERE state = 'waiting'").fetchone()
         return stopped, int(waiting)
@@ -151,7 +149,7 @@ class JobRunner:
     def store_of(self, library: Library | None) -> JobStore | None:
         """The queue of *library* (None: the engine's own), when it is attached."""
         with self._lock:
-            return self._stores.get(str(library.path) if library is not None else ENGINE_ITSELF)
+            return self._stores.get(path_of(library))
 
     def holding(self, library: Library) -> list[str]:
         """In words, the workflow runs and batches that wait or run in *library*: it is not released meanwhile."""

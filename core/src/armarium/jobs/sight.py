@@ -13,6 +13,7 @@ from armarium.jobs.decisions import held
 from armarium.jobs.kinds import LANES, JobKind
 from armarium.jobs.models import FINISHED
 from armarium.jobs.queue import loads
+from armarium.jobs.store import path_of
 
 if TYPE_CHECKING:
     from armarium.jobs.runner import JobRunner
@@ -63,7 +64,7 @@ class Sight:
         self.runner = runner
         self.library = library
         self.raw = raw
-        self.path = str(library.path) if library is not None else None
+        self.path = path_of(library)
         self.store = runner.store_of(library)
         self.held = held(raw)
         executing = self.store.executing() if self.store is not None else {}
@@ -176,7 +177,8 @@ class Sight:
             return "Paused by a person; resume it to let it go on.", "paused"
         if state == "running":
             if row.body_done and row.open_children:
-                return f"{row.open_children} parts are still to finish.", None
+                parts = "part is" if row.open_children == 1 else "parts are"
+                return f"{row.open_children} {parts} still to finish.", None
             return None, None
         if state != "waiting":
             return row.reason, row.reason_code

@@ -21,6 +21,11 @@ WATCH_SECONDS = 30.0
 """How long a job counts as watched after a person last looked at it."""
 
 
+def path_of(library: Library | None) -> str | None:
+    """The path of *library*; None stands for the engine itself."""
+    return None if library is None else str(library.path)
+
+
 @dataclass(slots=True)
 class Picked:
     """A job the runner has picked up: still to start, at work, or waiting for its end to be written."""
@@ -63,8 +68,8 @@ class JobStore:
 
     @property
     def path(self) -> str | None:
-        """The library's path, as events and answers name it."""
-        return str(self.library.path) if self.library is not None else None
+        """The library's path, as events and answers name it; the runner knows the queue by it."""
+        return path_of(self.library)
 
     def watch(self, job_id: str, seconds: float = WATCH_SECONDS) -> None:
         """A person looks at *job_id*: it and what is under it go before other work for a while."""
