@@ -165,6 +165,16 @@ def test_a_project_whose_holder_cannot_be_noted_is_not_left_locked(
     assert shelf_engine.libraries.get(path).path == shelf_library.path
 
 
+def test_what_keeps_the_doctor_out_is_no_illness(
+    shelf_engine: Engine, shelf_library: Library, make_engine
+) -> None:
+    shelf_library.snapshot("by hand")
+    with pytest.raises(Conflict, match="held by another engine"):
+        doctor.examine(make_engine(plugins=[shelf_plugin()]), shelf_library.path)
+    with pytest.raises(NotFound):
+        doctor.examine(shelf_engine, shelf_library.path.with_name("None.library"))
+
+
 def test_a_package_of_a_newer_engine_is_left_alone(shelf_engine: Engine, shelf_library: Library) -> None:
     path = _closed(shelf_engine, shelf_library)
     card = json.loads((path / "library.json").read_text())
