@@ -10,6 +10,7 @@ from math import inf
 from typing import Any
 
 from armarium_formats.errors import ShapesOutside
+from armarium_formats.heights import Box, around, line_height
 from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, misses_places
 from armarium_source_model.api import (
     BadGeometry,
@@ -25,9 +26,6 @@ TOLERANCE = 2
 """Pixels that a shape may reach beyond its page: drawing programs round outwards. It is brought to the edge, noted."""
 
 MAX_POINTS = 10_000
-
-Box = tuple[float, float, float, float]
-"""Left, top, right, bottom in pixels."""
 
 
 @dataclass(slots=True)
@@ -58,7 +56,8 @@ class _Placing:
         self.segments: list[NewSegment] = []
         self.placed = Placed(ready_segments(()))
         self.outside: list[str] = []
-        self.edged = self.empty = self.unplaced = 0
+        self.edged = self.empty = self.unplaced = self.bare = 0
+        self.line_height: float | None = None
         self.problems: Counter[str] = Counter()
         self.sequence = 0
 
@@ -75,6 +74,10 @@ class _Placing:
             )
         if self.empty:
             notes.append(f"{self.empty} texts are empty; they are no readings.")
+        if self.bare:
+            notes.append(
+                f"{self.bare} lines have a baseline and no outline; boxes as high as the page's lines stand around them."
+            )
         if self.unplaced:
             notes.append(
                 f"{self.unplaced} times some parts state their place in the reading order and others beside them do "
@@ -109,7 +112,8 @@ class _Placing:
             line_box, baseline = self._shape(segment, segment.baseline, why, area=False)
             if baseline is None:
                 raw["raw_baseline_px"] = segment.baseline
-            box = box or line_box
+            if box is None and line_box is not None:
+                box = self._around(segment) if segment.kind == "line" else line_box
         if box is None:
             box = _box_of_parts(segment) or around
             why.append("the file draws no outline; the box of its parts stands instead")
@@ -153,6 +157,15 @@ class _Placing:
         self.placed.counts[segment.kind] += 1
         if segment.children:
             self._segments(segment.children, segment.id, (left, top, right, bottom))
+
+    def _around(self, line: PageSegment) -> Box | None:
+        """The box of a line that has a baseline and no outline: that of its words, else as high as the page's lines are."""
+        if any(part.points for part in line.walk()):
+            return _box_of_parts(line)
+        if self.line_height is None:
+            self.line_height = line_height(self.page, (self.width, self.height))
+        self.bare += 1
+        return around(line.baseline, self.line_height)
 
     def _shape(
         self, segment: PageSegment, points: Sequence[Point], why: list[str], *, area: bool
