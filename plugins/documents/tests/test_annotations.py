@@ -127,6 +127,13 @@ def test_a_change_keeps_an_annotation_whole(client: Any, page: str) -> None:
         assert client.patch(f"/api/annotations/{made['id']}", json=change).status_code == 422
 
 
+def test_places_are_kept_whole_however_they_came(client: Any, page: str) -> None:
+    places = {"anchor": {"rect": [0.3, 0.2, 0.1, 0.1]}, "targets": [{"segment_id": "seg1"}]}
+    made = annotate(client, page, **places)
+    changed = client.patch(f"/api/annotations/{annotate(client, page)['id']}", json=places).json()
+    assert (changed["anchor"], changed["targets"]) == (made["anchor"], made["targets"])
+
+
 def test_other_tools_read_them_as_web_annotations(client: Any, page: str) -> None:
     annotate(client, page, text="a second hand", tags=["hand"], color="#aa0000")
     annotate(

@@ -136,6 +136,17 @@ def test_changes_keep_what_is_not_named(client: Any) -> None:
     assert client.patch("/api/classifications/nothing", json={"label": "A"}).status_code == 404
 
 
+def test_declarations_are_kept_whole_however_they_came(client: Any, folder: Make) -> None:
+    said = [{"key": "place", "label": "Place"}]
+    (made,) = declare(client, "deed", declarations=said)["declarations"]
+    declare(client, "will")
+    changed = client.patch("/api/classifications/will", json={"declarations": said}).json()
+    assert changed["declarations"] == [{**made, "from_key": "will"}]
+    box = folder("Box", prototype_key="will")
+    found = client.get(f"/api/documents/{box}/effective-attributes")
+    assert (found.status_code, found.json()["declarations"]) == (200, changed["declarations"])
+
+
 def test_a_prototype_in_use_stays(client: Any, folder: Make) -> None:
     declare(client, "deed")
     declare(client, "will", parent_key="deed")

@@ -66,7 +66,8 @@ def update(ctx: ActionContext, p: AnnotationUpdateParams) -> dict[str, Any]:
     found = annotation(raw, p.annotation_id)
     require_live(ctx.conn, found["document_id"])
     require_unlocked(ctx, found["document_id"])
-    changes = p.model_dump(exclude_unset=True, exclude={"annotation_id"})
+    # An anchor and targets stand there whole, with what they leave out, as `create` keeps them.
+    changes = p.model_dump(include=p.model_fields_set - {"annotation_id"})
     if changes.get("kind", "") is None:
         raise Invalid(
             "An annotation has a kind; leave `kind` out to keep the one it has.", code="kind_required"

@@ -108,7 +108,8 @@ def update(ctx: ActionContext, p: ClassificationUpdateParams) -> dict[str, Any]:
     """Raises NotFound for an unknown key, Invalid for an unknown parent or a circle."""
     raw = raw_of(ctx.conn)
     require(raw, p.key)
-    changes = p.model_dump(exclude_unset=True, exclude={"key"})
+    # Declarations stand there whole, with what they leave out, as `create` keeps them.
+    changes = p.model_dump(include=p.model_fields_set - {"key"})
     for name, empty in (("applies_to", []), ("declarations", []), ("defaults", {})):
         if name in changes and changes[name] is None:
             changes[name] = empty
