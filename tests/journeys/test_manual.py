@@ -76,7 +76,8 @@ def test_every_command_shown_exists_with_its_options(page: str, line: str) -> No
     group = typer.main.get_command(build())
     # Those of plugins join when they are asked for.
     group.list_commands(typer.Context(group))
-    words = re.sub(r'"[^"]*"', "VALUE", line).split("#")[0].split()[1:]
+    # What stands behind a pipe are the words of another tool.
+    words = re.split("[#|]", re.sub(r'"[^"]*"', "VALUE", line))[0].split()[1:]
     known = {option for parameter in group.params for option in parameter.opts}
     for word in words:
         if hasattr(group, "commands") and word in group.commands:
