@@ -59,6 +59,8 @@ documents = Table(
     Column("trash_info", Json),
     # With deleted_at inside it, the live children of a folder are counted and paged from the index alone.
     Index("ix_document_children", "parent_id", "deleted_at", "sort_order", "name", "id"),
+    # An import asks of each file whether one of its name lies in the folder already.
+    Index("ix_document_name", "parent_id", "name", sqlite_where=text("deleted_at IS NULL")),
     Index("ix_document_trash_root", "trash_root_id", sqlite_where=text("trash_root_id IS NOT NULL")),
     Index("ix_document_deleted", "deleted_at", sqlite_where=text("deleted_at IS NOT NULL")),
     Index("ix_document_prototype", "prototype_key", sqlite_where=text("prototype_key IS NOT NULL")),

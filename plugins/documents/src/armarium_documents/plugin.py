@@ -20,6 +20,7 @@ from armarium_documents.actions import (
 from armarium_documents.actions.transfer import departing, recovery, steps
 from armarium_documents.jobs.imports import import_files
 from armarium_documents.jobs.thumbnails import thumbnails
+from armarium_documents.migrations import MIGRATIONS
 from armarium_documents.models import metadata
 from armarium_documents.queries.carrying import Carrier, Vocabulary
 from armarium_documents.routes import routers
@@ -61,6 +62,8 @@ def armarium_plugin() -> Plugin:
             "import-files",
         ),
         metadata=metadata,
+        version=2,
+        migrations=MIGRATIONS,
         actions=(
             documents.create,
             documents.update,

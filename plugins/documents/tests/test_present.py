@@ -1,0 +1,64 @@
+"""What of an import is in its place already is found by its name, however many stand beside it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from armarium.api import Engine, Library, new_id, raw_of
+from armarium_documents.jobs.present import Place
+
+
+@pytest.fixture
+def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every statement of every connection that is made from now on."""
+    heard: list[str] = []
+    plain: Callable[..., sqlite3.Connection] = sqlite3.connect
+
+    def connect(*args: Any, **named: Any) -> sqlite3.Connection:
+        made = plain(*args, **named)
+        made.set_trace_callback(heard.append)
+        return made
+
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    return heard
+
+
+@pytest.fixture
+def engine(statements: list[str], make_engine: Callable[..., Engine]) -> Engine:
+    from armarium_documents.plugin import armarium_plugin
+
+    return make_engine(plugins=[armarium_plugin()])
+
+
+def test_a_file_is_looked_for_by_its_name(
+    statements: list[str], library: Library, folder: Callable[..., str], tmp_path: Path
+) -> None:
+    inner = folder("Letters", folder("Box"))
+    place = Place(library, inner, new_id(), again=False)
+    statements.clear()
+    assert place.holds((), "1.jpg", tmp_path / "1.jpg") is None
+    assert place.folder(("2",)) is None
+    asked = [one for one in statements if "FROM document WHERE parent_id" in one]
+    assert len(asked) == 2
+    with closing(sqlite3.connect(library.db.path)) as conn:
+        for statement in asked:
+            plan = [row[3] for row in conn.execute(f"EXPLAIN QUERY PLAN {statement}")]
+            assert any("ix_document_name (parent_id=? AND name=?)" in line for line in plan), plan
+
+
+def test_a_project_of_the_first_version_gets_the_index_of_names(library: Library, engine: Engine) -> None:
+    path = library.path
+    engine.libraries.release(path)
+    with closing(sqlite3.connect(path / "library.sqlite")) as old:
+        old.executescript(
+            "DROP INDEX ix_document_name; UPDATE schema_version SET version = 1 WHERE family = 'documents';"
+        )
+    with engine.libraries.get(path).db.read() as conn:
+        there = raw_of(conn).execute("SELECT 1 FROM sqlite_master WHERE name = 'ix_document_name'")
+        assert there.fetchone() is not None
