@@ -214,9 +214,14 @@ def test_what_is_added_and_deleted_later_finds_its_place(
 
 
 def named_order(
-    engine: Engine, library: Library, document_id: str, pass_id: str, segments: list[str]
+    engine: Engine,
+    library: Library,
+    document_id: str,
+    pass_id: str,
+    segments: list[str],
+    kind: str = "imposed",
 ) -> dict[str, Any]:
-    given = {"document_id": document_id, "pass_id": pass_id, "name": "as imposed", "kind": "imposed"}
+    given = {"document_id": document_id, "pass_id": pass_id, "name": f"as {kind}", "kind": kind}
     order = act(engine, library, "reading_order.create", given)
     after = None
     for segment_id in segments:
@@ -243,6 +248,27 @@ def test_a_named_order_is_followed(engine: Engine, library: Library, page_docume
     assert [node.segment_id for node in page.order.walk()] == [None, "a", "b"]
     text = export_page(engine, library, page_document, "plain-text", order_id=order["id"])
     assert text["content"] == "a1\na2\n\nb1\n"
+
+
+def test_an_order_as_written_that_somebody_made_goes_before_that_of_the_file(
+    engine: Engine, library: Library, page_document: str
+) -> None:
+    pass_id = imported(engine, library, page_document, ORDERED)
+    a1, a2, b1 = segment_ids(library)
+
+    def exported() -> tuple[str | None, str, str]:
+        made = export_page(engine, library, page_document, "plain-text")
+        return made["choices"]["order_id"], made["choices"]["order_name"], made["content"]
+
+    of_the_file = exported()
+    named_order(engine, library, page_document, pass_id, [a1, a2, b1])
+    named_order(engine, library, page_document, pass_id, [], "as-written")
+    assert exported() == of_the_file
+    order = named_order(engine, library, page_document, pass_id, [a1, a2, b1], "as-written")
+    assert exported() == (order["id"], "as as-written", "a1\na2\n\nb1\n")
+    assert of_the_file[1:] != ("as written", "a1\na2\n\nb1\n")
+    act(engine, library, "reading_order.withdraw", {"order_id": order["id"]})
+    assert exported() == of_the_file
 
 
 def test_an_order_between_regions_is_said_to_be_lost(

@@ -24,7 +24,7 @@ from armarium_source_model.geometry import (
 from armarium_source_model.models import forwardings, passes, reading_choices, segments
 from armarium_source_model.order import Shape, page_slope, reading_sequence
 from armarium_source_model.queries.drawing import page_drawing, page_drawing_png
-from armarium_source_model.queries.orders import standing_order
+from armarium_source_model.queries.orders import standing_order, written_order
 from armarium_source_model.queries.orders import walk as order_walk
 from armarium_source_model.queries.passes import get_pass, list_passes, working_pass
 from armarium_source_model.queries.readings import (
@@ -120,4 +120,5 @@ __all__ = [
     "validate_rect",
     "word_rate",
     "working_pass",
+    "written_order",
 ]

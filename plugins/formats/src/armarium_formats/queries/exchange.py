@@ -24,6 +24,7 @@ from armarium_source_model.api import (
     order_walk,
     standing_order,
     working_pass,
+    written_order,
 )
 
 if TYPE_CHECKING:
@@ -128,7 +129,8 @@ def export(
 ) -> dict[str, Any]:
     """A page as a file: `{format, filename, content, choices, losses}`.
 
-    Without *pass_id* the pass of the order named, else the one the page is read by. Refusals: NotFound for an unknown format, document, pass or order
+    Without *pass_id* the pass of the order named, else the one the page is read by; without *order_id* the order in which
+    somebody said how the pass is written, else the file's own, else that of the boxes. Refusals: NotFound for an unknown format, document, pass or order
     and for a page without a pass; NotWritable; OrderDeleted; OrderOfOtherPass; SchemaInvalid when the driver's own schema refuses the result.
     """
     driver = writer(engine, format_name)
@@ -155,7 +157,9 @@ def export(
             raise NotFound(
                 f"The pass {found.name!r} is withdrawn; restore it to export it.", code="pass_deleted"
             )
-        if order is not None and order.pass_id != pass_id:
+        if order is None:
+            order = written_order(conn, pass_id)
+        elif order.pass_id != pass_id:
             raise OrderOfOtherPass(order.name, order.pass_id, pass_id)
         sequence = None if order is None else [segment for _, segment, _ in order_walk(conn, order.id)]
         row = conn.execute(select(format_imports).where(format_imports.c.pass_id == pass_id)).first()
@@ -189,7 +193,7 @@ def export(
             "pass_id": pass_id,
             "pass_basis": basis,
             "pass_name": found.name,
-            "order_id": order_id,
+            "order_id": None if order is None else order.id,
             "order_name": AS_WRITTEN if order is None else order.name,
             "reading_kind": reading_kind,
             "segment_count": assembled.segment_count,

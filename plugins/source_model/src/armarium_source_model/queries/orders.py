@@ -45,6 +45,16 @@ def standing_order(conn: Connection, order_id: str) -> Row[Any]:
     return row
 
 
+def written_order(conn: Connection, pass_id: str) -> Row[Any] | None:
+    """The order of a pass in which somebody has said how it is written, the newest with entries; None where nobody has."""
+    return conn.exec_driver_sql(
+        "SELECT * FROM reading_order o WHERE pass_id = ? AND kind = ? AND deleted_at IS NULL"
+        " AND EXISTS (SELECT 1 FROM reading_order_entry e WHERE e.order_id = o.id)"
+        " ORDER BY created_at DESC, id DESC LIMIT 1",
+        (pass_id, AS_WRITTEN),
+    ).one_or_none()
+
+
 def orders_of(conn: Connection, document_id: str, *, include_deleted: bool = False) -> list[dict[str, Any]]:
     """The orders of a page as answered: as written first, then by age."""
     live = "" if include_deleted else " AND o.deleted_at IS NULL"
