@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -429,6 +430,51 @@ class TestLog:
         for n in range(2):
             put(chores, project, "chore-items", {"items": n})
         assert web.get(f"{JOBS}/waiting:chore-items/log").json()["lines"] == []
+
+
+class TestTheEnginesOwnEvents:
+    def told(self, web: Any) -> list[tuple[str, str, dict[str, Any], str | None]]:
+        items = web.get("/api/activity").json()["items"]
+        assert {item["type"] for item in items} <= {"system_info"}
+        return [(item["level"], item["message"], item["metadata"], item["error"]) for item in items]
+
+    def test_a_job_that_failed_for_good_is_told_once_by_the_top_of_its_tree(
+        self, web: Any, chores: Engine, project: Library
+    ) -> None:
+        done = put(chores, project, "chore-items", {"items": 1})
+        alone = put(chores, project, "chore-refused", {"items": 1})
+        parent = put(chores, project, "chore-items", {"items": 1})
+        with project.db.write() as conn:
+            enqueue_many(conn, [NewJob("chore-refused", {"items": 1}, "part")], parent_id=parent)
+        chores.jobs.run_until_idle(project, 10)
+        assert web.get(f"{JOBS}/{done}").json()["state"] == "done"
+        told = self.told(web)
+        assert {level for level, *_ in told} == {"error"}
+        assert {found["job_id"] for _, _, found, _ in told} == {alone, parent}
+        assert len(told) == 2
+        assert all(message.endswith(" failed.") and error for _, message, _, error in told)
+
+    def test_what_was_interrupted_is_told_when_it_is_carried_on(
+        self, web: Any, chores: Engine, project: Library
+    ) -> None:
+        put(chores, project, "chore-items", {"items": 1})
+        with project.db.write() as conn:
+            conn.exec_driver_sql("UPDATE job SET state = 'running'")
+        chores.libraries.release(project.path)
+        chores.jobs.detach(project)
+        chores.libraries.get(project.path)
+        ((level, message, found, _),) = self.told(web)
+        assert (level, found) == ("warning", {"jobs": 1})
+        assert message == "The engine had stopped while 1 job ran; what was begun is carried on."
+
+    def test_a_migration_is_told_with_its_snapshot(self, web: Any, chores: Engine, project: Library) -> None:
+        chores.run(None, "library.release", {"path": str(project.path)}, LOCAL_OWNER)
+        with sqlite3.connect(project.path / "library.sqlite") as raw:
+            raw.execute("UPDATE schema_version SET version = 0 WHERE family = 'jobs'")
+        (kept,) = web.get("/api/snapshots").json()["items"]
+        ((level, message, found, _),) = self.told(web)
+        assert (level, found) == ("info", {"snapshot_id": kept["id"]})
+        assert message.startswith("The tables were brought up")
 
 
 class TestActivity:

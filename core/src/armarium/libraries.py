@@ -16,6 +16,7 @@ from filelock import FileLock
 from sqlalchemy.exc import DBAPIError
 
 from armarium import registered, snapshots
+from armarium.activity import record_activity
 from armarium.db import Database, raw_of
 from armarium.errors import BadRequest, Conflict, Forbidden, NotFound, Unavailable, refused_by_disk
 from armarium.guard.places import is_too_long
@@ -251,10 +252,20 @@ class Libraries:
             objects.clear_temporary()
             migrating = db
 
+            kept: list[dict[str, Any]] = []
+
             def keep() -> None:
-                snapshots.take(place, migrating, objects, "before a migration")
+                kept.append(snapshots.take(place, migrating, objects, "before a migration"))
 
             self._engine.library_schema.ensure(db, before_change=keep)
+            for taken in kept:
+                with db.write() as conn:
+                    record_activity(
+                        conn,
+                        "system_info",
+                        "The tables were brought up to this version of the engine; a snapshot was taken before.",
+                        metadata={"snapshot_id": taken["id"]},
+                    )
             note_holder(place)
         except BaseException as error:
             if db is not None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 from sqlalchemy import Column, MetaData, Table, Text, delete, select
 
 from armarium import offsite
 from armarium.actions import ActionContext, Example, Params, action
 from armarium.errors import Conflict, Forbidden, Invalid, NotFound
 from armarium.messages import Message, Sent
-from armarium.names import ProperName
+from armarium.names import ProperName, ShortName
 from armarium.plugins import Plugin
 from armarium.registered import REGISTERED_MIGRATIONS, library_known, register, registered_metadata
 from armarium.snapshot_actions import SNAPSHOT_JOBS, interval_set, take_snapshot
@@ -252,13 +252,22 @@ class ScriptRow(Sent):
 class LibrarySettings(Params):
     """Settings of one project; absent leaves a setting as it is, null clears it."""
 
-    name: ProperName | None = Field(default=None, min_length=1, max_length=200)
+    name: ProperName | None = None
     reading_rule: Literal["strict", "relaxed"] | None = None
-    entity_types: list[str] | None = Field(default=None, max_length=200)
+    entity_types: list[ShortName] | None = Field(default=None, max_length=200)
     scripts: list[ScriptRow] | None = Field(default=None, max_length=500)
     snapshot_interval_seconds: int | None = Field(default=None, ge=0, le=31_536_000)
     snapshot_retention_count: int | None = Field(default=None, ge=1, le=1000)
     snapshot_offsite_path: str | None = Field(default=None, max_length=4096)
+
+    @field_validator("entity_types", "scripts")
+    @classmethod
+    def _each_once(cls, named: list[Any] | None) -> list[Any] | None:
+        names = [one.code if isinstance(one, ScriptRow) else one for one in named or ()]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"{twice} stands there twice; name it once")
+        return named
 
 
 SETTING_DEFAULTS: dict[str, Any] = {

@@ -50,4 +50,6 @@ def _plainly(schema: Any) -> Any:
 
 def plain_fault(words: str) -> str:
     """What pydantic says is wrong with a value, without its label and full stop, so that a sentence can hold it."""
+    if words == "JSON decode error":
+        return "the body is no JSON from this character on"
     return words.removeprefix("Value error, ").removesuffix(".")

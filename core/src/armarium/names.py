@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Annotated
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 
 def proper_name(text: str) -> str:
@@ -19,5 +19,8 @@ def proper_name(text: str) -> str:
     return name
 
 
-ProperName = Annotated[str, AfterValidator(proper_name)]
+ProperName = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(proper_name)]
 """A name that is shown to people."""
+
+ShortName = Annotated[str, Field(min_length=1, max_length=80), AfterValidator(proper_name)]
+"""A name that is shown to people in a list: of a device, a kind of thing."""

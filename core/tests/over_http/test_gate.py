@@ -304,6 +304,7 @@ def test_a_body_that_is_no_json_is_refused_without_echo(ask: Asker) -> None:
     reply = ask("POST", "/api/actions/invoke", body=b'{"name": "secret-word', content_type="application/json")
     assert (reply.status, reply.code) == (422, "invalid_request")
     assert b"secret-word" not in reply.body
+    assert reply.json["detail"] == "body.9: the body is no JSON from this character on."
     reply = ask("POST", "/api/actions/invoke", body=b"\xff\xfe\x00", content_type="application/json")
     assert reply.status == 400
 

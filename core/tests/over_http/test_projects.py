@@ -131,6 +131,25 @@ def test_resolving_goes_by_path_then_by_name(ask: Asker, tmp_path: Path) -> None
     assert ask("GET", "/api/registry/resolve").status == 422
 
 
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        ({"entity_types": ["ship", "ship"]}, "ship stands there twice"),
+        ({"entity_types": [" "]}, "not a blank"),
+        ({"entity_types": ["s" * 81]}, "at most 80 characters"),
+        ({"scripts": [{"code": "Latn", "name": n} for n in "ab"]}, "Latn stands there twice"),
+    ],
+)
+def test_a_list_of_settings_names_each_thing_once(
+    ask: Asker, project: Library, sent: dict[str, Any], said: str
+) -> None:
+    before = ask("GET", SETTINGS, library=project.path).json
+    refused = ask("PATCH", SETTINGS, library=project.path, json=sent)
+    assert refused.status == 422
+    assert said in refused.json["detail"]
+    assert ask("GET", SETTINGS, library=project.path).json == before
+
+
 def test_a_released_project_opens_again_at_the_next_request(ask: Asker, project: Library) -> None:
     released = ask("POST", "/api/registry/release", json={"path": str(project.path)})
     assert released.status == 200

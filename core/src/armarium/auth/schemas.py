@@ -8,7 +8,7 @@ from pydantic import Field
 
 from armarium.actions import Params, SourceText
 from armarium.messages import Message
-from armarium.names import ProperName
+from armarium.names import ShortName
 from armarium.principals import Role
 
 LibraryScope = Literal["all"] | list[str]
@@ -21,14 +21,14 @@ class EnrollmentRequest(Params):
     """The owner's synced enrollment secret, for a token of this device's own."""
 
     enrollment_secret: SourceText = Field(min_length=1, max_length=500)
-    device_name: ProperName = Field(default="device", min_length=1, max_length=80)
+    device_name: ShortName = "device"
 
 
 class PairRequest(Params):
     """A one-time code (two groups of four letters), for a token of this device's own."""
 
     code: SourceText = Field(min_length=1, max_length=40)
-    device_name: ProperName = Field(default="device", min_length=1, max_length=80)
+    device_name: ShortName = "device"
 
 
 class PairResponse(Message):
@@ -70,7 +70,7 @@ class RotatedSecret(Message):
 class TokenCreateParams(Params):
     """A token for an agent, a machine caller."""
 
-    name: ProperName = Field(min_length=1, max_length=80)
+    name: ShortName
     role: Literal["editor", "viewer"] = "editor"
     libraries: WantedScope = "all"
 
@@ -131,7 +131,7 @@ class SessionParams(Params):
     """A browser's session: from the token of the request, else from a pairing code."""
 
     code: SourceText | None = Field(default=None, min_length=1, max_length=40)
-    name: ProperName = Field(default="browser", min_length=1, max_length=80)
+    name: ShortName = "browser"
 
 
 class SessionRequest(SessionParams):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
+from armarium.activity import record_activity
 from armarium.db import raw_of
 from armarium.ids import now
 from armarium.jobs.queue import roll_up
@@ -36,10 +37,11 @@ class Ended:
 
 @dataclass(slots=True)
 class Changes:
-    """Ids of jobs whose shown state changed, and of those that only moved on."""
+    """Ids of jobs whose shown state changed, of those that only moved on, and of whole trees that failed for good."""
 
     states: list[str] = field(default_factory=list)
     progress: set[str] = field(default_factory=set)
+    failed: list[str] = field(default_factory=list)
 
 
 _END = (
@@ -82,6 +84,7 @@ def end(conn: Connection, ended: Sequence[Ended]) -> Changes:
                 for e in finished
             ],
         )
+        changes.failed += [e.id for e in finished if e.state == "failed" and e.parent_id is None]
         waits = _with_children(raw, [e.seq for e in finished if e.state == "done"])
         for e in finished:
             if e.seq in waits:
@@ -93,7 +96,24 @@ def end(conn: Connection, ended: Sequence[Ended]) -> Changes:
         for parent_id, (closed, failed, pages) in parents.items():
             _close_children(raw, parent_id, closed, failed, pages, changes)
     changes.states.extend(e.id for e in ended)
+    _tell_failed(conn, changes.failed)
     return changes
+
+
+def _tell_failed(conn: Connection, ids: Iterable[str]) -> None:
+    """Note in the event log what failed for good; of a tree of jobs its top tells."""
+    for job_id in ids:
+        title, kind, reason = (
+            raw_of(conn).execute("SELECT title, kind, reason FROM job WHERE id = ?", (job_id,)).fetchone()
+        )
+        record_activity(
+            conn,
+            "system_info",
+            f"{title} failed.",
+            level="error",
+            metadata={"job_id": job_id, "kind": kind},
+            error=reason,
+        )
 
 
 def _was_cancelled(raw: sqlite3.Connection, seq: int) -> bool:
@@ -169,6 +189,8 @@ def _settle(raw: sqlite3.Connection, job_id: str, changes: Changes) -> None:
         (end_state, reason, code, now(), job_id),
     )
     changes.states.append(job_id)
+    if end_state == "failed" and parent_id is None:
+        changes.failed.append(job_id)
     if parent_id is not None:
         _close_children(raw, parent_id, 1, 1 if end_state == "failed" else 0, 0, changes)
 
@@ -177,6 +199,7 @@ def settle(conn: Connection, job_id: str) -> Changes:
     """Finish *job_id* and the jobs above it where nothing is left for them to wait for."""
     changes = Changes()
     _settle(raw_of(conn), job_id, changes)
+    _tell_failed(conn, changes.failed)
     return changes
 
 

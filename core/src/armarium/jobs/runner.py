@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from armarium.activity import record_activity
 from armarium.db import raw_of
 from armarium.ids import new_id, timestamp
 from armarium.jobs import decisions
@@ -102,6 +103,15 @@ class JobRunner:
         with store.db.write() as conn:
             back, failed = decisions.recover(conn)
             gone = decisions.purge(conn)
+            if back:
+                jobs = "1 job" if back == 1 else f"{back} jobs"
+                record_activity(
+                    conn,
+                    "system_info",
+                    f"The engine had stopped while {jobs} ran; what was begun is carried on.",
+                    level="warning",
+                    metadata={"jobs": back},
+                )
         if back or failed or gone:
             log.info(
                 "jobs of %s: %d carry on, %d interrupted too often, %d old",
