@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from armarium.engine import Engine
-from armarium.errors import BadRequest, Invalid
+from armarium.errors import BadRequest, Conflict, Invalid
 from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
 from armarium.testing.shelf import shelf_plugin
@@ -111,6 +111,44 @@ def _make_older(database: Path) -> None:
     raw.execute("UPDATE schema_version SET version = 1 WHERE family = 'library'")
     raw.commit()
     raw.close()
+
+
+@pytest.mark.parametrize("name", ["library.create", "library.open"])
+def test_what_put_a_project_into_the_registry_is_taken_back_and_done_again(
+    shelf_engine: Engine, tmp_path: Path, name: str
+) -> None:
+    path = str(tmp_path / "New.library")
+    put = shelf_engine.run(None, "library.create", {"path": path}, LOCAL_OWNER)
+    if name == "library.open":
+        shelf_engine.run(None, "library.unregister", {"path": path}, LOCAL_OWNER)
+        put = shelf_engine.run(None, "library.open", {"path": path}, LOCAL_OWNER)
+    undo = shelf_engine.undo(None, [put.audit_id], LOCAL_OWNER)
+    assert shelf_engine.libraries.known() == []
+    assert shelf_engine.libraries.held(path) is None
+    assert (Path(path) / "library.sqlite").is_file()
+    shelf_engine.undo(None, undo["audit_ids"], LOCAL_OWNER)
+    assert [(entry["path"], entry["is_open"]) for entry in shelf_engine.libraries.known()] == [(path, False)]
+
+
+def test_opening_again_what_is_open_is_taken_back_without_letting_it_go(
+    shelf_engine: Engine, shelf_library: Library
+) -> None:
+    path = str(shelf_library.path)
+    again = shelf_engine.run(None, "library.open", {"path": path}, LOCAL_OWNER)
+    shelf_engine.undo(None, [again.audit_id], LOCAL_OWNER)
+    assert shelf_engine.libraries.held(path) is shelf_library
+
+
+def test_a_project_that_may_not_be_let_go_keeps_its_making_from_being_taken_back(
+    shelf_engine: Engine,
+) -> None:
+    path = shelf_engine.settings.state_dir / "Global.library"
+    made = shelf_engine.run(None, "library.create", {"path": str(path)}, LOCAL_OWNER)
+    with pytest.raises(Conflict, match="global library") as refused:
+        shelf_engine.undo(None, [made.audit_id], LOCAL_OWNER)
+    assert (refused.value.fields["reason"], refused.value.fields["audit_id"]) == ("changed", made.audit_id)
+    assert shelf_engine.libraries.held(str(path)) is not None
+    assert shelf_engine.libraries.known()[0]["is_open"]
 
 
 def test_what_the_registry_repeats_is_json_of_those_settings_alone(

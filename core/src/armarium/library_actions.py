@@ -16,6 +16,7 @@ from armarium.plugins import Plugin
 from armarium.registered import REGISTERED_MIGRATIONS, library_known, register, registered_metadata
 from armarium.snapshot_actions import SNAPSHOT_JOBS, interval_set, take_snapshot
 from armarium.tables import Json, json_text, tracked
+from armarium.undo_checks import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -104,14 +105,29 @@ def _within_reach(ctx: ActionContext, path: str) -> None:
         )
 
 
+def _registration_undone(undone: UndoContext) -> None:
+    """A project that is not registered any more is let go, under release's refusals; its package stays on disk."""
+    step, libraries = undone.step, undone.step.engine.libraries
+    if undone.redo:
+        return
+    place = libraries.checked(undone.params["path"])
+    known = step.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).first()
+    if known is not None or libraries.held(str(place)) is None:
+        return
+    try:
+        step.run("library.release", {"path": str(place)})
+    except Conflict as refused:
+        raise refusal("changed", undone.audit_id, refused.detail.rstrip(".")) from refused
+
+
 @action(
     "library.create",
     params=CreateLibraryParams,
     result=CreateLibraryResult,
-    summary="Make a new project package and open it",
+    summary="Make a new project package and open it; its undo takes it out of the registry and leaves the package",
     scope="engine",
     bound=True,
-    undoable=False,
+    after_undo=_registration_undone,
     example=lambda ex: {"path": str(ex.folder / "example.library"), "name": "Example"},
 )
 def create_library(ctx: ActionContext, p: CreateLibraryParams) -> dict[str, Any]:
@@ -136,7 +152,7 @@ def create_library(ctx: ActionContext, p: CreateLibraryParams) -> dict[str, Any]
     scope="engine",
     bound=True,
     role="viewer",
-    undoable=False,
+    after_undo=_registration_undone,
     example=lambda ex: {"path": _made(ex)},
 )
 def open_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
