@@ -35,6 +35,8 @@ class Assembled:
     losses: list[Loss] = field(default_factory=list)
     frames: list[str] = field(default_factory=list)
     """The renditions that its shapes were measured on."""
+    rows: dict[str, str] = field(default_factory=dict)
+    """The ids of its segments in the project by those that they have in the file."""
 
 
 @dataclass(slots=True)
@@ -93,6 +95,7 @@ def assemble(
             parts[key].segment.children = ordered
     _settle_texts(assembled, page.segments, {id(part.segment): part for part in parts.values()})
     _settle_ids(parts)
+    assembled.rows = {part.segment.id: identity for identity, part in parts.items()}
     if imported:
         _give_back(page, imported, {part.segment.id for part in parts.values() if part.sequence is None})
     if sequence is not None:
@@ -104,8 +107,14 @@ def assemble(
 
 
 def _reorder(assembled: Assembled, named: Sequence[PageSegment]) -> None:
-    """Set the page into a named order: regions by their first part in it, lines within their region."""
+    """Set the page into a named order: regions by their first part in it, lines within their region.
+
+    A page that is in that order already stays as it is, with the groups that its file made of it.
+    """
     page = assembled.page
+    meant = {id(segment) for segment in named}
+    if [id(one) for one in page.in_order() if id(one) in meant] == [id(one) for one in named]:
+        return
     page.order = PageOrder(items=[PageOrder(segment.id) for segment in named])
     wanted = [segment.id for segment in named if segment.kind == "line"]
     top = _top_in_order(page)

@@ -32,6 +32,7 @@ def commands() -> typer.Typer:
     program.command()(formats)
     program.command("check-file")(check_file)
     program.command()(export)
+    program.command("file-order")(file_order)
     return program
 
 
@@ -189,6 +190,22 @@ def export(
             typer.echo(f"  left out: {plural(len(left_out) - NAMED, 'more page')} without a pass.")
 
     answer({"files": written, "count": len(written), "exports": lost, "left_out": left_out}, words)
+
+
+def file_order(
+    pass_id: Annotated[
+        str, typer.Argument(metavar="PASS", help="Id of an imported pass (armarium passes shows them).")
+    ],
+    name: Annotated[
+        str | None, typer.Option("--name", help="What it is called; left out: after the file.")
+    ] = None,
+) -> None:
+    """Make the order that an imported file has its lines in a reading order, as written: to read by, to look at, to mend."""
+    params = {"pass_id": id_of(pass_id)} | ({"name": name} if name else {})
+    with project_session() as session:
+        made = session.act("format.take_order", params)["result"]
+    words = f"Made the order {made['name']!r} ({made['order_id']}) with {plural(made['entries'], 'entry', 'entries')}."
+    answer(made, f"{words} Read by it with: armarium text PAGE --order {made['order_id']}")
 
 
 def _summed(exports: list[dict[str, Any]]) -> list[tuple[str, str, int, list[str]]]:

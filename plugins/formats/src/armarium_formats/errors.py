@@ -97,6 +97,16 @@ class OrderOfOtherPass(Invalid):
         )
 
 
+class NotOfAFile(NotFound):
+    """Something of its file was asked of a pass that no file made."""
+
+    def __init__(self, pass_name: str) -> None:
+        super().__init__(
+            f"The pass {pass_name!r} was not read from a file, so it has no original and no order of one.",
+            code="no_original",
+        )
+
+
 class SchemaInvalid(Broken):
     """An export that its own schema refuses: never given out."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
-from armarium_formats.actions import batches, conversion, importing
+from armarium_formats.actions import batches, conversion, importing, orders
 from armarium_formats.catalogue import GROUP
 from armarium_formats.iiif import actions as iiif
 from armarium_formats.iiif.import_routes import router as iiif_import_router
@@ -26,6 +26,7 @@ def armarium_plugin() -> Plugin:
         actions=(
             importing.import_file,
             importing.import_several,
+            orders.take_order,
             batches.ingest_batch,
             batches.ingest_files,
             conversion.start,

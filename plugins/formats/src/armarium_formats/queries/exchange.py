@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,10 +12,10 @@ from sqlalchemy import Connection, select
 
 from armarium.api import NotFound, json_text, now, raw_of
 from armarium_documents.api import renditions, require_document
-from armarium_formats.assembling import assemble
+from armarium_formats.assembling import Assembled, assemble
 from armarium_formats.catalogue import drivers, writer
 from armarium_formats.driver import WriteContext
-from armarium_formats.errors import NoPageSize, OrderOfOtherPass, SchemaInvalid
+from armarium_formats.errors import NoPageSize, NotOfAFile, OrderOfOtherPass, SchemaInvalid
 from armarium_formats.models import format_imports
 from armarium_formats.opening import NO_SHAPES
 from armarium_source_model.api import (
@@ -108,11 +108,7 @@ def original_of(library: Library, pass_id: str) -> Original:
             )
         ).first()
         if row is None:
-            found = get_pass(conn, pass_id)
-            raise NotFound(
-                f"The pass {found.name!r} was not read from a file, so it has no original.",
-                code="no_original",
-            )
+            raise NotOfAFile(get_pass(conn, pass_id).name)
     library.objects.size(row[0])
     return Original(library.objects.path(row[0]), row[1], row[0], row[2])
 
@@ -201,6 +197,19 @@ def export(
         },
         "losses": [asdict(loss) for loss in (*assembled.losses, *written.losses)],
     }
+
+
+def pass_as_filed(conn: Connection, document_id: str, pass_id: str, imported: Mapping[str, Any]) -> Assembled:
+    """An imported pass as it is exported when no order is named; its shapes in nominal pixels."""
+    return assemble(
+        conn,
+        document_id,
+        pass_id,
+        kind="transcription",
+        rule="strict",
+        size=NOMINAL,
+        imported=imported,
+    )
 
 
 NOMINAL = (1000, 1000)

@@ -1,0 +1,62 @@
+"""The order that a layout file states as a reading order of the project (B 2.2): to follow, to look at, to mend."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import select
+
+from armarium.api import ActionContext, Conflict, Example, action
+from armarium_formats.actions.samples import SAMPLE_PAGE
+from armarium_formats.errors import NotOfAFile
+from armarium_formats.models import format_imports
+from armarium_formats.queries.exchange import pass_as_filed
+from armarium_formats.schemas.orders import TakenOrder, TakeOrder
+from armarium_source_model.api import get_pass, written_order
+
+
+def _example(ex: Example) -> dict[str, Any]:
+    page = ex.run("document.create", {"name": "Letter, first page", "doc_type": "page"})
+    made = ex.run("format.import", {"document_id": page["id"], "file": SAMPLE_PAGE, "filename": "letter.xml"})
+    return {"pass_id": made["pass_id"]}
+
+
+@action(
+    "format.take_order",
+    params=TakeOrder,
+    result=TakenOrder,
+    summary="Make the order that an imported file has its lines in a reading order of its pass, as written.",
+    example=_example,
+)
+def take_order(ctx: ActionContext, p: TakeOrder) -> dict[str, Any]:
+    """Regions with what is inside them, in the order that exports have; words follow their lines and have no entries.
+
+    Raises NotFound for an unknown pass and one that no file made, Conflict where the pass has an order as written.
+    """
+    found = get_pass(ctx.conn, p.pass_id)
+    row = ctx.conn.execute(select(format_imports).where(format_imports.c.pass_id == p.pass_id)).first()
+    if row is None:
+        raise NotOfAFile(found.name)
+    there = written_order(ctx.conn, p.pass_id)
+    if there is not None:
+        raise Conflict(
+            f"The pass {found.name!r} has an order as written already ({there.name!r}); withdraw it first.",
+            code="order_exists",
+            order_id=there.id,
+        )
+    name = p.name or f"As in {row.filename}"
+    about = {"document_id": found.document_id, "pass_id": p.pass_id, "name": name[:200], "kind": "as-written"}
+    order = ctx.run("reading_order.create", about)
+    assembled = pass_as_filed(ctx.conn, found.document_id, p.pass_id, row.page)
+    entries: dict[str, str] = {}
+    above = {part.id: one.id for one in assembled.page.walk() for part in one.children}
+    for segment in assembled.page.in_order():
+        if segment.kind != "word":
+            entry = {
+                "order_id": order["id"],
+                "segment_id": assembled.rows[segment.id],
+                "parent_entry_id": entries.get(above.get(segment.id, "")),
+                "at_end": True,
+            }
+            entries[segment.id] = ctx.run("reading_order.place", entry)["id"]
+    return {"order_id": order["id"], "name": order["name"], "entries": len(entries)}
