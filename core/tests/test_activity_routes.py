@@ -169,7 +169,7 @@ class TestList:
         from armarium.routes.activity import _places
 
         bound = Principal("machine", "agent", "editor", libraries=frozenset({str(other.path)}))
-        assert _places(chores, bound, None) == [other, None]
+        assert _places(chores, bound, None) == [other]
 
 
 class TestOne:

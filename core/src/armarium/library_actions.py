@@ -106,8 +106,13 @@ def _within_reach(ctx: ActionContext, path: str) -> None:
 
 
 def _registration_undone(undone: UndoContext) -> None:
-    """A project that is not registered any more is let go, under release's refusals; its package stays on disk."""
+    """A project that is not registered any more is let go, under release's refusals; its package stays on disk.
+
+    To take one out of the registry is the owner's, this way as by library.unregister.
+    """
     step, libraries = undone.step, undone.step.engine.libraries
+    if step.principal.role != "owner":
+        raise Forbidden("Only the owner may take a project out of the registry.", code="owner_only")
     if undone.redo:
         return
     place = libraries.checked(undone.params["path"])

@@ -19,7 +19,7 @@ from sqlalchemy.exc import IntegrityError
 
 from armarium import circles
 from armarium.actions import ActionContext, Bus, authorise
-from armarium.actions.rights import authorise_unknown
+from armarium.actions.rights import authorise_unknown, refuse_bound
 from armarium.db import Database, raw_of
 from armarium.errors import Conflict, Invalid, NotFound, ServiceError
 from armarium.history import history_name, span, spans
@@ -225,6 +225,9 @@ def _take_back(
         authorise(action, principal, library)
     else:
         authorise_unknown(original, principal, library)
+    if library is None:
+        # Also of an action that a bound token may run: it looks itself at what it reaches, which its undo does not.
+        refuse_bound(principal, required="write")
     if row.gone:
         raise refusal("gone", row.id, "what it changed was removed for good by Empty Trash")
     if row.undone:

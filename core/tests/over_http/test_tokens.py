@@ -15,6 +15,7 @@ from armarium.auth.secret_files import read_private, settle_owner_token
 from armarium.auth.tokens import DAY
 from armarium.engine import Engine
 from armarium.errors import Unavailable
+from armarium.jobs.queue import enqueue
 from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
 from armarium.testing.fixtures import OWNER_TOKEN
@@ -271,6 +272,52 @@ def test_a_bound_token_takes_back_no_step_of_the_engine(
     assert ask("GET", "/api/activity/jobs").json["paused"] is True
     assert ask("POST", undo, token=device("editor")).status == 200
     assert ask("GET", "/api/activity/jobs").json["paused"] is False
+
+
+def test_only_who_owns_the_engine_takes_back_what_concerns_its_registry(
+    ask: Asker, project: Library, device: Callable[..., str], tmp_path: Path
+) -> None:
+    made = ask("POST", "/api/library", json={"path": str(tmp_path / "New.library")}).json["audit_id"]
+    undo = f"/api/actions/audit/{made}/undo"
+    for token, code in (
+        (device("owner", [str(project.path)]), "library_access_denied"),
+        (device("editor"), "owner_only"),
+        (device("viewer"), "library_access_denied"),
+    ):
+        reply = ask("POST", undo, token=token)
+        assert (reply.status, reply.code) == (403, code)
+    gone = ask("DELETE", f"/api/registry/{tmp_path / 'New.library'}").json["audit_id"]
+    reply = ask("POST", f"/api/actions/audit/{gone}/undo", token=device("owner", [str(project.path)]))
+    assert (reply.status, reply.code) == (403, "library_access_denied")
+    assert ask("POST", f"/api/actions/audit/{gone}/undo").status == 200
+    assert ask("POST", undo).status == 200
+
+
+def test_a_bound_token_has_nothing_to_do_with_the_engines_own_work(
+    ask: Asker, core_engine: Engine, project: Library, device: Callable[..., str]
+) -> None:
+    with core_engine.state.write() as conn:
+        job_id = enqueue(conn, "job-example", {}, title="The engine's own", started_by=LOCAL_OWNER)
+    bound = device("owner", [str(project.path)])
+    jobs = "/api/activity/jobs"
+    for library in (None, project.path):
+        for method, path, body in (
+            ("GET", f"{jobs}/{job_id}", None),
+            ("GET", f"{jobs}/{job_id}/log", None),
+            ("PUT", f"{jobs}/{job_id}/paused", {"paused": True}),
+            ("POST", f"{jobs}/{job_id}/cancel", None),
+            ("POST", f"{jobs}/{job_id}/retry", None),
+            ("POST", f"{jobs}/waiting:job-example/cancel", None),
+        ):
+            assert (ask(method, path, token=bound, library=library, json=body).status, path) == (404, path)
+        assert ask("GET", jobs, token=bound, library=library).json["items"] == []
+    invoke = {"name": "job.cancel", "params": {"job_id": job_id}}
+    assert ask("POST", "/api/actions/invoke", token=bound, json=invoke).code == "library_access_denied"
+    assert ask("POST", f"{jobs}/clear-failed", token=bound).json["cleared"] == 0
+    ask("POST", "/api/registry/release", json={"path": str(project.path)})
+    assert ask("POST", f"{jobs}/clear-failed", token=bound).code == "library_required"
+    assert ask("GET", f"{jobs}/derivatives", token=bound).json["total"] == 0
+    assert ask("GET", f"{jobs}/{job_id}").json["state"] == "waiting"
 
 
 def test_a_viewer_reads_and_does_not_write(ask: Asker, project: Library, device: Callable[..., str]) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def authorise(found: Action[Any], principal: Principal, library: Library | None) -> None:
     """Refuse an action that *principal* may not run (A 5); the codes are those of A 7."""
     _require(found.name, found.role, principal, library, in_project=found.scope != "engine")
-    if found.scope == "engine" and not found.bound:
+    if (found.scope == "engine" or library is None) and not found.bound:
         refuse_bound(principal, required="write")
     if found.person_only and principal.kind != "person":
         raise Forbidden(f"Only a person may do this ({found.name}), not a machine.", code="person_only")

@@ -19,6 +19,7 @@ from armarium.http import (
     act,
     audited,
     json_response,
+    library_required,
 )
 from armarium.jobs.actions import PauseBackground, SetMode
 from armarium.jobs.listing import (
@@ -59,10 +60,19 @@ JobId = Annotated[
 
 
 def _places(engine: Engine, principal: Principal, library: Library | None) -> list[Library | None]:
-    """Where to look: the project that was named, else every open one the caller reaches; and the engine itself."""
+    """Where to look: the project that was named, else every open one the caller reaches; and the engine itself.
+
+    A token bound to some projects has nothing to do with the engine's own work.
+    """
+    itself: list[Library | None] = [None] if principal.libraries is None else []
     if library is not None:
-        return [library, None]
-    return [*(one for one in engine.libraries.open_now() if principal.reaches(str(one.path))), None]
+        return [library, *itself]
+    return [*(one for one in engine.libraries.open_now() if principal.reaches(str(one.path))), *itself]
+
+
+def _imports(places: list[Library | None]) -> list[Library | None]:
+    """Where an import may go on: not in the engine itself, which stands in where no project is open."""
+    return [place for place in places if place is not None] or [None]
 
 
 def _database(engine: Engine, library: Library | None) -> Database:
@@ -195,7 +205,10 @@ def clear_failed(engine: CurrentEngine, principal: CurrentPrincipal, library: Op
     """The rows are kept, and a later retry lists one again. Without a project: in every open one."""
     cleared = 0
     audit_id = ""
-    for place in _places(engine, principal, library):
+    places = _places(engine, principal, library)
+    if not places:
+        raise library_required()
+    for place in places:
         if place is None and audit_id and not _has_failed(engine):
             continue
         outcome = engine.run(place, "job.clear_failed", {}, principal)
@@ -217,7 +230,7 @@ def _has_failed(engine: Engine) -> bool:
 )
 def import_tree(engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLibrary) -> Response:
     """The import that is going on, or the last one: a node for each stage, read files first."""
-    return json_response(derivatives_of(engine.jobs, _places(engine, principal, library)[:-1] or [None]))
+    return json_response(derivatives_of(engine.jobs, _imports(_places(engine, principal, library))))
 
 
 @router.put(
@@ -272,7 +285,7 @@ def one_job(
     """A person who asks is taken to be watching: the job goes before other work for half a minute."""
     places = _places(engine, principal, library)
     if job_id == DERIVATIVES:
-        return json_response(derivatives_of(engine.jobs, places[:-1] or [None]))
+        return json_response(derivatives_of(engine.jobs, _imports(places)))
     with _sights(engine, places) as sights:
         if is_counted(job_id):
             return json_response(counted_tree(sights, job_id))
@@ -308,7 +321,7 @@ def job_log(
 
 def _log_homes(engine: Engine, places: list[Library | None], job_id: str) -> list[Library | None]:
     if job_id == DERIVATIVES:
-        return places[:1]
+        return _imports(places)[:1]
     return _homes(engine, places, job_id)[:1]
 
 
