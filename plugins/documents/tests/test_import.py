@@ -547,3 +547,31 @@ def test_a_batch_that_does_not_hang_together_is_refused(
             do("document.add_files", {"nodes": nodes})
         assert refused.value.code == code
     assert count(library, "document") == 2
+
+
+@pytest.mark.parametrize("word", ["pause", "cancel"])
+def test_who_stops_an_import_waits_for_the_file_in_hand_and_no_longer(
+    bring_in: Import, source: Path, library: Library, engine: Engine, do: Run, monkeypatch, word: str
+) -> None:
+    from armarium_documents.jobs.imports import Import as Body
+
+    for number in range(4):
+        (source / f"{number}.png").write_bytes(picture(grey=number * 9, form="PNG"))
+    import_one = Body._import
+
+    def stopped_at_the_second(self: Any, found: Any) -> None:
+        import_one(self, found)
+        if found.position[-1] == "1.png":
+            params = {"job_id": self.ctx.job_id, **({"paused": True} if word == "pause" else {})}
+            assert do(f"job.{word}", params)["state"] == "running"
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Body, "_import", stopped_at_the_second)
+        job_id = bring_in(folder=str(source))["id"]
+    assert names_under(library, sources_of(library)) == ["0.png", "1.png"]
+    do("job.pause", {"job_id": job_id, "paused": False}) if word == "pause" else do(
+        "job.retry", {"job_id": job_id}
+    )
+    engine.jobs.run_until_idle(library)
+    assert names_under(library, sources_of(library)) == ["0.png", "1.png", "2.png", "3.png"]
+    assert rows(library, "SELECT state FROM job WHERE id = ?", job_id) == [("done",)]

@@ -101,6 +101,7 @@ class Import:
             self._move_past(found)
             self._commit_when_full()
         self._commit()
+        self.ctx.check()
         kept = self.kept
         if kept.left_count:
             for kind in self.readers:
@@ -267,9 +268,9 @@ class Import:
         self._move_past(Found("file", position, Path(half["name"])))
 
     def _commit_when_full(self) -> None:
-        if len(self.nodes) >= BATCH_NODES or (
-            time.monotonic() - self.since > BATCH_SECONDS and (self.nodes or self.lines)
-        ):
+        late = time.monotonic() - self.since > BATCH_SECONDS and (self.nodes or self.lines)
+        # Who pauses or cancels it waits for the file in hand, not for a batch.
+        if len(self.nodes) >= BATCH_NODES or late or self.ctx.stop is not None:
             self._commit()
             self.ctx.check()
 
