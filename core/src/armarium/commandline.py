@@ -29,6 +29,7 @@ from armarium.cli.work import (
     write_exports,
     write_file,
 )
+from armarium.ids import is_id
 
 __all__ = [
     "ID",
@@ -42,6 +43,7 @@ __all__ = [
     "finished",
     "full_path",
     "id_of",
+    "is_id",
     "is_page",
     "name_each",
     "pages_of",

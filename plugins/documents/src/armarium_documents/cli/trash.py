@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import Annotated, Any
 
@@ -13,13 +12,12 @@ from armarium.commandline import (
     Session,
     answer,
     document_id,
+    is_id,
     plural,
     project_session,
     table,
     wants_json,
 )
-
-_ID = re.compile(r"[0-9a-f]{32}")
 
 
 def register(program: typer.Typer) -> None:
@@ -84,7 +82,7 @@ def _in_the_trash(session: Session, named: list[str]) -> list[str]:
     entries: list[dict[str, Any]] | None = None
     found: list[str] = []
     for text in named:
-        if _ID.fullmatch(text):
+        if is_id(text):
             found.append(text)
             continue
         entries = _listed(session)["items"] if entries is None else entries
