@@ -121,6 +121,19 @@ def test_a_body_that_runs_again_spawns_nothing_twice(house: Any) -> None:
     assert sorted(house.notes()) == [0, 0, 1]
 
 
+def test_a_body_that_is_cancelled_puts_nothing_more_under_it(house: Any) -> None:
+    def body(job: JobContext) -> None:
+        job.spawn("chore-items", {"items": 1}, title="before")
+        house.act("job.cancel", job_id=job.job_id)
+        job.spawn("chore-items", {"items": 2}, title="after")
+
+    row = run_body(house, body)
+    assert row["state"] == "cancelled"
+    with house.library.db.read_raw() as raw:
+        under = raw.execute("SELECT title FROM job WHERE parent_id = ?", (row["id"],)).fetchall()
+    assert under == [("before",)]
+
+
 def test_the_log_of_a_row_holds_the_rows_under_it_and_no_other(house: Any) -> None:
     def body(job: JobContext) -> None:
         job.log("info", "began", page="p1")

@@ -229,6 +229,9 @@ class JobContext:
     def spawn_many(self, jobs: Sequence[NewJob], *, checkpoint: Mapping[str, Any] | None = None) -> list[str]:
         """Put many children in the queue in one transaction, with *checkpoint*; see `spawn`."""
         self._refuse_when_closed()
+        if self.stop == "cancel":
+            # What is under it was cancelled with it; nothing more is put there.
+            raise JobStopped(self.stop)
         kinds = self._runner.kinds
         keyed = [self._keyed(job) for job in jobs]
         with self._store.db.write() as conn:
