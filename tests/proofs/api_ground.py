@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 from random import Random
 from types import CodeType
@@ -231,7 +231,7 @@ class Ground:
         self.names = {name for rows in self.rows for row in rows[:1] for name in row}
         self.pictured = {row["document_id"] for rows in self.rows for row in rows if "rendition_id" in row}
 
-    def scene(self, wanted: set[str], chance: Random, *, pictured: bool = False) -> dict[str, Any]:
+    def scene(self, wanted: Set[str], chance: Random, *, pictured: bool = False) -> dict[str, Any]:
         """Ids that belong together and have as many of the *wanted* names as can be; others fill what is missing."""
         choice = [rows for rows in self.rows if rows and wanted & rows[0].keys()]
         if pictured:

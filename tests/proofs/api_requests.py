@@ -15,12 +15,15 @@ from typing import Any
 from schemathesis.core.parameters import ParameterLocation
 
 from armarium.ids import is_id
+from proofs.api_fields import Fields, Path, given
 from proofs.api_ground import Ground
 
 RAW = 0.05
 """Share of the positive cases that go as they were generated."""
 BY_EXAMPLE = 0.8
 """Share of the writes that go with the parameters of their action's example, with or without one generated field."""
+FILLED = 0.5
+"""Share of the bodies that get some of the fields they leave out, and of the queries that get one."""
 
 ALIASES = {
     "doc_id": "document_id",
@@ -49,7 +52,6 @@ NOTHING = frozenset(
         "linked_claim_id",
         "linked_entity_id",
         "page_id",
-        "polygon",
         "parent_segment_id",
         "refines",
         "parent_entry_id",
@@ -58,7 +60,6 @@ NOTHING = frozenset(
         "run_id",
         "source_item_id",
         "target_item_id",
-        "cell",
     ]
 )
 """Optional fields that only some pairs of values fit; the examples send them."""
@@ -67,6 +68,7 @@ BOX = [0.1, 0.2, 0.5, 0.1]
 VALUES: dict[str, tuple[Any, ...]] = {
     "rect": (BOX, [0, 0, 1, 1]),
     "bbox": (BOX, [0.5, 0.5, 0.25, 0.25]),
+    "polygon": ([[0.1, 0.2], [0.6, 0.2], [0.6, 0.3]],),
     "baseline": ([[0.1, 0.28], [0.6, 0.28]],),
     "area": ("0.1,0.1,0.8,0.8", "0,0,1,1"),
     "since": ("2020-01-01T00:00:00.000Z",),
@@ -134,6 +136,8 @@ class Tally:
     def __init__(self) -> None:
         self.kept: dict[str, Counter[int]] = defaultdict(Counter)
         self.broken: dict[str, Counter[int]] = defaultdict(Counter)
+        self.fields: dict[str, set[Path]] = defaultdict(set)
+        """Those that came in a case which keeps its description and was answered with success."""
 
     def add(self, operation: str, status: int, kept: bool) -> None:
         (self.kept if kept else self.broken)[operation][status] += 1
@@ -165,6 +169,7 @@ class Asker:
         self.ground = ground
         self.tally = tally
         self.body_fields = body_fields_of(ground.app.openapi())
+        self.fields = Fields(ground.app.openapi())
         self.by_example: str | None = None
         self.kept = True
 
@@ -194,6 +199,10 @@ class Asker:
 
     def after(self, case: Any, response: Any) -> None:
         self.tally.add(case.operation.label, response.status_code, self.kept)
+        if self.kept and response.status_code < 400:
+            met = self.tally.fields[case.operation.label]
+            met |= {(f"?{name}",) for name in case.query or ()}
+            met |= set(given(case.body))
         action = self.by_example
         audit = response.headers.get("x-service-audit-id")
         if 200 <= response.status_code < 300:
@@ -227,7 +236,8 @@ class Asker:
                 name = chance.choice(over)
                 scene = self.ground.scene({ALIASES.get(name, name)}, chance)
                 body = {**body, name: self._real(case.body[name], name, scene, chance)}
-        case.body = body
+        own = {name: value for name, value in params.items() if isinstance(value, str)}
+        case.body = self._filled(case, body, self.ground.scene(self.ground.names, chance) | own, chance)
 
     def _with_what_is_there(
         self, case: Any, negative: set[ParameterLocation], chance: Random, *, keep_ids: bool
@@ -261,9 +271,17 @@ class Asker:
                 case.query[name] = self._real(value, name, scene, chance)
                 if case.query[name] is None:
                     del case.query[name]
+        if ParameterLocation.QUERY not in negative and isinstance(case.query, dict):
+            if chance.random() < FILLED:
+                self.fields.query(
+                    case.operation.label,
+                    case.query,
+                    lambda value, name: self._real(value, name, scene, chance),
+                    chance,
+                )
             _only_one(case.query, path)
         if ParameterLocation.BODY not in negative and isinstance(case.body, dict):
-            case.body = self._real(case.body, "", scene, chance)
+            case.body = self._filled(case, self._real(case.body, "", scene, chance), scene, chance)
             _only_one(case.body, path)
             if path.endswith("/readings/compare"):
                 case.body |= {
@@ -273,6 +291,14 @@ class Asker:
                 name = chance.choice(INVOKED)
                 self.by_example = name
                 case.body = {"name": name, "params": self.ground.params(name)}
+
+    def _filled(self, case: Any, body: Any, scene: Mapping[str, Any], chance: Random) -> Any:
+        """*body* with more fields, half the times."""
+        if case.media_type != "application/json" or chance.random() >= FILLED:
+            return body
+        return self.fields.filled(
+            case.operation.label, body, lambda value, name: self._real(value, name, scene, chance), chance
+        )
 
     def _real(self, value: Any, name: str, scene: Mapping[str, Any], chance: Random) -> Any:
         if name in NOTHING:
@@ -284,6 +310,9 @@ class Asker:
                 if (found := self._real(item, str(key), scene, chance)) is not None
             }
         meant = scene.get(ALIASES.get(name, name))
+        if isinstance(value, int | float) and name in ALIASES:
+            # A number by the name of something that is there: the order among declarations.
+            return value
         if meant is not None and (name in ALIASES or name in scene):
             return [meant] if isinstance(value, list) or name.endswith("ids") else meant
         if ALIASES.get(name, name) in self.ground.names:

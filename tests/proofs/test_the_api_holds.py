@@ -138,6 +138,17 @@ class Round:
         """Operations that never answered with success, beside those that cannot."""
         return self.tally.never_met(self.operations) - NEVER_MET.keys()
 
+    def fields_never_met(self) -> dict[str, list[str]]:
+        """Fields that never came in a request answered with success, by operation."""
+        fields = self._asker.fields
+        left = {one: fields.all(one) - self.tally.fields[one] for one in self.operations}
+        return {one: sorted(map(".".join, missed)) for one, missed in sorted(left.items()) if missed}
+
+    def fields_met(self) -> float:
+        """The share of all fields that came in a request answered with success."""
+        known = sum(len(self._asker.fields.all(one)) for one in self.operations)
+        return 1 - sum(map(len, self.fields_never_met().values())) / max(known, 1)
+
     def said(self) -> str:
         """The figures, in lines for a person."""
         kept, broken = self.tally.total(True), self.tally.total(False)
@@ -148,6 +159,7 @@ class Round:
                 f"{self.tally.share(200, 399):.1%} with success, {self.tally.share(404, 404):.1%} with 404",
                 f"against the description: {broken.total()} answered {dict(sorted(broken.items()))}",
                 f"never with success: {sorted(self.tally.never_met(self.operations)) or 'none'}",
+                f"fields met with success: {self.fields_met():.1%}",
                 f"rounds of an operation for which too few cases could be made: {self.given_up}",
                 f"memory of this process at its most: {memory()} MB",
             )
@@ -213,6 +225,8 @@ def test_a_hundred_thousand_cases_in_every_phase(ground: Ground, part: int) -> N
         asked.go(12, seed, mode="negative", phases=("fuzzing",))
         print(f"{asked.said()}\n{len(asked.faults)} faults so far", flush=True)
         seed += 1000
+    for operation, fields in asked.fields_never_met().items():
+        print(f"never met with success: {operation}: {', '.join(fields)}")
     asked.check()
 
 
