@@ -12,6 +12,7 @@ from source_model_desk import AGENT, anchor
 
 from armarium.api import Conflict, Invalid, NotFound
 from armarium_source_model.actions import forward, joins, segments
+from armarium_source_model.actions import readings as reading_actions
 from armarium_source_model.api import representations
 from armarium_source_model.queries import readings
 from armarium_source_model.queries.forwarding import follow
@@ -51,6 +52,10 @@ AND NOT EXISTS (SELECT 1 FROM content_representation__history d JOIN audit b ON 
 """
 """Readings that a step still in effect made and that are not there, though no undo still in effect took them."""
 
+RIVAL_CHOICES = """
+SELECT segment_id, kind FROM reading_choice WHERE superseded_at IS NULL GROUP BY segment_id, kind HAVING count(*) > 1
+"""
+
 STANDING = f"""
 SELECT id, version, deleted_at, json_array({", ".join(EDITABLE)}, deleted_at IS NULL) FROM segment WHERE pass_id = ?
 """
@@ -68,6 +73,10 @@ class History:
         self.steps: list[str] = []
         self.undone: list[str] = []
         self.newest: dict[str, tuple[int, str]] = {}
+        self.absorbed: dict[tuple[str, str], str] = {}
+        """(segment, when it was withdrawn) of each merge: what absorbed it. An undo and a redo bring that moment back."""
+        self.cut: dict[str, list[str]] = {}
+        """The parts that were cut from a segment."""
 
     def do(self, what: str, one: int, two: int) -> None:
         segment_id = self.cited[one % len(self.cited)]
@@ -86,6 +95,14 @@ class History:
             ).one_or_none()
         return row[0] if row else 1
 
+    def _withdrawn(self, segment_id: str) -> str:
+        with self.desk.library.db.read() as conn:
+            return str(
+                conn.exec_driver_sql(
+                    "SELECT deleted_at FROM segment WHERE id = ?", (segment_id,)
+                ).scalar_one()
+            )
+
     def draw(self, _one: str, _other: str, two: int) -> None:
         made = self.desk.run(
             "segment.create",
@@ -100,6 +117,7 @@ class History:
 
     def merge(self, one: str, other: str, _: int) -> None:
         self.desk.run("segment.merge", segment_ids=[one, other], keep_id=one)
+        self.absorbed[other, self._withdrawn(other)] = one
         self._ran()
 
     def split(self, one: str, _other: str, two: int) -> None:
@@ -112,10 +130,12 @@ class History:
             "segment.split", segment_id=one, expected_version=self._version(one), parts=parts
         )
         self.cited += made["segment_ids"][1:]
+        self.cut.setdefault(one, []).extend(made["segment_ids"][1:])
         self._ran()
 
     def delete(self, one: str, _other: str, _: int) -> None:
         self.desk.run("segment.delete", segment_ids=[one], expected_versions=[self._version(one)])
+        self.absorbed.pop((one, self._withdrawn(one)), None)
         self._ran()
 
     def undelete(self, one: str, _other: str, _: int) -> None:
@@ -180,6 +200,7 @@ class History:
                     told = of_pass.get(segment_id)
                     assert (told and told.representation_id) == counting, "the page counts another reading"
             assert conn.exec_driver_sql(LOST).all() == [], "a reading is lost"
+            assert conn.exec_driver_sql(RIVAL_CHOICES).all() == [], "two choices of one kind stand"
             text = page_text(conn, self.page, pass_id=self.pass_id)
             for span in text.assembled.spans:
                 assert standing[span.segment_id][1] is None
@@ -195,8 +216,20 @@ class History:
         assert found["segmentDeleted"] is (not live)
         assert found["resolvedSegmentId"] == (segment_id if segment_id in live else (live or [None])[0])
         assert all(one in standing and standing[one][1] is None for one in live)
-        if segment_id in standing and standing[segment_id][1] is None:
-            assert segment_id in live
+        if segment_id in standing:
+            self._check_heirs(conn, segment_id, standing[segment_id][1], set(live), standing)
+
+    def _check_heirs(
+        self, conn: Any, segment_id: str, withdrawn: str | None, live: set[str], standing: dict[str, Any]
+    ) -> None:
+        """A citation leads to all that its segment became, by merges and cuts in effect, and to nothing else."""
+        heirs = {segment_id} if withdrawn is None else set()
+        keeper = self.absorbed.get((segment_id, withdrawn)) if withdrawn is not None else None
+        for other in ([keeper] if keeper is not None else []) + self.cut.get(segment_id, []):
+            if other in standing:
+                heirs |= set(follow(conn, other)[1])
+        assert heirs <= live, "a citation leads past what its segment became"
+        assert live <= heirs, "a citation leads to what its segment never was"
 
     def _check_versions(
         self, conn: Any, segment_id: str, version: int, _deleted: str | None, state: str
@@ -245,6 +278,24 @@ def test_the_laws_notice_a_citation_that_leads_nowhere(desk: Any, monkeypatch: A
         page.check()
 
 
+def test_the_laws_notice_a_merge_that_tells_nobody(desk: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(joins, "add_notes", lambda *args, **more: None)
+    page = History(desk)
+    page.do("merge", 0, 1)
+    with pytest.raises(AssertionError, match="leads past what its segment became"):
+        page.check()
+
+
+def test_the_laws_notice_a_note_that_outlives_an_undo(desk: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(forward, "add_notes", lambda *args, **more: None)
+    page = History(desk)
+    page.do("merge", 0, 1)
+    page.check()
+    page.do("undo", 0, 0)
+    with pytest.raises(AssertionError, match="what its segment never was"):
+        page.check()
+
+
 def test_the_laws_notice_a_reading_that_an_action_takes_away(desk: Any, monkeypatch: Any) -> None:
     def forgetful(ctx: Any, segment: Any, text: str, counting: Any) -> None:
         ctx.conn.execute(representations.delete().where(representations.c.id == counting.representation_id))
@@ -267,6 +318,18 @@ def test_the_laws_notice_two_readings_that_count(desk: Any, monkeypatch: Any) ->
     page.check()
     page.do("correct", 0, 2)
     with pytest.raises(AssertionError, match="two readings of one kind count"):
+        page.check()
+
+
+def test_the_laws_notice_choices_that_stand_side_by_side(desk: Any, monkeypatch: Any) -> None:
+    page = History(desk)
+    for number in (1, 2):
+        page.do("machine", 0, number)
+    page.do("choose", 0, 0)
+    page.check()
+    monkeypatch.setattr(reading_actions, "_withdraw_choice", lambda *args: None)
+    page.do("choose", 0, 1)
+    with pytest.raises(AssertionError, match="two choices of one kind stand"):
         page.check()
 
 
