@@ -23,6 +23,7 @@ from __future__ import annotations
 import os
 import resource
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -64,7 +65,7 @@ class Round:
         self.tally = Tally()
         self.faults: list[str] = []
         self.requests = 0
-        self.given_up = 0
+        self.given_up: Counter[str] = Counter()
         self._asker = Asker(ground, self.tally)
 
     async def app(self, scope: Any, receive: Any, send: Any) -> None:
@@ -130,7 +131,7 @@ class Round:
             said = repr(event.exception) if info is None else f"{info.title}: {info.message}"
             if "examples are filtered out" in said:
                 # Hypothesis could make too few cases against the description; the API was not asked at all.
-                self.given_up += 1
+                self.given_up[str(getattr(event, "label", ""))] += 1
             else:
                 self.faults.append(f"{getattr(event, 'label', '')}: {said}")
 
@@ -160,7 +161,7 @@ class Round:
                 f"against the description: {broken.total()} answered {dict(sorted(broken.items()))}",
                 f"never with success: {sorted(self.tally.never_met(self.operations)) or 'none'}",
                 f"fields met with success: {self.fields_met():.1%}",
-                f"rounds of an operation for which too few cases could be made: {self.given_up}",
+                f"rounds of an operation for which too few cases could be made: {dict(self.given_up) or 'none'}",
                 f"memory of this process at its most: {memory()} MB",
             )
         )
@@ -230,6 +231,7 @@ def test_a_hundred_thousand_cases_in_every_phase(ground: Ground, part: int) -> N
     asked.check()
 
 
+@pytest.mark.slow
 def test_what_the_examples_open_is_closed_again(ground: Ground) -> None:
     """Each holds some megabytes; a hundred thousand requests would open hundreds."""
     open_at_first = {library.path for library in ground.engine.libraries.open_now()}
