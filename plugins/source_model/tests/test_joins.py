@@ -155,6 +155,23 @@ def test_a_chain_of_merges_leads_to_its_end(desk: Any) -> None:
     assert leads_to(desk, a) == [a]
 
 
+def test_a_merged_segment_whose_return_is_taken_back_leads_to_its_keeper_again(desk: Any) -> None:
+    page = desk.page()
+    keep, absorbed, deleted = desk.lines(page, desk.new_pass(page), 3)
+    desk.run("segment.merge", segment_ids=[keep, absorbed], keep_id=keep, reason="one line")
+    desk.run("segment.delete", segment_ids=[deleted], expected_versions=[1])
+    desk.run("segment.undelete", segment_ids=[absorbed, deleted])
+    returned = desk.audit_id
+    assert (leads_to(desk, absorbed), leads_to(desk, deleted)) == ([absorbed], [deleted])
+    taken_back = desk.undo(returned)
+    assert (leads_to(desk, absorbed), leads_to(desk, deleted)) == ([keep], [])
+    with desk.library.db.read() as conn:
+        newest = follow(conn, absorbed)[0][-1]
+    assert (newest["kind"], newest["new_segment_ids"], newest["reason"]) == ("merged", [keep], "one line")
+    desk.undo(taken_back)
+    assert (leads_to(desk, absorbed), leads_to(desk, deleted)) == ([absorbed], [deleted])
+
+
 # Splitting
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from armarium_source_model.notes import Note, add_notes
-from armarium_source_model.queries.forwarding import notes_of_step
+from armarium_source_model.queries.forwarding import notes_about, notes_of_step
 
 if TYPE_CHECKING:
     from armarium.api import ActionContext, UndoContext
@@ -16,7 +16,7 @@ def forward_undo(undo: UndoContext) -> None:
     """After an undo or redo of a step that wrote forwarding notes: the notes that say what holds now."""
     ctx = undo.step
     found = notes_of_step(ctx.conn, _first_step(ctx, undo.audit_id))
-    add_notes(ctx, [one for note in found for one in (_again(note) if undo.redo else _back(note))])
+    add_notes(ctx, [one for note in found for one in (_again(note) if undo.redo else _back(ctx, note))])
 
 
 def _first_step(ctx: ActionContext, audit_id: str) -> str:
@@ -28,10 +28,15 @@ def _first_step(ctx: ActionContext, audit_id: str) -> str:
         audit_id = row[0]
 
 
-def _back(note: dict[str, Any]) -> Iterator[Note]:
+def _back(ctx: ActionContext, note: dict[str, Any]) -> Iterator[Note]:
     document_id, old = note["document_id"], note["old_segment_id"]
     if note["kind"] == "restored":
-        yield document_id, old, "deleted", (), None
+        # What was brought back is withdrawn again as it was before: merged into another, or deleted.
+        before = [one for one in notes_about(ctx.conn, old) if one["sequence"] < note["sequence"]]
+        if before and before[-1]["kind"] == "merged":
+            yield document_id, old, "merged", before[-1]["new_segment_ids"], before[-1]["reason"]
+        else:
+            yield document_id, old, "deleted", (), None
         return
     yield document_id, old, "restored", (old,), None
     if note["kind"] == "split":
