@@ -22,6 +22,7 @@ from armarium.testing.digest import table_digests
 from armarium.testing.kills import Killed
 from armarium_documents.actions.transfer import copying, recovery
 from armarium_documents.queries import trash
+from armarium_documents.queries.carrying import choosing
 
 
 def ground(two: Two) -> str:
@@ -108,6 +109,22 @@ def test_a_failure_between_two_parts_leaves_nothing(two: Two, monkeypatch: pytes
     assert rows(two.target, "SELECT count(*) FROM document__history WHERE op = 'D'") == [(0,)]
 
 
+def test_a_choice_that_finds_no_room_for_its_lists_is_refused(
+    two: Two, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box = two.make("Box")
+    for number in range(60):
+        two.note(f"Note {number}", box)
+    before = digests(two)
+    monkeypatch.setattr(choosing, "SCRATCH", (*choosing.SCRATCH, "max_page_count=3"))
+    with pytest.raises(ServiceError) as refused:
+        two.transfer([box])
+    assert refused.value.detail == (
+        "The transfer failed: Database or disk is full. Nothing was changed in either project."
+    )
+    assert digests(two) == before
+
+
 def test_rows_that_do_not_read_back_are_no_copy(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
     box = ground(two)
     before = digests(two)
@@ -121,7 +138,7 @@ def test_rows_that_do_not_read_back_are_no_copy(two: Two, monkeypatch: pytest.Mo
         return real(self, table, columns, spoilt)
 
     monkeypatch.setattr(ActionContext, "bulk_insert", spoil)
-    with pytest.raises(ServiceError, match="only 2 of 3 rows of document were read back"):
+    with pytest.raises(ServiceError, match="Only 2 of 3 rows of document were read back"):
         two.transfer([box], "move")
     assert digests(two) == before
 

@@ -307,6 +307,6 @@ def take_back(
 def _words(error: Exception) -> str:
     if isinstance(error, ServiceError):
         return error.detail
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.strerror}."
-    return str(error)
+    said = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+    # SQLite and the system give bare words; they stand in a sentence.
+    return f"{said[0].upper()}{said[1:].removesuffix('.')}."
