@@ -229,6 +229,7 @@ def test_a_hundred_thousand_cases_in_every_phase(ground: Ground, part: int) -> N
     for operation, fields in asked.fields_never_met().items():
         print(f"never met with success: {operation}: {', '.join(fields)}")
     asked.check()
+    assert asked.fields_met() > 0.75, "the requests are plain where the description is rich"
 
 
 @pytest.mark.slow
