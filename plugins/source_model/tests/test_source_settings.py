@@ -190,6 +190,17 @@ def test_ill_formed_languages(tag: str) -> None:
     assert not is_language(tag)
 
 
+def test_a_segment_in_french_is_told_what_a_tag_is(client: Any, desk: Any) -> None:
+    page = desk.page()
+    pass_id = desk.new_pass(page)
+    new = {"document_id": page, "pass_id": pass_id, "kind": "line", "anchor": {"rect": [0.1, 0.1, 0.5, 0.1]}}
+    for tag in ("french", ""):
+        answer = client.post("/api/segments", json={**new, "language": tag})
+        assert (answer.status_code, answer.json()["code"]) == (422, "bad_language")
+        assert "write one such as fr" in answer.json()["detail"]
+    assert client.post("/api/segments", json={**new, "language": "fr"}).status_code == 200
+
+
 def test_scripts() -> None:
     assert {"Latn", "Arab", "Hani", "Zyyy"} <= ISO_15924
     assert is_script("Qaaa", {"Qaaa"})

@@ -314,14 +314,17 @@ UNKNOWN_LANGUAGES = frozenset({"und", "mis"})
 
 _PRIVATE = re.compile(r"Qa[ab][a-x]")
 
-_LANGUAGE = re.compile(
+_TAG = (
     # Longer first parts are set aside by BCP 47 and none was ever registered: French and Latin are no tags.
     r"[A-Za-z]{2,3}(?:-[A-Za-z]{3}){0,3}"
-    r"(?:-(?P<script>[A-Za-z]{4}))?(?:-(?:[A-Za-z]{2}|[0-9]{3}))?"
+    r"(?:-([A-Za-z]{4}))?(?:-(?:[A-Za-z]{2}|[0-9]{3}))?"
     r"(?:-(?:[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*"
     r"(?:-[0-9A-WY-Za-wy-z](?:-[A-Za-z0-9]{2,8})+)*(?:-[xX](?:-[A-Za-z0-9]{1,8})+)?"
     r"|[xX](?:-[A-Za-z0-9]{1,8})+"
 )
+LANGUAGE_PATTERN = f"^(?:{_TAG})$"
+"""How a BCP 47 tag is formed; its one group is the script, which must be a real one."""
+_LANGUAGE = re.compile(_TAG)
 
 _BY_NAME = {
     "LATIN": "Latn", "GREEK": "Grek", "CYRILLIC": "Cyrl", "HEBREW": "Hebr", "ARABIC": "Arab", "SYRIAC": "Syrc",
@@ -351,7 +354,7 @@ def is_language(tag: str) -> bool:
     found = _LANGUAGE.fullmatch(tag)
     if found is None:
         return False
-    script = found.group("script")
+    script = found.group(1)
     return script is None or is_script(script.title())
 
 

@@ -7,13 +7,14 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from armarium.api import Message, Sent, SourceText
+from armarium_source_model.scripts import LANGUAGE_PATTERN
 
 Id = Annotated[str, Field(min_length=1, max_length=128)]
 Ids = Annotated[list[Id], Field(min_length=1, max_length=10_000)]
 SegmentKind = Literal["region", "line", "word"]
 Direction = Literal["ltr", "rtl", "ttb", "btt", "alternating", "follows-baseline"]
-Language = Annotated[str, Field(max_length=64, pattern=r"^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$")]
-"""A BCP 47 tag by form."""
+Language = Annotated[str, Field(max_length=64, json_schema_extra={"pattern": LANGUAGE_PATTERN})]
+"""A BCP 47 tag; the action checks it (`check_fact`), whose sentence says more than a pattern does."""
 Script = Annotated[str, Field(pattern=r"^[A-Z][a-z]{3}$")]
 """An ISO 15924 code by form."""
 Name = Annotated[str, Field(min_length=1, max_length=500)]
