@@ -417,6 +417,29 @@ def test_fetched_pictures_are_taken_back_together(
     assert digest(engine, library) == before
 
 
+@pytest.mark.usefixtures("reachable")
+def test_a_picture_being_fetched_lies_where_the_project_clears_up_after_a_kill(
+    engine: Engine, library: Library, client: TestClient, publisher: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = f"http://manifests.example:{publisher.server_port}"
+    folder = upload(client, manifest_at(base, 1)).json()["document_id"]
+    publisher.pages["/i/1/full/max/0/default.jpg"] = (200, {}, encoded(drawn(), "JPEG"))
+    real, targets = jobs._downloaded, []
+
+    def downloaded(ctx: Any, page: Any, target: Any) -> str:
+        targets.append(target)
+        return real(ctx, page, target)
+
+    monkeypatch.setattr(jobs, "_downloaded", downloaded)
+    ended = job_of(
+        client, engine, library, client.post("/api/iiif/images/fetch", json={"document_ids": [folder]})
+    )
+    assert ended["state"] == "done"
+    clearing = library.objects.root / "tmp"
+    assert [target.resolve().is_relative_to(clearing.resolve()) for target in targets] == [True]
+    assert list(clearing.iterdir()) == []
+
+
 def test_pictures_within_the_house_are_not_fetched(
     engine: Engine, library: Library, client: TestClient, publisher: Double
 ) -> None:

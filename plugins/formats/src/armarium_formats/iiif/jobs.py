@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -20,6 +19,7 @@ from armarium.api import (
     image_info,
     open_image,
 )
+from armarium_formats.batches.disk import scratch
 from armarium_formats.iiif.manifest_reader import MAX_BYTES
 from armarium_formats.iiif.references import Reference, references
 from armarium_formats.iiif.schemas import ImagesJobArgs, ManifestJobArgs
@@ -92,32 +92,32 @@ def run_images(ctx: JobContext) -> dict[str, Any]:
     total = len(args.document_ids)
     kept = _Kept(**ctx.checkpoint)
     answered, silent = asdict(kept), 0
-    with tempfile.TemporaryDirectory(prefix="armarium-iiif-") as folder:
-        for number, document_id in enumerate(args.document_ids[kept.done :], kept.done + 1):
-            ctx.check()
-            before = asdict(kept)
-            kept.done = number
-            with ctx.library.db.read() as conn:
-                found = references(conn, [document_id])
-            if found and not found[0].has_picture:
-                try:
-                    params = _fetched(ctx, found[0], Path(folder) / "picture")
+    for number, document_id in enumerate(args.document_ids[kept.done :], kept.done + 1):
+        ctx.check()
+        before = asdict(kept)
+        kept.done = number
+        with ctx.library.db.read() as conn:
+            found = references(conn, [document_id])
+        if found and not found[0].has_picture:
+            try:
+                with scratch(ctx.library) as folder:
+                    params = _fetched(ctx, found[0], folder / "picture")
                     kept.fetched += 1
                     ctx.act("iiif.attach_image", params, checkpoint=asdict(kept), done=number, total=total)
-                    silent = 0
-                    time.sleep(PAUSE_SECONDS)
-                    continue
-                except ServiceError as refusal:
-                    kept = _Kept(**{**before, "done": number})
-                    answered = before if silent == 0 else answered
-                    silent = silent + 1 if refusal.code == "unreachable" else 0
-                    if silent >= UNREACHABLE_IN_A_ROW:
-                        # Those before it went unanswered for the same reason: they are asked for again with it.
-                        ctx.save(answered, done=answered["done"], total=total)
-                        raise RetryLater("The server of the pictures does not answer.", seconds=300) from None
-                    ctx.log("warning", f"{document_id}: {refusal.detail}")
-                    kept.fail(document_id, refusal.detail)
-            ctx.save(asdict(kept), done=number, total=total)
+                silent = 0
+                time.sleep(PAUSE_SECONDS)
+                continue
+            except ServiceError as refusal:
+                kept = _Kept(**{**before, "done": number})
+                answered = before if silent == 0 else answered
+                silent = silent + 1 if refusal.code == "unreachable" else 0
+                if silent >= UNREACHABLE_IN_A_ROW:
+                    # Those before it went unanswered for the same reason: they are asked for again with it.
+                    ctx.save(answered, done=answered["done"], total=total)
+                    raise RetryLater("The server of the pictures does not answer.", seconds=300) from None
+                ctx.log("warning", f"{document_id}: {refusal.detail}")
+                kept.fail(document_id, refusal.detail)
+        ctx.save(asdict(kept), done=number, total=total)
     return {"fetched": kept.fetched, "failed": kept.failed, "failed_count": kept.failures}
 
 
