@@ -54,9 +54,12 @@ ORDER BY s.id
 """The words that may be needed: those of lines without a reading of their own, and those in no line."""
 
 _BASELINES = """
-SELECT baseline FROM segment WHERE pass_id = ? AND deleted_at IS NULL AND kind = 'line' AND baseline IS NOT NULL
-ORDER BY id LIMIT ?
+SELECT '[' || group_concat(baseline) || ']' FROM (
+    SELECT baseline FROM segment WHERE pass_id = ? AND deleted_at IS NULL AND kind = 'line' AND baseline IS NOT NULL
+    ORDER BY id LIMIT ?
+)
 """
+"""One row that is a JSON array: fetched row by row it would wait for the interpreter as often."""
 
 _FRAME = """
 SELECT d.direction, r.pixel_width, r.pixel_height FROM document d
@@ -71,7 +74,8 @@ def page_shapes(
     cursor = conn.connection.cursor()
     stated, width, height = cursor.execute(_FRAME, (document_id,)).fetchone() or (None, None, None)
     aspect = width / height if width and height else 1.0
-    baselines = [orjson.loads(row[0]) for row in cursor.execute(_BASELINES, (pass_id, SAMPLE)).fetchall()]
+    (written,) = cursor.execute(_BASELINES, (pass_id, SAMPLE)).fetchone()
+    baselines = orjson.loads(written or "[]")
     direction = stated or line_shape_direction(shapes, aspect) or majority_direction(islice(texts, SAMPLE))
     return PageShapes(shapes, direction, stated, aspect, page_slope(baselines, aspect))
 
