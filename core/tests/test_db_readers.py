@@ -111,6 +111,19 @@ def test_one_that_met_an_error_is_not_given_on(db: Database) -> None:
     db.close()
 
 
+def test_readers_at_rest_give_memory_back_and_read_on(db: Database) -> None:
+    with ExitStack() as many:
+        readers = [many.enter_context(db.read_raw()) for _ in range(3)]
+    db.give_memory_back()
+    with ExitStack() as many:
+        again = [many.enter_context(db.read_raw()) for _ in range(3)]
+        # In the order in which they were lent before.
+        assert [readers.index(one) for one in again] == [0, 1, 2]
+        assert [lines(one) for one in again] == [0, 0, 0]
+        db.give_memory_back()
+    db.close()
+
+
 def test_one_given_back_after_the_end_is_closed(db: Database) -> None:
     with db.read_raw() as late:
         db.close()

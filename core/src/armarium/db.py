@@ -38,7 +38,7 @@ LONG_WAL, READERS_PATIENCE = 5_000, 100
 """Pages from which the WAL is too long, as each read looks for its pages in it; and how many milliseconds the writer then
 waits for those who read in it."""
 
-READER_CACHE_KIB, WRITER_CACHE_KIB = 500, 16_000
+READER_CACHE_KIB, WRITER_CACHE_KIB = 400, 16_000
 """What a connection keeps of the file in memory; the system keeps it too."""
 
 ROWS_AT_ONCE = 32
@@ -253,6 +253,10 @@ class Database:
             with suppress(Exception):
                 conn.close()
             self._writer = None
+
+    def give_memory_back(self) -> None:
+        """Let go of what readers at rest keep of the file; the writer does so itself now and then."""
+        self._readers.give_memory_back()
 
     def backup(self, target: Path) -> None:
         """Write a consistent copy of this database to *target* (which must not exist) while work goes on."""

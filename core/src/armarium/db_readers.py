@@ -61,6 +61,18 @@ class Readers:
             else:
                 self._close(reader[0])
 
+    def give_memory_back(self) -> None:
+        """Let go of the pages of the file that readers at rest keep: they are of no use after the next write."""
+        for _ in range(len(self._idle)):
+            # From the far end, where those lie that are lent least.
+            try:
+                reader = self._idle.pop(0)
+            except IndexError:
+                return
+            with suppress(sqlite3.Error):
+                reader[1].execute("PRAGMA shrink_memory")
+            self._idle.append(reader)
+
     def close(self) -> None:
         """Close those that nobody has, now; the others when they are given back."""
         self._closed = True

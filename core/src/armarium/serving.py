@@ -23,6 +23,8 @@ from armarium.settings import Settings
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from armarium.engine import Engine
+
 CARD = "engine.json"
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
 """Their numbers in glibc's malloc.h."""
@@ -38,9 +40,9 @@ end. So what pictures took goes back to the system, and does not lie in as many 
 FILES = 8192
 """Files the engine may hold open where the system lets it: an open project takes six, and more while it is asked."""
 
-GIVE_BACK_EVERY = 15.0
+GIVE_BACK_EVERY = 5.0
 """Seconds between two times that what lies free among what is used goes back to the system: the gaps that connections
-and pictures leave."""
+and pictures leave, and pages of databases that readers at rest have no more use for."""
 
 SOCKET_PATH_LIMIT = 100
 """Bytes a Unix socket's path may have: systems take 104 to 108."""
@@ -225,7 +227,7 @@ def _serve(used: Settings, app: FastAPI | None, on_ready: Callable[[Reachable], 
                 gc.enable()
                 sys.setswitchinterval(SWITCH_SECONDS)
                 write_private(path, json.dumps(asdict(card), indent=2) + "\n")
-                self.giving_back = asyncio.ensure_future(give_memory_back())
+                self.giving_back = asyncio.ensure_future(give_memory_back(served.state.engine))
                 if on_ready is not None:
                     on_ready(card)
 
@@ -280,15 +282,23 @@ def settle_files() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, may_ask_for))
 
 
-async def give_memory_back(every: float = GIVE_BACK_EVERY) -> None:
-    """Have the C library give back what is free, again and again (glibc; elsewhere nothing is done)."""
+async def give_memory_back(engine: Engine, every: float = GIVE_BACK_EVERY) -> None:
+    """Give back what nobody uses, again and again: what readers at rest keep, and what lies free (glibc knows how)."""
     import ctypes
 
+    trim: Callable[[int], object] | None = None
     with suppress(AttributeError, OSError):
         trim = ctypes.CDLL(None).malloc_trim
-        while True:
-            await asyncio.sleep(every)
-            await asyncio.to_thread(trim, 0)
+
+    def give_back() -> None:
+        for database in (engine.state, *(library.db for library in engine.libraries.open_now())):
+            database.give_memory_back()
+        if trim is not None:
+            trim(0)
+
+    while True:
+        await asyncio.sleep(every)
+        await asyncio.to_thread(give_back)
 
 
 def _remove_socket(card: Reachable) -> None:
