@@ -36,6 +36,8 @@ class KilledContext:
         self.calls = calls
         self.checkpoint = self.kept = checkpoint or {}
         self.job_id = self.set_id = set_id
+        self.stop: str | None = None
+        """Nobody asks it to stop: it is killed."""
 
     def _tick(self) -> None:
         self.calls -= 1
