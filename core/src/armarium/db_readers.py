@@ -15,7 +15,6 @@ READERS_KEPT = 8
 """Readers that stay open while nobody reads. Each keeps the schema (0.9 MB, nine tenths of it triggers), its statements
 and what it read last, 2.5 MB at most; to open one more takes 4 ms."""
 
-
 READERS_AT_ONCE, PATIENCE = 4, 0.02
 """Readers that are opened as soon as they are wanted; and the seconds that one more is waited for before it is opened:
 one that comes back meanwhile is there sooner, and a crowd does not leave as many open as it had threads for a moment."""
@@ -53,11 +52,8 @@ class Readers:
             sound = True
             raise
         finally:
-            if sound and self._rolled_back(*reader) and not self._closed and len(self._idle) < READERS_KEPT:
-                self._idle.append(reader)
-                if self._waiting:
-                    with self._came_back:
-                        self._came_back.notify()
+            if sound and self._rolled_back(*reader) and len(self._idle) < READERS_KEPT:
+                self._put_back(reader)
             else:
                 self._close(reader[0])
 
@@ -71,13 +67,24 @@ class Readers:
                 return
             with suppress(sqlite3.Error):
                 reader[1].execute("PRAGMA shrink_memory")
-            self._idle.append(reader)
+            self._put_back(reader)
 
     def close(self) -> None:
         """Close those that nobody has, now; the others when they are given back."""
         self._closed = True
-        while self._idle:
-            self._close(self._idle.pop()[0])
+        # Another thread may be closing them too.
+        with suppress(IndexError):
+            while True:
+                self._close(self._idle.pop()[0])
+
+    def _put_back(self, reader: tuple[Connection, sqlite3.Connection]) -> None:
+        self._idle.append(reader)
+        if self._closed:
+            # Looked at after it was put there, so that none stays behind when all are closed just now.
+            self.close()
+        elif self._waiting:
+            with self._came_back:
+                self._came_back.notify()
 
     def _wait_for_one(self) -> tuple[Connection, sqlite3.Connection] | None:
         """One that another thread gave back, or None when one more should be opened."""
