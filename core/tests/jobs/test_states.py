@@ -170,6 +170,19 @@ class TestFailed:
         with pytest.raises(Conflict, match="waits already"):
             house.act("job.retry", job_id=waiting)
 
+    def test_the_same_work_under_two_parents_is_retried_for_each(self, house: Any) -> None:
+        parents = [house.put("chore-items", {"items": 1}) for _ in range(2)]
+        children = [house.put("chore-refused", {"items": 1}, parent_id=one, key="page") for one in parents]
+        house.work()
+        house.engine.jobs.stop()
+        for child in children:
+            assert house.act("job.retry", job_id=child)["state"] == "waiting"
+        house.library.derived.mkdir(exist_ok=True)
+        (house.library.derived / "chore-may").touch()
+        house.engine.jobs.attach(house.library)
+        house.work()
+        assert {house.state(one) for one in (*children, *parents)} == {"done"}
+
     def test_retry_of_a_page_a_run_handed_in_is_refused(self, house: Any) -> None:
         job_id = house.put("chore-page", {"items": 1})
         for name, params in (("job.retry", {}), ("job.pause", {"paused": True}), ("job.cancel", {})):

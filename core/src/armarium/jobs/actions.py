@@ -299,9 +299,10 @@ def _refuse_retry(sight: Sight, row: Row) -> None:
     if row.failed_children or row.open_children:
         return
     same = sight.raw.execute(
-        "SELECT title FROM job WHERE state IN ('waiting', 'running') AND kind = ? AND id <> ? "
-        "AND (args, coalesce(key, '')) = (SELECT args, coalesce(key, '') FROM job WHERE id = ?) LIMIT 1",
-        (row.kind, row.id, row.id),
+        "SELECT o.title FROM job o, job j WHERE j.id = ? AND o.state IN ('waiting', 'running') AND o.kind = j.kind "
+        # Each parent waits for a piece of its own, though another's be the same.
+        "AND o.id <> j.id AND o.parent_id IS j.parent_id AND o.args = j.args AND o.key IS j.key LIMIT 1",
+        (row.id,),
     ).fetchone()
     if same is not None:
         raise Conflict(f"The same work is waiting already ({same[0]}).", code="already_waiting")
