@@ -14,7 +14,7 @@ from armarium.api import Engine, JobContext, JobKind, Library, Plugin
 from benchmarks.harness import Result, compare
 from benchmarks.places import OWNER, running_engine, scratch_folder
 
-JOBS = 300
+JOBS = 1_500
 PICKS = 20
 MOST_LATENCY = 0.020
 PATIENCE = 120.0

@@ -80,6 +80,7 @@ _HASHED = (
     "undoable",
     "created_at",
 )
+_UNDOABLE = _HASHED.index("undoable")
 _INSERT = (
     f"INSERT INTO audit ({', '.join(_HASHED)}, prev_hash, row_hash, undone, gone) "
     f"VALUES ({', '.join('?' * len(_HASHED))}, ?, ?, 0, 0)"
@@ -122,9 +123,8 @@ def append_targets(raw: sqlite3.Connection, seq: int, target_ids: list[str]) -> 
 
 
 def _hash(previous: str, values: tuple[Any, ...]) -> str:
-    plain = [
-        bool(value) if name == "undoable" else value for name, value in zip(_HASHED, values, strict=True)
-    ]
+    plain = [*values]
+    plain[_UNDOABLE] = bool(plain[_UNDOABLE])
     return hashlib.sha256(previous.encode() + orjson.dumps(plain)).hexdigest()
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import time
 from datetime import UTC, datetime
+from functools import lru_cache
 
 import uuid_utils
 
@@ -20,9 +22,16 @@ def is_id(text: str) -> bool:
     return _ID.fullmatch(text) is not None
 
 
+@lru_cache(maxsize=2)
+def _second(seconds: int) -> str:
+    return timestamp(datetime.fromtimestamp(seconds, UTC)).removesuffix("000Z")
+
+
 def now() -> str:
     """The present moment as RFC 3339 in UTC with milliseconds and `Z` (A 1)."""
-    return timestamp(datetime.now(UTC))
+    # Asked several times a step: a second is spelled once.
+    seconds, rest = divmod(time.time_ns(), 1_000_000_000)
+    return f"{_second(seconds)}{rest // 1_000_000:03d}Z"
 
 
 def timestamp(moment: datetime) -> str:

@@ -13,6 +13,7 @@ from datetime import timedelta
 from armarium.ids import now, parse_timestamp, timestamp
 from armarium.jobs.decisions import HELD
 from armarium.jobs.kinds import JobKind
+from armarium.tables import json_text
 
 LONGEST_WAIT = 3600
 """Seconds `RetryLater` may put a job off. A row put off for longer (a clock that jumped) counts as due."""
@@ -101,17 +102,13 @@ def select(
             f"OR parent_id IN (SELECT c.id FROM job c WHERE c.parent_id IN ({marks})))"
         )
         values += [*watched, *watched, *watched]
+    if skip:
+        wheres.append("seq NOT IN (SELECT value FROM json_each(?))")
+        values.append(json_text(list(skip)))
     rows = raw.execute(
-        f"SELECT {_COLUMNS} FROM job WHERE {' AND '.join(wheres)} ORDER BY seq LIMIT ?",
-        (*values, limit + len(skip)),
+        f"SELECT {_COLUMNS} FROM job WHERE {' AND '.join(wheres)} ORDER BY seq LIMIT ?", (*values, limit)
     )
-    found: list[Claim] = []
-    for row in rows:
-        if row[0] not in skip:
-            found.append(Claim(*row))
-            if len(found) == limit:
-                break
-    return found
+    return [Claim(*row) for row in rows]
 
 
 def any_holds(raw: sqlite3.Connection) -> bool:
