@@ -5,7 +5,6 @@ What tables there are and what a write means is not known here: see `schema`, `h
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 import time
@@ -19,6 +18,7 @@ from sqlalchemy.exc import DBAPIError, StatementError
 from sqlalchemy.pool import NullPool
 
 from armarium.db_readers import Readers
+from armarium.durable import flush_commits, flush_path
 from armarium.errors import Conflict, ServiceError, Unavailable, is_damage, is_out_of_files, too_many_files
 from armarium.turns import WriterQueue
 
@@ -105,7 +105,7 @@ class Database:
                 # Only a file that is made now takes it; one made earlier keeps the size it has.
                 conn.execute(f"PRAGMA page_size={PAGE_BYTES}")
                 conn.execute("PRAGMA journal_mode=WAL")
-                conn.execute("PRAGMA synchronous=FULL")
+                flush_commits(conn)
                 conn.execute("PRAGMA recursive_triggers=ON")
                 # The checkpoint is made beside the writes (`_checkpoint`); this is only for when that cannot.
                 conn.execute("PRAGMA wal_autocheckpoint=16000")
@@ -228,7 +228,7 @@ class Database:
         try:
             conn = sqlite3.connect(self.path, timeout=0.0)
             try:
-                conn.execute("PRAGMA synchronous=FULL")
+                flush_commits(conn)
                 _, self._length, _ = conn.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
                 self._folded = True
             finally:
@@ -273,11 +273,7 @@ class Database:
                 copy.execute("PRAGMA journal_mode=DELETE")
             finally:
                 copy.close()
-        descriptor = os.open(target, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        flush_path(target)
 
     def close(self) -> None:
         """Wait for the write in hand, close every connection and fold the WAL into the file."""

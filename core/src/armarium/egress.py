@@ -7,7 +7,6 @@ redirect nor a name that changes its answer leads elsewhere. Sizes, times and re
 from __future__ import annotations
 
 import hashlib
-import os
 import secrets
 import socket
 import time
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 from armarium.addresses import Reach, may_reach, plain_address
+from armarium.durable import flush
 from armarium.errors import BadRequest, Conflict, Forbidden, TooLarge, Unavailable
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ class Egress:
                         if on_progress is not None:
                             on_progress(done, total)
                     file.flush()
-                    os.fsync(file.fileno())
+                    flush(file.fileno())
             if total is not None and done != total:
                 raise Unavailable(f"The file broke off after {done} of {total} bytes; try again.")
             if sha256 is not None and digest.hexdigest() != sha256.lower():

@@ -18,6 +18,7 @@ from sqlalchemy.exc import DBAPIError
 from armarium import registered, snapshots
 from armarium.activity import record_activity
 from armarium.db import Database, raw_of
+from armarium.durable import flush_path
 from armarium.errors import BadRequest, Conflict, Forbidden, NotFound, Unavailable, refused_by_disk
 from armarium.guard.places import is_too_long
 from armarium.ids import new_id
@@ -30,7 +31,6 @@ from armarium.packages import (
     open_database,
     read_card,
     refuse_links,
-    sync,
     take_lock,
 )
 from armarium.principals import Principal
@@ -202,7 +202,7 @@ class Libraries:
             finally:
                 db.close()
             os.rename(temporary, place)
-            sync(place.parent)
+            flush_path(place.parent)
         except OSError as error:
             raise Unavailable(
                 f"{place.name} could not be made: {error.strerror or error}. Nothing was left behind.",

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from armarium.durable import flush, flush_path
 from armarium.errors import NotFound, refused_by_disk
 from armarium.ids import new_id
 
@@ -30,7 +31,7 @@ class ObjectStore:
                 with temporary.open("wb") as file:
                     file.write(data)
                     file.flush()
-                    os.fsync(file.fileno())
+                    flush(file.fileno())
                 self._settle(temporary, digest)
             except OSError as error:
                 raise (refused_by_disk(error) or error) from error
@@ -50,7 +51,7 @@ class ObjectStore:
                             digest.update(chunk)
                             file.write(chunk)
                         file.flush()
-                        os.fsync(file.fileno())
+                        flush(file.fileno())
                     if not self.holds(digest.hexdigest()):
                         self._settle(temporary, digest.hexdigest())
                 except OSError as error:
@@ -166,8 +167,4 @@ class ObjectStore:
         target.parent.mkdir(parents=True, exist_ok=True)
         os.replace(temporary, target)
         # The rename itself must survive a power cut, not only the bytes.
-        descriptor = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        flush_path(target.parent)

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from armarium import snapshots
+from armarium.durable import flush_path
 from armarium.errors import Invalid, NotFound, ServiceError, Unavailable
 from armarium.guard.places import is_too_long
 from armarium.objects import ObjectStore
-from armarium.packages import CARD, sync
+from armarium.packages import CARD
 from armarium.registered import SUFFIX
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def copy_away(
         _copy_folder(snapshot, home / "snapshots" / snapshot.name)
         shutil.copyfile(library.path / CARD, home / f".{CARD}.new")
         os.replace(home / f".{CARD}.new", home / CARD)
-        sync(home)
+        flush_path(home)
         snapshots.thin(home, keep)
     except (OSError, ServiceError) as error:
         said = (error.strerror if isinstance(error, OSError) else None) or str(error)
@@ -119,9 +120,8 @@ def _copy_folder(source: Path, target: Path) -> None:
     try:
         shutil.copytree(source, temporary)
         for file in temporary.iterdir():
-            with file.open("rb") as written:
-                os.fsync(written.fileno())
+            flush_path(file)
         os.rename(temporary, target)
-        sync(target.parent)
+        flush_path(target.parent)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

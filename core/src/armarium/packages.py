@@ -148,15 +148,6 @@ def _holder(place: Path) -> str:
         return ""
 
 
-def sync(folder: Path) -> None:
-    """See that the folder's entries are on disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def allowed_roots(extra: Iterable[Path]) -> list[Path]:
     """The folders that may hold projects: home, mounted volumes, the temporary folder, and *extra* (A 5)."""
     import tempfile

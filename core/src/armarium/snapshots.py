@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from armarium.db import Database
+from armarium.durable import flush
 from armarium.errors import ServiceError, Unavailable
 from armarium.ids import new_id, now
 from armarium.objects import ObjectStore
@@ -41,7 +42,7 @@ def take(package: Path, db: Database, objects: ObjectStore, reason: str) -> dict
         with (temporary / "snapshot.json").open("w", encoding="utf-8") as file:
             json.dump(entry, file, indent=2)
             file.flush()
-            os.fsync(file.fileno())
+            flush(file.fileno())
         os.rename(temporary, final)
     except (OSError, sqlite3.Error, ServiceError) as error:
         raise Unavailable(

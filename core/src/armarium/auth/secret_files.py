@@ -9,6 +9,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
+from armarium.durable import flush
 from armarium.errors import Unavailable
 
 OWNER_TOKEN_FILE = "owner-token"
@@ -47,7 +48,7 @@ def write_private(path: Path, text: str) -> None:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
-            os.fsync(file.fileno())
+            flush(file.fileno())
         temporary.replace(path)
     except BaseException:
         with suppress(OSError):

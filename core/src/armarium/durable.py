@@ -1,0 +1,44 @@
+"""Seeing that bytes are on the disk itself: what survives a power cut, not only the end of the process."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import suppress
+from pathlib import Path
+
+try:
+    import fcntl
+
+    _FULL: int | None = getattr(fcntl, "F_FULLFSYNC", None)
+except ImportError:  # Windows, whose fsync goes down to the disk
+    _FULL = None
+
+
+def flush(descriptor: int) -> None:
+    """Return once what was written to *descriptor* is on the disk; OSError where the disk refuses.
+
+    macOS takes the bytes into the drive's cache at an fsync and calls that done; only F_FULLFSYNC waits for the disk.
+    File systems that do not know it (those of networks) get the fsync.
+    """
+    if _FULL is not None:
+        with suppress(OSError):
+            fcntl.fcntl(descriptor, _FULL)
+            return
+    os.fsync(descriptor)
+
+
+def flush_path(path: Path) -> None:
+    """The same for a file or a folder by its path: of a folder its entries, so that a rename in it stays."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        flush(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def flush_commits(conn: sqlite3.Connection) -> None:
+    """Let commits and checkpoints of *conn* wait for the disk itself, on macOS too (elsewhere SQLite passes it over)."""
+    conn.execute("PRAGMA synchronous=FULL")
+    conn.execute("PRAGMA fullfsync=ON")
+    conn.execute("PRAGMA checkpoint_fullfsync=ON")
