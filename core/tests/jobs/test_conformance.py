@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from armarium.actions import ActionContext, Example, Params, action
+from armarium.plugins import Plugin
+from armarium.testing.chores import chores_plugin
 from armarium.testing.conformance import exercise_plugin
 
 
@@ -12,3 +16,28 @@ def test_the_actions_on_background_work_conform(house: Any, tmp_path: Path) -> N
     folder = tmp_path / "kit"
     folder.mkdir()
     assert [str(fault) for fault in exercise_plugin(house.engine, "jobs", folder)] == []
+
+
+def test_work_that_an_example_started_stands_still_while_the_kit_looks(
+    make_engine: Callable[..., Any], tmp_path: Path
+) -> None:
+    engines: list[Any] = []
+    started: list[bool] = []
+
+    def example(ex: Example) -> dict[str, Any]:
+        ex.run("chore.begin", {"jobs": 2, "items": 2})
+        assert ex.engine.jobs.run_until_idle(ex.library)
+        started.append(ex.engine.jobs.started)
+        return {}
+
+    @action("sleeper.put", params=Params, summary="Put a chore in the queue", example=example)
+    def put(ctx: ActionContext, p: Params) -> dict[str, Any]:
+        started.append(engines[0].jobs.started)
+        return {"job_id": ctx.enqueue("chore-items", {"items": 3}, title="A chore")}
+
+    sleeper = Plugin(name="sleeper", summary="Whose example runs jobs", prefixes=("sleeper",), actions=(put,))
+    engines.append(make_engine(plugins=[chores_plugin(), sleeper]))
+    folder = tmp_path / "kit"
+    folder.mkdir()
+    assert [str(fault) for fault in exercise_plugin(engines[0], "sleeper", folder)] == []
+    assert started == [True, False]

@@ -37,8 +37,8 @@ class Fault:
 def exercise_plugin(engine: Engine, name: str, folder: Path) -> list[Fault]:
     """Put every action of plugin *name* through the kit; the faults found (none: it conforms).
 
-    *engine* is started, its background work stopped; *folder* is empty and inside its allowed roots. Each action
-    gets a library of its own.
+    *engine* is started; the kit stops its background work, also what an example has started, before it looks at what
+    an action does. *folder* is empty and inside its allowed roots. Each action gets a library of its own.
     """
     plugin = next((p for p in engine.plugins.loaded if p.name == name), None)
     if plugin is None:
@@ -87,6 +87,7 @@ def _behaviour(engine: Engine, found: Action[Any], library: Library, folder: Pat
     except ServiceError as error:
         yield f"its example cannot prepare the ground: {error.detail}"
         return
+    _stop_background_work(engine, library)
     yield from _refusals(engine, found, library, params)
     before = table_digests(db, schema)
     try:
@@ -112,6 +113,14 @@ def _behaviour(engine: Engine, found: Action[Any], library: Library, folder: Pat
         broken = verify_chain(conn)
     if broken:
         yield f"the audit chain no longer holds: {broken}"
+
+
+def _stop_background_work(engine: Engine, library: Library) -> None:
+    """A job that writes between two digests would be taken for what the action or its undo did."""
+    if engine.jobs.started:
+        engine.jobs.stop()
+        # Stopping lets every queue go; the library stays in the runner's hands, as it is in an engine without jobs.
+        engine.jobs.attach(library)
 
 
 def _refusals(engine: Engine, found: Action[Any], library: Library, params: dict[str, Any]) -> Iterable[str]:
