@@ -12,6 +12,7 @@ from armarium.engine import Engine
 from armarium.errors import BadRequest, Conflict, Invalid
 from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
+from armarium.registered import SHOWN
 from armarium.testing.shelf import shelf_plugin
 
 DROPPED = (
@@ -158,3 +159,28 @@ def test_what_the_registry_repeats_is_json_of_those_settings_alone(
     with shelf_engine.state.read_raw() as raw:
         (shown,) = raw.execute("SELECT settings FROM library_shown").fetchone()
     assert json.loads(shown) == {"name": "X"}
+
+
+def test_what_was_never_set_is_shown_as_it_is_then_and_the_name_as_it_was_registered(
+    shelf_engine: Engine, tmp_path: Path
+) -> None:
+    path = str(tmp_path / "New.library")
+    shelf_engine.run(None, "library.create", {"path": path, "name": "As registered"}, LOCAL_OWNER)
+
+    def shown(kept: dict[str, object] | None) -> dict[str, object]:
+        with shelf_engine.state.write() as conn:
+            raw = conn.connection.cursor()
+            raw.execute("DELETE FROM library_shown")
+            if kept is not None:
+                row = (path, json.dumps(kept))
+                raw.execute("INSERT INTO library_shown (path, settings) VALUES (?, ?)", row)
+        (entry,) = shelf_engine.libraries.known()
+        return {key: entry[key] for key in SHOWN}
+
+    assert shown(None) == {**SHOWN, "name": "As registered"}
+    assert shown({}) == SHOWN
+    assert shown({"name": "Ours", "snapshot_retention_count": 3}) == {
+        **SHOWN,
+        "name": "Ours",
+        "snapshot_retention_count": 3,
+    }

@@ -130,12 +130,11 @@ def entries(raw: sqlite3.Connection, held: Collection[str], path: str | None = N
             "id": identity,
             "library_uuid": library_uuid,
             "path": place,
-            "name": name,
             "is_open": place in held,
             "added_at": added_at,
             "last_accessed": last_accessed or added_at,
-            **{key: default for key, default in SHOWN.items() if key != "name"},
-            **({"name": None, **json.loads(shown)} if shown else {}),
+            **SHOWN,
+            **(json.loads(shown) if shown else {"name": name}),
         }
         for identity, library_uuid, place, name, added_at, last_accessed, shown in rows
     ]
