@@ -10,6 +10,7 @@ from armarium.engine import Engine
 from armarium.errors import Conflict, NotFound
 from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
+from armarium_formats.actions import orders
 from armarium_formats.api import export_page
 from armarium_source_model.api import page_text
 
@@ -82,6 +83,17 @@ def test_what_is_moved_in_it_is_exported_so(
     act(engine, library, "reading_order.place", order_id=order, segment_id=entry, expected_version=version)
     made = export_page(engine, library, page_document, "plain-text")
     assert made["content"].split() == ["a2", "a1", "b1"]
+
+
+def test_a_page_of_more_lines_than_one_call_takes_has_them_all(
+    engine: Engine, library: Library, page_document: str, pass_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(orders, "AT_ONCE", 2)
+    made = act(engine, library, "format.take_order", pass_id=pass_id)
+    assert made["entries"] == 5
+    assert text(library, page_document, made["order_id"]) == ["b1", "a2", "a1"]
+    engine.undo(library, [made["audit_id"]], LOCAL_OWNER)
+    assert text(library, page_document) == ["a1", "a2", "b1"]
 
 
 def test_one_undo_takes_it_back(engine: Engine, library: Library, page_document: str, pass_id: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 from source_model_desk import anchor
 
 from armarium.api import Conflict, Invalid, NotFound, ServiceError
+from armarium.testing.digest import table_digests
 from armarium_source_model.queries.orders import entries_of, flows_onto, neighbours, orders_of, walk
 from armarium_source_model.queries.text import page_text
 
@@ -37,6 +38,10 @@ def order_of(desk: Any, page: str, pass_id: str, **more: Any) -> str:
 def sequence(desk: Any, order_id: str) -> list[str]:
     with desk.library.db.read() as conn:
         return [segment_id for _, segment_id, _ in walk(conn, order_id)]
+
+
+def digests(desk: Any) -> dict[str, str]:
+    return table_digests(desk.library.db, desk.engine.library_schema)
 
 
 def place(desk: Any, order_id: str, segment_id: str, **more: Any) -> dict[str, Any]:
@@ -158,6 +163,78 @@ def test_an_order_refuses_what_does_not_fit(desk: Any, page: str, taken: Any) ->
     refused(NotFound, desk, "reading_order.remove", order_id=order_id, entry_id="nowhere")
     desk.run("segment.delete", segment_ids=[three], expected_versions=[1])
     assert refused(Conflict, desk, go, order_id=order_id, segment_id=three).code == "segment_deleted"
+
+
+def test_many_segments_are_put_in_at_once_and_taken_out_by_one_undo(desk: Any, page: str) -> None:
+    pass_id = desk.new_pass(page)
+    a, b, c, d, e = desk.lines(page, pass_id, 5)
+    one_by_one, at_once = (order_of(desk, page, pass_id, name=name) for name in ("a", "b"))
+    for order_id in (one_by_one, at_once):
+        place(desk, order_id, d)
+    entries: dict[str, str] = {}
+    places = [(a, None), (b, a), (c, b), (e, a)]
+    for segment_id, above in places:
+        parent = entries.get(above or "")
+        entries[segment_id] = place(desk, one_by_one, segment_id, at_end=True, parent_entry_id=parent)["id"]
+    listed = [{"segment_id": one, "parent_segment_id": above} for one, above in places]
+    before = digests(desk)
+    made = desk.run("reading_order.fill", order_id=at_once, segments=listed)
+    assert (made["count"], len(set(made["entry_ids"]))) == (4, 4)
+
+    def shape(order_id: str) -> list[tuple[str, str | None, float]]:
+        with desk.library.db.read() as conn:
+            rows = conn.exec_driver_sql(
+                "SELECT e.segment_id, p.segment_id, e.position FROM reading_order_entry e "
+                "LEFT JOIN reading_order_entry p ON p.id = e.parent_entry_id WHERE e.order_id = ? "
+                "ORDER BY e.segment_id",
+                (order_id,),
+            )
+            return [(row[0], row[1], row[2]) for row in rows]
+
+    assert shape(at_once) == shape(one_by_one)
+    assert sequence(desk, at_once) == sequence(desk, one_by_one) == [d, a, b, c, e]
+    after = digests(desk)
+    back = desk.undo()
+    assert digests(desk) == before
+    desk.undo(back)
+    assert digests(desk) == after
+
+
+def test_what_is_put_in_at_once_is_refused_whole(desk: Any, page: str, taken: Any) -> None:
+    one, two, three = taken["segment_ids"]
+    order_id = order_of(desk, page, taken["pass_id"])
+    entry = place(desk, order_id, one)
+
+    def fill(kind: type[ServiceError], *places: Any, order_id: str = order_id) -> ServiceError:
+        named = [one if isinstance(one, dict) else {"segment_id": one} for one in places]
+        refusal = refused(kind, desk, "reading_order.fill", order_id=order_id, segments=named)
+        assert sequence(desk, entry["order_id"]) == [one]
+        return refusal
+
+    refusal = fill(Conflict, two, one)
+    assert (refusal.code, refusal.fields["entry_id"]) == ("already_in_order", entry["id"])
+    assert "leave it out" in refusal.detail
+    refusal = fill(NotFound, two, {"segment_id": three, "parent_segment_id": "nowhere"})
+    assert refusal.code == "parent_not_in_order"
+    assert "name it earlier in the list" in refusal.detail
+    # What a segment stands inside comes before it, so that nothing can stand inside itself.
+    refusal = fill(NotFound, {"segment_id": two, "parent_segment_id": three}, three)
+    assert refusal.fields["id"] == three
+    fill(NotFound, {"segment_id": two, "parent_segment_id": two})
+    assert fill(Invalid, two, three, two).code == "named_twice"
+    assert fill(Invalid, two, "legacy:a:0").code == "provisional_id"
+    fill(NotFound, two, "nowhere")
+    fill(NotFound, two, order_id="nowhere")
+    fill(Invalid)
+    foreign = desk.machine_lines(page, [None], "m2")["segment_ids"][0]
+    assert fill(Conflict, two, foreign).code == "other_pass"
+    desk.run("segment.delete", segment_ids=[three], expected_versions=[1])
+    assert fill(Conflict, two, three).code == "segment_deleted"
+    gone = order_of(desk, page, taken["pass_id"])
+    desk.run("reading_order.withdraw", order_id=gone)
+    assert fill(Conflict, two, order_id=gone).code == "order_deleted"
+    flow = order_of(desk, page, taken["pass_id"], kind="flow")
+    assert desk.run("reading_order.fill", order_id=flow, segments=[{"segment_id": foreign}])["count"] == 1
 
 
 def test_an_order_is_made_over_a_pass_of_its_own_page(desk: Any, page: str) -> None:

@@ -37,7 +37,7 @@ class Moves:
             self.machine_readings, self.choose, self.retract, self.new_kind, self.new_pass, self.pass_away,
             self.pass_back, self.pass_chosen, self.ground_truth, self.match, self.match, self.match_decided,
             self.match_decided, self.carry,
-            self.order, self.order_away, self.order_back, self.renumber, self.entry_out, self.link, self.link_away,
+            self.order, self.fill, self.order_away, self.order_back, self.renumber, self.entry_out, self.link, self.link_away,
             self.link_back, self.state, self.clear,
         ]  # fmt: skip
 
@@ -215,6 +215,19 @@ class Moves:
         if entry and chance.random() < 0.5:
             given[chance.choice(("after_entry_id", "parent_entry_id"))] = entry[0]
         return "reading_order.place", given
+
+    def fill(self, chance: random.Random, _: World) -> Chosen:
+        fitting = (
+            "SELECT o.id, s.id FROM reading_order o JOIN segment s ON s.pass_id = o.pass_id WHERE o.deleted_at IS NULL "
+            "AND s.deleted_at IS NULL AND NOT EXISTS (SELECT 1 FROM reading_order_entry e WHERE e.order_id = o.id "
+            "AND e.segment_id = s.id) ORDER BY o.id, s.id"
+        )
+        rows = [row for row in (self._one(chance, fitting) for _ in range(3)) if row]
+        ids = list(dict.fromkeys(row[1] for row in rows if row[0] == rows[0][0]))
+        places = [
+            {"segment_id": one, "parent_segment_id": ids[0] if n else None} for n, one in enumerate(ids)
+        ]
+        return ("reading_order.fill", {"order_id": rows[0][0], "segments": places}) if rows else None
 
     def entry_out(self, chance: random.Random, _: World) -> Chosen:
         found = self._one(chance, "SELECT order_id, id FROM reading_order_entry ORDER BY id")

@@ -8,6 +8,7 @@ from armarium.api import Plugin, hookimpl
 from armarium_documents.api import Carrier, Vocabulary
 from armarium_source_model.actions import (
     convert,
+    filling,
     joins,
     links,
     matches,
@@ -97,6 +98,7 @@ def armarium_plugin() -> Plugin:
             settings.clear_fact,
             orders.create,
             orders.place,
+            filling.fill,
             orders.withdraw,
             orders.restore,
             orders.renumber,

@@ -14,6 +14,9 @@ from armarium_formats.queries.exchange import pass_as_filed
 from armarium_formats.schemas.orders import TakenOrder, TakeOrder
 from armarium_source_model.api import get_pass, written_order
 
+AT_ONCE = 10_000
+"""Lines that are put into an order by one call."""
+
 
 def _example(ex: Example) -> dict[str, Any]:
     page = ex.run("document.create", {"name": "Letter, first page", "doc_type": "page"})
@@ -48,15 +51,17 @@ def take_order(ctx: ActionContext, p: TakeOrder) -> dict[str, Any]:
     about = {"document_id": found.document_id, "pass_id": p.pass_id, "name": name[:200], "kind": "as-written"}
     order = ctx.run("reading_order.create", about)
     assembled = pass_as_filed(ctx.conn, found.document_id, p.pass_id, row.page)
-    entries: dict[str, str] = {}
     above = {part.id: one.id for one in assembled.page.walk() for part in one.children}
+    places: dict[str, dict[str, str | None]] = {}
     for segment in assembled.page.in_order():
         if segment.kind != "word":
-            entry = {
-                "order_id": order["id"],
+            outer = places.get(above.get(segment.id, ""))
+            places[segment.id] = {
                 "segment_id": assembled.rows[segment.id],
-                "parent_entry_id": entries.get(above.get(segment.id, "")),
-                "at_end": True,
+                "parent_segment_id": outer["segment_id"] if outer else None,
             }
-            entries[segment.id] = ctx.run("reading_order.place", entry)["id"]
-    return {"order_id": order["id"], "name": order["name"], "entries": len(entries)}
+    listed = list(places.values())
+    for begin in range(0, len(listed), AT_ONCE):
+        given = {"order_id": order["id"], "segments": listed[begin : begin + AT_ONCE]}
+        ctx.run("reading_order.fill", given)
+    return {"order_id": order["id"], "name": order["name"], "entries": len(listed)}

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
-
-from sqlalchemy import Row
 
 from armarium.api import ActionContext, Conflict, Example, Invalid, action, new_id
 from armarium_documents.api import require_live, require_unlocked
 from armarium_source_model.actions.edits import editable
+from armarium_source_model.actions.filling import STEP, insert_entries, of_its_pass, seed, writable_order
 from armarium_source_model.actions.samples import SamplePage, sample_page
-from armarium_source_model.api import pass_sequence
-from armarium_source_model.errors import OtherPage, PositionsOutOfRoom, refuse_provisional
+from armarium_source_model.errors import PositionsOutOfRoom, refuse_provisional
 from armarium_source_model.models import order_entries, reading_orders
 from armarium_source_model.queries.orders import (
     entry_answer,
@@ -20,10 +17,8 @@ from armarium_source_model.queries.orders import (
     get_entry,
     get_order,
     order_answer,
-    standing_order,
 )
 from armarium_source_model.schemas.orders import (
-    FLOW,
     DeletedOrder,
     EntryRemove,
     OrderCreate,
@@ -35,7 +30,6 @@ from armarium_source_model.schemas.orders import (
 )
 from armarium_source_model.writes import writable_pass
 
-STEP = 1.0
 SMALLEST_GAP = 1e-9
 
 
@@ -91,46 +85,8 @@ def create(ctx: ActionContext, p: OrderCreate) -> dict[str, Any]:
         )
     )
     if p.seed_from_pass:
-        _seed(ctx, order_id, p.document_id, p.pass_id)
+        seed(ctx, order_id, p.document_id, p.pass_id)
     return _told(ctx, order_id)
-
-
-def _seed(ctx: ActionContext, order_id: str, document_id: str, pass_id: str) -> None:
-    """Regions with their lines inside, in the order they are read; words follow their lines and have no entries."""
-    rows = {
-        row[0]: row[1]
-        for row in ctx.conn.exec_driver_sql(
-            "SELECT id, parent_segment_id FROM segment WHERE pass_id = ? AND deleted_at IS NULL AND kind <> 'word'",
-            (pass_id,),
-        )
-    }
-    entries: dict[str, str] = {}
-    filled: dict[str | None, float] = {}
-    new: list[tuple[object, ...]] = []
-    for segment_id in pass_sequence(ctx.conn, document_id, pass_id):
-        if segment_id not in rows:
-            continue
-        parent = entries.get(rows[segment_id] or "")
-        filled[parent] = filled.get(parent, 0.0) + STEP
-        entries[segment_id] = new_id()
-        new.append(
-            (entries[segment_id], order_id, segment_id, document_id, parent, filled[parent], 1, ctx.now)
-        )
-    _insert(ctx, new)
-
-
-def _insert(ctx: ActionContext, rows: Iterable[tuple[object, ...]]) -> None:
-    columns = (
-        "id",
-        "order_id",
-        "segment_id",
-        "document_id",
-        "parent_entry_id",
-        "position",
-        "version",
-        "created_at",
-    )
-    ctx.bulk_insert(order_entries, columns, rows)
 
 
 def _told(ctx: ActionContext, order_id: str) -> dict[str, Any]:
@@ -138,13 +94,6 @@ def _told(ctx: ActionContext, order_id: str) -> dict[str, Any]:
     ctx.target(order_id)
     ctx.changed(document_ids=[answer["document_id"]], pass_ids=[answer["pass_id"]])
     return answer
-
-
-def _writable(ctx: ActionContext, order_id: str) -> Row[Any]:
-    row = standing_order(ctx.conn, order_id)
-    require_live(ctx.conn, row.document_id)
-    require_unlocked(ctx, row.document_id)
-    return row
 
 
 def _place_example(ex: Example) -> dict[str, Any]:
@@ -164,14 +113,9 @@ def _place_example(ex: Example) -> dict[str, Any]:
 )
 def place(ctx: ActionContext, p: Place) -> dict[str, Any]:
     """Raises NotFound, Conflict (withdrawn order, already there, stale, other pass), PositionsOutOfRoom."""
-    order = _writable(ctx, p.order_id)
+    order = writable_order(ctx, p.order_id)
     segment = editable(ctx, p.segment_id, None)
-    if order.kind != FLOW and segment.pass_id != order.pass_id:
-        raise OtherPage(
-            f"Segment {segment.id} belongs to pass {segment.pass_id}, the order to {order.pass_id}; "
-            "only a flow goes over several passes.",
-            code="other_pass",
-        )
+    of_its_pass(order, segment)
     if p.at_end and p.after_entry_id is not None:
         raise Invalid("Send after_entry_id or at_end, not both.", code="invalid_request")
     present = entry_of_segment(ctx.conn, order.id, segment.id)
@@ -197,7 +141,7 @@ def place(ctx: ActionContext, p: Place) -> dict[str, Any]:
     position = _position(ctx, order.id, p, present.id if present is not None else None)
     if present is None:
         entry_id = new_id()
-        _insert(
+        insert_entries(
             ctx,
             [
                 (
@@ -282,7 +226,7 @@ def _order_example(ex: Example) -> dict[str, Any]:
 )
 def withdraw(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
     """Raises NotFound, OrderDeleted."""
-    row = _writable(ctx, p.order_id)
+    row = writable_order(ctx, p.order_id)
     ctx.conn.execute(reading_orders.update().where(reading_orders.c.id == row.id).values(deleted_at=ctx.now))
     return {**_told(ctx, row.id), "status": "deleted"}
 
@@ -320,7 +264,7 @@ def restore(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
 )
 def renumber(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
     """Raises NotFound, OrderDeleted."""
-    row = _writable(ctx, p.order_id)
+    row = writable_order(ctx, p.order_id)
     ctx.conn.exec_driver_sql(
         "UPDATE reading_order_entry SET position = n.place, version = version + 1 FROM (SELECT id AS entry, "
         "CAST(row_number() OVER (PARTITION BY parent_entry_id ORDER BY position, id) AS REAL) AS place "
@@ -347,7 +291,7 @@ def _remove_example(ex: Example) -> dict[str, Any]:
 def remove(ctx: ActionContext, p: EntryRemove) -> dict[str, Any]:
     """Raises NotFound, OrderDeleted, Conflict while other entries stand inside it."""
     refuse_provisional(p.order_id, p.entry_id)
-    order = _writable(ctx, p.order_id)
+    order = writable_order(ctx, p.order_id)
     entry = get_entry(ctx.conn, order.id, p.entry_id)
     if entry_answer(ctx.conn, entry.id)["child_count"]:
         raise Conflict(

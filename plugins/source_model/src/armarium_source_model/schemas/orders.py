@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from armarium.api import Message, Params
-from armarium_source_model.schemas.fields import Fraction, Id, Name, ProvenanceOut, Version, Word
+from armarium_source_model.schemas.fields import Fraction, Frozen, Id, Name, ProvenanceOut, Version, Word
 
 AS_WRITTEN, FLOW = "as-written", "flow"
+MAX_FILL = 20_000
+"""Segments that one step puts into an order."""
 
 
 class OrderCreate(Params):
@@ -37,6 +41,18 @@ class PlaceBody(Params):
 
 class Place(PlaceBody):
     order_id: Id
+
+
+class Placed(Frozen):
+    """parent_segment_id: the segment of the order that it stands inside, as a line in its region."""
+
+    segment_id: Id
+    parent_segment_id: Id | None = None
+
+
+class OrderFill(Params):
+    order_id: Id
+    segments: Annotated[list[Placed], Field(min_length=1, max_length=MAX_FILL)]
 
 
 class EntryRemove(Params):
@@ -84,6 +100,15 @@ class EntryOut(Message):
 
 
 class WrittenEntry(EntryOut):
+    audit_id: str | None = None
+
+
+class FilledOrder(Message):
+    """The entries made, in the order named."""
+
+    order_id: str
+    entry_ids: list[str]
+    count: int
     audit_id: str | None = None
 
 

@@ -1,0 +1,156 @@
+"""Many entries of a reading order at once: the order of a pass's boxes, or segments that the caller names one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Row
+
+from armarium.api import ActionContext, Conflict, Example, NotFound, action, new_id
+from armarium_documents.api import require_live, require_unlocked
+from armarium_source_model.actions.edits import editable_rows, once
+from armarium_source_model.actions.samples import sample_page
+from armarium_source_model.errors import OtherPage
+from armarium_source_model.models import order_entries
+from armarium_source_model.queries.orders import standing_order
+from armarium_source_model.queries.segments import SegmentRow
+from armarium_source_model.queries.text import pass_sequence
+from armarium_source_model.schemas.orders import FLOW, FilledOrder, OrderFill
+
+STEP = 1.0
+_COLUMNS = (
+    "id", "order_id", "segment_id", "document_id", "parent_entry_id", "position", "version", "created_at",
+)  # fmt: skip
+
+
+class Levels:
+    """The entries of one order while more are put at the end of its levels."""
+
+    def __init__(self, order_id: str, there: Iterable[tuple[str, str, str | None, float]] = ()) -> None:
+        """*there*: entry id, segment id, parent entry id and position of those it has."""
+        self.order_id = order_id
+        self.entries: dict[str, str] = {}
+        """Segment id -> entry id."""
+        self._last: dict[str | None, float] = {}
+        self._new: list[tuple[object, ...]] = []
+        for entry_id, segment_id, parent, position in there:
+            self.entries[segment_id] = entry_id
+            self._last[parent] = max(self._last.get(parent, position), position)
+
+    def add(self, segment_id: str, document_id: str, parent: str | None, created_at: str) -> str:
+        """The id of a new entry at the end of the level *parent* (an entry id; None: the top)."""
+        entry_id = self.entries[segment_id] = new_id()
+        position = self._last[parent] = self._last.get(parent, 0.0) + STEP
+        self._new.append((entry_id, self.order_id, segment_id, document_id, parent, position, 1, created_at))
+        return entry_id
+
+    def write(self, ctx: ActionContext) -> None:
+        """Insert the new ones."""
+        insert_entries(ctx, self._new)
+
+
+def insert_entries(ctx: ActionContext, rows: Iterable[tuple[object, ...]]) -> None:
+    """Insert rows of the table of entries: id, order, segment, document, parent entry, position, version, time."""
+    ctx.bulk_insert(order_entries, _COLUMNS, rows)
+
+
+def writable_order(ctx: ActionContext, order_id: str) -> Row[Any]:
+    """The row of an order that stands, of a page that may be written."""
+    row = standing_order(ctx.conn, order_id)
+    require_live(ctx.conn, row.document_id)
+    require_unlocked(ctx, row.document_id)
+    return row
+
+
+def of_its_pass(order: Row[Any], segment: SegmentRow) -> None:
+    """OtherPage for a segment of another pass than the order's, which only a flow may hold."""
+    if order.kind != FLOW and segment.pass_id != order.pass_id:
+        raise OtherPage(
+            f"Segment {segment.id} belongs to pass {segment.pass_id}, the order to {order.pass_id}; "
+            "only a flow goes over several passes.",
+            code="other_pass",
+        )
+
+
+def seed(ctx: ActionContext, order_id: str, document_id: str, pass_id: str) -> None:
+    """Regions with their lines inside, in the order they are read; words follow their lines and have no entries."""
+    above = {
+        row[0]: row[1]
+        for row in ctx.conn.exec_driver_sql(
+            "SELECT id, parent_segment_id FROM segment WHERE pass_id = ? AND deleted_at IS NULL AND kind <> 'word'",
+            (pass_id,),
+        )
+    }
+    levels = Levels(order_id)
+    for segment_id in pass_sequence(ctx.conn, document_id, pass_id):
+        if segment_id in above:
+            parent = levels.entries.get(above[segment_id] or "")
+            levels.add(segment_id, document_id, parent, ctx.now)
+    levels.write(ctx)
+
+
+def _fill_example(ex: Example) -> dict[str, Any]:
+    page = sample_page(ex)
+    about = {
+        "document_id": page.document_id,
+        "pass_id": page.pass_id,
+        "name": "As I read it",
+        "kind": "imposed",
+    }
+    order_id = ex.run("reading_order.create", about)["id"]
+    first, second, third = page.segment_ids[:3]
+    ex.run("reading_order.place", {"order_id": order_id, "segment_id": third})
+    places = [{"segment_id": first}, {"segment_id": second, "parent_segment_id": third}]
+    return {"order_id": order_id, "segments": places}
+
+
+@action(
+    "reading_order.fill",
+    params=OrderFill,
+    result=FilledOrder,
+    summary="Put segments into a reading order one after another, each at the end of its level, in one step.",
+    example=_fill_example,
+)
+def fill(ctx: ActionContext, p: OrderFill) -> dict[str, Any]:
+    """A segment that stands inside another names it; that one is in the order already or comes before it in the list.
+
+    Raises NotFound, Conflict (withdrawn order, already there, deleted, other pass), Invalid for one named twice or a
+    provisional id; then nothing is written.
+    """
+    order = writable_order(ctx, p.order_id)
+    rows = editable_rows(ctx, once([one.segment_id for one in p.segments]), [None] * len(p.segments))
+    there = ctx.conn.exec_driver_sql(
+        "SELECT id, segment_id, parent_entry_id, position FROM reading_order_entry WHERE order_id = ?",
+        (order.id,),
+    )
+    levels = Levels(order.id, [(row[0], row[1], row[2], row[3]) for row in there])
+    made: list[str] = []
+    for row, one in zip(rows, p.segments, strict=True):
+        of_its_pass(order, row)
+        if row.id in levels.entries:
+            raise Conflict(
+                f"Segment {row.id} is in this order already (entry {levels.entries[row.id]}); leave it out, or move "
+                "it with reading_order.place.",
+                code="already_in_order",
+                entry_id=levels.entries[row.id],
+            )
+        parent = None
+        if one.parent_segment_id is not None:
+            parent = levels.entries.get(one.parent_segment_id)
+            if parent is None:
+                raise NotFound(
+                    f"Segment {one.parent_segment_id}, inside which {row.id} is to stand, has no entry in this order; "
+                    "name it earlier in the list.",
+                    code="parent_not_in_order",
+                    id=one.parent_segment_id,
+                )
+        made.append(levels.add(row.id, row.document_id, parent, ctx.now))
+    levels.write(ctx)
+    ctx.target(order.id)
+    ctx.changed(
+        document_ids=dict.fromkeys([order.document_id, *(row.document_id for row in rows)]),
+        pass_ids=[order.pass_id],
+        segment_ids=[row.id for row in rows],
+    )
+    return {"order_id": order.id, "entry_ids": made, "count": len(made)}
