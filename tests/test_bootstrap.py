@@ -150,3 +150,24 @@ def test_a_failed_setup_is_one_sentence_and_an_exit_code(
     answer(monkeypatch)
     assert bootstrap.main(["base"]) == 1
     assert "armarium setup: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("system", "release", "machine", "python", "said"),
+    [
+        ("Linux", "", "x86_64", (3, 14), None),
+        ("Darwin", "15.7", "arm64", (3, 14), None),
+        ("Darwin", "26.1", "x86_64", (3, 13), None),
+        ("Darwin", "", "arm64", (3, 12), None),
+        ("Darwin", "14.8", "arm64", (3, 12), "macOS 14.8"),
+        ("Darwin", "26.1", "x86_64", (3, 14), "make PYTHON=python3.13"),
+    ],
+)
+def test_a_mac_that_a_package_has_no_build_for_is_told(
+    system: str, release: str, machine: str, python: tuple[int, int], said: str | None
+) -> None:
+    if said is None:
+        bootstrap.refuse_a_mac_without_builds(system, release, machine, python)
+        return
+    with pytest.raises(bootstrap.SetupFailed, match=said):
+        bootstrap.refuse_a_mac_without_builds(system, release, machine, python)

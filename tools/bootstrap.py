@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -95,6 +96,21 @@ def run(
         stderr=subprocess.DEVNULL if quiet else None,
         check=False,
     )
+
+
+def refuse_a_mac_without_builds(system: str, release: str, machine: str, python: tuple[int, ...]) -> None:
+    """SetupFailed on a Mac that some locked package has no build for; from source none could be made there."""
+    if system != "Darwin":
+        return
+    if release and int(release.split(".")[0]) < 15:
+        raise SetupFailed(
+            f"this Mac runs macOS {release}, and the reader Tesseract is built for macOS 15 and newer. Update macOS."
+        )
+    if machine == "x86_64" and python >= (3, 14):
+        raise SetupFailed(
+            "the default reader has no build for Intel Macs with Python 3.14. Install Python 3.13 and run "
+            "make PYTHON=python3.13."
+        )
 
 
 # -- the environment itself ---------------------------------------------------------------------------------------
@@ -239,6 +255,9 @@ def main(arguments: Sequence[str]) -> int:
     if is_ready(profile):
         return 0
     try:
+        refuse_a_mac_without_builds(
+            platform.system(), platform.mac_ver()[0], platform.machine(), sys.version_info[:2]
+        )
         with one_at_a_time():
             if is_ready(profile):
                 return 0
