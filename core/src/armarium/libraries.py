@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
 import sqlite3
@@ -19,10 +20,18 @@ from armarium import registered, snapshots
 from armarium.activity import record_activity
 from armarium.db import Database, raw_of
 from armarium.durable import flush_path
-from armarium.errors import BadRequest, Conflict, Forbidden, NotFound, Unavailable, refused_by_disk
+from armarium.errors import (
+    BadRequest,
+    Conflict,
+    Forbidden,
+    NotFound,
+    ServiceError,
+    Unavailable,
+    refused_by_disk,
+)
 from armarium.guard.places import is_too_long
 from armarium.ids import new_id
-from armarium.objects import ObjectStore
+from armarium.objects import ObjectStore, moved
 from armarium.packages import (
     DATABASE,
     lay_out,
@@ -38,6 +47,8 @@ from armarium.registered import SUFFIX
 
 if TYPE_CHECKING:
     from armarium.engine import Engine
+
+log = logging.getLogger("armarium.libraries")
 
 ENGINE_ITSELF = Principal("machine", "engine", "owner")
 """Who registers a package that a request opened by its path."""
@@ -55,6 +66,14 @@ class Library:
     held: dict[str, Any] = field(default_factory=dict)
     """What families hold of it in memory, by a name that begins with theirs; let go when it is closed."""
 
+    def __post_init__(self) -> None:
+        self._database = str(self.path / DATABASE)
+        self._opened = _file_at(self._database)
+
+    def in_place(self) -> bool:
+        """Whether its path still leads to the package that was opened: not moved, renamed, removed or replaced since."""
+        return self._opened is not None and _file_at(self._database) == self._opened
+
     @property
     def name(self) -> str:
         """The name people see: the one given, else the package's without its suffix."""
@@ -63,22 +82,28 @@ class Library:
     @property
     def derived(self) -> Path:
         """Files that can be made again (thumbnails); safe to delete."""
-        return self.path / "derived"
+        return self._folder("derived")
 
     @property
     def models(self) -> Path:
         """Models that belong to this project."""
-        return self.path / "models"
+        return self._folder("models")
 
     @property
     def recipe(self) -> Path:
         """The project's recipe files."""
-        return self.path / "recipe"
+        return self._folder("recipe")
 
     @property
     def snapshots(self) -> Path:
         """Copies of the database, each with the list of files it needs."""
-        return self.path / "snapshots"
+        return self._folder("snapshots")
+
+    def _folder(self, name: str) -> Path:
+        # Whoever makes folders there would make half a package where this one was.
+        if not self.in_place():
+            raise moved(self.path)
+        return self.path / name
 
     def setting(self, key: str, default: Any = None) -> Any:
         """A project setting (`reading_rule`, `name`, …), or *default* when it was never set."""
@@ -104,6 +129,15 @@ class Library:
         (self.path / "engine.json").unlink(missing_ok=True)
 
 
+def _file_at(path: str) -> tuple[int, int] | None:
+    """What tells the file at *path* from every other, or None where there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 class Libraries:
     """The projects this engine knows and those it holds open."""
 
@@ -111,6 +145,7 @@ class Libraries:
         self._engine = engine
         self._open: dict[str, Library] = {}
         self._lock = threading.RLock()
+        self._letting_go = threading.Lock()
 
     def open_now(self) -> list[Library]:
         """The open projects, from a snapshot taken under the lock."""
@@ -118,8 +153,9 @@ class Libraries:
             return list(self._open.values())
 
     def held(self, path: str) -> Library | None:
-        """The open project at exactly *path*, or None: the hot path of every request."""
-        return self._open.get(path)
+        """The open project at exactly *path*, where it still lies, or None: the hot path of every request."""
+        found = self._open.get(path)
+        return found if found is not None and found.in_place() else None
 
     def get(self, path: str | Path) -> Library:
         """The project at *path*, opened (and registered) when it is not; never makes a package.
@@ -134,9 +170,10 @@ class Libraries:
     def open_only(self, path: str | Path) -> Library:
         """As `get`, without a look at the registry: for actions that register the project themselves."""
         wanted = self.checked(path)
-        found = self._open.get(str(wanted))
+        found = self.held(str(wanted))
         if found is not None:
             return found
+        self._let_go_of_moved()
         with self._lock:
             found = self._open.get(str(wanted))
             if found is not None:
@@ -146,6 +183,22 @@ class Libraries:
             self._engine.library_opened(found)
         self._engine.tell_opened(found)
         return found
+
+    def _let_go_of_moved(self) -> None:
+        """Close the projects that were moved, renamed, removed or replaced while they were open.
+
+        What was committed lies in the package, wherever that is now; whoever names it there opens it.
+        """
+        with self._letting_go:
+            for library in [one for one in self.open_now() if not one.in_place()]:
+                log.warning("%s is not where it was opened any more, and is let go", library.path)
+                try:
+                    self._engine.jobs.detach(library)
+                except (DBAPIError, sqlite3.Error, ServiceError) as error:
+                    log.warning("its jobs could not be counted: %s", error)
+                with self._lock:
+                    if self._open.get(str(library.path)) is library:
+                        self.release(library.path)
 
     def checked(self, path: str | Path) -> Path:
         """*path* as the one spelling of a package's place, or the refusal A 5 gives."""

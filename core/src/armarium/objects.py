@@ -10,10 +10,19 @@ from pathlib import Path
 from typing import BinaryIO
 
 from armarium.durable import flush, flush_path
-from armarium.errors import NotFound, refused_by_disk
+from armarium.errors import Conflict, NotFound, refused_by_disk
 from armarium.ids import new_id
 
 _CHUNK = 1 << 20
+
+
+def moved(package: Path) -> Conflict:
+    """The refusal of work on a package that was moved, renamed or removed while it was open."""
+    return Conflict(
+        f"{package.name} is not where it was opened any more: it was moved, renamed or removed meanwhile. "
+        "Open it where it is now.",
+        code="library_moved",
+    )
 
 
 class ObjectStore:
@@ -153,7 +162,11 @@ class ObjectStore:
     def _temporary(self) -> Path:
         folder = self.root / "tmp"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            # Never the package's own folder: where that is gone, the package lies somewhere else.
+            self.root.mkdir(exist_ok=True)
+            folder.mkdir(exist_ok=True)
+        except FileNotFoundError as error:
+            raise moved(self.root.parent) from error
         except OSError as error:
             raise (refused_by_disk(error) or error) from error
         return folder / new_id()
@@ -164,7 +177,7 @@ class ObjectStore:
 
     def _put_in_place(self, temporary: Path, digest: str) -> None:
         target = self.path(digest)
-        target.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(exist_ok=True)
         os.replace(temporary, target)
         # The rename itself must survive a power cut, not only the bytes.
         flush_path(target.parent)
