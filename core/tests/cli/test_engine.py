@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 import zipfile
 from pathlib import Path
@@ -157,6 +158,11 @@ def test_snapshot_and_release(desk: Machine) -> None:
     copied = desk.done("snapshot").out.splitlines()[1]
     assert copied.startswith(f"Copied to {desk.home / 'disk'}/Letters-")
     assert Path(copied.removeprefix("Copied to ").removesuffix(".")).is_dir()
+    shutil.rmtree(desk.home / "disk")
+    failed = desk.run("snapshot")
+    said = failed.err.splitlines()[-1]
+    assert said.startswith(f"The snapshot is in {desk.home / 'Letters.library'}/snapshots/")
+    assert (failed.code, "but was not copied. Snapshots cannot be copied to" in said) == (1, True)
     assert desk.done("release").out == f"released: {desk.home / 'Letters.library'}\n"
     assert desk.done("release").out.startswith("not open: ")
 

@@ -76,6 +76,11 @@ def test_a_command_through_a_running_engine_loads_nothing_heavy(machine: Machine
         assert command("create", "Letters").returncode == 0
         for asked in (("ls",), ("history", "--json"), ("plugins",), ("jobs",)):
             assert imported(*asked) <= {"pydantic"}
+        assert command("doctor").returncode == 0
+        # Looked over, it is open again in the engine, so that work that waits there goes on.
+        assert [one["is_open"] for one in json.loads(command("projects", "--json").stdout)["libraries"]] == [
+            True
+        ]
         assert command("serve").returncode == 1
         os.kill(running.pid, signal.SIGINT)
         assert running.wait(60) in (0, 130)

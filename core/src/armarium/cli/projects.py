@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -124,7 +125,15 @@ def snapshot(reason: Annotated[str, typer.Option(help="A word on why.")] = "on d
         taken = session.act("snapshot.take", {"reason": reason})["result"]
         copied: dict[str, Any] = {}
         if taken["copy_job_id"]:
-            copied = dict(finished(session, taken["copy_job_id"], "Copying the snapshot").get("result") or {})
+            try:
+                copied = dict(
+                    finished(session, taken["copy_job_id"], "Copying the snapshot").get("result") or {}
+                )
+            except Refused as refused:
+                # What was asked for is there all the same: say where, before saying what became of the copy.
+                there = f"The snapshot is in {taken['path']}, but was not copied."
+                body = {**refused.body, **taken, "detail": f"{there} {refused}"}
+                raise Refused(body, ends_with=refused.ends_with) from refused
 
     def words() -> None:
         typer.echo(f"Snapshot of {plural(taken['objects'], 'file')} in {taken['path']}.")
@@ -162,15 +171,21 @@ def doctor(
     place = full_path(path)
     if not Path(place).exists():
         raise Refused(f"There is nothing at {place}; doctor takes the path of a project.")
+    was_open = False
     if running_engine(settings) is not None:
         with engine_session() as session:
-            session.post("/api/registry/release", {"path": place})
+            was_open = session.post("/api/registry/release", {"path": place})["status"] == "released"
     engine = Engine(settings)
     engine.start(jobs=False)
     try:
         report = examine(engine, place, files=files, rebuild=rebuild)
     finally:
         engine.close()
+        if was_open:
+            # Whatever worked there goes on; a project too unwell to be opened says so in the report.
+            with suppress(Refused), engine_session() as session:
+                session.library = place
+                session.get("/api/library/settings")
 
     def words() -> None:
         for finding in report["findings"]:
