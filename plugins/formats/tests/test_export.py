@@ -281,6 +281,30 @@ def test_an_order_between_regions_is_said_to_be_lost(
     assert {loss["what"]: loss["count"] for loss in made["losses"]} == {"places of lines in the order": 2}
 
 
+HOCR = """<html><body><div class="ocr_page" title="bbox 0 0 1000 1400">
+<span class="ocr_line" title="bbox 100 100 900 160; baseline 0.015 -5.25">Dear Sir</span>
+<span class="ocr_line" title="bbox 100 200 900 260; baseline 0 -5">I write</span></div></body></html>"""
+
+
+def test_decimals_of_a_baseline_are_kept_or_said_to_be_lost(
+    engine: Engine, library: Library, page_document: str
+) -> None:
+    given = {"document_id": page_document, "file": HOCR, "filename": "a.hocr"}
+    pass_id = act(engine, library, "format.import", given)["pass_id"]
+    written = {
+        name: export_page(engine, library, page_document, name, pass_id=pass_id)
+        for name in ("pagexml", "alto", "tei", "plain-text")
+    }
+    told = {
+        name: [loss["count"] for loss in one["losses"] if loss["what"] == "decimals of coordinates"]
+        for name, one in written.items()
+    }
+    assert told == {"pagexml": [1], "alto": [1], "tei": [], "plain-text": []}
+    assert 'points="100,154.75 900,166.75"' in written["tei"]["content"]
+    assert 'points="100,155 900,167"' in written["pagexml"]["content"]
+    assert 'points="100,255 900,255"' in written["pagexml"]["content"]
+
+
 def test_an_order_that_is_withdrawn_or_of_another_pass_is_refused(
     engine: Engine, library: Library, page_document: str
 ) -> None:

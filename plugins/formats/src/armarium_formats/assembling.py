@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,10 @@ _READINGS = """
 SELECT r.id, r.created_at, r.confidence FROM content_representation r JOIN segment s ON s.id = r.segment_id
 WHERE s.pass_id = ? AND s.deleted_at IS NULL AND r.kind = ? AND NOT r.retracted
 """
+
+
+NOISE = 1e-6
+"""Pixels that a whole one may be off after it was a fraction of a page of millions of pixels."""
 
 
 @dataclass(slots=True)
@@ -184,10 +188,8 @@ def _part(
         id=kept.get("id") or f"s{identity}",
         kind=kind,
         kind_raw=kind_raw,
-        points=[(round(x * width), round(y * height)) for x, y in shape],
-        baseline=[(round(x * width), round(y * height)) for x, y in orjson.loads(baseline)]
-        if baseline
-        else [],
+        points=_in_pixels(shape, width, height),
+        baseline=_in_pixels(orjson.loads(baseline), width, height) if baseline else [],
         is_furniture=bool(furniture),
         language=language,
         script=script,
@@ -210,6 +212,22 @@ def _part(
             PageText(text, sure, extras=extras) for text, sure, extras in kept.get("alternatives", ())
         ]
     return _Part(segment, identity, ranks.get(identity, len(ranks)), kept.get("sequence"), read_at)
+
+
+def _in_pixels(shape: Iterable[Sequence[float]], width: int, height: int) -> list[tuple[float, float]]:
+    """Points in pixels: whole where they differ from whole ones by the noise of a scale alone, else with their decimals.
+
+    What becomes of those is the writer's to say: a format that has whole pixels names them among what it lost.
+    """
+    points: list[tuple[float, float]] = []
+    for x, y in shape:
+        x *= width
+        y *= height
+        across, down = round(x), round(y)
+        points.append(
+            (across if -NOISE < x - across < NOISE else x, down if -NOISE < y - down < NOISE else y)
+        )
+    return points
 
 
 def _brothers(parts: list[_Part]) -> list[_Part]:
