@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,13 @@ from armarium.principals import LOCAL_OWNER
 from armarium.testing.shelf import shelf_plugin
 
 Run = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def short_home() -> Iterator[Path]:
+    """A folder with a path short enough for a Unix socket; a Mac's folder for temporary files has a long one."""
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="arm") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture

@@ -434,7 +434,7 @@ def test_a_worker_that_does_not_begin_is_told(shelf_engine: Engine, monkeypatch:
     assert Silent.ended
 
 
-def test_what_cannot_be_listened_on_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_listened_on_is_told(short_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: Any, **__: Any) -> None:
         raise OSError(1, "Operation not permitted")
 
@@ -443,7 +443,7 @@ def test_what_cannot_be_listened_on_is_told(tmp_path: Path, monkeypatch: pytest.
         serving._bind_tcp("nowhere.invalid", 1)
     monkeypatch.setattr(serving.socket.socket, "bind", broken)
     with pytest.raises(Unavailable, match="Operation not permitted"):
-        serving._bind_unix(tmp_path / "run" / "s")
+        serving._bind_unix(short_home / "run" / "s")
 
 
 def test_a_guarded_connection_opens_no_unix_socket() -> None:

@@ -217,7 +217,7 @@ def machine(world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mac
 
 
 @pytest.fixture(scope="module")
-def serving(world: Path) -> Iterator[Path]:
+def serving(world: Path, short_home: Path) -> Iterator[Path]:
     """The state folder of an engine that serves on a Unix socket, in a thread, for a module."""
     import uvicorn
 
@@ -228,7 +228,9 @@ def serving(world: Path) -> Iterator[Path]:
 
     state = world / "s"
     make_private_folder(state)
-    settings = Settings(state_dir=state, uds=state / "e.sock", library_roots=[world.parent], local_only=False)
+    settings = Settings(
+        state_dir=state, uds=short_home / "e.sock", library_roots=[world.parent], local_only=False
+    )
     bound, card = bind(settings)
     app = create_app(settings)
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="on"))

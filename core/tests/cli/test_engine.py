@@ -344,9 +344,10 @@ def test_a_second_engine_in_one_state_folder_is_refused(desk: Machine) -> None:
     ],
 )
 def test_an_address_that_cannot_be_listened_on_is_refused(
-    machine: Machine, words: tuple[str, ...], why: str
+    machine: Machine, short_home: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], why: str
 ) -> None:
-    (machine.home / "taken").touch()
+    monkeypatch.chdir(short_home)
+    Path("taken").touch()
     assert why in machine.refused("serve", *words)
 
 

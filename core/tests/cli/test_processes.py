@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -69,8 +70,10 @@ def test_help_and_version_load_nothing_heavy(machine: Machine) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", ["uds", "tcp"])
-def test_a_command_through_a_running_engine_loads_nothing_heavy(machine: Machine, transport: str) -> None:
-    words = ("--uds", "e.sock") if transport == "uds" else ("--port", "0")
+def test_a_command_through_a_running_engine_loads_nothing_heavy(
+    machine: Machine, short_home: Path, transport: str
+) -> None:
+    words = ("--uds", str(short_home / "e.sock")) if transport == "uds" else ("--port", "0")
     with engine(*words) as (running, card):
         assert card["transport"] == transport
         assert command("create", "Letters").returncode == 0
