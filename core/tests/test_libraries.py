@@ -320,3 +320,14 @@ def test_the_doctor_finds_every_flipped_byte_of_a_kept_file(
         path.chmod(0o644)
         path.write_bytes(bytes(data))
         assert not doctor.examine(shelf_engine, shelf_library.path)["healthy"]
+
+
+def test_no_project_is_made_inside_another(
+    shelf_engine: Engine, shelf_library: Library, tmp_path: Path
+) -> None:
+    linked = tmp_path / "linked"
+    linked.symlink_to(shelf_library.path)
+    for inside in (shelf_library.path, shelf_library.models, linked):
+        with pytest.raises(Forbidden, match=r"would lie inside the project Shelves\.library"):
+            shelf_engine.run(None, "library.create", {"path": str(inside / "In.library")}, LOCAL_OWNER)
+        assert not (inside / "In.library").exists()

@@ -241,6 +241,14 @@ class Libraries:
                 code="already_exists",
                 path=str(place),
             )
+        around = next((one for one in place.resolve().parents if one.suffix == SUFFIX), None)
+        if around is not None:
+            raise Forbidden(
+                f"{place.name} would lie inside the project {around.name}, which keeps its own files; choose a folder "
+                "outside every project.",
+                code="library_access_denied",
+                library_path=str(place),
+            )
         if not place.parent.is_dir():
             raise NotFound(
                 f"The folder {place.parent} does not exist; make it first.", code="folder_not_found"
