@@ -180,6 +180,19 @@ def test_a_step_of_a_plugin_that_is_not_installed_is_refused_in_words(
     assert refused.value.fields["reason"] == "not-undoable"
 
 
+def test_a_step_that_rows_of_an_absent_plugin_hold_up_names_their_table(run, shelf_library: Library) -> None:
+    held = run("shelf.create", name="A").result["id"]
+    with shelf_library.db.write() as conn:
+        for table in ("gone_note", "gone_empty"):
+            conn.exec_driver_sql(
+                f"CREATE TABLE {table} (shelf_id TEXT REFERENCES shelf (id) DEFERRABLE INITIALLY DEFERRED)"
+            )
+        conn.exec_driver_sql("INSERT INTO gone_note VALUES (?)", (held,))
+    with pytest.raises(Conflict, match=r"not installed here \(gone_note\): install it") as refused:
+        run("shelf.clear", id=held)
+    assert refused.value.code == "still_referenced"
+
+
 def test_the_log_is_filtered_and_paged(run, undo, shelf_library: Library) -> None:
     shelf = run("shelf.create", name="A")
     run("shelf.create", name="B")

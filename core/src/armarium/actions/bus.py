@@ -17,7 +17,7 @@ from armarium.actions.conducting import Conductor
 from armarium.actions.context import ActionContext, Outcome, Step
 from armarium.actions.definition import Action
 from armarium.actions.recording import recorded
-from armarium.actions.rights import authorise, clash
+from armarium.actions.rights import authorise, clash, of_absent_plugins
 from armarium.db import Database, raw_of
 from armarium.errors import BadRequest
 from armarium.ids import new_id, now
@@ -85,10 +85,15 @@ class Bus:
                     in_transaction(ctx)
                 self.close_step(ctx, before, raw, recorded(parsed), undoable=found.undoable)
         except (IntegrityError, sqlite3.IntegrityError) as error:
-            raise clash(error) from error
+            raise self.clash(error, db) from error
         self.tell(ctx)
         answer = result.model_dump(mode="json") if isinstance(result, BaseModel) else result
         return Outcome(answer, ctx.audit_id, set_id)
+
+    def clash(self, error: IntegrityError | sqlite3.IntegrityError, db: Database) -> Exception:
+        """What to raise for a broken constraint of *db*."""
+        schema = self.engine.engine_schema if db is self.engine.state else self.engine.library_schema
+        return clash(error, lambda: of_absent_plugins(db, schema))
 
     def database_of(self, found: Action[Any], library: Library | None) -> Database:
         """Where an action writes: the library's database, or the engine's own."""

@@ -12,7 +12,6 @@ from sqlalchemy.exc import IntegrityError
 
 from armarium.actions.context import ActionContext, Outcome
 from armarium.actions.definition import Action
-from armarium.actions.rights import clash
 from armarium.principals import Principal
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ class Conductor:
                 answer = write(ctx)
                 self.bus.close_step(ctx, before, raw, params, undoable=False)
         except (IntegrityError, sqlite3.IntegrityError) as error:
-            raise clash(error) from error
+            raise self.bus.clash(error, db) from error
         self.bus.tell(ctx)
         return answer
 

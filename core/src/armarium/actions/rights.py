@@ -11,8 +11,12 @@ from armarium.errors import Conflict, Forbidden
 from armarium.principals import Principal, Role
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from armarium.actions.definition import Action
+    from armarium.db import Database
     from armarium.libraries import Library
+    from armarium.schema import Schema
 
 
 def authorise(found: Action[Any], principal: Principal, library: Library | None) -> None:
@@ -67,17 +71,41 @@ def _require(
         )
 
 
-def clash(error: IntegrityError | sqlite3.IntegrityError) -> Exception:
-    """A broken constraint as a refusal in words; a refusal of the history triggers stays what it is, a bug."""
+def clash(
+    error: IntegrityError | sqlite3.IntegrityError, absent: Callable[[], list[str]] = list
+) -> Exception:
+    """A broken constraint as a refusal in words; a refusal of the history triggers stays what it is, a bug.
+
+    *absent* names the tables of plugins that are not installed here.
+    """
     text = str(error.orig) if isinstance(error, IntegrityError) else str(error)
     if "FOREIGN KEY" in text:
-        return Conflict(
-            "Something this step names is gone, or something else still needs what it removes; nothing was changed.",
-            code="still_referenced",
-        )
+        said = "Something this step names is gone, or something else still needs what it removes; nothing was changed."
+        tables = absent()
+        if tables:
+            said += (
+                f" What needs it may be rows of a plugin that is not installed here ({', '.join(tables)}): "
+                "install it, then try again."
+            )
+        return Conflict(said, code="still_referenced")
     if "UNIQUE" in text:
         return Conflict(
             f"There is one already ({text.split(':')[-1].strip()} must be unique); nothing was changed.",
             code="already_exists",
         )
     return error
+
+
+def of_absent_plugins(db: Database, schema: Schema) -> list[str]:
+    """The tables of *db* that no plugin here knows and whose rows point at others."""
+    with db.read_raw() as raw:
+        pointing = raw.execute(
+            "SELECT DISTINCT m.name FROM sqlite_master m, pragma_foreign_key_list(m.name) WHERE m.type = 'table' "
+            "ORDER BY m.name"
+        ).fetchall()
+        strange = [name for (name,) in pointing if name not in schema.by_name]
+        return [
+            name
+            for name in strange
+            if raw.execute(f'SELECT 1 FROM "{name.replace(chr(34), chr(34) * 2)}" LIMIT 1').fetchone()
+        ]
