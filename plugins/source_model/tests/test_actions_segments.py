@@ -436,54 +436,6 @@ def test_deleting_refuses_what_does_not_fit(desk: Any) -> None:
         assert refused(Invalid, desk, name, segment_ids=["legacy:a:0"], **more).code == "provisional_id"
 
 
-# Versions
-
-
-def test_versions_come_out_of_history_and_one_can_be_written_back(desk: Any) -> None:
-    page = desk.page()
-    segment_id = desk.lines(page, desk.new_pass(page), 1)[0]
-    with desk.library.db.read() as conn:
-        assert segment_versions(conn, segment_id) == []
-    refusal = refused(
-        NotFound, desk, "segment.restore_version", segment_id=segment_id, version=1, expected_version=1
-    )
-    assert refusal.code == "unknown_version"
-    desk.run(
-        "segment.update",
-        segment_id=segment_id,
-        expected_version=1,
-        anchor=anchor(7),
-        baseline=[[0, 0.5], [1, 0.5]],
-    )
-    desk.as_(AGENT).run("segment.update", segment_id=segment_id, expected_version=2, language="la")
-    made = desk.run("segment.restore_version", segment_id=segment_id, version=1, expected_version=3)
-    assert (made["version"], made["anchor"]["rect"], made["baseline"], made["language"]) == (
-        4,
-        anchor()["rect"],
-        None,
-        None,
-    )
-    assert made["bbox_y"] == anchor()["rect"][1]
-    with desk.library.db.read() as conn:
-        versions = segment_versions(conn, segment_id)
-    assert [one["version"] for one in versions] == [1, 2, 3, 4]
-    assert [one["provenance_kind"] for one in versions] == ["human", "human", "agent", "human"]
-    assert versions[1]["baseline"] == versions[2]["baseline"] == [[0, 0.5], [1, 0.5]]
-    assert versions[0]["anchor"] == versions[3]["anchor"]
-    refused(NotFound, desk, "segment.restore_version", segment_id=segment_id, version=9, expected_version=4)
-    refused(Conflict, desk, "segment.restore_version", segment_id=segment_id, version=1, expected_version=3)
-
-
-def test_a_version_whose_parent_stands_inside_the_segment_now_is_not_written_back(desk: Any) -> None:
-    page = desk.page()
-    a, b = desk.lines(page, desk.new_pass(page), 2)
-    desk.run("segment.update", segment_id=a, expected_version=1, parent_segment_id=b)
-    desk.run("segment.update", segment_id=a, expected_version=2, parent_segment_id=None)
-    desk.run("segment.update", segment_id=b, expected_version=1, parent_segment_id=a)
-    refusal = refused(Conflict, desk, "segment.restore_version", segment_id=a, version=2, expected_version=3)
-    assert refusal.code == "parent_ring"
-
-
 # What readers bring
 
 

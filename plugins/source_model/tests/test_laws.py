@@ -286,6 +286,16 @@ def test_the_laws_notice_a_merge_that_tells_nobody(desk: Any, monkeypatch: Any) 
         page.check()
 
 
+def test_the_laws_notice_a_version_that_comes_back_and_tells_nobody(desk: Any, monkeypatch: Any) -> None:
+    page = History(desk)
+    page.do("merge", 0, 1)
+    page.check()
+    monkeypatch.setattr(segments, "add_notes", lambda *args, **more: None)
+    page.do("restore_version", 1, 0)
+    with pytest.raises(AssertionError, match="what its segment never was"):
+        page.check()
+
+
 def test_the_laws_notice_a_note_that_outlives_an_undo(desk: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(forward, "add_notes", lambda *args, **more: None)
     page = History(desk)

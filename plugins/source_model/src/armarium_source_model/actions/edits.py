@@ -34,9 +34,14 @@ def editable_rows(
         if row.deleted_at is not None:
             raise SegmentDeleted(row.id, live_after(ctx, row.id))
         check_page(ctx, row, checked)
-        if expected is not None and row.version != expected:
-            raise StaleSegment(row.id, expected, row.version, moved_fields(ctx.conn, row, expected))
+        check_version(ctx, row, expected)
     return rows
+
+
+def check_version(ctx: ActionContext, row: SegmentRow, expected: int | None) -> None:
+    """That a segment is at the version the caller read (None: whichever it has); else StaleSegment."""
+    if expected is not None and row.version != expected:
+        raise StaleSegment(row.id, expected, row.version, moved_fields(ctx.conn, row, expected))
 
 
 def present_rows(ctx: ActionContext, ids: Sequence[str]) -> list[SegmentRow]:

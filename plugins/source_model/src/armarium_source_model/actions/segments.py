@@ -12,6 +12,7 @@ from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, ac
 from armarium_documents.api import require_document
 from armarium_source_model.actions.edits import (
     check_page,
+    check_version,
     editable,
     editable_rows,
     once,
@@ -360,12 +361,16 @@ def _restore_version_example(ex: Example) -> dict[str, Any]:
     "segment.restore_version",
     params=RestoreVersion,
     result=WrittenSegment,
-    summary="Write an earlier version of a segment back as its newest one.",
+    summary="Write an earlier version of a segment back as its newest one; a withdrawn segment comes back with it.",
     example=_restore_version_example,
+    after_undo=forward_undo,
 )
 def restore_version(ctx: ActionContext, p: RestoreVersion) -> dict[str, Any]:
-    """Raises NotFound for a version never recorded, StaleSegment, SegmentDeleted."""
-    row = editable(ctx, p.segment_id, p.expected_version)
+    """Of a segment in any state (B 3): one that was deleted or merged away lives on as that version, and its citations
+    lead to it again. Raises NotFound for a version never recorded, StaleSegment."""
+    (row,) = present_rows(ctx, [p.segment_id])
+    check_page(ctx, row, set())
+    check_version(ctx, row, p.expected_version)
     recorded = {one["version"]: one for one in segment_versions(ctx.conn, row.id)}
     if p.version not in recorded:
         known = ", ".join(map(str, recorded)) or "none, it never changed"
@@ -384,5 +389,7 @@ def restore_version(ctx: ActionContext, p: RestoreVersion) -> dict[str, Any]:
         ) from None
     changes |= dict(zip(("bbox_x", "bbox_y", "bbox_w", "bbox_h"), rect, strict=True))
     changes["tile"] = tile_of(*rect)
-    write_version(ctx, row, changes)
+    write_version(ctx, row, changes | {"deleted_at": None})
+    if row.deleted_at is not None:
+        add_notes(ctx, [(row.document_id, row.id, "restored", (row.id,), None)])
     return parsed_answers(ctx.conn, [row.id], reading_rule(ctx.project))[0]

@@ -245,7 +245,7 @@ def read_versions(library: CurrentLibrary, segment_id: str) -> Response:
     responses=REFUSALS(404, 409),
 )
 def restore_version(request: Request, segment_id: str, body: RestoreVersionBody) -> Response:
-    """Write an earlier version back as the newest one."""
+    """Write an earlier version back as the newest one. A deleted or merged segment comes back with it."""
     return act(request, "segment.restore_version", {"segment_id": segment_id, **body.model_dump()})
 
 

@@ -1,0 +1,100 @@
+"""The versions of a segment: out of history, written back, and of a withdrawn segment too (B 2.1, B 3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from source_model_desk import AGENT, anchor
+
+from armarium.api import Conflict, NotFound, ServiceError
+from armarium_source_model.queries.forwarding import follow
+from armarium_source_model.queries.segments import segment_versions
+
+
+def refused(kind: type[ServiceError], desk: Any, name: str, /, **params: Any) -> ServiceError:
+    """The refusal that an action meets; nothing may be written by it."""
+    with desk.library.db.read() as conn:
+        before = conn.exec_driver_sql("SELECT count(*) FROM audit").scalar_one()
+    with pytest.raises(kind) as caught:
+        desk.run(name, **params)
+    with desk.library.db.read() as conn:
+        assert conn.exec_driver_sql("SELECT count(*) FROM audit").scalar_one() == before
+    return caught.value
+
+
+def test_versions_come_out_of_history_and_one_can_be_written_back(desk: Any) -> None:
+    page = desk.page()
+    segment_id = desk.lines(page, desk.new_pass(page), 1)[0]
+    with desk.library.db.read() as conn:
+        assert segment_versions(conn, segment_id) == []
+    refusal = refused(
+        NotFound, desk, "segment.restore_version", segment_id=segment_id, version=1, expected_version=1
+    )
+    assert refusal.code == "unknown_version"
+    desk.run(
+        "segment.update",
+        segment_id=segment_id,
+        expected_version=1,
+        anchor=anchor(7),
+        baseline=[[0, 0.5], [1, 0.5]],
+    )
+    desk.as_(AGENT).run("segment.update", segment_id=segment_id, expected_version=2, language="la")
+    made = desk.run("segment.restore_version", segment_id=segment_id, version=1, expected_version=3)
+    assert (made["version"], made["anchor"]["rect"], made["baseline"], made["language"]) == (
+        4,
+        anchor()["rect"],
+        None,
+        None,
+    )
+    assert made["bbox_y"] == anchor()["rect"][1]
+    with desk.library.db.read() as conn:
+        versions = segment_versions(conn, segment_id)
+    assert [one["version"] for one in versions] == [1, 2, 3, 4]
+    assert [one["provenance_kind"] for one in versions] == ["human", "human", "agent", "human"]
+    assert versions[1]["baseline"] == versions[2]["baseline"] == [[0, 0.5], [1, 0.5]]
+    assert versions[0]["anchor"] == versions[3]["anchor"]
+    refused(NotFound, desk, "segment.restore_version", segment_id=segment_id, version=9, expected_version=4)
+    refused(Conflict, desk, "segment.restore_version", segment_id=segment_id, version=1, expected_version=3)
+
+
+def test_a_withdrawn_segment_comes_back_with_the_version_that_is_written_back(desk: Any) -> None:
+    page = desk.page()
+    pass_id = desk.new_pass(page)
+    a, b, c = desk.lines(page, pass_id, 3)
+    desk.run("segment.update", segment_id=a, expected_version=1, anchor=anchor(7))
+    desk.run("segment.delete", segment_ids=[a], expected_versions=[2])
+    desk.run("segment.merge", segment_ids=[c, b], keep_id=c)
+
+    def live(segment_id: str) -> list[str]:
+        with desk.library.db.read() as conn:
+            return follow(conn, segment_id)[1]
+
+    go = "segment.restore_version"
+    refusal = refused(Conflict, desk, go, segment_id=a, version=1, expected_version=2)
+    assert (refusal.code, refusal.fields["current_version"]) == ("stale_version", 3)
+    refused(NotFound, desk, go, segment_id=a, version=9, expected_version=3)
+    assert (live(a), live(b)) == ([], [c])
+    made = desk.run(go, segment_id=a, version=1, expected_version=3)
+    assert (made["version"], made["deleted_at"], made["anchor"]["rect"]) == (4, None, anchor()["rect"])
+    restored = desk.audit_id
+    # The newest version is the one that lay withdrawn: its shape is meant, not that it lay so.
+    merged = desk.run(go, segment_id=b, version=2, expected_version=2)
+    assert (merged["version"], merged["deleted_at"]) == (3, None)
+    assert (live(a), live(b)) == ([a], [b])
+    back = [desk.undo(desk.audit_id), desk.undo(restored)]
+    assert (live(a), live(b)) == ([], [c])
+    desk.undo(*back)
+    assert (live(a), live(b)) == ([a], [b])
+    desk.run("segment.pass_delete", pass_id=pass_id)
+    assert refused(Conflict, desk, go, segment_id=a, version=1, expected_version=6).code == "pass_deleted"
+
+
+def test_a_version_whose_parent_stands_inside_the_segment_now_is_not_written_back(desk: Any) -> None:
+    page = desk.page()
+    a, b = desk.lines(page, desk.new_pass(page), 2)
+    desk.run("segment.update", segment_id=a, expected_version=1, parent_segment_id=b)
+    desk.run("segment.update", segment_id=a, expected_version=2, parent_segment_id=None)
+    desk.run("segment.update", segment_id=b, expected_version=1, parent_segment_id=a)
+    refusal = refused(Conflict, desk, "segment.restore_version", segment_id=a, version=2, expected_version=3)
+    assert refusal.code == "parent_ring"
