@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
+from fastapi import APIRouter
+from sqlalchemy import Column, ForeignKey, MetaData, Table, Text
 
 from armarium.drivers import Drivers
 from armarium.engine import Engine
@@ -11,8 +16,9 @@ from armarium.hookspecs import hookimpl
 from armarium.library_actions import core_library_plugin
 from armarium.plugins import Plugin, PluginRegistry
 from armarium.principals import LOCAL_OWNER
+from armarium.tables import tracked
 from armarium.testing.faulty import faulty_plugins
-from armarium.testing.shelf import shelf_plugin
+from armarium.testing.shelf import shelf_plugin, shelves
 
 
 @pytest.mark.parametrize("name", sorted(faulty_plugins()))
@@ -60,11 +66,6 @@ def test_a_hook_that_fails_after_a_commit_changes_nothing_for_others(make_engine
 
 
 def test_a_plugin_comes_after_those_its_tables_point_at() -> None:
-    from sqlalchemy import Column, ForeignKey, MetaData, Table, Text
-
-    from armarium.tables import tracked
-    from armarium.testing.shelf import shelves
-
     metadata = MetaData()
     Table(
         "annex_room",
@@ -88,11 +89,56 @@ def test_drivers_are_named_and_an_unknown_one_is_refused_in_words() -> None:
         drivers.load("armarium.readers", "nobody")
 
 
-def test_a_driver_that_does_not_load_is_reported(monkeypatch) -> None:
+def _bringing(name: str, path: str, **more: Any) -> Plugin:
+    router = APIRouter()
+
+    @router.get(path)
+    def answer() -> None:
+        """Answer."""
+
+    return Plugin(name=name, summary=name, routers=(router,), **more)
+
+
+def test_a_plugin_that_brings_a_route_of_the_core_is_refused_whole() -> None:
+    registry = PluginRegistry()
+    for plugin in (_bringing("thief", "/api/actions/audit/{any}"), _bringing("honest", "/api/honest")):
+        registry.add(plugin)
+    registry.settle()
+    assert [plugin.name for plugin in registry.loaded] == ["honest"]
+    assert registry.refused[0].why == "Its route GET /api/actions/audit/{} belongs to the engine itself."
+
+
+def test_of_two_plugins_with_one_route_the_one_stays_that_others_stand_on() -> None:
+    registry = PluginRegistry()
+    shelf = replace(shelf_plugin(), routers=_bringing("x", "/api/shelves/{shelf_id}").routers)
+    metadata = MetaData()
+    Table(
+        "annex_note",
+        metadata,
+        Column("id", Text, ForeignKey(shelves.c.id), primary_key=True),
+        info=tracked(label="n"),
+    )
+    annex = Plugin(name="annex", summary="stands on the shelf", metadata=metadata)
+    for plugin in (
+        _bringing("a_thief", "/api/shelves/{id}"),
+        shelf,
+        annex,
+        _bringing("z", "/api/shelves/{one}"),
+    ):
+        registry.add(plugin)
+    registry.settle()
+    assert [plugin.name for plugin in registry.loaded] == ["shelf", "annex"]
+    assert {one.name: one.why for one in registry.refused} == dict.fromkeys(
+        ("a_thief", "z"), "Its route GET /api/shelves/{} belongs to the plugin shelf."
+    )
+
+
+@pytest.mark.parametrize("fault", [ImportError("no such library"), SystemExit("no such library")])
+def test_a_driver_that_does_not_load_is_reported(monkeypatch, fault: BaseException) -> None:
     import stevedore
 
     def fail(*args: object, **kwargs: object) -> None:
-        raise ImportError("no such library")
+        raise fault
 
     drivers = Drivers()
     monkeypatch.setattr(drivers, "_entries", lambda group: {"broken"})
@@ -133,11 +179,6 @@ def test_the_actions_on_runtimes_conform_where_a_driver_asks_for_one(make_engine
 
 
 def test_a_plugin_whose_tables_point_at_a_refused_one_is_refused_too() -> None:
-    from sqlalchemy import Column, ForeignKey, MetaData, Table, Text
-
-    from armarium.tables import tracked
-    from armarium.testing.shelf import shelves
-
     metadata = MetaData()
     Table(
         "annex_room",

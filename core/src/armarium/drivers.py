@@ -42,7 +42,7 @@ class Drivers:
 
         try:
             driver: Any = DriverManager(group, name, invoke_on_load=False).driver
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             why = f"It does not import: {type(error).__name__}: {error}"
             log.warning("driver %s of %s refused: %s", name, group, why)
             self._refused.setdefault(group, {})[name] = why

@@ -141,7 +141,7 @@ class PluginRegistry:
             return
         try:
             plugin = make()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self.refuse(name, f"armarium_plugin() failed: {type(error).__name__}: {error}", distribution)
             return
         if not isinstance(plugin, Plugin):
@@ -172,6 +172,7 @@ class PluginRegistry:
 
     def settle(self) -> None:
         """Order the plugins so that one whose tables point at another's comes after it."""
+        self._refuse_taken_routes()
         self._refuse_dependents()
         home = {table: p.name for p in self.loaded for table in _own_tables(p)}
         waiting, ordered = list(self.loaded), []
@@ -198,10 +199,31 @@ class PluginRegistry:
             )
             if fallen is None:
                 return
-            self.loaded.remove(fallen[0])
-            if self.manager.has_plugin(fallen[0].name):
-                self.manager.unregister(name=fallen[0].name)
-            self.refuse(fallen[0].name, fallen[1], self.distributions.get(fallen[0].name))
+            self._drop(*fallen)
+
+    def _refuse_taken_routes(self) -> None:
+        """Refuse a plugin that brings a route which the core has, or another plugin: one of them would never be reached.
+
+        Of two plugins the one stays that others' tables point at, else the one found first.
+        """
+        from armarium.routes import core_routers
+
+        home = {table: p.name for p in self.loaded for table in _own_tables(p)}
+        stood_on = {name for p in self.loaded for name in _points_at(p, home) - {p.name}}
+        taken = {route: "the engine itself" for router in core_routers() for route in _routes_of(router)}
+        for plugin in sorted(self.loaded, key=lambda p: p.name not in stood_on):
+            own = [route for router in plugin.routers for route in _routes_of(router)]
+            clash = next((route for route in own if route in taken), None)
+            if clash is not None:
+                self._drop(plugin, f"Its route {clash[0]} {clash[1]} belongs to {taken[clash]}.")
+                continue
+            taken |= dict.fromkeys(own, f"the plugin {plugin.name}")
+
+    def _drop(self, plugin: Plugin, why: str) -> None:
+        self.loaded.remove(plugin)
+        if self.manager.has_plugin(plugin.name):
+            self.manager.unregister(name=plugin.name)
+        self.refuse(plugin.name, why, self.distributions.get(plugin.name))
 
     def _stands_on(self, plugin: Plugin, out: dict[str, str]) -> str | None:
         own = self.distributions.get(plugin.name)
@@ -281,6 +303,16 @@ def _first_clash(kind: str, names: Sequence[str], taken: set[str]) -> str | None
             return f"Its {kind} {name} exists already; names are never overwritten."
         seen.add(name)
     return None
+
+
+def _routes_of(router: APIRouter) -> list[tuple[str, str]]:
+    """Each (method, path) of *router*, whatever the parts of a path are called that stand for ids."""
+    return [
+        (method, re.sub(r"\{[^}:]*", "{", route.path))
+        for route in router.routes
+        for method in sorted(getattr(route, "methods", None) or ())
+        if hasattr(route, "path")
+    ]
 
 
 def _own_tables(plugin: Plugin) -> list[str]:
