@@ -112,6 +112,26 @@ def test_a_corrupt_database(shelf_engine: Engine, shelf_library: Library, run, d
         assert "snapshot" in report["findings"][0]["what"]
 
 
+def test_damage_met_while_opening_is_told_of_the_project_and_not_of_the_engines_own_database(
+    shelf_engine: Engine, shelf_library: Library
+) -> None:
+    # At a place that the registry does not know, so that it is entered there with its settings.
+    path = _closed(shelf_engine, shelf_library).rename(shelf_library.path.with_name("Copied.library"))
+    with sqlite3.connect(path / DATABASE) as raw:
+        pages = "SELECT rootpage FROM sqlite_master WHERE tbl_name = 'library_setting' AND rootpage > 0"
+        roots = [page for (page,) in raw.execute(pages)]
+        (size,) = raw.execute("PRAGMA page_size").fetchone()
+    raw.close()
+    with (path / DATABASE).open("r+b") as file:
+        for page in roots:
+            file.seek((page - 1) * size)
+            file.write(b"\xa5" * size)
+    with pytest.raises(Conflict, match=f"The database of {path.name} is damaged") as refused:
+        shelf_engine.libraries.get(path)
+    assert refused.value.code == "library_damaged"
+    assert doctor.examine(shelf_engine, path)["healthy"] is False
+
+
 @pytest.fixture
 def files_left():
     """Sets how many more files this process may open; the limit is as before afterwards."""

@@ -19,6 +19,11 @@ pytestmark = pytest.mark.slow
 ARMARIUM = Path(sys.executable).parent / "armarium"
 
 
+LAYOUT = """<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15">
+<Page imageFilename="{}" imageWidth="100" imageHeight="100"><TextRegion id="r"><Coords points="1,1 90,1 90,90 1,90"/>
+<TextLine id="l"><Coords points="1,1 90,1 90,9 1,9"/></TextLine></TextRegion></Page></PcGts>"""
+
+
 def without_a_network() -> list[str]:
     """What runs a command in a network namespace without a route; nothing where the system allows none."""
     unshare = shutil.which("unshare")
@@ -36,7 +41,8 @@ def demonstrate(place: Path, *options: str) -> subprocess.CompletedProcess[str]:
 def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What a demonstration on two pages reported."""
     place = tmp_path_factory.mktemp("demonstration")
-    write_sample_pages(place / "pages", count=2, scale=0.6)
+    for page in write_sample_pages(place / "pages", count=2, scale=0.6)[:1]:
+        page.with_suffix(".xml").write_text(LAYOUT.format(page.name), encoding="utf-8")
     ran = demonstrate(place, "--folder", str(place / "pages"), "--language", "es")
     assert ran.returncode == 0, ran.stderr[-3000:]
     return json.loads(ran.stdout)
@@ -45,6 +51,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 def test_it_reports_pages_lines_and_where_everything_is(report: dict[str, Any]) -> None:
     assert report["pages"] == 2
     assert report["lines"] > 20
+    # Those that were found, not those that the file beside a page brought.
+    pages = [path.read_text(encoding="utf-8") for path in Path(report["exports"]).rglob("*.xml")]
+    assert report["lines"] == sum(page.count("<TextLine ") for page in pages)
     assert Path(report["library"]).is_dir()
     assert report["seconds_a_page"] > 0
 

@@ -18,7 +18,7 @@ from sqlalchemy.exc import DBAPIError
 
 from armarium import registered, snapshots
 from armarium.activity import record_activity
-from armarium.db import Database, raw_of
+from armarium.db import Database, raw_of, told
 from armarium.durable import flush_path
 from armarium.errors import (
     BadRequest,
@@ -107,15 +107,21 @@ class Library:
 
     def setting(self, key: str, default: Any = None) -> Any:
         """A project setting (`reading_rule`, `name`, …), or *default* when it was never set."""
-        with self.db.read_raw() as raw:
-            row = raw.execute("SELECT value FROM library_setting WHERE key = ?", (key,)).fetchone()
-        return default if row is None else json.loads(row[0])
+        for (value,) in self._set("SELECT value FROM library_setting WHERE key = ?", key):
+            return json.loads(value)
+        return default
 
     def settings(self) -> dict[str, Any]:
         """Every setting that was set."""
-        with self.db.read_raw() as raw:
-            rows = raw.execute("SELECT key, value FROM library_setting").fetchall()
-        return {key: json.loads(value) for key, value in rows}
+        return {key: json.loads(value) for key, value in self._set("SELECT key, value FROM library_setting")}
+
+    def _set(self, query: str, *values: str) -> list[tuple[str, ...]]:
+        try:
+            with self.db.read_raw() as raw:
+                return raw.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            # Met inside a step on the engine's own database, a bare error would be told of that one.
+            raise told(error, self.db.path, self.db.refusal) from error
 
     def snapshot(self, reason: str) -> dict[str, Any]:
         """Copy the database and list the files it needs; Unavailable when it cannot be made."""

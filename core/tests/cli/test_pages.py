@@ -29,6 +29,31 @@ def test_import_says_what_came_in_and_names_each_file_that_did_not(desk: Machine
     assert "  not read: 1.xml: 1.xml is PAGE XML without a Page element" in said
 
 
+def test_a_name_meant_for_the_terminal_is_spelled_out(desk: Machine, pictures: Pictures) -> None:
+    folder = pictures(["1.png"])
+    (folder / "red\x1b[31m\n.png").write_bytes((folder / "1.png").read_bytes())
+    desk.done("create", "Letters")
+    said = desk.done("import", "pages").out
+    assert "  not imported: red\\x1b[31m\\x0a.png: Its name holds the control character" in said
+    assert "\x1b" not in said
+    assert desk.refused("show", "red\x1b[31m").startswith(
+        "No document here has the id or the name 'red\\x1b[31m'"
+    )
+    assert "\x1b" not in desk.refused("import", "red\x1b[31m")
+
+
+def test_an_import_that_brings_nothing_ends_with_1(desk: Machine, pictures: Pictures) -> None:
+    folder = pictures(["1.png"])
+    (folder / "empty.jpg").touch()
+    desk.done("create", "Letters")
+    ran = desk.run("import", str(folder / "empty.jpg"))
+    assert (ran.code, "not imported: empty.jpg" in ran.out) == (1, True)
+    ran = desk.run("import", str(folder / "empty.jpg"), "--json")
+    assert (ran.code, ran.json["refused_count"]) == (1, 1)
+    desk.done("import", "pages")
+    assert "1 was there already" in desk.done("import", "pages").out
+
+
 def test_import_under_json_answers_one_value_and_shows_no_progress(desk: Machine, pictures: Pictures) -> None:
     pictures(["1.png"])
     desk.done("create", "Letters")

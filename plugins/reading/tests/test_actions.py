@@ -56,10 +56,10 @@ def test_a_language_the_reader_does_not_read(desk: Desk) -> None:
 
 
 def test_a_language_that_is_no_tag(desk: Desk) -> None:
-    assert (
-        refusal(desk, "reading.read_pages", scope_ids=[desk.page()], language="../es").code
-        == "invalid_request"
-    )
+    for tag in ("../es", "", "e", "es\n", "no tag at all"):
+        error = refusal(desk, "reading.read_pages", scope_ids=[desk.page()], language=tag)
+        assert error.code == "invalid_request"
+        assert f"{tag!r} is no language tag; write one such as es, la or de-Latf" in error.detail
 
 
 def test_pages_without_lines(desk: Desk) -> None:

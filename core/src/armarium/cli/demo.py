@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.cli.output import answer, table
+from armarium.cli.output import answer, legible, table
 from armarium.cli.program import pages_of, plural
 from armarium.cli.refusals import Refused
 from armarium.cli.session import Session, connect, settings_of_this_user
@@ -144,6 +144,8 @@ def _main_job(run: Demo, source: Path, language: str | None, line_finder: str, r
     began = time.monotonic()
     found = session.act("reading.find_lines", {"scope_ids": ids, "reader": line_finder})["result"]
     finished(session, found["job_id"], "Find lines")
+    # Of this run: a page may have lines that a layout file beside it brought.
+    lines = result_of(session, found["job_id"])["lines"]
     run.timed("find lines", began)
 
     began = time.monotonic()
@@ -168,7 +170,6 @@ def _main_job(run: Demo, source: Path, language: str | None, line_finder: str, r
     after = _line(session, corrected["document_id"], corrected["segment_id"])
     if (before, after) != (corrected["was"], corrected["now"]):
         raise Refused("The undo and redo of the correction did not give back what was there.")
-    lines = sum(len(session.get(f"/api/segments/document/{i}", kind="line")["segments"]) for i in ids)
     worked = run.seconds["find lines"] + run.seconds["read"]
     return {
         "pages": len(pages),
@@ -270,4 +271,4 @@ def _show(report: dict[str, Any]) -> None:
     ]
     table("The main job, done", ("", ""), rows)
     for refusal in report["not_imported"]:
-        typer.echo(f"not imported: {refusal['file']}: {refusal['why']}")
+        typer.echo(legible(f"not imported: {refusal['file']}: {refusal['why']}"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,6 +17,8 @@ SAY_EVERY = 10.0
 
 SETTLED = 2.0
 """Seconds after which a new state is worth a line: most waits are over sooner."""
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def wants_json() -> bool:
@@ -35,6 +38,11 @@ def answer(value: Any, words: str | Callable[[], None]) -> None:
     sys.stdout.flush()
 
 
+def legible(text: str, keep: str = "") -> str:
+    """*text* as a terminal may show it: control characters but *keep*, which a file's name may hold, are spelled out."""
+    return _CONTROL.sub(lambda found: found[0] if found[0] in keep else f"\\x{ord(found[0]):02x}", text)
+
+
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print a table."""
     from rich.console import Console
@@ -48,7 +56,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) 
             column, overflow="fold", no_wrap=column == "id", min_width=32 if column == "id" else None
         )
     for row in rows:
-        drawn.add_row(*(escape(str("" if cell is None else cell)) for cell in row))
+        drawn.add_row(*(escape(legible(str("" if cell is None else cell), "\n\t")) for cell in row))
     Console(width=None if sys.stdout.isatty() else 140).print(drawn)
 
 

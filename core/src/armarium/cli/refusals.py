@@ -14,6 +14,7 @@ from typing import Any
 import typer
 
 from armarium.cli.options import asked
+from armarium.cli.output import legible
 
 DEBUG_VARIABLE = "ARMARIUM_DEBUG"
 STOPPED = 130
@@ -36,7 +37,11 @@ class Refused(Exception):
 
     def show(self) -> None:
         """Print it: one sentence, or JSON where the command was asked for JSON."""
-        said = json.dumps(self.body, ensure_ascii=False) if asked().json else " ".join(str(self).split())
+        said = (
+            json.dumps(self.body, ensure_ascii=False)
+            if asked().json
+            else legible(" ".join(str(self).split()))
+        )
         print(said, file=sys.stderr)
 
 

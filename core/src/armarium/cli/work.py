@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.cli.output import progress
+from armarium.cli.output import legible, progress
 from armarium.cli.program import document_id
 from armarium.cli.refusals import STOPPED, Refused
 from armarium.cli.session import Session
@@ -69,7 +69,7 @@ def name_each(what: str, outcome: dict[str, Any], key: str, words: Callable[[Any
     """A line for each of what a job names; jobs name so many and count the rest."""
     named = outcome.get(key) or []
     for one in named:
-        typer.echo(f"  {what}: {words(one)}")
+        typer.echo(f"  {what}: {legible(words(one))}")
     more = int(outcome.get(f"{key}_count", len(named))) - len(named)
     if more > 0:
         typer.echo(f"  {what}: {more} more; armarium jobs log JOB names them all.")

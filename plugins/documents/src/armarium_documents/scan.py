@@ -188,5 +188,5 @@ def _looked_over(path: Path, root: Path | None) -> tuple[str | None, Path | None
     if not stat.S_ISREG(status.st_mode):
         return "It is not an ordinary file.", None
     if status.st_size == 0:
-        return "It is empty (0 bytes); a picture was expected. Copy it again from the original.", None
+        return "It is empty (0 bytes). Copy it again from the original.", None
     return None, real

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from armarium.api import Message, Params
 
@@ -20,7 +21,21 @@ ModelName = Annotated[
         min_length=1, max_length=1000, description="A model of this machine by name, or a file's full path."
     ),
 ]
-Language = Annotated[str, Field(pattern=r"^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$", max_length=40)]
+LANGUAGE_PATTERN = r"^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$"
+
+
+def check_language(tag: str) -> str:
+    """*tag* itself; ValueError saying what a language tag is when it has not the form of one."""
+    if re.match(LANGUAGE_PATTERN, tag) is None or tag.endswith("\n"):
+        raise ValueError(f"{tag!r} is no language tag; write one such as es, la or de-Latf")
+    return tag
+
+
+Language = Annotated[
+    str,
+    Field(max_length=40, json_schema_extra={"pattern": LANGUAGE_PATTERN}),
+    AfterValidator(check_language),
+]
 PassName = Annotated[str, Field(min_length=1, max_length=200)]
 
 

@@ -132,6 +132,15 @@ def import_(
 
     found = {"job_id": started["job_id"], "set_id": started.get("set_id"), **outcome}
     answer({**found, **({"layouts": layouts[0]} if layouts else {})}, words)
+    # Nothing of what was named is in the project: the command did not do its work.
+    if _any(outcome, layouts, "refused", "unpaired") and not _any(
+        outcome, layouts, "files", "documents", "passes", "already"
+    ):
+        raise typer.Exit(1)
+
+
+def _any(outcome: dict[str, Any], layouts: list[dict[str, Any]], *keys: str) -> bool:
+    return any(one.get(key) for one in (outcome, *layouts) for key in keys)
 
 
 def _there(outcome: dict[str, Any]) -> str:
