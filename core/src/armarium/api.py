@@ -58,6 +58,7 @@ from armarium.ids import is_id, new_id, now, parse_timestamp
 from armarium.jobs.context import JobContext, JobStopped, RetryLater
 from armarium.jobs.kinds import JobKind
 from armarium.jobs.queue import NewJob
+from armarium.jobs.undoing import cancel_with_undo
 from armarium.lettering import Lettering, lettering_for
 from armarium.libraries import Library
 from armarium.messages import Message, Sent
@@ -137,6 +138,7 @@ __all__ = [
     "alter_tracked",
     "append_only",
     "bulk_insert",
+    "cancel_with_undo",
     "check_archive",
     "derived",
     "derived_index",

@@ -139,6 +139,27 @@ def test_a_conversion_that_failed_says_why(
     assert "damaged" in found["problems"][-1]["why"]
 
 
+def test_the_start_is_taken_back_by_cancelling_what_waits_and_a_redo_queues_it_again(
+    engine: Engine, library: Library
+) -> None:
+    old_page(engine, library)
+
+    def state() -> tuple[str, int]:
+        ((job,),) = rows(library, "SELECT state FROM job WHERE kind = 'convert-older-results'")
+        return job, rows(library, "SELECT count(*) FROM segment_pass")[0][0]
+
+    started = engine.run(library, "conversion.start", {}, LOCAL_OWNER)
+    undone = engine.undo(library, [started.audit_id], LOCAL_OWNER)
+    assert state() == ("cancelled", 0)
+    again = engine.undo(library, undone["audit_ids"], LOCAL_OWNER)
+    assert state() == ("waiting", 0)
+    engine.jobs.run_until_idle(library)
+    assert state() == ("done", 1)
+    # What it did are steps of their own; taking back the start of a run that is over takes nothing of them.
+    engine.undo(library, again["audit_ids"], LOCAL_OWNER)
+    assert state() == ("done", 1)
+
+
 def test_a_person_has_seen_the_report(engine: Engine, library: Library, client: TestClient) -> None:
     old_page(engine, library)
     run_id = start(engine, library)

@@ -322,6 +322,26 @@ def test_a_redirect_inward_is_not_followed(
     assert "169.254.169.254 is not on the network" in ended["reason"]
 
 
+@pytest.mark.usefixtures("reachable")
+def test_a_fetch_that_waits_is_taken_back_and_nobody_is_asked(
+    engine: Engine, library: Library, client: TestClient, publisher: Double
+) -> None:
+    base = f"http://manifests.example:{publisher.server_port}"
+    publisher.pages["/m"] = (200, {}, manifest_at(base, 1))
+    began = client.post("/api/iiif/manifests/fetch", json={"url": f"{base}/m"}).json()
+
+    def state() -> str:
+        return str(client.get(f"/api/activity/jobs/{began['job_id']}").json()["state"])
+
+    undone = engine.undo(library, [began["audit_id"]], OWNER)
+    engine.jobs.run_until_idle(library)
+    assert (state(), publisher.reached) == ("cancelled", [])
+    engine.undo(library, undone["audit_ids"], OWNER)
+    engine.jobs.run_until_idle(library)
+    assert publisher.reached == ["/m"]
+    assert state() == "done"
+
+
 def test_nothing_is_fetched_while_held_offline(make_engine: Any, tmp_path: Any) -> None:
     from armarium.testing.fixtures import http_client
 

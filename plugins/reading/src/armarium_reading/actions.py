@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, UndoContext, action, json_text
+from armarium.api import ActionContext, Example, action, cancel_with_undo
 from armarium_documents.api import pages_under, require_unlocked
 from armarium_reading import errors, local_models
 from armarium_reading.readers import choose, models_folder
@@ -33,18 +33,6 @@ def _pages(ctx: ActionContext, scope: list[str]) -> list[str]:
         require_unlocked(ctx, page)
     ctx.target(*scope)
     return pages
-
-
-def _follow_undo(ctx: UndoContext) -> None:
-    """Cancel what the taken-back step put in the queue and is not done; a redo puts it there again."""
-    jobs = ctx.step.conn.exec_driver_sql(
-        "SELECT id, state FROM job WHERE id IN (SELECT value FROM json_each(?))", (json_text(ctx.target_ids),)
-    ).all()
-    for job_id, state in jobs:
-        if ctx.redo and state == "cancelled":
-            ctx.step.run("job.retry", {"job_id": job_id})
-        elif not ctx.redo and state in ("waiting", "paused", "running"):
-            ctx.step.run("job.cancel", {"job_id": job_id})
 
 
 def _page(ex: Example) -> str:
@@ -77,7 +65,7 @@ def _kept_model(ex: Example) -> dict[str, Any]:
     result=StartedJob,
     summary="Find the lines of pages with a reader; each page gets a new pass.",
     example=lambda ex: {"scope_ids": [_page(ex)]},
-    after_undo=_follow_undo,
+    after_undo=cancel_with_undo,
 )
 def find_lines(ctx: ActionContext, params: FindLinesParams) -> dict[str, Any]:
     """Put a find-lines job in the queue. Raises NotFound and Invalid for a reader, model or page that is not there."""
@@ -93,7 +81,7 @@ def find_lines(ctx: ActionContext, params: FindLinesParams) -> dict[str, Any]:
     result=StartedJob,
     summary="Read the lines of pages with a reader; each line gets a reading.",
     example=lambda ex: {"scope_ids": [_page_with_line(ex)]},
-    after_undo=_follow_undo,
+    after_undo=cancel_with_undo,
 )
 def read_lines(ctx: ActionContext, params: ReadLinesParams) -> dict[str, Any]:
     """Put a read-a-line job in the queue. Raises Invalid too where none of the pages has lines."""
@@ -129,7 +117,7 @@ def read_lines(ctx: ActionContext, params: ReadLinesParams) -> dict[str, Any]:
     result=StartedJob,
     summary="Find and read the lines of pages in one go; each page gets a new pass with its readings.",
     example=lambda ex: {"scope_ids": [_page(ex)]},
-    after_undo=_follow_undo,
+    after_undo=cancel_with_undo,
 )
 def read_pages(ctx: ActionContext, params: ReadPagesParams) -> dict[str, Any]:
     """Put a read-a-page job in the queue."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Conflict, Example, action, raw_of
+from armarium.api import ActionContext, Conflict, Example, action, cancel_with_undo, raw_of
 from armarium_formats.models import conversions_seen
 from armarium_formats.queries.conversion import KIND, left, status
 from armarium_formats.schemas.conversion import (
@@ -34,8 +34,8 @@ def _start_example(ex: Example) -> dict[str, Any]:
     params=StartConversion,
     result=ConversionStarted,
     summary="Turn the boxes of all older results into passes, segments and readings, as a background job.",
-    undoable=False,
     example=_start_example,
+    after_undo=cancel_with_undo,
 )
 def start(ctx: ActionContext, p: StartConversion) -> dict[str, Any]:
     """Each page is a step of its own; they share the run's id as their set. Raises Conflict while one runs, and when

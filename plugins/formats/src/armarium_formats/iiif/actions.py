@@ -7,7 +7,17 @@ from typing import Any
 
 from sqlalchemy import select
 
-from armarium.api import ActionContext, Conflict, Egress, Example, NotFound, action, new_id, now
+from armarium.api import (
+    ActionContext,
+    Conflict,
+    Egress,
+    Example,
+    NotFound,
+    action,
+    cancel_with_undo,
+    new_id,
+    now,
+)
 from armarium_documents.api import (
     add_rendition,
     documents,
@@ -195,9 +205,9 @@ def _keep(
     params=FetchManifest,
     result=JobStarted,
     summary="Fetch a IIIF manifest by its address and import it, as a background job.",
-    undoable=False,
     # The name of this machine: should the job be run, the network gate refuses it and nobody is asked.
     example=lambda ex: {"url": "http://localhost/letters/manifest"},
+    after_undo=cancel_with_undo,
 )
 def fetch_manifest(ctx: ActionContext, p: FetchManifest) -> dict[str, Any]:
     """Enqueue the job; the address is looked at first. Forbidden and BadRequest of the network gate, NotFound."""
@@ -226,8 +236,8 @@ def _images_example(ex: Example) -> dict[str, Any]:
     params=FetchImages,
     result=JobStarted,
     summary="Fetch the pictures of imported canvases, as a background job.",
-    undoable=False,
     example=_images_example,
+    after_undo=cancel_with_undo,
 )
 def fetch_images(ctx: ActionContext, p: FetchImages) -> dict[str, Any]:
     """Enqueue the job for the canvases at and beneath the nodes named that lack their picture.

@@ -1,0 +1,26 @@
+"""What the undo of a step does with the jobs that the step put in the queue; what they did are steps of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from armarium.tables import json_text
+
+if TYPE_CHECKING:
+    from armarium.undo import UndoContext
+
+
+def cancel_with_undo(undo: UndoContext) -> None:
+    """For `after_undo` of an action that starts jobs: cancel those that are not done; a redo puts them in the queue again.
+
+    The action names its jobs among its targets. What they have done by then stays, and is undone by their set.
+    """
+    jobs = undo.step.conn.exec_driver_sql(
+        "SELECT id, state FROM job WHERE id IN (SELECT value FROM json_each(?))",
+        (json_text(undo.target_ids),),
+    ).all()
+    for job_id, state in jobs:
+        if undo.redo and state == "cancelled":
+            undo.step.run("job.retry", {"job_id": job_id})
+        elif not undo.redo and state in ("waiting", "paused", "running"):
+            undo.step.run("job.cancel", {"job_id": job_id})
