@@ -137,6 +137,26 @@ def test_the_socket_is_its_users_alone(by_socket: Served) -> None:
         assert client.get("/api/health", headers={"Host": "evil.com"}).status_code == 403
 
 
+def test_a_folder_that_others_use_is_not_closed_to_them(short: Path) -> None:
+    from armarium.auth.secret_files import make_private_folder
+    from armarium.errors import Unavailable
+
+    shared, state, disk = short / "home", short / "state", short / "disk"
+    for folder, inside in ((shared, "letters.txt"), (state, "owner-token"), (disk, "lost+found")):
+        folder.mkdir()
+        folder.chmod(0o755)
+        (folder / inside).touch()
+    with pytest.raises(Unavailable, match="is open to others and holds other things than the engine's"):
+        make_private_folder(shared)
+    assert mode(shared) == 0o755
+    for folder in (state, disk):
+        make_private_folder(folder)
+        assert mode(folder) == 0o700
+    # One that is closed already may hold anything.
+    shared.chmod(0o700)
+    make_private_folder(shared)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can try as another user")
 def test_another_user_cannot_open_the_socket(by_socket: Served, short: Path) -> None:
     short.chmod(0o755)

@@ -15,6 +15,9 @@ from armarium.errors import Unavailable
 OWNER_TOKEN_FILE = "owner-token"
 ENROLLMENT_FILE = "enrollment-secret"
 SHORTEST_SECRET = 16
+_STATE = frozenset({OWNER_TOKEN_FILE, ENROLLMENT_FILE, "engine.sqlite", "engine.json"})
+"""What tells an engine's state folder from any other."""
+_LEFT_BY_SYSTEMS = frozenset({"lost+found", ".DS_Store"})
 
 
 def new_secret() -> str:
@@ -28,16 +31,30 @@ def digest_of(secret: str) -> str:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make *folder* (0700); a folder that is there and open to others is closed to them."""
+    """Make *folder* (0700); one that is there and open to others is closed to them when it is the engine's own.
+
+    Unavailable for one that others use (a home, `/tmp`): to close that would lock them out.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if stat.S_IMODE(folder.stat().st_mode) & 0o077:
+            if not _is_the_engines(folder):
+                raise Unavailable(
+                    f"The folder {folder} is open to others and holds other things than the engine's, so it is not "
+                    "closed to them: name a folder of the engine's own for its state and its socket."
+                )
             folder.chmod(0o700)
     except OSError as error:
         raise Unavailable(
             f"The engine's state folder {folder.name!r} cannot be made private ({error.strerror}): "
             "check who owns it, or set SERVICE_STATE_DIR to a folder of your own."
         ) from error
+
+
+def _is_the_engines(folder: Path) -> bool:
+    """Whether *folder* is empty, holds nothing but sockets, or holds an engine's state."""
+    inside = [one for one in folder.iterdir() if one.name not in _LEFT_BY_SYSTEMS]
+    return all(one.is_socket() for one in inside) or any(one.name in _STATE for one in inside)
 
 
 def write_private(path: Path, text: str) -> None:
