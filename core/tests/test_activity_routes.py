@@ -203,6 +203,8 @@ class TestOne:
             refused(web.put(f"{JOBS}/{job_id}/paused", json={"paused": True}), 404, "unknown_job")
             refused(web.post(f"{JOBS}/{job_id}/cancel"), 404, "unknown_job")
             refused(web.post(f"{JOBS}/{job_id}/retry"), 404, "unknown_job")
+        for state, words in (("waiting", "waits"), ("paused", "is paused")):
+            assert web.get(f"{JOBS}/{state}:chore-items").json()["detail"].endswith(f"none of them {words}.")
         refused(web.post(f"{JOBS}/derivatives/cancel"), 404, "unknown_job")
         refused(web.get(f"{JOBS}/{'x' * 201}"), 422, "invalid_request")
 
