@@ -144,7 +144,7 @@ def test_the_doctor_finds_a_sound_project_healthy_and_a_lost_file_not(
     pictures(["1.png"])
     desk.done("create", "Letters")
     desk.done("import", "pages")
-    assert "is healthy (1 file" in desk.done("doctor").out.replace("files", "file")
+    assert "is healthy (1 file, 0 snapshots, " in desk.done("doctor").out
     next(p for p in (desk.home / "Letters.library" / "objects").rglob("*") if p.is_file()).unlink()
     assert "NOT healthy" in desk.run("doctor", "Letters.library").out
     assert "There is nothing at" in desk.refused("doctor", "nowhere")

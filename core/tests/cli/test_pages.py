@@ -193,11 +193,11 @@ def test_export_to_a_file_or_in_an_unknown_format_is_refused(read_pages: Machine
 
 
 def test_undo_takes_back_sets_newest_first_and_redo_does_them_again(read_pages: Machine) -> None:
-    assert read_pages.done("undo").out == "Took back 2 steps.\n"
+    assert read_pages.done("undo").out == "Took back 2 steps (reading.take).\n"
     assert "linea" not in read_pages.done("text").out
     assert read_pages.done("undo", "--json").json["undone"]
-    assert read_pages.done("redo").out == "Did again 2 steps.\n"
-    assert read_pages.done("redo").out == "Did again 2 steps.\n"
+    assert read_pages.done("redo").out == "Did again 2 steps (segment.take_lines).\n"
+    assert read_pages.done("redo").out == "Did again 2 steps (reading.take).\n"
     assert read_pages.done("text").out.count("linea 1") == 2
     assert "nothing to do again" in read_pages.refused("redo")
 

@@ -190,7 +190,9 @@ def doctor(
     def words() -> None:
         for finding in report["findings"]:
             typer.echo(f"{finding['level']}: {finding['what']}")
-        counts = ", ".join(f"{number} {what}" for what, number in report["counts"].items())
+        counts = ", ".join(
+            plural(number, what.removesuffix("s")) for what, number in report["counts"].items()
+        )
         typer.echo(f"{report['path']} is {'healthy' if report['healthy'] else 'NOT healthy'} ({counts}).")
 
     answer(report, words)

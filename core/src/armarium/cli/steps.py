@@ -73,19 +73,23 @@ def undo(steps: Steps = None) -> None:
     The last one is taken back with its whole set (an import, a reading); a step that is named, by itself.
     """
     with project_session() as session:
-        ids = _standing(session, steps) if steps else _last(session, undone=False)
-        _report(session.post("/api/actions/audit/undo", {"audit_ids": ids}), "Took back")
+        last = [] if steps else _last(session, undone=False)
+        ids = _standing(session, steps) if steps else [row["id"] for row in last]
+        _report(session.post("/api/actions/audit/undo", {"audit_ids": ids}), "Took back", last)
 
 
 def redo(steps: Steps = None) -> None:
     """Do again what the last undo took back, or the steps or sets that are named."""
     with project_session() as session:
-        ids = _takings_back(session, steps) if steps else _last(session, undone=True)
-        _report(session.post("/api/actions/audit/undo", {"audit_ids": ids}), "Did again")
+        last = [] if steps else _last(session, undone=True)
+        ids = _takings_back(session, steps) if steps else [row["id"] for row in last]
+        _report(session.post("/api/actions/audit/undo", {"audit_ids": ids}), "Did again", last)
 
 
-def _report(done: dict[str, Any], verb: str) -> None:
-    answer(done, f"{verb} {plural(len(done['undone']), 'step')}.")
+def _report(done: dict[str, Any], verb: str, last: list[dict[str, Any]]) -> None:
+    # What nobody named is named here: a step that no undo takes back may have come after it.
+    names = ", ".join(sorted({row["action_name"] for row in last}))
+    answer(done, f"{verb} {plural(len(done['undone']), 'step')}{f' ({names})' if names else ''}.")
 
 
 def _standing(session: Session, named: list[str]) -> list[str]:
@@ -143,7 +147,7 @@ def _walk(session: Session, **only: Any) -> Iterator[dict[str, Any]]:
             return
 
 
-def _last(session: Session, *, undone: bool) -> list[str]:
+def _last(session: Session, *, undone: bool) -> list[dict[str, Any]]:
     """The newest step in effect (or, for a redo, the newest undo in effect) with the rest of its set."""
     for row in _in_effect(session):
         if not row["undoable"] or row["gone"] or not _changed_rows(session, row):
@@ -151,8 +155,8 @@ def _last(session: Session, *, undone: bool) -> list[str]:
         is_undo = _depth(session, row) % 2 == 1
         if is_undo == undone:
             if not row["set_id"]:
-                return [row["id"]]
-            return [one["id"] for one in _walk(session, set_id=row["set_id"], undone=False)]
+                return [row]
+            return list(_walk(session, set_id=row["set_id"], undone=False))
         if undone and not row["inverse_of"]:
             raise Refused("There is nothing to do again: nothing was taken back since the last step.")
     raise Refused("There is nothing to do again." if undone else "There is nothing to take back.")

@@ -12,7 +12,8 @@ MAX_NAMED = 8
 def no_pages(scope: Sequence[str]) -> Invalid:
     """Nothing to read at or beneath what was named."""
     return Invalid(
-        f"There is no page at or beneath {', '.join(scope[:MAX_NAMED])}. Name page images, or folders that hold some.",
+        f"There is no page outside the Trash at or beneath {', '.join(scope[:MAX_NAMED])}. "
+        "Name page images, or folders that hold some.",
         code="no_pages",
     )
 
