@@ -30,6 +30,7 @@ def open_as(kind: str, path: Path) -> Any:
         from armarium_documents.pictures import picture_page, take_in
 
         folder = path.with_suffix(".store")
+        folder.mkdir(exist_ok=True)
         library: Any = SimpleNamespace(objects=ObjectStore(folder / "objects"), derived=folder / "derived")
         source = take_in(library, path, max_pixels=200_000_000)
         for index in range(source.pages):

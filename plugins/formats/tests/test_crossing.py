@@ -76,6 +76,10 @@ ROWS: dict[str, tuple[Callable[[PageModel], None], Callable[[PageModel], Any]]] 
         lambda made: [one.points for one in made.walk()],
     ),
     "baselines": (set_("line", baseline=BOX[:2]), lambda made: line_of(made).baseline),
+    "decimals of coordinates": (
+        set_("line", points=[(10.25, 10), (90, 10.75), (90, 40), (10, 40)]),
+        lambda made: line_of(made).points,
+    ),
     "the counting text of lines, words": (lambda made: None, lambda made: [one.text for one in made.walk()]),
     "confidence of a text": (sure, lambda made: made.of_kind("word")[0].texts[0].confidence),
     "alternatives of a text": (doubtful, lambda made: [text.text for text in made.of_kind("word")[0].texts]),
