@@ -575,3 +575,22 @@ def test_who_stops_an_import_waits_for_the_file_in_hand_and_no_longer(
     engine.jobs.run_until_idle(library)
     assert names_under(library, sources_of(library)) == ["0.png", "1.png", "2.png", "3.png"]
     assert rows(library, "SELECT state FROM job WHERE id = ?", job_id) == [("done",)]
+
+
+def test_undoing_the_start_cancels_an_import_that_has_not_begun_and_a_redo_queues_it_again(
+    engine: Engine, library: Library, source: Path
+) -> None:
+    (source / "1.jpg").write_bytes(picture())
+    begun = engine.run(library, "document.import", {"folder": str(source)}, OWNER)
+    assert begun.result is not None
+
+    def state() -> str:
+        ((found,),) = rows(library, "SELECT state FROM job WHERE id = ?", begun.result["job_id"])
+        return str(found)
+
+    undone = engine.undo(library, [begun.audit_id], OWNER)
+    assert state() == "cancelled"
+    engine.undo(library, undone["audit_ids"], OWNER)
+    assert state() == "waiting"
+    engine.jobs.run_until_idle(library)
+    assert (state(), count(library, "rendition")) == ("done", 1)

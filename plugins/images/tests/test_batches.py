@@ -219,3 +219,47 @@ def test_a_job_whose_batch_was_never_written_ends(engine: Engine, library: Libra
     assert (
         jobs.run_batch(KilledContext(engine, library, jobs.BatchJobArgs(batch_id=NOWHERE), 99))["done"] == 0
     )  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("start", "rest"),
+    [
+        ("image.batch_apply", lambda folder: {"folder_id": folder, "spec": SPLIT}),
+        ("image.treat", lambda folder: {"scope_ids": [folder], "role": "enhanced"}),
+    ],
+)
+def test_undoing_the_start_cancels_what_has_not_begun_and_a_redo_queues_it_again(
+    engine: Engine, library: Library, folder: str, start: str, rest: Any
+) -> None:
+    (page,) = fill(engine, library, folder, 1)
+    begun = engine.run(library, start, rest(folder), OWNER)
+    job_id = (begun.result or {})["job_id"]
+
+    def state() -> str:
+        ((found,),) = rows(library, "SELECT state FROM job WHERE id = ?", job_id)
+        return str(found)
+
+    undone = engine.undo(library, [begun.audit_id], OWNER)
+    assert (state(), rows(library, "SELECT id FROM image_batch")) == ("cancelled", [])
+    engine.undo(library, undone["audit_ids"], OWNER)
+    assert state() == "waiting"
+    engine.jobs.run_until_idle(library)
+    assert state() == "done"
+    made = (
+        live(library, page)
+        if start == "image.batch_apply"
+        else rows(library, "SELECT 1 FROM rendition WHERE document_id = ? AND role = 'enhanced'", page)
+    )
+    assert len(made) == (2 if start == "image.batch_apply" else 1)
+
+
+def test_the_start_of_a_batch_that_has_cut_is_not_undone_and_the_batch_is(
+    engine: Engine, library: Library, folder: str, do: Run
+) -> None:
+    fill(engine, library, folder, 1)
+    begun = engine.run(library, "image.batch_apply", {"folder_id": folder, "spec": SPLIT}, OWNER)
+    engine.jobs.run_until_idle(library)
+    with pytest.raises(Conflict) as refused:
+        engine.undo(library, [begun.audit_id], OWNER)
+    assert refused.value.fields["reason"] == "changed"
+    assert do("image.batch_undo", {"batch_id": (begun.result or {})["batch_id"]})["undone"] == 1

@@ -14,6 +14,7 @@ from armarium.api import (
     Invalid,
     NotFound,
     action,
+    cancel_with_undo,
     json_text,
     new_id,
     raw_of,
@@ -49,8 +50,8 @@ def _import_example(ex: Example) -> dict[str, Any]:
     params=ImportParams,
     result=ImportStarted,
     summary="Copy a folder or files of pictures and PDFs into the project, as a background job.",
-    undoable=False,
     example=_import_example,
+    after_undo=cancel_with_undo,
 )
 def start_import(ctx: ActionContext, p: ImportParams) -> dict[str, Any]:
     """Enqueue the job; what it adds are steps of their own that share the job's id as their set.

@@ -15,6 +15,7 @@ from armarium.api import (
     Library,
     ServiceError,
     action,
+    cancel_with_undo,
     json_text,
     new_id,
     raw_of,
@@ -61,8 +62,8 @@ def _apply_example(ex: Example) -> dict[str, Any]:
     params=BatchApplyParams,
     result=BatchAnswer,
     summary="Cut every picture of a folder alike, as a background job that tells how each one stands.",
-    undoable=False,
     example=_apply_example,
+    after_undo=cancel_with_undo,
 )
 def batch_apply(ctx: ActionContext, p: BatchApplyParams) -> dict[str, Any]:
     """Enqueue the job; its steps share the job's id as their set, and `image.batch_undo` takes back what is cut.

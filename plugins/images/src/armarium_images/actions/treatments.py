@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Engine, Example, Library, action
+from armarium.api import ActionContext, Engine, Example, Library, action, cancel_with_undo
 from armarium_documents.api import add_rendition, pages_under, require_unlocked
 from armarium_images.actions.samples import sample_folder
 from armarium_images.errors import nothing_to_treat, too_many_images
@@ -33,8 +33,8 @@ def _start_example(ex: Example) -> dict[str, Any]:
     params=TreatParams,
     result=TreatResult,
     summary="Make a rendition of each picture: enhanced, with the background removed, or binarised.",
-    undoable=False,
     example=_start_example,
+    after_undo=cancel_with_undo,
 )
 def treat(ctx: ActionContext, p: TreatParams) -> dict[str, Any]:
     """Enqueue the job; its steps share the job's id as their set, so that one undo takes back all it made.
