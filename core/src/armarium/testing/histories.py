@@ -93,6 +93,13 @@ class Histories:
             for child, column, _ in engine.library_schema.children_of(table)
             if rules_of(child).kind == "tracked"
         ]
+        self._unique = [
+            (table.name, [self._columns[table.name].index(column.name) for column in index.columns])
+            for table in engine.library_schema.tracked
+            for index in sorted(table.indexes, key=lambda one: str(one.name))
+            if index.unique
+        ]
+        """What no two rows of a table may share; a row that has null there shares it with none."""
         self._grown = {
             table.name: [c.name for c in table.columns if c.name in rules_of(table).monotonic]
             for table in engine.library_schema.tracked
@@ -200,7 +207,7 @@ class Histories:
                 return "changed", self.content
             content = _taken_back(content, step)
             removed = {key for key in step.changed if key not in content}
-            if self._orphans(content, removed):
+            if self._orphans(content, removed) or self._doubled(content, step):
                 return "changed", self.content
             state, other = False, step.inverse_of
             flags[id(step)] = True
@@ -225,6 +232,17 @@ class Histories:
                 key = (parent, (row[position],))
                 if key not in content and (parents is None or key in parents):
                     return True
+        return False
+
+    def _doubled(self, content: Content, step: Done) -> bool:
+        """Whether two rows now share what may be there once: a later step made the like of what this one puts back."""
+        for table, positions in self._unique:
+            if not any(name == table for name, _ in step.changed):
+                continue
+            held = [[row[at] for at in positions] for (name, _), row in content.items() if name == table]
+            whole = [tuple(values) for values in held if None not in values]
+            if len(set(whole)) < len(whole):
+                return True
         return False
 
 
