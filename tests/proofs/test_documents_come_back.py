@@ -37,7 +37,10 @@ class Moves:
 
     def __init__(self, engine: Engine, library: Library) -> None:
         self.engine, self.library = engine, library
-        self.pictures = [library.objects.put_bytes(_png(grey)) for grey in (40, 120, 200)]
+        self.pictures = [_png(grey) for grey in (40, 120, 200)]
+        self.outside = library.path.parent / "outside"
+        self.outside.mkdir(exist_ok=True)
+        (self.outside / "1.png").write_bytes(_png(80))
         for name in ("Box", "Bundle"):
             self.run("document.create", {"name": name})
         chance = random.Random(0)
@@ -56,7 +59,7 @@ class Moves:
             self.boxes, self.boxes, self.annotate, self.annotate, self.annotation_changed, self.annotation_away,
             self.bookmark, self.kind, self.kind_changed, self.kind_away, self.proposed, self.accepted,
             self.rejected, self.crop, self.crop, self.split, self.crop_many, self.uncut, self.batch_item,
-            self.batch_undo, self.treat, self.lay, self.lay, self.item, self.item, self.item_changed,
+            self.batch_undo, self.treat, self.started, self.lay, self.lay, self.item, self.item, self.item_changed,
             self.item_away,
         ]  # fmt: skip
 
@@ -110,6 +113,8 @@ class Moves:
 
     def files(self, chance: random.Random, _: World) -> Chosen:
         parent = self._node(chance, "doc_type IS NULL OR doc_type = 'folder'")
+        # Put there each time: emptying the Trash takes away what no picture needs any more.
+        checksum = self.library.objects.put_bytes(chance.choice(self.pictures))
         picture = {
             "mime_type": "image/png",
             "size_bytes": 99,
@@ -120,7 +125,7 @@ class Moves:
             {
                 "id": new_id(), "parent_id": parent, "doc_type": "file", "file_type": "image",
                 "name": f"{chance.randrange(9)}.png",
-                "picture": {**picture, "checksum": chance.choice(self.pictures)},
+                "picture": {**picture, "checksum": checksum},
             }
             for _ in range(chance.randrange(1, 3))
         ]  # fmt: skip
@@ -290,6 +295,13 @@ class Moves:
     def treat(self, chance: random.Random, _: World) -> Chosen:
         found = self._image(chance)
         return found and ("image.treat_item", {"document_id": found, "role": "enhanced"})
+
+    def started(self, chance: random.Random, _: World) -> Chosen:
+        """The start of a job, which nobody runs here: undo cancels it, redo puts it in the queue again."""
+        found = self._image(chance)
+        if found is None or chance.random() < 0.5:
+            return "document.import", {"folder": str(self.outside)}
+        return "image.treat", {"scope_ids": [found], "role": "enhanced"}
 
     def lay(self, chance: random.Random, _: World) -> Chosen:
         found = self._one(

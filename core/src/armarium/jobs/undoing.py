@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from armarium.errors import Conflict
 from armarium.tables import json_text
 
 if TYPE_CHECKING:
@@ -21,6 +22,11 @@ def cancel_with_undo(undo: UndoContext) -> None:
     ).all()
     for job_id, state in jobs:
         if undo.redo and state == "cancelled":
-            undo.step.run("job.retry", {"job_id": job_id})
+            try:
+                undo.step.run("job.retry", {"job_id": job_id})
+            except Conflict as refused:
+                # Somebody has started the same anew meanwhile: it is done once.
+                if refused.code != "already_waiting":
+                    raise
         elif not undo.redo and state in ("waiting", "paused", "running"):
             undo.step.run("job.cancel", {"job_id": job_id})
