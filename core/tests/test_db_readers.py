@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -57,14 +57,22 @@ def test_few_stay_open_when_many_have_read(db: Database) -> None:
     with ExitStack() as many:
         readers = {many.enter_context(db.read_raw()) for _ in range(READERS_KEPT + 3)}
         assert len(readers) == READERS_KEPT + 3
-    closed = 0
-    for reader in readers:
-        try:
-            lines(reader)
-        except sqlite3.ProgrammingError:
-            closed += 1
-    assert closed == 3
+    assert still_open(readers) == READERS_KEPT
+    # The crowd is gone: after some seconds only those stay that are wanted day by day.
+    db.give_memory_back()
+    assert still_open(readers) == READERS_AT_ONCE
+    with ExitStack() as many:
+        assert all(lines(many.enter_context(db.read_raw())) == 0 for _ in range(READERS_KEPT))
     db.close()
+
+
+def still_open(readers: set[sqlite3.Connection]) -> int:
+    found = 0
+    for reader in readers:
+        with suppress(sqlite3.ProgrammingError):
+            lines(reader)
+            found += 1
+    return found
 
 
 def test_one_that_comes_back_is_waited_for_rather_than_one_more_opened(

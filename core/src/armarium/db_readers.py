@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 READERS_KEPT = 8
-"""Readers that stay open while nobody reads. Each keeps the schema (0.9 MB, nine tenths of it triggers), its statements
+"""Readers that stay open while nobody reads, for some seconds. Each keeps the schema (0.9 MB, nine tenths of it triggers), its statements
 and what it read last, 2.5 MB at most; to open one more takes 4 ms."""
 
 READERS_AT_ONCE, PATIENCE = 4, 0.02
@@ -58,13 +58,19 @@ class Readers:
                 self._close(reader[0])
 
     def give_memory_back(self) -> None:
-        """Let go of the pages of the file that readers at rest keep: they are of no use after the next write."""
+        """Let go of the pages of the file that readers at rest keep: they are of no use after the next write.
+
+        Of more than READERS_AT_ONCE those at rest are closed: a crowd wanted them for a moment.
+        """
         for _ in range(len(self._idle)):
             # From the far end, where those lie that are lent least.
             try:
                 reader = self._idle.pop(0)
             except IndexError:
                 return
+            if self._open > READERS_AT_ONCE:
+                self._close(reader[0])
+                continue
             with suppress(sqlite3.Error):
                 reader[1].execute("PRAGMA shrink_memory")
             self._put_back(reader)
