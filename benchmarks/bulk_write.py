@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from armarium.api import Engine, Library, Outcome
@@ -47,28 +47,14 @@ class _Both:
     def against_bare(self, what: str, limit: float | None, rounds: int, *, changes: int = 0) -> Result:
         """The action's time over the bare statements' time; both in one transaction, after *changes* of every row."""
 
-        def ours() -> float:
-            with self._library(what) as run:
-                for _ in range(changes):
-                    run("update")
-                time.sleep(PAUSE)
-                return seconds(lambda: run(what))
-
-        def theirs() -> float:
-            with self._bare(what) as run:
-                for _ in range(changes):
-                    run("update")
-                time.sleep(PAUSE)
-                return seconds(lambda: run(what))
-
         way = "in one statement" if what.endswith("all") else "row by row"
         name = what.removesuffix(" all")
         return compare(
             2,
             f"{name} of {self.rows:,} tracked rows, {way}"
             + (f", each of which was changed {changes} times" if changes else ""),
-            engine=ours,
-            peer=theirs,
+            engine=lambda: _timed(self._library(what), what, changes),
+            peer=lambda: _timed(self._bare(what), what, changes),
             peer_name="bare sqlite3" if limit is None else "bare executemany",
             unit="s",
             rounds=rounds,
@@ -77,11 +63,6 @@ class _Both:
 
     def undo_against_doing(self, what: str, rounds: int) -> Result:
         """The undo's time over the time of the step it takes back, of the same round."""
-
-        def doing() -> float:
-            with self._library(what) as run:
-                time.sleep(PAUSE)
-                return seconds(lambda: run(what))
 
         def undoing() -> float:
             with self._library(what) as run:
@@ -93,7 +74,7 @@ class _Both:
             2,
             f"undo of the {what} of {self.rows:,} rows",
             engine=undoing,
-            peer=doing,
+            peer=lambda: _timed(self._library(what), what),
             peer_name="doing it",
             unit="s",
             rounds=rounds,
@@ -133,6 +114,15 @@ class _Both:
                 yield run
             finally:
                 bare.close()
+
+
+def _timed(place: AbstractContextManager[Callable[[str], object]], what: str, changes: int = 0) -> float:
+    """Seconds that *what* takes there, after *changes* of every row and a rest."""
+    with place as run:
+        for _ in range(changes):
+            run("update")
+        time.sleep(PAUSE)
+        return seconds(lambda: run(what))
 
 
 @dataclass(frozen=True)

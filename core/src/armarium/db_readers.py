@@ -12,8 +12,8 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 READERS_KEPT = 8
-"""Readers that stay open while nobody reads, for some seconds. Each keeps the schema (0.9 MB, nine tenths of it triggers), its statements
-and what it read last, 2.5 MB at most; to open one more takes 4 ms."""
+"""Readers that stay open when they come back, those beyond READERS_AT_ONCE for some seconds. Each keeps the schema (0.9 MB,
+nine tenths of it triggers), its statements and what it read last, 2.5 MB at most; to open one more takes 4 ms."""
 
 READERS_AT_ONCE, PATIENCE = 4, 0.02
 """Readers that are opened as soon as they are wanted; and the seconds that one more is waited for before it is opened:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from sqlalchemy.exc import IntegrityError
 
 from armarium.errors import Conflict, Forbidden
+from armarium.history import quoted
 from armarium.principals import Principal, Role
 
 if TYPE_CHECKING:
@@ -104,8 +105,4 @@ def of_absent_plugins(db: Database, schema: Schema) -> list[str]:
             "ORDER BY m.name"
         ).fetchall()
         strange = [name for (name,) in pointing if name not in schema.by_name]
-        return [
-            name
-            for name in strange
-            if raw.execute(f'SELECT 1 FROM "{name.replace(chr(34), chr(34) * 2)}" LIMIT 1').fetchone()
-        ]
+        return [name for name in strange if raw.execute(f"SELECT 1 FROM {quoted(name)} LIMIT 1").fetchone()]
