@@ -129,6 +129,15 @@ def is_out_of_files(error: BaseException) -> bool:
     return False
 
 
+def moved_away(package: str) -> Conflict:
+    """The refusal of work on a package that was moved, renamed or removed while it was open."""
+    return Conflict(
+        f"{package} is not where it was opened any more: it was moved, renamed or removed meanwhile. "
+        "Open it where it is now.",
+        code="library_moved",
+    )
+
+
 def too_many_files() -> Unavailable:
     """The refusal where no more files may be opened."""
     return Unavailable(

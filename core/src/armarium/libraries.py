@@ -27,11 +27,12 @@ from armarium.errors import (
     NotFound,
     ServiceError,
     Unavailable,
+    moved_away,
     refused_by_disk,
 )
 from armarium.guard.places import is_too_long
 from armarium.ids import new_id
-from armarium.objects import ObjectStore, moved
+from armarium.objects import ObjectStore
 from armarium.packages import (
     DATABASE,
     lay_out,
@@ -102,7 +103,7 @@ class Library:
     def _folder(self, name: str) -> Path:
         # Whoever makes folders there would make half a package where this one was.
         if not self.in_place():
-            raise moved(self.path)
+            raise moved_away(self.path.name)
         return self.path / name
 
     def setting(self, key: str, default: Any = None) -> Any:
@@ -131,8 +132,12 @@ class Library:
         """Close the database and let another engine have the package."""
         self.held.clear()
         self.db.close()
-        self._lock.release()
-        (self.path / "engine.json").unlink(missing_ok=True)
+        try:
+            # While the lock is held, and only of this package: another's card may lie there next.
+            if self.in_place():
+                (self.path / "engine.json").unlink(missing_ok=True)
+        finally:
+            self._lock.release()
 
 
 def _file_at(path: str) -> tuple[int, int] | None:

@@ -10,19 +10,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from armarium.durable import flush, flush_path
-from armarium.errors import Conflict, NotFound, refused_by_disk
+from armarium.errors import NotFound, moved_away, refused_by_disk
 from armarium.ids import new_id
 
 _CHUNK = 1 << 20
-
-
-def moved(package: Path) -> Conflict:
-    """The refusal of work on a package that was moved, renamed or removed while it was open."""
-    return Conflict(
-        f"{package.name} is not where it was opened any more: it was moved, renamed or removed meanwhile. "
-        "Open it where it is now.",
-        code="library_moved",
-    )
 
 
 class ObjectStore:
@@ -166,7 +157,7 @@ class ObjectStore:
             self.root.mkdir(exist_ok=True)
             folder.mkdir(exist_ok=True)
         except FileNotFoundError as error:
-            raise moved(self.root.parent) from error
+            raise moved_away(self.root.parent.name) from error
         except OSError as error:
             raise (refused_by_disk(error) or error) from error
         return folder / new_id()
