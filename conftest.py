@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import os
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -51,6 +52,8 @@ def _refuse(what: str) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     sys.addaudithook(_watch)
+    # Every engine of the tests has a state folder of its own; what is installed need not be tried for each.
+    os.environ.setdefault("SERVICE_PLUGIN_TRIALS", str(config.rootpath / ".plugin-trials.json"))
     # A busy machine is no fault of what is tested: no example has a time to keep, nor has the making of one.
     settings.register_profile("armarium", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("armarium")

@@ -9,6 +9,7 @@ from fastapi import FastAPI
 
 from armarium import __version__
 from armarium.engine import Engine
+from armarium.errors import place_of
 from armarium.http import install
 from armarium.plugins import Plugin
 from armarium.routes import core_routers
@@ -52,5 +53,8 @@ def create_app(
         app.include_router(router)
     for plugin in made.plugins.loaded:
         for router in plugin.routers:
-            app.include_router(router)
+            try:
+                app.include_router(router)
+            except Exception as error:
+                made.plugins.note_fault(plugin.name, f"Its routes could not be put in: {place_of(error)}")
     return app

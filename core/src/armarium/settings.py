@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from armarium.admission.trials import FILE, SECONDS
+
 MIB = 1024 * 1024
 
 
@@ -34,12 +36,21 @@ class Settings(BaseSettings):
     """Never reach the network, whatever is asked."""
     compute_priority: Literal["fast", "balanced", "background"] | None = None
     compute_device: Literal["auto", "cpu", "gpu"] | None = None
+    plugin_trials: Path | None = None
+    """The file that keeps which plugins passed their trial; None: one in the state folder."""
+    plugin_trial_seconds: float = Field(default=SECONDS, gt=0)
+    """How long one part of the trial of a plugin may take."""
     owner_token: str | None = Field(default=None, repr=False)
     rotate_token: bool = False
     max_image_pixels: int = Field(default=200_000_000, gt=0)
     cors_origins: Annotated[list[str], NoDecode] = Field(default_factory=list)
     max_body_bytes: int = Field(default=32 * MIB, gt=0)
     max_upload_bytes: int = Field(default=2048 * MIB, gt=0)
+
+    @property
+    def verdicts(self) -> Path:
+        """The file that keeps which plugins passed their trial."""
+        return self.plugin_trials or self.state_dir / FILE
 
     @field_validator("library_roots", mode="before")
     @classmethod

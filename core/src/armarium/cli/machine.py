@@ -1,4 +1,4 @@
-"""Commands about the engine and this machine: serve, plugins, runtimes, tokens."""
+"""Commands about the engine and this machine: serve, runtimes, tokens."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ token = typer.Typer(help="Who may reach this engine.", no_args_is_help=True)
 def register(program: typer.Typer) -> None:
     """Add the commands."""
     program.command()(serve)
-    program.command()(plugins)
     program.add_typer(runtime, name="runtime")
     program.add_typer(token, name="token")
 
@@ -53,25 +52,6 @@ def _where(card: Reachable) -> str:
     if card.uds is not None:
         return f"Armarium answers on the Unix socket {card.uds}"
     return f"Armarium answers at {card.base_url}/docs"
-
-
-def plugins() -> None:
-    """The plugins loaded, and those refused with the reason."""
-    with engine_session() as session:
-        found = session.get("/api/plugins")
-
-    def words() -> None:
-        rows = [(p["name"], p["version"] or "", p["summary"]) for p in found["plugins"]]
-        table("Plugins", ("name", "version", "what it brings"), rows)
-        drivers = [
-            (group, ", ".join(names)) for p in found["plugins"] for group, names in p["drivers"].items()
-        ]
-        if drivers:
-            table("Drivers", ("group", "names"), drivers)
-        for refused in (*found["refused"], *found["refused_drivers"]):
-            typer.echo(f"refused: {refused['name']}: {refused['why']}")
-
-    answer(found, words)
 
 
 @runtime.command("list")

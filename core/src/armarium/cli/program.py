@@ -5,20 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import metadata as distributions
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from armarium.admission.offers import COMMANDS, Offer, find_offers, quietly, unit_of
+from armarium.admission.trials import Failed, Trials
 from armarium.cli.options import AsJson, Library, asked, begin, everywhere, note
 from armarium.cli.refusals import Refused, misuse_shown, shown
 from armarium.cli.session import Session, connect, settings_of_this_user
 from armarium.ids import is_id
-
-COMMANDS = "armarium.commands"
-"""Entry points of plugins that bring commands: each a function that builds a `typer.Typer`, by the plugin's name."""
 
 _NAMED = 5
 """How many documents of one name, or projects, a refusal names."""
@@ -94,7 +92,7 @@ class Program(TyperGroup):
 
 def build() -> typer.Typer:
     """The command line with the core's commands; those of plugins join when one is called for."""
-    from armarium.cli import background, demo, machine, projects, steps
+    from armarium.cli import background, demo, machine, plugin_commands, projects, steps
 
     program = typer.Typer(
         name="armarium",
@@ -106,7 +104,7 @@ def build() -> typer.Typer:
         add_completion=False,
     )
     program.callback()(_common)
-    for part in (projects, steps, background, machine, demo):
+    for part in (projects, steps, background, machine, plugin_commands, demo):
         part.register(program)
     everywhere(program)
     return program
@@ -199,15 +197,27 @@ def joining(taken: set[str]) -> tuple[dict[str, Any], dict[str, str]]:
     """
     groups: dict[str, Any] = {}
     missing: dict[str, str] = {}
-    for entry in sorted(distributions.entry_points(group=COMMANDS), key=lambda entry: entry.name):
-        try:
-            groups[entry.name] = _group(entry.name, entry.load()(), hidden=True)
-        except Exception as error:
-            missing[entry.name] = f"{type(error).__name__}: {error}"
     bringers: dict[str, list[str]] = {}
-    for plugin, group in groups.items():
-        for name in group.commands:
-            bringers.setdefault(name, []).append(plugin)
+    ours: set[str] = set()
+    offers, failed = tried_offers()
+    for offer, entry in [(one, entry) for one in offers for entry in one.of(COMMANDS)]:
+        why = failed.get((offer.key, unit_of(entry)))
+        if entry.name in groups:
+            why = "another distribution brings commands under this name."
+        if why is None:
+            try:
+                with quietly():
+                    groups[entry.name] = _group(entry.name, entry.load()(), hidden=True)
+            except (Exception, SystemExit) as error:
+                why = f"{type(error).__name__}: {error}"
+        if why is not None:
+            missing[entry.name if offer.first_party else f"{entry.name} (of {offer.name})"] = why
+            continue
+        for name in groups[entry.name].commands:
+            # A stranger takes no command from those that come with Armarium.
+            if offer.first_party or name not in ours:
+                bringers.setdefault(name, []).append(entry.name)
+        ours |= set(groups[entry.name].commands) if offer.first_party else set()
     found: dict[str, Any] = {}
     for name, plugins in bringers.items():
         if name not in taken:
@@ -215,6 +225,16 @@ def joining(taken: set[str]) -> tuple[dict[str, Any], dict[str, str]]:
     own = {plugin.replace("_", "-"): group for plugin, group in groups.items()}
     found |= {name: group for name, group in own.items() if name not in taken | set(found)}
     return found, missing
+
+
+def tried_offers() -> tuple[list[Offer], Failed]:
+    """What is installed, and what of it did not pass its trial: the engine's verdicts, reached here where it has none."""
+    settings = settings_of_this_user()
+    trials = Trials(settings.verdicts, seconds=settings.plugin_trial_seconds)
+    offers = find_offers()
+    failed = trials.failed(offers)
+    trials.save()
+    return offers, failed
 
 
 def _torn(name: str, plugins: list[str]) -> Any:
@@ -235,8 +255,9 @@ def _plugin_commands(taken: set[str]) -> dict[str, Any]:
     """Commands that plugins bring as `Plugin.cli`, each plugin under its name; one that fails is left out with a word."""
     from armarium.plugins import PluginRegistry
 
+    settings = settings_of_this_user()
     plugins = PluginRegistry()
-    plugins.find()
+    plugins.find(Trials(settings.verdicts, seconds=settings.plugin_trial_seconds))
     found: dict[str, Any] = {}
     for plugin in plugins.loaded:
         name = plugin.name.replace("_", "-")

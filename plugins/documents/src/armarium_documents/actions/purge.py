@@ -81,7 +81,7 @@ class Purge:
     def __init__(self, ctx: ActionContext) -> None:
         self.raw = raw_of(ctx.conn)
         self.conn = ctx.conn
-        self.tables = ctx.engine.library_schema.tables
+        self.tables = ctx.project.schema.tables
         self.chosen: dict[str, Table] = {}
 
     def choose(self, table: Table, keys: list[str]) -> None:
