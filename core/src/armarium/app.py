@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
 from armarium import __version__
 from armarium.engine import Engine
-from armarium.errors import place_of
 from armarium.http import install
 from armarium.plugins import Plugin
 from armarium.routes import core_routers
@@ -27,10 +26,12 @@ def create_app(
     plugins: Sequence[Plugin] | None = None,
     engine: Engine | None = None,
     jobs: bool = True,
+    routes_of: Collection[str] | None = None,
 ) -> FastAPI:
     """The engine as an ASGI application; `app.state.engine` is the engine, started and stopped by the lifespan.
 
-    *plugins* replaces the installed ones (tests); *jobs* False leaves background work to whoever calls it.
+    *plugins* replaces the installed ones (tests); *jobs* False leaves background work to whoever calls it. *routes_of*
+    names the plugins whose routes are wanted beside the core's (none: all), for whoever tries one of many.
     """
     made = engine or Engine(settings, plugins=plugins)
 
@@ -52,9 +53,11 @@ def create_app(
     for router in core_routers():
         app.include_router(router)
     for plugin in made.plugins.loaded:
-        for router in plugin.routers:
+        for router in plugin.routers if routes_of is None or plugin.name in routes_of else ():
             try:
                 app.include_router(router)
             except Exception as error:
-                made.plugins.note_fault(plugin.name, f"Its routes could not be put in: {place_of(error)}")
+                made.plugins.note_fault(
+                    plugin.name, f"Its routes could not be put in: {made.plugins.words_for(error)}"
+                )
     return app

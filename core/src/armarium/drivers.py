@@ -94,14 +94,17 @@ class Drivers:
     def refusals(self, group: str) -> list[RefusedDriver]:
         """Drivers of *group* that are installed and cannot be used, as far as that is known."""
         self._entries(group)
-        return sorted(self._refused.get(group, {}).values(), key=lambda one: (one.name, one.distribution or ""))
+        return sorted(
+            self._refused.get(group, {}).values(), key=lambda one: (one.name, one.distribution or "")
+        )
 
     def refused(self, group: str) -> dict[str, str]:
         """Name to reason of the drivers that were refused; one that would have taken a name, with its distribution."""
         return {
-            f"{one.name} ({one.distribution})" if one.name in self._entries(group) and (
-                one.distribution != self.distribution_of(group, one.name)
-            ) else one.name: one.why
+            f"{one.name} ({one.distribution})"
+            if one.name in self._entries(group)
+            and (one.distribution != self.distribution_of(group, one.name))
+            else one.name: one.why
             for one in self.refusals(group)
         }
 

@@ -19,7 +19,7 @@ from armarium.admission.trials import Trials
 from armarium.auth import Auth, core_auth_plugin
 from armarium.db import WRITER_WAIT, Database, raw_of
 from armarium.drivers import Drivers
-from armarium.errors import Unavailable, place_of
+from armarium.errors import Unavailable
 from armarium.events import ChangeStream
 from armarium.jobs.kinds import KindRegistry
 from armarium.jobs.plugin import core_jobs_plugin
@@ -241,7 +241,7 @@ class Engine:
                     log.exception("the plugin %s failed when %s was opened", plugin.name, library.path.name)
                     self.plugins.note_fault(
                         plugin.name,
-                        f"It failed when {library.path.name} was opened: {place_of(error)}",
+                        f"It failed when {library.path.name} was opened: {self.plugins.words_for(error)}",
                     )
 
     @contextmanager
@@ -289,5 +289,6 @@ class Engine:
             except (Exception, SystemExit) as error:
                 log.exception("the plugin %s failed after a commit", implementation.plugin_name)
                 self.plugins.note_fault(
-                    implementation.plugin_name, f"It failed to take notice of a step: {place_of(error)}"
+                    implementation.plugin_name,
+                    f"It failed to take notice of a step: {self.plugins.words_for(error)}",
                 )

@@ -276,7 +276,9 @@ class Libraries:
             try:
                 schema = self._engine.library_schema.fit(db)
                 objects = ObjectStore(temporary / "objects")
-                begun = Library(temporary, read_card(temporary)["library_uuid"], db, objects, no_lock(), schema)
+                begun = Library(
+                    temporary, read_card(temporary)["library_uuid"], db, objects, no_lock(), schema
+                )
                 seed(self._engine, begun, name, principal, called=place.name)
             finally:
                 db.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata as distributions
@@ -15,6 +14,7 @@ from sqlalchemy import Connection, MetaData
 
 from armarium import hookspecs
 from armarium.admission.offers import PLUGINS, Offer, find_offers, normalised, quietly, unit_of
+from armarium.errors import ServiceError
 from armarium.tables import rules_of
 
 if TYPE_CHECKING:
@@ -239,6 +239,10 @@ class PluginRegistry:
         spot = f"{type(error).__name__} in {place[0]}, line {place[1]}" if place else type(error).__name__
         return (f"the plugin {plugin}" if plugin else "the engine"), spot
 
+    def words_for(self, error: BaseException) -> str:
+        """What *error* of a plugin is told as: a refusal in its own words, else its kind and where it was raised."""
+        return error.detail if isinstance(error, ServiceError) else self.at_fault(error)[1]
+
     def settle(self) -> None:
         """Order the plugins so that one whose tables point at another's comes after it."""
         self._refuse_taken_routes()
@@ -275,6 +279,7 @@ class PluginRegistry:
 
         Of two plugins the one stays that others' tables point at, else the one found first.
         """
+        from armarium.admission.faults import routes_of
         from armarium.routes import core_routers
 
         home = self._homes()
@@ -363,16 +368,6 @@ def _first_clash(kind: str, names: Sequence[str], taken: set[str]) -> str | None
             return f"Its {kind} {name} exists already; names are never overwritten."
         seen.add(name)
     return None
-
-
-def routes_of(router: APIRouter) -> list[tuple[str, str]]:
-    """Each (method, path) of *router*, whatever the parts of a path are called that stand for ids."""
-    return [
-        (method, re.sub(r"\{[^}:]*", "{", route.path))
-        for route in router.routes
-        for method in sorted(getattr(route, "methods", None) or ())
-        if hasattr(route, "path")
-    ]
 
 
 def _own_tables(plugin: Plugin) -> list[str]:

@@ -309,7 +309,9 @@ class Schema:
                 if triggers.get(name) != statement:
                     state = "is missing from" if name not in triggers else "was changed in"
                     if (home := self._trigger_homes.get(name)) in self._strangers:
-                        raise FamilyFault(home, f"the trigger {name}, which keeps its history, {state} the project")
+                        raise FamilyFault(
+                            home, f"the trigger {name}, which keeps its history, {state} the project"
+                        )
                     db.refusal = (
                         f"The trigger {name}, which keeps the history or an index, {state} {db.path.parent.name}. "
                         "Reading goes on; writes are refused. Restore a snapshot or run `armarium doctor`."

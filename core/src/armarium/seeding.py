@@ -8,7 +8,6 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from armarium.db_errors import is_the_disk
-from armarium.errors import ServiceError, place_of
 from armarium.principals import Principal
 from armarium.schema import OF_THE_ENGINE
 
@@ -62,7 +61,7 @@ def _seed(
                 except (Exception, SystemExit) as error:
                     if is_the_disk(error) or plugin.name in OF_THE_ENGINE:
                         raise
-                    raise _Failed(plugin.name, _words(error)) from error
+                    raise _Failed(plugin.name, engine.plugins.words_for(error)) from error
                 _refuse_ended(plugin, raw)
         engine.bus.close_step(ctx, before, raw, {}, undoable=False)
 
@@ -71,7 +70,3 @@ def _refuse_ended(plugin: Plugin, raw: sqlite3.Connection) -> None:
     # A row that a tracked table refuses ends the whole transaction, also where the plugin passes over the error.
     if not raw.in_transaction:
         raise _Failed(plugin.name, "it ended the transaction in which the project is made")
-
-
-def _words(error: BaseException) -> str:
-    return error.detail if isinstance(error, ServiceError) else place_of(error)

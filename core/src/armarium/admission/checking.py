@@ -114,7 +114,9 @@ def _laid_out(place: Path, folder: Path) -> list[str]:
     about = folder / f"{normalised(name).replace('-', '_')}-{project.get('version', '0')}.dist-info"
     about.mkdir()
     (about / "METADATA").write_text(
-        "\n".join(["Metadata-Version: 2.1", f"Name: {name}", f"Version: {project.get('version', '0')}", *needs, ""]),
+        "\n".join(
+            ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {project.get('version', '0')}", *needs, ""]
+        ),
         encoding="utf-8",
     )
     (about / "entry_points.txt").write_text("\n".join([*lines, ""]), encoding="utf-8")

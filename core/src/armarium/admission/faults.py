@@ -16,7 +16,7 @@ from armarium import audit
 from armarium.actions import Action, Params
 from armarium.history import OWN_COLUMNS
 from armarium.jobs.kinds import LANES, JobKind
-from armarium.plugins import Migration, Plugin, routes_of
+from armarium.plugins import Migration, Plugin
 from armarium.tables import TableKind, TableRules
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
@@ -206,9 +206,7 @@ def _job(kind: JobKind) -> Iterator[str]:
             f"on_pause of the job kind {kind.name}", kind.on_pause, "engine", "library", "id", "paused"
         )
     if kind.on_cancel is not None:
-        yield from _call(
-            f"on_cancel of the job kind {kind.name}", kind.on_cancel, "engine", "library", "id"
-        )
+        yield from _call(f"on_cancel of the job kind {kind.name}", kind.on_cancel, "engine", "library", "id")
 
 
 def _routes(plugin: Plugin) -> Iterator[str]:
@@ -225,6 +223,16 @@ def _routes(plugin: Plugin) -> Iterator[str]:
             seen.add((method, path))
 
 
+def routes_of(router: APIRouter) -> list[tuple[str, str]]:
+    """Each (method, path) of *router*, whatever the parts of a path are called that stand for ids."""
+    return [
+        (method, re.sub(r"\{[^}:]*", "{", route.path))
+        for route in router.routes
+        for method in sorted(getattr(route, "methods", None) or ())
+        if hasattr(route, "path")
+    ]
+
+
 def _call(what: str, function: Any, *arguments: str) -> Iterable[str]:
     """A fault where *function* cannot be called with so many arguments, by place."""
     if not callable(function):
@@ -233,9 +241,7 @@ def _call(what: str, function: Any, *arguments: str) -> Iterable[str]:
         return [f"Its {what} is an async function; it is called from a thread and must be a plain one."]
     if not _fits(function, len(arguments)):
         given = ", ".join(arguments)
-        return [
-            f"Its {what} cannot be called as the engine calls it, with ({given}); change what it takes."
-        ]
+        return [f"Its {what} cannot be called as the engine calls it, with ({given}); change what it takes."]
     return []
 
 
@@ -251,4 +257,8 @@ def _fits(function: Callable[..., Any], arguments: int) -> bool:
 
 
 def _kind(value: object) -> str:
-    return f"the class {value.__name__}" if isinstance(value, type) else f"a value of type {type(value).__name__}"
+    return (
+        f"the class {value.__name__}"
+        if isinstance(value, type)
+        else f"a value of type {type(value).__name__}"
+    )

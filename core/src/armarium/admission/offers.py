@@ -75,7 +75,7 @@ def find_offers(path: Sequence[str] | None = None) -> list[Offer]:
     """
     ours = _first_party()
     found: dict[str, Offer] = {}
-    for distribution in distributions.distributions(**({} if path is None else {"path": list(path)})):
+    for distribution in distributions.distributions(path=list(sys.path if path is None else path)):
         offer = _offer(distribution, ours)
         if offer is not None:
             found.setdefault(offer.key, offer)
@@ -156,6 +156,13 @@ _importing = threading.RLock()
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """While the block imports somebody's code, what that prints goes to stderr: an answer in JSON stays JSON."""
-    with _importing, redirect_stdout(sys.stderr):
-        yield
+    """While the block runs somebody's code, what that prints goes to stderr, and it is answered nothing.
+
+    So an answer in JSON stays JSON, and nobody is kept waiting for a line that a person should type.
+    """
+    with _importing, redirect_stdout(sys.stderr), open(os.devnull, encoding="utf-8") as nothing:
+        before, sys.stdin = sys.stdin, nothing
+        try:
+            yield
+        finally:
+            sys.stdin = before

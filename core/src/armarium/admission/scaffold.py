@@ -9,7 +9,7 @@ from armarium.errors import BadRequest, Conflict
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{1,39}")
 
-_PYPROJECT = '''[build-system]
+_PYPROJECT = """[build-system]
 requires = ["hatchling>=1.25"]
 build-backend = "hatchling.build"
 
@@ -26,9 +26,9 @@ dependencies = ["armarium-core", "fastapi>=0.115", "sqlalchemy>=2.0.31"]
 
 [tool.hatch.build.targets.wheel]
 packages = ["src/armarium_@NAME@"]
-'''
+"""
 
-_README = '''# armarium-@DASHED@
+_README = """# armarium-@DASHED@
 
 A family of routes for Armarium, as `armarium plugins --new` writes it: one table, one action, one route.
 
@@ -38,7 +38,7 @@ pip install --editable .       # into the environment that Armarium runs in
 armarium plugins               # it is listed there
 pytest                         # its action is audited, undone and redone
 ```
-'''
+"""
 
 _PLUGIN = '''"""What this family brings to the engine: the only file with a hook."""
 

@@ -10,6 +10,7 @@ import asyncio
 import json
 import logging
 import os
+import shutil
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
@@ -96,7 +97,7 @@ class Trial:
             return
         if not self.asked["one_by_one"]:
             self.tell(offer=None, unit=None, step="when it was tried")
-            if not list(self._faults(everything, self._registry(beside), candidates)):
+            if not list(self._faults(everything, candidates)):
                 return
         self._one_by_one(beside, wanted, candidates)
 
@@ -141,7 +142,9 @@ class Trial:
         for offer in offers:
             for entry in offer.of(PLUGINS):
                 unit = (offer.key, unit_of(entry))
-                if unit in self.skip or (only is not None and unit not in {self.homes[name] for name in only}):
+                if unit in self.skip or (
+                    only is not None and unit not in {self.homes[name] for name in only}
+                ):
                     continue
                 plugin = registry.take(entry, offer)
                 if plugin is not None:
@@ -161,23 +164,22 @@ class Trial:
             if name not in [plugin.name for plugin in registry.loaded]:
                 # It stands on one that did not pass; an engine says so.
                 continue
-            faults = list(dict.fromkeys(self._faults(registry, self._registry(everybody, passed), [name])))
+            faults = list(dict.fromkeys(self._faults(registry, [name])))
             if faults:
                 self.failed.setdefault(key, {})[unit] = " ".join(faults)
             else:
                 passed.add(name)
 
-    def _faults(self, registry: PluginRegistry, without: PluginRegistry, names: list[str]) -> Iterator[str]:
-        """What goes wrong where *registry* runs, also in a project that was made *without* the plugins of these *names*."""
+    def _faults(self, registry: PluginRegistry, names: list[str]) -> Iterator[str]:
+        """What goes wrong where *registry* runs, also in a project that was made without the plugins of these *names*."""
         self._engines += 1
         folder = self.folder / str(self._engines)
         folder.mkdir()
         older, new = folder / "Older.library", folder / "New.library"
+        shutil.copytree(self._made_without_any(), older)
         try:
-            with _started(Engine(_settings(folder / "first"), plugins=without)) as engine:
-                engine.run(None, "library.create", {"path": str(older)}, LOCAL_OWNER)
-            engine = Engine(_settings(folder / "second"), plugins=registry)
-            app = create_app(engine=engine)
+            engine = Engine(_settings(folder / "state"), plugins=registry)
+            app = create_app(engine=engine, routes_of=names)
         except BaseException as error:
             yield f"The engine does not start with it: {_words(error)}"
             return
@@ -187,7 +189,21 @@ class Trial:
         except BaseException as error:
             found.append(f"The engine does not run with it: {_words(error)}")
         yield from found
-        yield from (fault.why for fault in registry.faults)
+        # The first is the cause: what fails in one project fails in the next.
+        yield from (fault.why for fault in registry.faults[:1])
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def _made_without_any(self) -> Path:
+        """A project that an engine without plugins has made: to it all are new."""
+        place = self.folder / "Bare.library"
+        if not place.exists():
+            engine = Engine(_settings(self.folder / "bare"), plugins=[])
+            engine.start(jobs=False)
+            try:
+                engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
+            finally:
+                engine.close()
+        return place
 
     async def _run_engine(
         self, engine: Engine, app: Any, places: tuple[Path, Path], names: list[str], found: list[str]
@@ -240,8 +256,12 @@ def _writable(db: Any, schema: Schema) -> Iterator[str]:
 def _statements(table: Table) -> Iterator[str]:
     name = quoted(table.name)
     columns = [quoted(column.name) for column in table.columns if column.computed is None]
-    yield f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})".replace("?", "NULL")
-    moving = [quoted(c.name) for c in table.columns if c.name not in key_columns(table) and c.computed is None]
+    yield f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})".replace(
+        "?", "NULL"
+    )
+    moving = [
+        quoted(c.name) for c in table.columns if c.name not in key_columns(table) and c.computed is None
+    ]
     for column in moving:
         yield f"UPDATE {name} SET {column} = {column}"
     yield f"DELETE FROM {name}"
@@ -325,18 +345,6 @@ def _with_a_group(commands: typer.Typer) -> typer.Typer:
 
 def _settings(state: Path) -> Settings:
     return Settings(state_dir=state, library_roots=[state.parent], local_only=True, owner_token=TOKEN)
-
-
-class _started:
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
-
-    def __enter__(self) -> Engine:
-        self.engine.start(jobs=False)
-        return self.engine
-
-    def __exit__(self, *_: object) -> None:
-        self.engine.close()
 
 
 def _words(error: BaseException) -> str:

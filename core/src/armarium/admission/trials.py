@@ -29,6 +29,9 @@ from armarium.admission.offers import Offer, package_stamp
 log = logging.getLogger("armarium.plugins")
 
 FILE = "plugin-trials.json"
+SAID = "said.txt"
+"""In the folder of a trial: what its process, and the plugins in it, wrote to stderr."""
+
 FORMAT = 1
 """Of the file and of what a trial looks at; raising it has everything tried anew."""
 
@@ -37,6 +40,9 @@ SECONDS = 30.0
 
 START_SECONDS = 120.0
 """How long the process may take to come up, which says nothing of any plugin."""
+
+WITHOUT_PLUGINS_OF_PYDANTIC = "PYDANTIC_DISABLE_PLUGINS"
+"""Set, pydantic does not read the entry points of everything installed, one of which that is malformed would stop it."""
 
 Failed = dict[tuple[str, str], str]
 """Distribution and unit (`group:name`) to the sentence that says why it is not let in."""
@@ -104,7 +110,10 @@ class Trials:
             if kept["format"] != FORMAT:
                 return {}
             return {
-                str(name): {"key": str(one["key"]), "failed": {str(k): str(v) for k, v in one["failed"].items()}}
+                str(name): {
+                    "key": str(one["key"]),
+                    "failed": {str(k): str(v) for k, v in one["failed"].items()},
+                }
                 for name, one in kept["verdicts"].items()
             }
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -128,7 +137,9 @@ class _Keys:
 
     @cached_property
     def _engine(self) -> str:
-        return "\n".join([str(FORMAT), sys.version, *package_stamp("armarium"), *package_stamp("armarium_worker")])
+        return "\n".join(
+            [str(FORMAT), sys.version, *package_stamp("armarium"), *package_stamp("armarium_worker")]
+        )
 
     @cached_property
     def _surroundings(self) -> str:
@@ -285,8 +296,9 @@ def _run(
                 end.at = (event["offer"], event["unit"]) if event.get("offer") else None
                 end.together = end.at is None
                 end.how = event["step"]
-    if not started:
-        raise CannotTry(f"the process of the trial {end.how}")
+        if not started:
+            lines = Path(folder, SAID).read_text(errors="replace").strip().split("\n")
+            raise CannotTry(f"the process that tries it does not come up. {lines[-1][:300]}")
     return end
 
 
@@ -310,16 +322,18 @@ def _process(
         f"import sys; sys.path[:] = {asked['path']!r}; from armarium.admission.trial import main; main()"
     )
     environment = {k: v for k, v in os.environ.items() if not k.upper().startswith("SERVICE_")}
+    environment[WITHOUT_PLUGINS_OF_PYDANTIC] = "__all__"
     try:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-c", program],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=folder,
-            env=environment,
-            start_new_session=True,
-        )
+        with open(os.path.join(folder, SAID), "wb") as said:
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-c", program],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=said,
+                cwd=folder,
+                env=environment,
+                start_new_session=True,
+            )
     except OSError as error:
         raise CannotTry(error.strerror or str(error)) from error
     events: queue.Queue[dict[str, Any] | None] = queue.Queue()

@@ -38,7 +38,9 @@ def plugins(
     if check is not None and new is not None:
         raise Refused("Say --check or --new, not both.", ends_with=2)
     if folder is not None and new is None:
-        raise Refused("A folder is named with --new alone; a plugin is tried with --check FOLDER.", ends_with=2)
+        raise Refused(
+            "A folder is named with --new alone; a plugin is tried with --check FOLDER.", ends_with=2
+        )
     if check is not None:
         _check(check)
     elif new is not None:

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, create_model
 from armarium import snapshots
 from armarium.db_errors import is_the_disk
 from armarium.engine import Engine
-from armarium.errors import ServiceError, place_of
+from armarium.errors import ServiceError
 from armarium.http import REFUSALS, CurrentEngine, CurrentLibrary, CurrentPrincipal, act, json_response
 from armarium.libraries import Library
 from armarium.library_actions import (
@@ -101,7 +101,9 @@ def statistics(engine: Engine, library: Library) -> dict[str, Any]:
                 except Exception as error:
                     if isinstance(error, ServiceError) or is_the_disk(error):
                         raise
-                    engine.plugins.note_fault(plugin.name, f"It failed to count: {place_of(error)}")
+                    engine.plugins.note_fault(
+                        plugin.name, f"It failed to count: {engine.plugins.words_for(error)}"
+                    )
     states = {state: counts.pop(f"jobs_{state}", 0) for state in JOB_STATES}
     return {**counts, "bytes": size_of(library), "jobs": states}
 

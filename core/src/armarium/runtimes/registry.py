@@ -138,7 +138,9 @@ class Runtimes:
             here = read_marker(self.place_of(runtime)) is not None
         except Unavailable as error:
             return error.detail
-        return None if here else f"It needs the runtime {runtime.name}: armarium runtime install {runtime.name}."
+        return (
+            None if here else f"It needs the runtime {runtime.name}: armarium runtime install {runtime.name}."
+        )
 
     def list(self) -> Sequence[RuntimeState]:
         """Every declared runtime, by name."""

@@ -15,7 +15,19 @@ if TYPE_CHECKING:
 
 GROUP = "armarium.formats"
 
-_PARTS = ("name", "label", "extensions", "reads", "writes", "validated", "versions", "aliases", "sniff", "read", "write")
+_PARTS = (
+    "name",
+    "label",
+    "extensions",
+    "reads",
+    "writes",
+    "validated",
+    "versions",
+    "aliases",
+    "sniff",
+    "read",
+    "write",
+)
 """What a format driver must have to be asked at all."""
 
 log = logging.getLogger("armarium.formats")
