@@ -310,7 +310,9 @@ class Schema:
                     state = "is missing from" if name not in triggers else "was changed in"
                     if (home := self._trigger_homes.get(name)) in self._strangers:
                         raise FamilyFault(
-                            home, f"the trigger {name}, which keeps its history, {state} the project"
+                            home,
+                            f"its tables here are not what it says (the trigger {name} {state} the project); a migration of it "
+                            "must bring them there",
                         )
                     db.refusal = (
                         f"The trigger {name}, which keeps the history or an index, {state} {db.path.parent.name}. "
@@ -327,7 +329,7 @@ class Schema:
                         if (home := self.home[table.name]) in self._strangers:
                             raise FamilyFault(
                                 home,
-                                f"its table {name} lacks the column {min(lacking)} here; a migration of it must add it",
+                                f"its table {name} lacks the column {min(lacking)} here; a migration of it must bring them there",
                             )
                         db.refusal = (
                             f"The table {name} lacks the column {min(lacking)}. Reading goes on; writes are refused "
