@@ -48,11 +48,13 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crowd]:
         write_all(MILD, home / "site")
         stack.enter_context(on_the_path(home / "site"))
         engine = Engine(settings(home))
-        client = stack.enter_context(
-            TestClient(
-                create_app(engine=engine, jobs=False), base_url="http://127.0.0.1:8765", headers=HEADERS
-            )
+        client = TestClient(
+            create_app(engine=engine, jobs=False),
+            base_url="http://127.0.0.1:8765",
+            headers=HEADERS,
+            client=("127.0.0.1", 50000),
         )
+        stack.enter_context(client)
         yield Crowd(engine, client, older, client.get("/api/plugins").json())
 
 
