@@ -21,6 +21,7 @@ from armarium.drivers import Drivers
 from armarium.engine import Engine
 from armarium.errors import BadRequest, NotFound
 from armarium.plugins import Plugin, PluginRegistry
+from armarium.settings import Settings
 from armarium.testing.broken_plugins import MILD, write_all
 
 from .admission_desk import on_the_path
@@ -180,10 +181,31 @@ def test_two_engines_that_write_their_verdicts_keep_both(no_process: Any, tmp_pa
 
 
 def test_a_folder_that_takes_no_file_is_no_reason_to_stop(no_process: Any, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    found = Trials(tmp_path / "file" / "verdicts.json")
-    assert found.failed(offered(tmp_path / "site", "one")) == {}
-    found.save()
+    (tmp_path / "verdicts.json").mkdir()
+    for file in (tmp_path / "verdicts.json", tmp_path / "nowhere" / "verdicts.json"):
+        found = Trials(file)
+        assert found.failed(offered(tmp_path / "site", "one")) == {}
+        found.save()
+    assert [path.name for path in tmp_path.iterdir() if path.name not in ("site", "verdicts.json")] == []
+
+
+def test_a_command_finds_the_verdicts_of_the_engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("SERVICE_PLUGIN_TRIALS", "SERVICE_STATE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    assert Trials.of_environment().file == Settings().verdicts
+    monkeypatch.setenv("SERVICE_STATE_DIR", str(tmp_path))
+    assert Trials.of_environment().file == Settings().verdicts == tmp_path / "plugin-trials.json"
+    monkeypatch.setenv("SERVICE_PLUGIN_TRIALS", str(tmp_path / "elsewhere.json"))
+    monkeypatch.setenv("SERVICE_PLUGIN_TRIAL_SECONDS", "2.5")
+    found = Trials.of_environment()
+    assert (found.file, found.seconds) == (Settings().verdicts, Settings().plugin_trial_seconds)
+    assert found.seconds == 2.5
+
+
+def test_a_command_tries_strangers_alone(no_process: Any, tmp_path: Path) -> None:
+    (stranger,) = offered(tmp_path / "site", "one")
+    Trials(None).failed([Offer("ours", stranger.entries, first_party=True), stranger], trusting_ours=True)
+    assert no_process == [["one"]]
 
 
 def test_where_no_process_comes_up_ours_are_let_in_and_strangers_left_out(

@@ -24,6 +24,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from platformdirs import user_data_dir
+
 from armarium.admission.offers import Offer, package_stamp
 
 log = logging.getLogger("armarium.plugins")
@@ -60,13 +62,31 @@ class Trials:
         self.seconds = seconds
         self._fresh: dict[str, dict[str, Any]] = {}
 
-    def failed(self, offers: Sequence[Offer]) -> Failed:
-        """What of *offers* did not pass; what has no verdict is tried now."""
+    @classmethod
+    def of_environment(cls) -> Trials:
+        """Those of this user's engine, found without its settings, which take time to load (`Settings.verdicts`)."""
+        given = {name.upper(): value for name, value in os.environ.items()}
+        named = given.get("SERVICE_PLUGIN_TRIALS")
+        seconds = given.get("SERVICE_PLUGIN_TRIAL_SECONDS", "")
+        state = given.get("SERVICE_STATE_DIR") or user_data_dir("armarium", appauthor=False)
+        # A number that is none is refused by whoever reads the settings.
+        return cls(
+            Path(named) if named else Path(state) / FILE,
+            seconds=float(seconds) if seconds.replace(".", "", 1).isdigit() else SECONDS,
+        )
+
+    def failed(self, offers: Sequence[Offer], *, trusting_ours: bool = False) -> Failed:
+        """What of *offers* did not pass; what has no verdict is tried now.
+
+        *trusting_ours*: what comes with Armarium counts as passed where it has no verdict yet.
+        """
         sound = [offer for offer in offers if offer.fault is None]
         keys = _Keys(sound)
         kept = self._kept()
         wanted = [offer for offer in sound if not keys.fits(offer, kept.get(offer.key))]
         verdicts = {offer.key: dict(kept[offer.key]["failed"]) for offer in sound if offer not in wanted}
+        if trusting_ours:
+            wanted = [offer for offer in wanted if not offer.first_party]
         if wanted:
             log.info("trying %s", ", ".join(offer.key for offer in wanted))
             try:
@@ -79,13 +99,12 @@ class Trials:
         return {(key, unit): why for key, found in verdicts.items() for unit, why in found.items()}
 
     def save(self) -> None:
-        """Write down what was found; a folder that takes no file has it tried again the next time."""
-        if not self._fresh or self.file is None:
+        """Write down what was found, where the folder is there; one that takes no file has it tried again."""
+        if not self._fresh or self.file is None or not self.file.parent.is_dir():
             return
         # Read again: another engine may have written meanwhile.
         verdicts = {**self._kept(), **self._fresh}
         try:
-            self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(
                 "w", dir=self.file.parent, prefix=f".{FILE}-", delete=False, encoding="utf-8"
             ) as written:

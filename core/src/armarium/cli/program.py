@@ -228,11 +228,10 @@ def joining(taken: set[str]) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def tried_offers() -> tuple[list[Offer], Failed]:
-    """What is installed, and what of it did not pass its trial: the engine's verdicts, reached here where it has none."""
-    settings = settings_of_this_user()
-    trials = Trials(settings.verdicts, seconds=settings.plugin_trial_seconds)
+    """What is installed, and what of it did not pass its trial. Strangers are tried here where no engine has done so."""
+    trials = Trials.of_environment()
     offers = find_offers()
-    failed = trials.failed(offers)
+    failed = trials.failed(offers, trusting_ours=True)
     trials.save()
     return offers, failed
 
