@@ -212,11 +212,11 @@ def _job(kind: JobKind) -> Iterator[str]:
 def _routes(plugin: Plugin) -> Iterator[str]:
     seen: set[tuple[str, str]] = set()
     for router in plugin.routers:
-        for route in router.routes:
+        for path, route in _flattened(router.routes):
             if not isinstance(route, APIRoute):
                 yield f"One of its routers holds {_kind(route)}; only routes of FastAPI are let in."
-            elif not route.path.startswith("/api/"):
-                yield f"Its route {route.path} does not begin with /api/."
+            elif not path.startswith("/api/"):
+                yield f"Its route {path} does not begin with /api/."
         for method, path in routes_of(router):
             if (method, path) in seen:
                 yield f"Its route {method} {path} is there twice; one of them would never be reached."
@@ -226,11 +226,22 @@ def _routes(plugin: Plugin) -> Iterator[str]:
 def routes_of(router: APIRouter) -> list[tuple[str, str]]:
     """Each (method, path) of *router*, whatever the parts of a path are called that stand for ids."""
     return [
-        (method, re.sub(r"\{[^}:]*", "{", route.path))
-        for route in router.routes
+        (method, re.sub(r"\{[^}:]*", "{", path))
+        for path, route in _flattened(router.routes)
         for method in sorted(getattr(route, "methods", None) or ())
-        if hasattr(route, "path")
     ]
+
+
+def _flattened(routes: Iterable[Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Each route with its whole path, those of routers within routers too, which FastAPI keeps as one entry each."""
+    for route in routes:
+        if hasattr(route, "original_router"):
+            context = getattr(route, "include_context", None)
+            yield from _flattened(
+                route.original_router.routes, prefix + (getattr(context, "prefix", "") or "")
+            )
+        else:
+            yield prefix + str(getattr(route, "path", "")), route
 
 
 def _call(what: str, function: Any, *arguments: str) -> Iterable[str]:

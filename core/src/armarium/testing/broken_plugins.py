@@ -227,6 +227,12 @@ MILD: tuple[Broken, ...] = (
     _plugin("route-outside", "does not begin with /api/", "routers=(a_router('/elsewhere'),)"),
     _plugin("route-of-the-core", "belongs to the engine itself", "routers=(a_router('/api/health'),)"),
     _plugin(
+        "nested-route",
+        "belongs to the engine itself",
+        "routers=(router,)",
+        "router = APIRouter(prefix='/api')\nrouter.include_router(a_router('/health'))",
+    ),
+    _plugin(
         "swallower",
         "only routes of FastAPI",
         "routers=(router,)",
