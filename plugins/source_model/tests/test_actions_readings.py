@@ -64,6 +64,7 @@ def test_a_correction_retires_what_it_corrects_and_undo_brings_that_back(desk: A
         "representation_id": before["items"][0]["id"],
         "basis": "newest-machine-unchosen",
         "labelled_machine": True,
+        "disputed": False,
     }
     made = desk.run(
         "representation.create",
@@ -134,6 +135,7 @@ def test_a_correction_of_a_chosen_reading_ends_the_choice(desk: Any) -> None:
         "representation_id": mine,
         "basis": "correction",
         "labelled_machine": False,
+        "disputed": False,
     }
     desk.undo()
     assert readings(desk, segment_id)["counting"]["transcription"]["basis"] == "chosen"

@@ -113,9 +113,12 @@ class ReadingOut(ProvenanceOut):
 
 
 class CountingOut(Message):
+    """disputed: the newest of several readings by persons, none of which was chosen."""
+
     representation_id: str | None
     basis: str
     labelled_machine: bool
+    disputed: bool
 
 
 class ReadingList(Message):
