@@ -110,6 +110,7 @@ class JobContext:
             libraries=frozenset(libraries) if libraries is not None else None,
             run_id=self._claim.thread_id or self.job_id,
             client=told.get("client"),
+            for_person=told.get("kind") == "person",
         )
 
     def check(self) -> None:

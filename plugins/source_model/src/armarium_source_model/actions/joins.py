@@ -15,6 +15,7 @@ from armarium_source_model.actions.edits import (
     set_deleted,
     write_version,
 )
+from armarium_source_model.actions.filling import place_beside
 from armarium_source_model.actions.forward import forward_undo
 from armarium_source_model.actions.readings import write_correction, write_reading
 from armarium_source_model.actions.samples import sample_page, sample_reading
@@ -83,6 +84,8 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
     write_version(ctx, keep, changes)
     _join_texts(ctx, keep, ordered)
     set_deleted(ctx, absorbed, ctx.now)
+    for row in absorbed:
+        place_beside(ctx, row.id, keep.document_id, [keep.id])
     add_notes(ctx, [(row.document_id, row.id, "merged", (keep.id,), p.reason) for row in absorbed])
     ctx.target(keep.id)
     answer = parsed_answers(ctx.conn, [keep.id], reading_rule(ctx.project))[0]
@@ -238,6 +241,7 @@ def split(ctx: ActionContext, p: SplitBody) -> dict[str, Any]:
         ],
     )  # fmt: skip
     _deal_children(ctx, row.id, ids, [rect for _, rect in shapes])
+    place_beside(ctx, row.id, row.document_id, ids[1:])
     add_notes(ctx, [(row.document_id, row.id, "split", ids, p.reason)])
     if p.parts[0].text:
         counting = counting_of_segment(ctx.conn, row.id, "transcription", reading_rule(ctx.project))

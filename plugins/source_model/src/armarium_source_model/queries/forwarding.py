@@ -87,6 +87,29 @@ def follow(conn: Connection, segment_id: str) -> tuple[list[dict[str, Any]], lis
     return [trail[number] for number in sorted(trail)], list(live)
 
 
+_LED_ON = """
+SELECT f.old_segment_id, j.value FROM segment s
+JOIN segment_forwarding f ON f.document_id = s.document_id, json_each(f.new_segment_ids) j
+WHERE s.id = ? AND f.kind IN ('merged', 'split')
+"""
+
+
+def absorbed_into(conn: Connection, segment_id: str) -> list[str]:
+    """The ids that are no live segments any more and whose citations lead to *segment_id*: what was said of them is
+    said of it now."""
+    before: dict[str, list[str]] = {}
+    for old, new in conn.exec_driver_sql(_LED_ON, (segment_id,)):
+        before.setdefault(new, []).append(old)
+    found: dict[str, None] = {}
+    waiting = [segment_id]
+    while waiting:
+        for old in before.get(waiting.pop(), ()):
+            if old not in found and old != segment_id:
+                found[old] = None
+                waiting.append(old)
+    return [old for old in found if not _is_live(conn, old) and segment_id in follow(conn, old)[1]]
+
+
 _BROUGHT_BACK_BY = """
 WITH RECURSIVE chain(id, inverse_of) AS (
     SELECT id, inverse_of FROM audit WHERE id = ?1

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from armarium.api import Message, Sent, SourceText
 from armarium_source_model.scripts import LANGUAGE_PATTERN
@@ -28,8 +29,28 @@ Rect = tuple[float, float, float, float]
 """[x, y, w, h] in fractions of the frame, origin top left; checked further by `geometry`."""
 Points = list[tuple[float, float]]
 """[[x, y], …] in fractions of the frame."""
-ReadingText = Annotated[SourceText, Field(min_length=1, max_length=1_000_000)]
-"""The words of a reading, kept exactly as sent."""
+
+
+BLANK = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf"})
+"""Categories of characters that leave no ink: spaces, breaks, controls and formats (a zero-width space, say)."""
+
+
+def _some_words(words: SourceText) -> SourceText:
+    if all(unicodedata.category(letter) in BLANK for letter in words):
+        raise ValueError(
+            "a reading needs words; to say that a line holds none, retract its readings or withdraw it"
+        )
+    return words
+
+
+def _words_or_nothing(words: SourceText) -> SourceText:
+    return _some_words(words) if words else words
+
+
+ReadingText = Annotated[SourceText, Field(min_length=1, max_length=1_000_000), AfterValidator(_some_words)]
+"""The words of a reading, kept exactly as sent; blanks alone are none."""
+PartText = Annotated[SourceText, Field(max_length=1_000_000), AfterValidator(_words_or_nothing)]
+"""The words of a part, or nothing where they are not known."""
 
 
 class Frozen(Sent):
