@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -204,6 +205,10 @@ def test_there_is_room_for_parts_however_often_a_line_is_split(desk: Desk) -> No
         with desk.library.db.read() as conn:
             version = conn.exec_driver_sql("SELECT version FROM segment WHERE id = ?", (first,)).scalar_one()
         desk.run("segment.split", segment_id=first, expected_version=version, parts=parts)
+    with desk.library.db.read() as conn:
+        rows = conn.exec_driver_sql("SELECT position FROM reading_order_entry ORDER BY position")
+        places = [row[0] for row in rows]
+    assert min(b - a for a, b in pairwise(places)) >= 1e-9
     words = text_by(desk, page, taken["pass_id"], order).split("\n")
     assert words == ["first", *(str(n) for n in reversed(range(40))), "last"]
 
