@@ -221,7 +221,7 @@ def test_texts_are_joined_as_the_page_is_written(
     assert done["geometry"]["boxes"][0]["text"] == words
 
 
-def test_a_machine_cannot_call_its_boxes_a_persons(
+def test_nobody_sends_the_marks_of_somebody_else(
     artifact: Make, engine: Engine, library: Library, folder: Make
 ) -> None:
     """They would become a person's segments, whose words go before every reader's."""
@@ -238,6 +238,10 @@ def test_a_machine_cannot_call_its_boxes_a_persons(
         with pytest.raises(Invalid, match="cannot be a person's"):
             engine.run(library, "artifact.create", params, machine)
         assert engine.run(library, "artifact.create", params, OWNER).result
+    params = {"document_id": page, "artifact_type": "transcription", "provider": "text-layer"}
+    for who in (machine, OWNER):
+        with pytest.raises(Invalid, match="the file's own"):
+            engine.run(library, "artifact.create", params, who)
     edit = {"op": "add", "bbox": [0.1, 0.1, 0.2, 0.2]}
     params = {"artifact_id": artifact(boxes=None), "edit": edit}
     made = engine.run(library, "artifact.edit_regions", params, machine).result

@@ -23,6 +23,8 @@ from armarium_documents.schemas.geometry import union
 
 USER, MANUAL = "user", "manual"
 """The provider of boxes that a person drew, and the source of one box that a person drew or moved."""
+TEXT_LAYER = "text-layer"
+"""The provider of a text that the file itself holds."""
 
 
 def _create_example(ex: Example) -> dict[str, Any]:
@@ -58,7 +60,7 @@ def create(ctx: ActionContext, p: ArtifactCreateParams) -> dict[str, Any]:
         "SELECT COALESCE(max(sequence), 0) FROM artifact WHERE document_id = ? AND artifact_type = ?",
         (p.document_id, p.artifact_type),
     ).fetchone()
-    _refuse_persons_marks(ctx, p)
+    _refuse_false_marks(ctx, p)
     given = p.model_dump()
     if given["ocr_geometry"] is not None:
         given["ocr_geometry"]["curation_log"] = []
@@ -78,13 +80,20 @@ def create(ctx: ActionContext, p: ArtifactCreateParams) -> dict[str, Any]:
     return artifact(raw, row["id"], plain=True)
 
 
-def _refuse_persons_marks(ctx: ActionContext, p: ArtifactCreateParams) -> None:
-    """Invalid where a machine would call what it found a person's: later its boxes would become a person's segments."""
-    if ctx.principal.kind == "person":
-        return
+def _refuse_false_marks(ctx: ActionContext, p: ArtifactCreateParams) -> None:
+    """Invalid where the marks of somebody else are sent: once the boxes are segments, they would go before all others.
+
+    What a machine found is no person's; and only a job of the engine says that a text is the file's own.
+    """
     geometry = p.ocr_geometry
+    providers = {p.provider, geometry.provider if geometry is not None else None}
+    if TEXT_LAYER in providers and ctx.principal.token_kind != "run":
+        raise Invalid(
+            f"Only the engine says that a text is the file's own: name what found the boxes as provider, not {TEXT_LAYER!r}.",
+            code="not_a_reader",
+        )
     sources = {box.source for box in geometry.boxes} if geometry is not None else set()
-    if USER in (p.provider, geometry.provider if geometry is not None else None) or MANUAL in sources:
+    if ctx.principal.kind != "person" and (USER in providers or MANUAL in sources):
         raise Invalid(
             f"A machine's boxes cannot be a person's: name what found them as provider, not {USER!r}, and leave the "
             f"source {MANUAL!r} to what a person drew.",

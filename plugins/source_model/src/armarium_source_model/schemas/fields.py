@@ -31,12 +31,9 @@ Points = list[tuple[float, float]]
 """[[x, y], …] in fractions of the frame."""
 
 
-BLANK = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf"})
-"""Categories of characters that leave no ink: spaces, breaks, controls and formats (a zero-width space, say)."""
-
-
 def _some_words(words: SourceText) -> SourceText:
-    if all(unicodedata.category(letter) in BLANK for letter in words):
+    # A character of the category Cf is a mark of the format that leaves no ink: a zero-width space, say.
+    if all(letter.isspace() or unicodedata.category(letter) == "Cf" for letter in words):
         raise ValueError(
             "a reading needs words; to say that a line holds none, retract its readings or withdraw it"
         )
