@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from armarium import __version__
+from armarium.checked_routes import check_named_paths
 from armarium.engine import Engine
 from armarium.http import install
 from armarium.plugins import Plugin
@@ -53,4 +54,5 @@ def create_app(
     for plugin in made.plugins.loaded:
         for router in plugin.routers:
             app.include_router(router)
+    check_named_paths(app.routes)
     return app

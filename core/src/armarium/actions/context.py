@@ -99,7 +99,9 @@ class ActionContext:
         """Run another action inside this step: one gesture, one audit row, one undo."""
         nested = self.engine.actions.get(name)
         authorise(nested, self.principal, self.library)
-        return nested.perform(self, nested.parse(params))
+        parsed = nested.parse(params)
+        self.engine.paths.check(parsed, self.principal)
+        return nested.perform(self, parsed)
 
     def enqueue(
         self,
