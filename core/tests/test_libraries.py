@@ -313,7 +313,7 @@ def test_release_lets_another_engine_have_it_and_a_request_reopens_it(
 
 def test_the_global_library_is_never_released(shelf_engine: Engine) -> None:
     path = shelf_engine.settings.state_dir / "Global.library"
-    shelf_engine.run(None, "library.create", {"path": str(path)}, LOCAL_OWNER)
+    shelf_engine.libraries.create(path, None, LOCAL_OWNER)
     with pytest.raises(Conflict, match="global library"):
         shelf_engine.run(None, "library.release", {"path": str(path)}, LOCAL_OWNER)
 

@@ -26,7 +26,6 @@ from armarium.api import (
     Message,
     Params,
     Plugin,
-    Principal,
     ShownPath,
     action,
     json_response,
@@ -130,7 +129,7 @@ class Ground:
             (place / "owner-token.png").write_bytes(picture(90))
         self.engine.run(self.first, "document.import", {"folder": str(self.beside)}, LOCAL_OWNER)
         self.engine.jobs.run_until_idle(self.first, 60)
-        self.bound = Principal("person", "bound", "editor", libraries=frozenset({str(self.second.path)}))
+        self.rest()
         self.clients = http_client(self.engine, self.second)
         self.client: TestClient = next(self.clients)
 
@@ -177,7 +176,7 @@ class Ground:
             "what is to be written among keys": ssh / "new",
             "a home's dot file": self.home / ".netrc",
             "settings that are not there": self.home / ".config" / "x",
-            "by way of a process": Path("/proc/self/cwd") / secret.relative_to("/"),
+            "by way of a process": Path(f"/proc/self/cwd/{os.path.relpath(secret)}"),
             "by way of its root": Path(f"/proc/self/root{secret}"),
             "up and down": self.granted / ".." / "state" / "owner-token",
         }
@@ -197,6 +196,11 @@ class Ground:
             os.link(place, links / f"hard-{name}.png")
             found[f"another name of the {name}"] = links / f"hard-{name}.png"
         return found
+
+    def rest(self) -> None:
+        """Let what is put into the queue wait there."""
+        self.engine.jobs.stop()
+        self.engine.jobs.attach(self.second)
 
     def close(self) -> None:
         self.clients.close()
@@ -251,8 +255,8 @@ NEEDED: dict[str, Json] = {
     "reading.read_lines": {"scope_ids": ["0" * 32]},
     "reading.read_pages": {"scope_ids": ["0" * 32]},
     "/api/reading/find-lines": {"scope_ids": ["0" * 32]},
-    "/api/reading/lines": {"scope_ids": ["0" * 32]},
-    "/api/reading/pages": {"scope_ids": ["0" * 32]},
+    "/api/reading/read": {"scope_ids": ["0" * 32]},
+    "/api/reading/read-pages": {"scope_ids": ["0" * 32]},
     "sandbox.grant": {"bookmark": "eA=="},
     "/api/sandbox/security-scoped-access": {"bookmark": "eA=="},
     "token.create": {"name": "x"},
@@ -349,7 +353,7 @@ def test_the_owner_reaches_no_closed_place_by_any_road(ground: Ground) -> None:
             code = answer.json().get("code")
             if (answer.status_code, code) != (403, "path_not_allowed"):
                 wrong.append(f"{name}: {what}: {answer.status_code} {answer.text[:200]}")
-    assert wrong == []
+    assert wrong == [], "\n".join(wrong)
 
 
 def test_a_token_reaches_beneath_its_folders_and_nowhere_else(ground: Ground) -> None:
@@ -377,7 +381,7 @@ def test_a_token_reaches_beneath_its_folders_and_nowhere_else(ground: Ground) ->
                     one in name for one in owners
                 ):
                     wrong.append(f"{name}: {place}: {answer.status_code} {answer.text[:200]}")
-                if answer.status_code == 200 and token is granted:
+                if answer.status_code in (200, 409) and token is granted:
                     reached.add(name.partition(" (")[0])
     assert wrong == []
     assert {"document.import", "ingest.files", "strange.look", "get /api/strange/plain path"} <= reached
@@ -456,12 +460,15 @@ def test_a_job_that_waits_reaches_what_its_starter_may_when_it_runs(ground: Grou
     ground.client.patch(f"/api/tokens/{identity}", json={"folders": []})
     ground.engine.jobs.run_until_idle(ground.second, 60)
     job = ground.client.get(f"/api/activity/jobs/{started}").json()
-    assert job["state"] == "failed" and "outside the folders granted" in job["reason"]
+    assert job["state"] == "failed"
+    assert "outside the folders granted" in job["reason"]
     assert list(ground.second.objects.digests()) == []
+    ground.rest()
     ground.client.patch(f"/api/tokens/{identity}", json={"folders": [str(ground.granted)]})
     started = ground.client.post("/api/documents/import", json=body, headers=headers).json()["job_id"]
     ground.engine.jobs.run_until_idle(ground.second, 60)
     assert ground.client.get(f"/api/activity/jobs/{started}").json()["state"] == "done"
+    ground.rest()
     started = ground.client.post("/api/documents/import", json=body, headers=headers).json()["job_id"]
     ground.client.delete(f"/api/tokens/{identity}")
     ground.engine.jobs.run_until_idle(ground.second, 60)
@@ -542,7 +549,7 @@ def test_names_inside_files_reach_only_what_came_with_them(ground: Ground) -> No
     for number, target in enumerate((secret, ground.object(ground.first), ground.beside / "owner-token.png")):
         box = ground.granted / f"box-{number}"
         box.mkdir()
-        (box / "own.png").write_bytes(picture(7))
+        (box / "own.png").write_bytes(picture(7 + number))
         (box / "own.xml").write_text(LAYOUT.format(image=target, width=16, height=12, text="x"))
         (box / "mets.xml").write_text(METS.format(href=os.path.relpath(target, box)))
         before = {path: path.stat().st_atime_ns for path in (target,)}

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -190,6 +189,9 @@ class PathRules:
         A token bound to projects uses those; another one that has only granted folders also what is registered.
         """
         place = self._engine.libraries.checked(text)
+        if place.parent == self._engine.settings.state_dir and not place.is_dir():
+            # The engine makes its global library itself; callers name it once it is there.
+            raise PathNotAllowed(f"{place} lies in the engine's state folder; choose another folder.", text)
         if not principal.reaches(str(place)):
             raise Forbidden(
                 "This token does not reach that project. Ask the owner for one that does.",
@@ -329,9 +331,13 @@ def undeclared_paths(schema: Mapping[str, Any]) -> list[str]:
     found = []
     for part in (schema, *definitions.values()):
         for name, one in part.get("properties", {}).items():
-            if unicodedata.normalize("NFKC", name).rpartition("_")[2].casefold() in PATH_WORDS and any(
-                leaf.get("type") == "string" and leaf.get("format") not in {*DECLARED, "binary"}
-                for leaf in leaves(one)
+            kinds = [(leaf.get("type"), leaf.get("format")) for leaf in leaves(one)]
+            # What may be bytes is a file's content, not its place.
+            is_text = any(kind == "string" and form not in DECLARED for kind, form in kinds)
+            if (
+                is_text
+                and ("string", "binary") not in kinds
+                and name.rpartition("_")[2].casefold() in PATH_WORDS
             ):
                 found.append(name)
     return sorted(set(found))

@@ -282,6 +282,15 @@ def test_bad_bodies_are_refused_in_words(client: TestClient, content: bytes, kin
     assert said in answer.json()["detail"]
 
 
+def test_a_boundary_longer_than_the_parser_takes_is_refused_in_words(client: TestClient) -> None:
+    for route in (BATCH, f"/api/documents/{'0' * 32}/import"):
+        kind = f"multipart/form-data; boundary={'b' * 257}"
+        answer = client.post(route, content=b"--b", headers={"Content-Type": kind})
+        assert answer.status_code == 400, answer.text
+        assert "JSON" not in answer.json()["detail"]
+        assert "boundary" in answer.json()["detail"] or "multipart" in answer.json()["detail"]
+
+
 def test_a_header_without_end_is_refused_whatever_the_parser_bears(tmp_path: Path) -> None:
     received = Received(tmp_path, "files", 1)
     with pytest.raises(Invalid, match="16 KiB"):
