@@ -358,7 +358,7 @@ def test_a_link_that_is_followed_is_caught(tmp_path: Path, monkeypatch: pytest.M
     import armarium_formats.batches.staging as staging
 
     for module in (pictures, staging):
-        monkeypatch.setattr(module, "open_plain", lambda path: open(path, "rb"))  # noqa: SIM115
+        monkeypatch.setattr(module, "open_plain", lambda path, *rules, **more: open(path, "rb"))  # noqa: SIM115
     assert faults(tmp_path, 250, 1)
 
 
