@@ -43,8 +43,6 @@ Json = dict[str, Any]
 
 
 class Shelf(Params):
-    """Nested in a list, as a stranger may have it."""
-
     places: dict[str, list[MaterialPath]]
 
 
@@ -53,8 +51,6 @@ class StrangeParams(Params):
 
 
 class Strange(Message):
-    """Which files were opened."""
-
     opened: list[str]
 
 
@@ -249,26 +245,23 @@ def filled(place: Place, path: str) -> Any:
 
 
 NEEDED: dict[str, Json] = {
-    "document.transfer": {"items": ["0" * 32]},
-    "/api/documents/transfer": {"items": ["0" * 32]},
-    "reading.find_lines": {"scope_ids": ["0" * 32]},
-    "reading.read_lines": {"scope_ids": ["0" * 32]},
-    "reading.read_pages": {"scope_ids": ["0" * 32]},
-    "/api/reading/find-lines": {"scope_ids": ["0" * 32]},
-    "/api/reading/read": {"scope_ids": ["0" * 32]},
-    "/api/reading/read-pages": {"scope_ids": ["0" * 32]},
-    "sandbox.grant": {"bookmark": "eA=="},
-    "/api/sandbox/security-scoped-access": {"bookmark": "eA=="},
+    "transfer": {"items": ["0" * 32]},
+    "reading": {"scope_ids": ["0" * 32]},
+    "sandbox": {"bookmark": "eA=="},
     "token.create": {"name": "x"},
     "/api/tokens": {"name": "x"},
     "token.update": {"token_id": "x"},
 }
-"""What a call needs beside its path, to come as far as the path."""
+"""What a call of this kind needs beside its path, to come as far as the path."""
+
+
+def needed(name: str) -> Json:
+    if "{" in name:  # what its address says is not said again
+        return {}
+    return next((more for kind, more in NEEDED.items() if kind in name), {})
+
 
 MATERIAL = frozenset({"material-path", "name-or-material-path", "folder-to-open"})
-
-Call = Callable[[str, Json], Any]
-"""(token, path) to an answer."""
 
 
 def calls(ground: Ground, formats: frozenset[str]) -> dict[str, Callable[[str, str], Any]]:
@@ -284,7 +277,7 @@ def calls(ground: Ground, formats: frozenset[str]) -> dict[str, Callable[[str, s
             name = one["name"]
 
             def invoke(token: str, path: str, name: str = name, place: Place = place) -> Any:
-                params = {**NEEDED.get(name, {}), **filled(place, path)}
+                params = {**needed(name), **filled(place, path)}
                 return ask("POST", "/api/actions/invoke", token, {"name": name, "params": params})
 
             found[f"{name} {place}"] = invoke
@@ -309,7 +302,7 @@ def calls(ground: Ground, formats: frozenset[str]) -> dict[str, Callable[[str, s
                         m.upper(),
                         r.replace("{token_id}", "x"),
                         token,
-                        {**NEEDED.get(r, {}), **filled(p, path)},
+                        {**needed(r), **filled(p, path)},
                     )
 
                 found[f"{method} {route} {place}"] = by_body
