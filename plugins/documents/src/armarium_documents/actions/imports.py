@@ -21,6 +21,7 @@ from armarium.api import (
 )
 from armarium_documents.api import documents, renditions, require_unlocked, sources_folder
 from armarium_documents.errors import in_trash, not_a_container, unknown_document
+from armarium_documents.frames import IDENTITY
 from armarium_documents.queries.tree import (
     STEP,
     Node,
@@ -274,7 +275,7 @@ def _add_renditions(ctx: ActionContext, pictures: list[tuple[str, NewPicture]]) 
             picture.pixel_height,
             picture.size_bytes,
             picture.checksum,
-            None,
+            json_text(IDENTITY),
             picture.made_by,
             json_text(picture.params),
             ctx.now,
