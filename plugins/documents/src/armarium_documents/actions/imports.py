@@ -173,6 +173,7 @@ def add_files(ctx: ActionContext, p: AddParams) -> dict[str, Any]:
             "thumbnails",
             {"document_ids": wanted},
             title=f"Thumbnails of {len(wanted)} {'page' if len(wanted) == 1 else 'pages'}",
+            total=len(wanted),
         )
     ids = [node.id for node in p.nodes]
     ctx.target(*ids)
