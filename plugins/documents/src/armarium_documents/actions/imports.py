@@ -21,6 +21,7 @@ from armarium.api import (
 )
 from armarium_documents.api import documents, renditions, require_unlocked, sources_folder
 from armarium_documents.errors import in_trash, not_a_container, unknown_document
+from armarium_documents.frames import IDENTITY
 from armarium_documents.queries.tree import (
     STEP,
     Node,
@@ -156,6 +157,7 @@ def add_files(ctx: ActionContext, p: AddParams) -> dict[str, Any]:
             "thumbnails",
             {"document_ids": wanted},
             title=f"Thumbnails of {len(wanted)} {'page' if len(wanted) == 1 else 'pages'}",
+            total=len(wanted),
         )
     ids = [node.id for node in p.nodes]
     ctx.target(*ids)
@@ -258,7 +260,7 @@ def _add_renditions(ctx: ActionContext, pictures: list[tuple[str, NewPicture]]) 
             picture.pixel_height,
             picture.size_bytes,
             picture.checksum,
-            None,
+            json_text(IDENTITY),
             picture.made_by,
             json_text(picture.params),
             ctx.now,
