@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 from armarium_source_model.text import Piece, assemble, first_strong_direction
 
 
-def piece(
-    n: int, text: str, block: str | None = "b", direction: str = "ltr", joiner: str = "\n"
-) -> Piece:
+def piece(n: int, text: str, block: str | None = "b", direction: str = "ltr", joiner: str = "\n") -> Piece:
     return Piece(f"s{n}", f"r{n}", text, block, direction, joiner)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from armarium_documents.api import representations
 from armarium_source_model.cer import CannotScore, Score, normalise, score, total_rate, word_rate
 from armarium_source_model.counting import Counting, PassBasis, ReadingRule
-from armarium_source_model.facts import Holder, Ladder, PageFacts, Statement
+from armarium_source_model.facts import KEYS, Holder, Ladder, PageFacts, Statement
 from armarium_source_model.geometry import (
     BadGeometry,
     SoundGeometry,
@@ -64,6 +64,7 @@ from armarium_source_model.writes import (
 )
 
 __all__ = [
+    "KEYS",
     "BadGeometry",
     "CannotScore",
     "Counting",
