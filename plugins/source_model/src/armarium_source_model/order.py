@@ -170,8 +170,8 @@ def _order_brothers(shapes: list[Shape], way: Way, aspect: float, slope: float) 
     if all(shape.row is not None for shape in shapes):
         return sorted(shapes, key=lambda s: (s.row or 0, s.column or 0))
     direction = _direction_of(shapes, way.direction, aspect)
-    scripts = Counter(script for shape in shapes if (script := shape.script or way.script))
-    script = scripts.most_common(1)[0][0] if scripts else None
+    scripts = Counter(shape.script for shape in shapes if shape.script)
+    script = way.script or (scripts.most_common(1)[0][0] if scripts else None)
     head: list[Shape] = []
     body: list[Shape] = []
     notes: list[Shape] = []
@@ -239,11 +239,13 @@ def _part_of(role: str) -> str | None:
 
 
 def _direction_of(shapes: list[Shape], known: str | None, aspect: float) -> str:
-    """What most brothers state, else what is known from above, else what their shapes tell, else ltr."""
+    """What is known of what holds them, else what most brothers state, else what their shapes tell, else ltr."""
+    if known is not None:
+        return known
     stated = Counter(s.direction for s in shapes if s.direction in HORIZONTAL or s.direction in VERTICAL)
     if stated and 2 * sum(stated.values()) >= len(shapes):
         return str(stated.most_common(1)[0][0])
-    return known or line_shape_direction(shapes, aspect) or "ltr"
+    return line_shape_direction(shapes, aspect) or "ltr"
 
 
 def _place(shapes: list[Shape], way: Way, aspect: float, slope: float) -> list[Shape]:

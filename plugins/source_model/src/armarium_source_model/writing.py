@@ -177,8 +177,12 @@ class PageWriting:
             scripts.add(statement.value)
         tells = "rtl" in strong.values() or any(direction_of_script(one) != "ltr" for one in scripts if one)
         if strong and not tells:
-            # Brothers of which nothing is known may be taken for vertical by their own shapes.
-            tells = any(one.kind == "line" and one.h > 2 * one.w * self.page.aspect for one in self.shapes)
+            # Brothers of which nothing is known go by what they state themselves, and by their own shapes.
+            tells = any(
+                one.direction not in (None, "ltr")
+                or (one.kind == "line" and one.h > 2 * one.w * self.page.aspect)
+                for one in self.shapes
+            )
         return not tells
 
     # ------------------------------------------------------------------------------- what tells the rest
