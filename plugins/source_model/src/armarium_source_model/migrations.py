@@ -33,8 +33,10 @@ def _state_page_facts(op: Operations) -> None:
     """What a file states of its page as a whole becomes a fact of the pass that was read from it."""
 
     def add(table: str) -> None:
+        there = {row[1] for row in op.get_bind().exec_driver_sql(f"PRAGMA table_info({table})")}
         for name in ("language", "script", "direction", "line_order"):
-            op.add_column(table, Column(name, Text))
+            if name not in there:
+                op.add_column(table, Column(name, Text))
 
     alter_tracked(op, "segment_pass", add)
 

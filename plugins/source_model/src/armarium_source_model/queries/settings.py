@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Table
+from sqlalchemy import Connection, Row, Table
 
 from armarium.api import Library, raw_of, versions
 from armarium_documents.api import documents, require_document
@@ -15,7 +15,7 @@ from armarium_source_model.order import Shape
 from armarium_source_model.queries.facts import page_facts
 from armarium_source_model.queries.passes import reading_rule, working_pass
 from armarium_source_model.queries.readings import counting_of_segments
-from armarium_source_model.queries.segments import SegmentRow, get_segment
+from armarium_source_model.queries.segments import get_segment
 from armarium_source_model.queries.shapes import read_page
 from armarium_source_model.writing import Answer, PageWriting
 
@@ -88,7 +88,7 @@ def _around(conn: Connection, segment_id: str | None) -> list[tuple[Holder, str 
 def _writing(
     library: Library,
     conn: Connection,
-    segment: SegmentRow | None,
+    segment: Row[Any] | None,
     node: str | None,
     pass_id: str | None,
     ladder: Ladder,
