@@ -71,6 +71,7 @@ class PageWriting:
         self._sequence: list[str] | None = None
         self._strong: dict[str | None, str] | None = None
         self._holders_of_text: set[str] | None = None
+        self._inside: dict[str | None, list[str]] | None = None
 
     def beside(self, shape: Shape, text: str) -> PageWriting:
         """The same page with one segment more, of which alone is asked."""
@@ -250,20 +251,22 @@ class PageWriting:
 
     def _text_inside(self, segment_id: str | None) -> str:
         """What stands in a segment, or on the page without its furniture, as far as letters are counted."""
+        if self._inside is None:
+            self._inside = {}
+            for identity in sorted(self._texts):
+                shape = self.by_id.get(identity)
+                if shape is None or not self._stands_in_text(shape):
+                    continue
+                around = [holder.id for holder in self.ladder.enclosing(identity)]
+                for one in around:
+                    self._inside.setdefault(one, []).append(identity)
+                if not any(self.by_id[one].is_furniture for one in around):
+                    self._inside.setdefault(None, []).append(identity)
         parts: list[str] = []
         length = 0
-        for identity in sorted(self._texts):
-            shape = self.by_id.get(identity)
-            if shape is None or not self._stands_in_text(shape):
-                continue
-            around = [holder.id for holder in self.ladder.enclosing(identity)]
-            if segment_id is None:
-                counts = not any(self.by_id[one].is_furniture for one in around)
-            else:
-                counts = segment_id in around
-            if counts:
-                parts.append(self._texts[identity])
-                length += len(parts[-1])
-                if length > LETTERS:
-                    break
+        for identity in self._inside.get(segment_id, ()):
+            parts.append(self._texts[identity])
+            length += len(parts[-1])
+            if length > LETTERS:
+                break
         return "\n".join(parts)
