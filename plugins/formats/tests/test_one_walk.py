@@ -154,7 +154,7 @@ def in_tei(root: etree._Element, part: Part, key: str) -> str | None:
                 return STYLES[one.get("style")]
             continue
         if one.get(XML_LANG):
-            language, _, script = one.get(XML_LANG).partition("-")
+            language, _, script = one.get(XML_LANG).partition("-x-")[0].partition("-")
             return script or None if key == "script" else language
     return None
 

@@ -13,7 +13,6 @@ from armarium_formats.kinds import is_furniture
 from armarium_formats.markup.noting import Notes
 from armarium_formats.page_model import PageModel, PageSegment, PageText
 from armarium_formats.tei.keeping import attributes, keep, name_of
-from armarium_formats.tei.languages import part
 from armarium_formats.tei.surfaces import Page, Surfaces
 from armarium_formats.tei.vocabulary import NAMESPACE, ROOTS, XML, language_of
 from armarium_formats.tei.walking import Walk
@@ -133,7 +132,6 @@ def _finished(root: etree._Element, surfaces: Surfaces, walk: Walk) -> list[Page
         _give_own_texts(model)
         if model.language is None and model.script is None and languages:
             model.language, model.script = languages[0]
-        part(model.segments, (model.language, model.script))
         extras = {key: value for key, value in page.extras.items() if value}
         kept: Counter[str] = Counter(page.notes.kept)
         if headers:
