@@ -31,7 +31,7 @@ from armarium.errors import (
     moved_away,
     refused_by_disk,
 )
-from armarium.guard.places import is_too_long
+from armarium.guard.places import is_too_long, look_over
 from armarium.ids import new_id
 from armarium.objects import ObjectStore
 from armarium.packages import (
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("armarium.libraries")
 
-ENGINE_ITSELF = Principal("machine", "engine", "owner")
+ENGINE_ITSELF = Principal("machine", "engine", "owner", folders=None)
 """Who registers a package that a request opened by its path."""
 
 
@@ -79,6 +79,10 @@ class Library:
     def in_place(self) -> bool:
         """Whether its path still leads to the package that was opened: not moved, renamed, removed or replaced since."""
         return self._opened is not None and _file_at(self._database) == self._opened
+
+    def is_closed(self, status: os.stat_result) -> bool:
+        """Whether a file that a caller named is one that an engine or a project keeps (`open_plain` asks)."""
+        return self.objects.rules is not None and self.objects.rules.is_closed(status)
 
     @property
     def name(self) -> str:
@@ -246,6 +250,9 @@ class Libraries:
                 code="library_access_denied",
                 library_path=text,
             )
+        # The engine's own global library is the one project that lies in its state folder.
+        if place.parent != self._engine.settings.state_dir:
+            look_over(place.resolve().parent, self._engine.paths.is_closed)
         return place
 
     def create(self, path: str | Path, name: str | None, principal: Principal) -> Library:
@@ -257,14 +264,6 @@ class Libraries:
                 code="already_exists",
                 path=str(place),
             )
-        around = next((one for one in place.resolve().parents if one.suffix == SUFFIX), None)
-        if around is not None:
-            raise Forbidden(
-                f"{place.name} would lie inside the project {around.name}, which keeps its own files; choose a folder "
-                "outside every project.",
-                code="library_access_denied",
-                library_path=str(place),
-            )
         if not place.parent.is_dir():
             raise NotFound(
                 f"The folder {place.parent} does not exist; make it first.", code="folder_not_found"
@@ -275,7 +274,7 @@ class Libraries:
             db = Database(temporary / DATABASE, create=True)
             try:
                 schema = self._engine.library_schema.fit(db)
-                objects = ObjectStore(temporary / "objects")
+                objects = self._objects(temporary)
                 begun = Library(
                     temporary, read_card(temporary)["library_uuid"], db, objects, no_lock(), schema
                 )
@@ -292,6 +291,9 @@ class Libraries:
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
         return self.open_only(place)
+
+    def _objects(self, folder: Path) -> ObjectStore:
+        return ObjectStore(folder / "objects", rules=self._engine.paths)
 
     def _open_package(self, place: Path) -> Library:
         if not place.is_dir():
@@ -311,7 +313,7 @@ class Libraries:
         db: Database | None = None
         try:
             db = open_database(place, card)
-            objects = ObjectStore(place / "objects")
+            objects = self._objects(place)
             objects.clear_temporary()
             migrating = db
 

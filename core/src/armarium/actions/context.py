@@ -101,7 +101,9 @@ class ActionContext:
         authorise(nested, self.principal, self.library)
         if self.library is not None and nested.scope != "engine":
             self.library.db.refuse_left_out(self.engine.actions.plugin_of(name))
-        return nested.perform(self, nested.parse(params))
+        parsed = nested.parse(params)
+        self.engine.paths.check(parsed, self.principal)
+        return nested.perform(self, parsed)
 
     def enqueue(
         self,
@@ -109,11 +111,12 @@ class ActionContext:
         args: Mapping[str, Any],
         *,
         title: str,
+        total: int = 1,
         parent_id: str | None = None,
         model: str | None = None,
         subject: Mapping[str, Any] | None = None,
     ) -> str:
-        """Put a job into the queue in this very transaction: it exists if and only if the step does."""
+        """Put a job of *total* pages into the queue in this very transaction: it exists if and only if the step does."""
         from armarium.jobs.queue import enqueue
 
         job_id = enqueue(
@@ -121,6 +124,7 @@ class ActionContext:
             kind,
             dict(args),
             title=title,
+            total=total,
             parent_id=parent_id,
             model=model,
             subject=dict(subject) if subject else None,

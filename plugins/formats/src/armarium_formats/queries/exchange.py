@@ -13,6 +13,7 @@ from sqlalchemy import Connection, select
 from armarium.api import NotFound, json_text, now, raw_of
 from armarium_documents.api import renditions, require_document
 from armarium_formats.assembling import Assembled, assemble
+from armarium_formats.beside import losses_beside
 from armarium_formats.catalogue import drivers, writer
 from armarium_formats.driver import WriteContext
 from armarium_formats.errors import NoPageSize, NotOfAFile, OrderOfOtherPass, SchemaInvalid
@@ -21,6 +22,7 @@ from armarium_formats.opening import NO_SHAPES
 from armarium_source_model.api import (
     ReadingRule,
     get_pass,
+    notice_of_text_elsewhere,
     order_walk,
     standing_order,
     working_pass,
@@ -170,12 +172,16 @@ def export(
             imported=row.page if row else None,
             sequence=sequence,
         )
+        elsewhere = None if basis == "named" else notice_of_text_elsewhere(conn, document_id, pass_id)
+        beside = losses_beside(conn, document_id, pass_id, reading_kind, assembled, driver.name)
     page = assembled.page
     page.image = page.image or frame.image
     if not assembled.readings:
         notes.append(
             f"No reading of the kind {reading_kind} counts on this pass, so the file holds shapes only."
         )
+    if elsewhere is not None and reading_kind == "transcription":
+        notes.append(elsewhere)
     written = driver.write(page, WriteContext(created=now(), creator=_creator()))
     problems = driver.validate(written.content) if driver.validated else []
     if problems:
@@ -195,7 +201,7 @@ def export(
             "segment_count": assembled.segment_count,
             "notes": notes,
         },
-        "losses": [asdict(loss) for loss in (*assembled.losses, *written.losses)],
+        "losses": [asdict(loss) for loss in (*assembled.losses, *written.losses, *beside)],
     }
 
 
