@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from fastapi import APIRouter
 
     from armarium.actions import Action, ActionContext
-    from armarium.admission.trials import Failed, Trials
+    from armarium.admission.processes import Failed
+    from armarium.admission.trials import Trials
     from armarium.engine import Engine
     from armarium.jobs.kinds import JobKind
     from armarium.libraries import Library

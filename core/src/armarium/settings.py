@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from armarium.admission.trials import FILE, SECONDS
+from armarium.admission.processes import SECONDS
+from armarium.admission.trials import FILE
 
 MIB = 1024 * 1024
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from armarium.testing.broken_plugins import Broken, write_all
 from armarium.testing.fixtures import OWNER_TOKEN
 
 SECONDS = 20.0
@@ -51,9 +49,12 @@ def settings(home: Path, **more: Any) -> Any:
     return Settings(**given)
 
 
-def command(home: Path, site: Path, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """A command of the program, with the plugins in *site*."""
-    environment = {
+PROGRAM = [sys.executable, "-c", "from armarium.cli import main; main()"]
+
+
+def environment(home: Path, site: Path) -> dict[str, str]:
+    """What the program is started with: the plugins in *site*, and nothing of other tests."""
+    return {
         **os.environ,
         "PYTHONPATH": str(site),
         "SERVICE_STATE_DIR": str(home / "state"),
@@ -61,20 +62,36 @@ def command(home: Path, site: Path, *words: str, cwd: Path | None = None) -> sub
         "SERVICE_OWNER_TOKEN": OWNER_TOKEN,
         "SERVICE_PLUGIN_TRIALS": str(home / "trials.json"),
         "SERVICE_PLUGIN_TRIAL_SECONDS": str(SECONDS),
+        "ARMARIUM_NO_BACKGROUND": "1",
     }
-    program = [sys.executable, "-c", "from armarium.cli import main; main()"]
+
+
+def command(home: Path, site: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """A command of the program, with the plugins in *site*."""
     return subprocess.run(
-        [*program, *words], env=environment, cwd=cwd or home, capture_output=True, text=True, timeout=600
+        [*PROGRAM, *words], env=environment(home, site), cwd=home, capture_output=True, text=True, timeout=900
     )
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Callable[[Iterable[Broken]], Path]:
-    """Writes plugins into a folder of its own; the folder."""
-
-    def write(broken: Iterable[Broken]) -> Path:
-        place = tmp_path / "site"
-        write_all(broken, place)
-        return place
-
-    return write
+@contextmanager
+def serving(home: Path, site: Path) -> Iterator[str]:
+    """`armarium serve` with the plugins in *site*; its address."""
+    process = subprocess.Popen(
+        [*PROGRAM, "--json", "serve", "--port", "0"],
+        env=environment(home, site),
+        cwd=home,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        said = ""
+        # What a plugin prints while it is imported is not among it.
+        while not said.endswith("}\n"):
+            line = process.stdout.readline()
+            assert line, said
+            said += line
+        yield json.loads(said)["base_url"]
+    finally:
+        process.terminate()
+        process.wait(60)

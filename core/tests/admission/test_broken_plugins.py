@@ -7,20 +7,22 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 from starlette.testclient import TestClient
 
 from armarium.app import create_app
+from armarium.doctor import examine
 from armarium.engine import Engine
 from armarium.principals import LOCAL_OWNER
 from armarium.testing.broken_plugins import DEADLY, MILD, Broken, write_all
 from armarium.testing.fixtures import OWNER_TOKEN
 
-from .admission_desk import command, on_the_path, settings
+from .admission_desk import command, on_the_path, serving, settings
 
 OURS = {"documents", "source_model", "images", "canvas", "formats", "reading"}
 HEADERS = {"Authorization": f"Bearer {OWNER_TOKEN}"}
@@ -90,6 +92,7 @@ def test_with_all_of_them_projects_are_made_opened_and_examined(crowd: Crowd, tm
         assert (
             crowd.client.post(f"/api/actions/audit/{made['audit_id']}/undo", headers=here).status_code == 200
         )
+        assert examine(crowd.engine, place)["healthy"]
     assert crowd.client.get("/api/actions/registry").status_code == 200
     assert crowd.client.get("/openapi.json").status_code == 200
     assert crowd.engine.plugins.faults == []
@@ -133,24 +136,22 @@ def _installed_wheel(broken: Broken, folder: Path, target: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_with_the_deadly_ones_and_wheels_installed_every_command_works(tmp_path: Path) -> None:
-    """All of them at once, in the program itself: nothing that a command does imports what does not let it go on."""
-    site = tmp_path / "site"
-    as_wheels = [replace(one, name=f"{one.name}-w") for one in MILD if one.name in ("keyless", "wrong-lane")]
-    as_wheels.append(next(one for one in DEADLY if one.name == "ends-it"))
-    for one in as_wheels:
-        _installed_wheel(replace(one, entries=one.entries), tmp_path / "built", site)
-    names = {one.name for one in as_wheels}
-    crowd = [one for one in (*MILD, *DEADLY) if one.name not in names]
-    empty = tmp_path / "nothing"
-    empty.mkdir()
-    assert command(tmp_path, empty, "create", "Older").returncode == 0
-    write_all(crowd, site)
+    """In the program itself: nothing that a command does imports what does not let it go on, nor prints what that prints."""
+    site, mild = tmp_path / "site", {one.name: one for one in MILD}
+    wheels = [mild["keyless"], mild["takes-pagexml"], DEADLY[0]]
+    for one in wheels:
+        _installed_wheel(one, tmp_path / "built", site)
+    others = [mild[name] for name in ("loud", "asks", "deaf", "no-entries", "no-commands", "takes-ls")]
+    write_all([*others, *DEADLY[1:]], site)
+    older = tmp_path / "Older.library"
+    (tmp_path / "nothing").mkdir()
+    assert command(tmp_path, tmp_path / "nothing", "create", "Older").returncode == 0
 
     listed = command(tmp_path, site, "--json", "plugins")
     assert listed.returncode == 0, listed.stderr
     found = json.loads(listed.stdout)
     assert {one["name"] for one in found["items"]} >= OURS | {"loud"}
-    for broken in (*DEADLY, *as_wheels):
+    for broken in (*DEADLY, *wheels, *others):
         if broken.words is not None:
             said = [
                 one["why"]
@@ -161,12 +162,14 @@ def test_with_the_deadly_ones_and_wheels_installed_every_command_works(tmp_path:
 
     for words in (
         ("create", "Newer"),
-        ("--library", str(tmp_path / "Older.library"), "ls"),
+        ("--library", str(older), "ls"),
         ("--library", str(tmp_path / "Newer.library"), "--json", "ls"),
-        ("doctor", str(tmp_path / "Older.library")),
+        ("doctor", str(older)),
     ):
         ran = command(tmp_path, site, *words)
         assert ran.returncode == 0, (words, ran.stdout, ran.stderr)
         assert "mine" not in ran.stdout
-    served = Engine(settings(tmp_path))
-    assert served.plugins.loaded
+        if "--json" in words:
+            json.loads(ran.stdout)
+    with serving(tmp_path, site) as address:
+        assert urlopen(f"{address}/api/health").status == 200

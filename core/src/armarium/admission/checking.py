@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from armarium.admission.offers import OURS, Offer, find_offers, normalised
-from armarium.admission.trials import SECONDS, CannotTry, Examined, examine_offer
+from armarium.admission.processes import SECONDS, CannotTry, Examined, examine_offer
 from armarium.errors import BadRequest, NotFound, ServiceError
 from armarium.guard import check_archive, read_member
 

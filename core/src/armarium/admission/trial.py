@@ -23,6 +23,7 @@ from sqlalchemy import Table
 from sqlalchemy.exc import DBAPIError
 
 from armarium.admission.offers import COMMANDS, PLUGINS, Offer, find_offers, unit_of
+from armarium.admission.processes import IMPORT, TOGETHER
 from armarium.app import create_app
 from armarium.drivers import Drivers
 from armarium.engine import Engine, core_plugins
@@ -52,7 +53,8 @@ def main() -> None:
 
     trial = Trial(asked, tell)
     trial.run()
-    tell(done=trial.failed, refused=trial.refused, others=trial.others)
+    verdicts = {key: trial.failed.get(key, {}) for key in asked["wanted"]}
+    tell(done=verdicts, refused=trial.refused, others=trial.others)
     tell_to.close()
     # A thread that a plugin started must not keep the process, nor end it otherwise.
     os._exit(0)
@@ -81,13 +83,15 @@ class Trial:
 
     def run(self) -> None:
         """Import everything, then try it: all at once, and one by one where that does not pass."""
-        self.tell(offer=None, unit=None, step="while the engine was loaded")
+        self._say(None, "while the engine was loaded")
         beside = [self.offers[key] for key in self.asked["beside"] if key in self.offers]
         wanted = [self.offers[key] for key in self.asked["wanted"] if key in self.offers]
         for offer in (*beside, *wanted):
             for entry in offer.entries:
                 if (offer.key, unit_of(entry)) not in self.skip:
                     self._import(offer, entry)
+        if self.asked["mode"] == IMPORT:
+            return
         everything = self._registry([*beside, *wanted])
         names = {offer.name: offer for offer in wanted}
         self.refused = [[one.name, one.why] for one in everything.refused if one.distribution in names]
@@ -95,15 +99,15 @@ class Trial:
         candidates = [p.name for p in everything.loaded if everything.distributions.get(p.name) in names]
         if not candidates:
             return
-        if not self.asked["one_by_one"]:
-            self.tell(offer=None, unit=None, step="when it was tried")
+        if self.asked["mode"] == TOGETHER:
+            self._say(None, "when it was tried")
             if not list(self._faults(everything, candidates)):
                 return
         self._one_by_one(beside, wanted, candidates)
 
     def _import(self, offer: Offer, entry: Any) -> None:
         """Import one unit. Only whether this ends well is of interest: an engine says what else is wrong with it."""
-        self.tell(offer=offer.key, unit=unit_of(entry), step="while it was imported")
+        self._say((offer.key, unit_of(entry)), "while it was imported", importing=True)
         try:
             found = entry.load()
             if entry.group == COMMANDS:
@@ -120,7 +124,7 @@ class Trial:
             for entry in offer.entries:
                 if entry.group == PLUGINS or (offer.key, unit_of(entry)) in self.skip:
                     continue
-                self.tell(offer=offer.key, unit=unit_of(entry), step="when it was looked at")
+                self._say((offer.key, unit_of(entry)), "when it was looked at")
                 try:
                     if entry.group == COMMANDS:
                         typer.main.get_command(_with_a_group(entry.load()()))
@@ -157,18 +161,32 @@ class Trial:
         """Each candidate beside those that passed: what fails then is its own fault."""
         everybody = [*beside, *wanted]
         passed = {name for name in self.homes if name not in candidates}
-        for name in candidates:
+        homes = [self.homes[name][0] for name in candidates]
+        for offer in wanted:
+            if offer.key not in homes:
+                self._judged(offer.key)
+        for number, name in enumerate(candidates, 1):
             key, unit = self.homes[name]
-            self.tell(offer=key, unit=unit, step="when it was tried")
+            self._say((key, unit), "when it was tried")
             registry = self._registry(everybody, {*passed, name})
-            if name not in [plugin.name for plugin in registry.loaded]:
-                # It stands on one that did not pass; an engine says so.
-                continue
-            faults = list(dict.fromkeys(self._faults(registry, [name])))
-            if faults:
-                self.failed.setdefault(key, {})[unit] = " ".join(faults)
-            else:
-                passed.add(name)
+            # One that stands on another that did not pass is not loaded; an engine says so.
+            if name in [plugin.name for plugin in registry.loaded]:
+                faults = list(dict.fromkeys(self._faults(registry, [name])))
+                if faults:
+                    self.failed.setdefault(key, {})[unit] = " ".join(faults)
+                else:
+                    passed.add(name)
+            if key not in homes[number:]:
+                self._judged(key)
+
+    def _judged(self, key: str) -> None:
+        """Tell that all of a distribution has been tried: what spoils the process after that costs it nothing."""
+        self.tell(judged=key, failed=self.failed.get(key, {}))
+
+    def _say(self, unit: tuple[str, str] | None, step: str, *, importing: bool = False) -> None:
+        """Tell what is in hand: a distribution's unit, or several at once."""
+        offer, name = unit or (None, None)
+        self.tell(offer=offer, unit=name, step=step, importing=importing)
 
     def _faults(self, registry: PluginRegistry, names: list[str]) -> Iterator[str]:
         """What goes wrong where *registry* runs, also in a project that was made without the plugins of these *names*."""

@@ -12,7 +12,8 @@ import typer
 from typer.core import TyperGroup
 
 from armarium.admission.offers import COMMANDS, Offer, find_offers, quietly, unit_of
-from armarium.admission.trials import Failed, Trials
+from armarium.admission.processes import Failed
+from armarium.admission.trials import Trials
 from armarium.cli.options import AsJson, Library, asked, begin, everywhere, note
 from armarium.cli.refusals import Refused, misuse_shown, shown
 from armarium.cli.session import Session, connect, settings_of_this_user
