@@ -76,7 +76,7 @@ class Trial:
     def __post_init__(self) -> None:
         self.folder = Path(self.asked["folder"])
         self.offers = {offer.key: offer for offer in find_offers()}
-        self.skip = {tuple(one) for one in self.asked["skip"]}
+        self.skip: set[tuple[str, str]] = {(key, unit) for key, unit in self.asked["skip"]}
         self.homes: dict[str, tuple[str, str]] = {}
         """Each plugin with the distribution and unit that bring it."""
         self._engines = 0
@@ -154,6 +154,8 @@ class Trial:
                 if plugin is not None:
                     self.homes.setdefault(plugin.name, unit)
         registry.offers = offers
+        # Drivers too are loaded by an engine: not those that are known to spoil the process.
+        registry.failed = dict.fromkeys(self.skip, "It did not pass its trial.")
         registry.settle()
         return registry
 
