@@ -26,7 +26,12 @@ from armarium_source_model.order import Shape, page_slope, reading_sequence
 from armarium_source_model.queries.drawing import page_drawing, page_drawing_png
 from armarium_source_model.queries.orders import standing_order, written_order
 from armarium_source_model.queries.orders import walk as order_walk
-from armarium_source_model.queries.passes import get_pass, list_passes, working_pass
+from armarium_source_model.queries.passes import (
+    get_pass,
+    list_passes,
+    notice_of_text_elsewhere,
+    working_pass,
+)
 from armarium_source_model.queries.readings import (
     CountingText,
     counting_of_document,
@@ -86,6 +91,7 @@ __all__ = [
     "get_segment",
     "list_passes",
     "normalise",
+    "notice_of_text_elsewhere",
     "order_walk",
     "page_drawing",
     "page_drawing_png",

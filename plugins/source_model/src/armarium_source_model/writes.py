@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import orjson
 from sqlalchemy import Row
 
-from armarium.api import ActionContext, json_text, new_id, raw_of
+from armarium.api import ActionContext, Invalid, json_text, new_id, raw_of
 from armarium_documents.api import representations, require_all_live, require_live, require_unlocked
-from armarium_source_model.counting import HUMAN, IMPORTED
+from armarium_source_model.counting import HUMAN, IMPORTED, TEXT_LAYER
 from armarium_source_model.errors import NoSuchPass, NoSuchSegment, OtherPage, PassDeleted, refuse_provisional
 from armarium_source_model.models import passes, segments
 from armarium_source_model.queries.passes import get_pass
@@ -31,6 +31,18 @@ from armarium_source_model.segment_rows import (
 
 USER = "user"
 """The provider of what a person drew by hand."""
+
+_NO_READER = {
+    USER: "A reader's work cannot be a person's: name the reader as provider.",
+    TEXT_LAYER: "Only the engine says that a text is the file's own: name the reader as provider.",
+}
+
+
+def refuse_provider(provider: str) -> None:
+    """Invalid where a caller's reader goes by a name that would lift its work above that of readers (B 4.2)."""
+    why = _NO_READER.get(provider.strip().casefold())
+    if why is not None:
+        raise Invalid(why, code="not_a_person" if provider == USER else "not_a_reader", provider=provider)
 
 
 @dataclass(slots=True)
@@ -242,7 +254,7 @@ def add_segments(
     """Add many segments to a pass with one executemany; their ids in the order given.
 
     rendition_id: the picture they were measured on; None means the page's primary one now. provenance_kind: who
-    made them where that is not the pass's maker (a machine caller never makes a person's). Every shape is checked;
+    made them where that is not the pass's maker (a machine never makes a person's of its own accord). Every shape is checked;
     BadGeometry names the segment's key and nothing is written.
     """
     maker = _maker(ctx, pass_id, document_id)
@@ -262,10 +274,15 @@ def add_segments(
 def row_provenance(
     ctx: ActionContext, pass_row: _Maker, provenance_kind: str | None = None
 ) -> dict[str, Any]:
-    """Who made a row of a pass: the one said, else the pass's maker; a machine never makes a person's row."""
+    """Who made a row of a pass: the one said, else the pass's maker. A machine never makes a person's row; it only
+    writes one down anew for a person, where the caller says so."""
     provenance = ctx.provenance()
     said = provenance_kind or pass_row.provenance_kind
-    if said != HUMAN or provenance["provenance_kind"] == HUMAN:
+    if (
+        said != HUMAN
+        or provenance["provenance_kind"] == HUMAN
+        or (provenance_kind == HUMAN and ctx.principal.restates_persons)
+    ):
         provenance["provenance_kind"] = said
     if provenance["run_id"] is None:
         provenance["run_id"] = pass_row.run_id
@@ -293,7 +310,7 @@ def add_readings(
     """Add many readings with one executemany; their ids in the order given. NoSuchSegment names an unknown one.
 
     provenance_kind: external_import for an import; else a reading with a tool or model is workflow (or agent), and
-    one without is the caller's own. A machine never makes a person's reading.
+    one without is the caller's own. A machine never makes a person's reading of its own accord.
     """
     if not new:
         return []
@@ -316,7 +333,7 @@ def add_readings(
     caller = provenance["provenance_kind"]
 
     def maker(one: NewReading) -> str:
-        if provenance_kind is not None and not (provenance_kind == HUMAN and caller != HUMAN):
+        if provenance_kind is not None and (provenance_kind != HUMAN or ctx.principal.restates_persons):
             return provenance_kind
         if caller == HUMAN and (one.producer_tool or one.producer_model or one.producer_run_id):
             return "workflow"

@@ -21,6 +21,7 @@ from armarium_formats.opening import NO_SHAPES
 from armarium_source_model.api import (
     ReadingRule,
     get_pass,
+    notice_of_text_elsewhere,
     order_walk,
     standing_order,
     working_pass,
@@ -170,12 +171,15 @@ def export(
             imported=row.page if row else None,
             sequence=sequence,
         )
+        elsewhere = None if basis == "named" else notice_of_text_elsewhere(conn, document_id, pass_id)
     page = assembled.page
     page.image = page.image or frame.image
     if not assembled.readings:
         notes.append(
             f"No reading of the kind {reading_kind} counts on this pass, so the file holds shapes only."
         )
+    if elsewhere is not None and reading_kind == "transcription":
+        notes.append(elsewhere)
     written = driver.write(page, WriteContext(created=now(), creator=_creator()))
     problems = driver.validate(written.content) if driver.validated else []
     if problems:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from armarium.api import ActionContext, Example, Invalid, action, json_text, new_id, raw_of
+from armarium.api import ActionContext, Conflict, Example, Invalid, action, json_text, new_id, raw_of
 from armarium_source_model.actions.edits import (
     editable,
     editable_rows,
@@ -15,6 +15,7 @@ from armarium_source_model.actions.edits import (
     set_deleted,
     write_version,
 )
+from armarium_source_model.actions.filling import place_beside
 from armarium_source_model.actions.forward import forward_undo
 from armarium_source_model.actions.readings import write_correction, write_reading
 from armarium_source_model.actions.samples import sample_page, sample_reading
@@ -53,7 +54,8 @@ def _merge_example(ex: Example) -> dict[str, Any]:
     after_undo=forward_undo,
 )
 def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
-    """Raises ForwardingWouldLoop, StaleSegment, SegmentDeleted, OtherPage, NotFound, Invalid."""
+    """Raises ForwardingWouldLoop, StaleSegment, SegmentDeleted, OtherPage, NotFound, Invalid; and Conflict where a
+    machine would put its joined text beside a person's reading, which goes on to count."""
     once(p.segment_ids)
     refuse_provisional(p.keep_id, *p.segment_ids)
     if p.expected_versions and len(p.expected_versions) != len(p.segment_ids):
@@ -82,6 +84,8 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
     write_version(ctx, keep, changes)
     _join_texts(ctx, keep, ordered)
     set_deleted(ctx, absorbed, ctx.now)
+    for row in absorbed:
+        place_beside(ctx, row.id, keep.document_id, [keep.id])
     add_notes(ctx, [(row.document_id, row.id, "merged", (keep.id,), p.reason) for row in absorbed])
     ctx.target(keep.id)
     answer = parsed_answers(ctx.conn, [keep.id], reading_rule(ctx.project))[0]
@@ -160,10 +164,17 @@ def _join_texts(ctx: ActionContext, keep: SegmentRow, ordered: Sequence[SegmentR
     """The counting transcriptions of the pieces, joined by newline in reading order, as one new reading."""
     rule = reading_rule(ctx.project)
     texts = counting_of_segments(ctx.conn, [row.id for row in ordered], rule=rule)
-    joined = [texts[row.id].text for row in ordered if row.id in texts and texts[row.id].text]
-    if len(joined) > 1 or (joined and keep.id not in texts):
+    joined = "\n".join(texts[row.id].text for row in ordered if row.id in texts and texts[row.id].text)
+    if joined and (keep.id not in texts or texts[keep.id].text != joined):
         counting = counting_of_segment(ctx.conn, keep.id, "transcription", rule)
-        write_correction(ctx, keep, "\n".join(joined), counting)
+        made, _ = write_correction(ctx, keep, joined, counting)
+        if counting_of_segment(ctx.conn, keep.id, "transcription", rule).representation_id != made:
+            raise Conflict(
+                f"A person has read segment {keep.id}, and a machine's joined text would not count there: the words of "
+                "the others would be missing from the page. Let a person merge them.",
+                code="needs_a_person",
+                segment_id=keep.id,
+            )
 
 
 def _split_example(ex: Example) -> dict[str, Any]:
@@ -230,6 +241,7 @@ def split(ctx: ActionContext, p: SplitBody) -> dict[str, Any]:
         ],
     )  # fmt: skip
     _deal_children(ctx, row.id, ids, [rect for _, rect in shapes])
+    place_beside(ctx, row.id, row.document_id, ids[1:])
     add_notes(ctx, [(row.document_id, row.id, "split", ids, p.reason)])
     if p.parts[0].text:
         counting = counting_of_segment(ctx.conn, row.id, "transcription", reading_rule(ctx.project))
