@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import torch
-from armarium_reading.handwriting import HEIGHT, line_features
 from PIL import Image
+
+from armarium_reading.handwriting import HEIGHT, line_features
 
 HIDDEN = 16
 SHARE_OF_HANDS = 0.2

