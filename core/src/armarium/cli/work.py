@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from armarium.cli.names import document_names
 from armarium.cli.output import legible, progress
 from armarium.cli.program import document_id
 from armarium.cli.refusals import STOPPED, Refused
@@ -20,7 +21,11 @@ PACKAGE = ".library"
 """What a project's folder ends in."""
 
 Scope = Annotated[
-    list[str] | None, typer.Argument(help="Ids or names of pages, files or folders; none: the whole project.")
+    list[str] | None,
+    typer.Argument(
+        help="Ids or names of pages, files or folders; none: the whole project.",
+        autocompletion=document_names,
+    ),
 ]
 
 
