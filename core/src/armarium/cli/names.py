@@ -44,7 +44,7 @@ def document_names(ctx: typer.Context, incomplete: str) -> list[str]:
             session.library = project_meant(session)
             if session.library is None:
                 return
-            query: dict[str, Any] = {"recursive": True, "sort": [{"attr": "document.name"}], "limit": MOST}
+            query: dict[str, Any] = {"recursive": True, "sort": {"attr": "document.name"}, "limit": MOST}
             if incomplete:
                 query["filters"] = [{"attr": "document.name", "op": "contains", "value": incomplete}]
             names.extend(row["name"] for row in session.post("/api/documents/dataset/query", query)["rows"])

@@ -90,7 +90,7 @@ class Program(TyperGroup):
         return {one.name: one.row() for one in self.tree.brought()}
 
     def _tell_missing(self) -> None:
-        for plugin, why in self.tree.missing.items():
+        for plugin, why in self.tree.missing().items():
             typer.echo(f"The commands of {plugin} are left out: {why}", err=True)
 
     def main(

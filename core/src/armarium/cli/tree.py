@@ -53,10 +53,14 @@ class Tree:
     """The commands of the core and those that plugins name under `armarium.commands`."""
 
     def __init__(self) -> None:
-        self.missing: dict[str, str] = {}
-        """Plugins whose commands cannot be built, with the reason."""
+        self._missing: dict[str, str] = {}
         self._brought: dict[str, Brought] | None = None
         self._groups: dict[str, Any] = {}
+
+    def missing(self) -> dict[str, str]:
+        """Plugins whose commands cannot be built, with the reason."""
+        self._known()
+        return self._missing
 
     def brought(self) -> list[Brought]:
         """Every command, topic by topic, the core's first."""
@@ -115,7 +119,7 @@ class Tree:
             try:
                 commands = list(self._commands(source))
             except Exception as error:
-                self.missing[entry.name] = f"{type(error).__name__}: {error}"
+                self._missing[entry.name] = f"{type(error).__name__}: {error}"
                 continue
             groups.append(source)
             for name, one in commands:
@@ -139,7 +143,7 @@ class Tree:
             said = json.loads(_note().read_text(encoding="utf-8"))
             if said["software"] != fingerprint(said["sources"]):
                 return None
-            self.missing = dict(said["missing"])
+            self._missing = dict(said["missing"])
             return {
                 one["name"]: Brought(**{**one, "rivals": tuple(one["rivals"])}) for one in said["commands"]
             }
@@ -152,7 +156,7 @@ class Tree:
         said = {
             "software": fingerprint(sources),
             "sources": sources,
-            "missing": self.missing,
+            "missing": self._missing,
             "commands": [asdict(one) for one in brought.values()],
         }
         place = _note()

@@ -7,11 +7,12 @@ which says in words what is wrong with it.
 from __future__ import annotations
 
 import enum
-import math
 import os
+import re
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
+_NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?")
 NO = object()
 """No plain value: Typer is asked."""
 
@@ -76,15 +77,13 @@ def _one(given: Any, kind: Any, rules: Any) -> Any:
 
 
 def _number(given: Any, kind: Any, rules: Any) -> Any:
-    if isinstance(given, bool) or rules.clamp:
+    if rules.clamp or not (type(given) is kind or (isinstance(given, str) and _NUMBER.fullmatch(given))):
         return NO
-    try:
-        number = kind(given)
-    except (TypeError, ValueError):
+    if kind is int and isinstance(given, str) and "." in given:
         return NO
-    low, high = rules.min, rules.max
-    fits = math.isfinite(number) and (low is None or number >= low) and (high is None or number <= high)
-    return number if fits and not (kind is int and isinstance(given, float)) else NO
+    number = kind(given)
+    fits = (rules.min is None or number >= rules.min) and (rules.max is None or number <= rules.max)
+    return number if fits else NO
 
 
 def _path(given: Any, rules: Any) -> Any:

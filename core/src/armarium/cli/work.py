@@ -36,7 +36,7 @@ def finished(session: Session, job_id: str, title: str) -> dict[str, Any]:
             node = session.follow(job_id, show)
     except KeyboardInterrupt as stopped:
         goes_on = (
-            "Stopped watching; the work goes on in the engine: armarium jobs --watch shows it, "
+            "Stopped watching; the work goes on in the background: armarium jobs --watch shows it, "
             f"armarium jobs cancel {job_id} ends it."
             if session.running
             else "Stopped. What was done stays, and the next command on this project goes on with the rest: "
