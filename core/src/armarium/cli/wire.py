@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import secrets
+import select
 import socket
 import time
 from collections.abc import Mapping, Sequence
@@ -98,7 +99,7 @@ class Wire:
         elif body is not None:
             data = json.dumps(body).encode()
             sent["Content-Type"] = "application/json"
-        if time.monotonic() - self._used > RESTED:
+        if time.monotonic() - self._used > RESTED or self._is_ended():
             self._connection.close()
         try:
             try:
@@ -114,6 +115,11 @@ class Wire:
             raise
         finally:
             self._used = time.monotonic()
+
+    def _is_ended(self) -> bool:
+        """Whether the engine ended the connection: between two answers nothing is to be read from it but that."""
+        sock = self._connection.sock
+        return sock is not None and bool(select.select([sock], [], [], 0)[0])
 
     def _once(self, method: str, target: str, data: bytes | None, sent: Mapping[str, str]) -> Answer:
         if self._connection.sock is None:
