@@ -210,9 +210,7 @@ def test_bash_completes_by_what_it_was_taught(machine: Machine, monkeypatch: pyt
 
 
 def test_a_shell_that_is_not_known_is_refused(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    import typer.completion
-
-    monkeypatch.setattr(typer.completion, "_get_shell_name", lambda: "tcsh")
+    monkeypatch.setattr("typer._completion_shared._get_shell_name", lambda: "tcsh")
     assert machine.refused("completion", "install").startswith(
         "The shell this is typed in (tcsh) is none of bash, zsh, fish; name one."
     )

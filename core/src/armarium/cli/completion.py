@@ -33,7 +33,7 @@ def register(program: typer.Typer) -> None:
 def _shell(named: Shell | None) -> Shell:
     if named is not None:
         return named
-    from typer.completion import _get_shell_name
+    from typer._completion_shared import _get_shell_name
 
     found = _get_shell_name()
     try:
@@ -47,7 +47,7 @@ def _shell(named: Shell | None) -> Shell:
 @completion.command(epilog="Example: armarium completion install bash")
 def install(shell: Which = None) -> None:
     """Teach the shell, by a file in your home folder; from the next terminal on, Tab completes."""
-    from typer.completion import install as teach
+    from typer._completion_shared import install as teach
 
     chosen = _shell(shell)
     _, place = teach(shell=chosen.value, prog_name="armarium")
@@ -60,7 +60,7 @@ def install(shell: Which = None) -> None:
 @completion.command(epilog="Example: armarium completion show zsh")
 def show(shell: Which = None) -> None:
     """Print what teaches the shell, to put it where you like."""
-    from typer.completion import get_completion_script
+    from typer._completion_shared import get_completion_script
 
     chosen = _shell(shell)
     script = get_completion_script(

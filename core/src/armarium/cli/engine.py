@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -49,7 +48,7 @@ def serve(
         run_server(settings, on_ready=lambda card: write_to_log(settings.state_dir), background=True)
         return
     _take_the_place_of_one_at_rest()
-    run_server(settings, on_ready=lambda card: answer(asdict(card), _where(card)))
+    run_server(settings, on_ready=lambda card: answer(_public(card), _where(card)))
 
 
 def _take_the_place_of_one_at_rest() -> None:
@@ -62,6 +61,12 @@ def _take_the_place_of_one_at_rest() -> None:
             retire(card, wire, place, only_when_idle=True)
         finally:
             wire.close()
+
+
+def _public(card: Reachable) -> dict[str, Any]:
+    """What a program needs that is to speak to the engine."""
+    wanted = ("transport", "uds", "host", "port", "base_url", "pid", "version", "started_at")
+    return {name: getattr(card, name) for name in wanted}
 
 
 def _where(card: Reachable) -> str:

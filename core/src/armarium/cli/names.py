@@ -54,7 +54,7 @@ def document_names(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def _upwards(ctx: typer.Context) -> Iterator[typer.Context]:
-    one: typer.Context | None = ctx
+    one: Any = ctx
     while one is not None:
         yield one
         one = one.parent

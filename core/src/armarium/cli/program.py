@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.completion import completion_init
+from typer._completion_classes import completion_init
 from typer.core import TyperGroup
 
 from armarium.cli.options import AsJson, Foreground, Library, asked, begin, note
@@ -69,9 +69,9 @@ class Program(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """The help page, from what is noted of each command."""
-        self._tell_missing()
         with self._listed():
             super().format_help(ctx, formatter)
+        self._tell_missing()
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         """The names that fit what was typed so far."""

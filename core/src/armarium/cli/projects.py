@@ -164,7 +164,7 @@ def doctor(
     """
     from armarium.doctor import examine
     from armarium.engine import Engine
-    from armarium.serving import running_engine
+    from armarium.reachable import running_engine
 
     settings = settings_of_this_user()
     if path is None:

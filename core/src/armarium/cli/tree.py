@@ -135,7 +135,8 @@ class Tree:
         return found
 
     def _commands(self, source: Brought) -> Iterable[tuple[str, Any]]:
-        return self._group(source).commands.items()
+        commands: dict[str, Any] = self._group(source).commands
+        return commands.items()
 
     def _read(self) -> dict[str, Brought] | None:
         """What was noted, when the software is still the same."""

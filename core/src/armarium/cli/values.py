@@ -71,7 +71,7 @@ def _one(given: Any, kind: Any, rules: Any) -> Any:
         return NO
     if get_origin(kind) is Literal:
         return given if given in get_args(kind) else NO
-    if isinstance(kind, enum.EnumMeta) and given in [one.value for one in kind]:
+    if isinstance(kind, enum.EnumMeta) and given in list(kind.__members__.values()):
         return kind(given)
     return NO
 
