@@ -93,5 +93,6 @@ def test_every_command_shown_exists_with_its_options(page: str, line: str) -> No
         "--help",
         "--version",
         "jobs",
+        "engine",
         "--watch",
     ), f"{page}: {line}: no such command"
