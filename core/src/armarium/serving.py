@@ -242,6 +242,7 @@ def _serve(
 
     from armarium.app import create_app
     from armarium.auth.secret_files import write_private
+    from armarium.slow_senders import WatchedProtocol
 
     settle_memory()
     settle_files()
@@ -297,6 +298,7 @@ def _serve(
         server_header=False,
         timeout_graceful_shutdown=10,
         lifespan="on",
+        http=WatchedProtocol,
     )
     try:
         with suppress(KeyboardInterrupt):

@@ -46,7 +46,9 @@ def standing(runner: JobRunner, store: JobStore, *, within: float) -> dict[str, 
     executing = store.executing()
     with store.db.read_raw() as raw:
         counted = dict(
-            raw.execute("SELECT state, count(*) FROM job WHERE state IN ('running', 'waiting') GROUP BY state")
+            raw.execute(
+                "SELECT state, count(*) FROM job WHERE state IN ('running', 'waiting') GROUP BY state"
+            )
         )
         titles = [
             row[0]
