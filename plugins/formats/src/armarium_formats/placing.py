@@ -127,6 +127,8 @@ class _Placing:
         if segment.texts:
             self._texts(segment, kept)
         metadata: dict[str, Any] = {"format": kept}
+        if segment.line_order is not None:
+            metadata["line_order"] = segment.line_order
         if why:
             problem = "; ".join(dict.fromkeys(why))
             metadata |= {

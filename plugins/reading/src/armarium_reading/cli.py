@@ -8,6 +8,7 @@ import typer
 
 from armarium.commandline import (
     Scope,
+    Topic,
     answer,
     finished,
     name_each,
@@ -25,8 +26,8 @@ NAMED = 20
 def commands() -> typer.Typer:
     """The commands."""
     program = typer.Typer()
-    program.command()(lines)
-    program.command()(read)
+    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium lines 0001.jpg")(lines)
+    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium read --language es")(read)
     return program
 
 

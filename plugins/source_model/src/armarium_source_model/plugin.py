@@ -69,7 +69,7 @@ def armarium_plugin() -> Plugin:
             "representation.create",
         ),
         metadata=metadata,
-        version=3,
+        version=4,
         migrations=MIGRATIONS,
         actions=(
             passes.create,

@@ -6,7 +6,7 @@ Other families use these through `armarium_source_model.api`, so that an import 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -19,6 +19,8 @@ from armarium_source_model.counting import HUMAN, IMPORTED, TEXT_LAYER
 from armarium_source_model.errors import NoSuchPass, NoSuchSegment, OtherPage, PassDeleted, refuse_provisional
 from armarium_source_model.models import passes, segments
 from armarium_source_model.queries.passes import get_pass
+from armarium_source_model.schemas.settings import DIRECTIONS
+from armarium_source_model.scripts import is_language, is_script
 from armarium_source_model.segment_rows import (
     COLUMNS,
     Belonging,
@@ -29,6 +31,7 @@ from armarium_source_model.segment_rows import (
     rows_of,
 )
 
+LINE_ORDERS = frozenset({"tb", "bt", "lr", "rl"})
 USER = "user"
 """The provider of what a person drew by hand."""
 
@@ -61,11 +64,33 @@ class NewReading:
     script: str | None = None
 
 
+class StatedFacts(NamedTuple):
+    """What a file states of its page as a whole; what is stated on the page itself goes before it.
+
+    line_order: how the lines follow each other: tb, bt, lr or rl.
+    """
+
+    language: str | None = None
+    script: str | None = None
+    direction: str | None = None
+    line_order: str | None = None
+
+    def lawful(self) -> StatedFacts:
+        """The same without what is no BCP 47 tag, no ISO 15924 code, no direction."""
+        return StatedFacts(
+            self.language if self.language and is_language(self.language) else None,
+            self.script if self.script and is_script(self.script) else None,
+            self.direction if self.direction in DIRECTIONS else None,
+            self.line_order if self.line_order in LINE_ORDERS else None,
+        )
+
+
 @dataclass(slots=True)
 class NewPass:
     """A pass to be added to a live, unlocked page, and its segments where it begins with some.
 
     rendition_id: the picture that the segments were measured on.
+    facts: what its file states of the page as a whole.
     """
 
     document_id: str
@@ -82,6 +107,7 @@ class NewPass:
     transformation: Mapping[str, Any] | None = None
     segments: ReadySegments | None = None
     rendition_id: str | None = None
+    facts: StatedFacts = field(default_factory=StatedFacts)
 
 
 class MadePass(NamedTuple):
@@ -94,7 +120,7 @@ class MadePass(NamedTuple):
 _PASS_COLUMNS = (
     "id", "document_id", "name", "provider", "model", "source_artifact_id", "artifact_type", "import_file",
     "import_checksum", "import_format", "has_original", "ground_truth", "transformation", "provenance_kind",
-    "created_by", "run_id", "created_at",
+    "created_by", "run_id", "created_at", "language", "script", "direction", "line_order",
 )  # fmt: skip
 
 
@@ -165,6 +191,7 @@ def create_passes(ctx: ActionContext, new: Sequence[NewPass]) -> list[MadePass]:
                 provenance["created_by"],
                 provenance["run_id"],
                 provenance["created_at"],
+                *one.facts.lawful(),
             )
         )
         if one.segments is not None:

@@ -11,6 +11,7 @@ import typer
 from armarium.commandline import (
     Refused,
     Session,
+    Topic,
     answer,
     document_id,
     documents_under,
@@ -49,10 +50,12 @@ _FLAGS = (("is_locked", "locked"), ("is_read", "read"), ("is_starred", "starred"
 
 def register(program: typer.Typer) -> None:
     """Add the commands."""
-    program.command("import")(import_)
-    program.command()(ls)
-    program.command()(show)
-    program.command()(move)
+    program.command("import", rich_help_panel=Topic.files, epilog="Example: armarium import pages")(import_)
+    program.command(rich_help_panel=Topic.pages, epilog="Example: armarium ls")(ls)
+    program.command(rich_help_panel=Topic.pages, epilog="Example: armarium show 0001.jpg")(show)
+    program.command(
+        rich_help_panel=Topic.pages, epilog="Example: armarium move 0001.jpg 0002.jpg --to Letters"
+    )(move)
 
 
 def import_(

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, select
 from armarium.api import NotFound, json_text, now, raw_of
 from armarium_documents.api import renditions, require_document
 from armarium_formats.assembling import Assembled, assemble
+from armarium_formats.beside import losses_beside
 from armarium_formats.catalogue import drivers, writer
 from armarium_formats.driver import WriteContext
 from armarium_formats.errors import NoPageSize, NotOfAFile, OrderOfOtherPass, SchemaInvalid
@@ -172,6 +173,7 @@ def export(
             sequence=sequence,
         )
         elsewhere = None if basis == "named" else notice_of_text_elsewhere(conn, document_id, pass_id)
+        beside = losses_beside(conn, document_id, pass_id, reading_kind, assembled, driver.name)
     page = assembled.page
     page.image = page.image or frame.image
     if not assembled.readings:
@@ -199,7 +201,7 @@ def export(
             "segment_count": assembled.segment_count,
             "notes": notes,
         },
-        "losses": [asdict(loss) for loss in (*assembled.losses, *written.losses)],
+        "losses": [asdict(loss) for loss in (*assembled.losses, *written.losses, *beside)],
     }
 
 

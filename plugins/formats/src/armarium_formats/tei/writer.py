@@ -15,6 +15,7 @@ from armarium_formats.markup.points import parse_points
 from armarium_formats.page_model import PageModel, PageSegment, Point
 from armarium_formats.tei import texts
 from armarium_formats.tei.keeping import IDS
+from armarium_formats.tei.languages import complete
 from armarium_formats.tei.losses import losses_of
 from armarium_formats.tei.vocabulary import (
     NAMESPACE,
@@ -30,7 +31,7 @@ _ATTRIBUTE = re.compile(r"(?:xml:)?[A-Za-z_][\w.-]*")
 
 def write(page: PageModel, context: WriteContext) -> Written:
     """*page* as TEI P5 with the losses counted."""
-    return _Writing(page, context).written()
+    return _Writing(complete(page), context).written()
 
 
 class _Writing:

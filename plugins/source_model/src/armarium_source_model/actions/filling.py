@@ -14,6 +14,7 @@ from armarium_source_model.actions.samples import sample_page
 from armarium_source_model.errors import OtherPage
 from armarium_source_model.models import order_entries
 from armarium_source_model.queries.orders import standing_order
+from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.segments import SegmentRow
 from armarium_source_model.queries.text import pass_sequence
 from armarium_source_model.schemas.orders import FLOW, FilledOrder, OrderFill
@@ -136,7 +137,7 @@ def seed(ctx: ActionContext, order_id: str, document_id: str, pass_id: str) -> N
         )
     }
     levels = Levels(order_id)
-    for segment_id in pass_sequence(ctx.conn, document_id, pass_id):
+    for segment_id in pass_sequence(ctx.conn, document_id, pass_id, reading_rule(ctx.project)):
         if segment_id in above:
             parent = levels.entries.get(above[segment_id] or "")
             levels.add(segment_id, document_id, parent, ctx.now)

@@ -28,7 +28,7 @@ from armarium_source_model.order import Shape, reading_sequence
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.readings import counting_of_segment, counting_of_segments
 from armarium_source_model.queries.segments import SegmentRow, get_segment, parsed_answers, rows_named
-from armarium_source_model.queries.shapes import page_shapes
+from armarium_source_model.queries.shapes import writing_of_pass
 from armarium_source_model.schemas.joins import Merge, Merged, Split, SplitBody
 
 BOXES = ("bbox_x", "bbox_y", "bbox_w", "bbox_h")
@@ -94,9 +94,11 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
 
 def _in_order(ctx: ActionContext, rows: Sequence[SegmentRow]) -> list[SegmentRow]:
     shapes = [Shape(row.id, "line", *box_of(row), direction=row.direction, script=row.script) for row in rows]
-    page = page_shapes(ctx.conn, rows[0].document_id, shapes, rows[0].pass_id)
+    page = writing_of_pass(ctx.conn, rows[0].document_id, rows[0].pass_id, reading_rule(ctx.project))
+    parents = {row.parent_segment_id for row in rows}
+    way = page.way(parents.pop() if len(parents) == 1 else None)
     by_id = {row.id: row for row in rows}
-    sequence = reading_sequence(shapes, direction=page.direction, aspect=page.aspect, slope=page.slope)
+    sequence = reading_sequence(shapes, aspect=page.page.aspect, slope=page.slope, within=lambda _: way)
     return [by_id[one] for one in sequence]
 
 

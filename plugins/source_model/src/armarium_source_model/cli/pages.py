@@ -12,6 +12,7 @@ from armarium.commandline import (
     Refused,
     Scope,
     Session,
+    Topic,
     answer,
     document_id,
     full_path,
@@ -31,11 +32,17 @@ LONG = 60
 
 def register(program: typer.Typer) -> None:
     """Add the commands."""
-    program.command()(text)
-    program.command()(passes)
-    program.command()(segments)
-    program.command()(picture)
-    program.command()(compare)
+    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium text 0001.jpg")(text)
+    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium passes 0001.jpg")(passes)
+    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium segments 0001.jpg --kind line")(
+        segments
+    )
+    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium picture ID --out line.png")(
+        picture
+    )
+    program.command(
+        rich_help_panel=Topic.lines, epilog="Example: armarium compare 0001.jpg REFERENCE MEASURED"
+    )(compare)
 
 
 def text(
