@@ -51,6 +51,9 @@ def text(
     with_ids: Annotated[
         bool, typer.Option("--ids", help="Each line after its id, as correct takes it.")
     ] = False,
+    confidence: Annotated[
+        bool, typer.Option("--confidence", help="Each line after how sure its reader was, in per cent.")
+    ] = False,
     of_pass: Annotated[
         str | None,
         typer.Option("--pass", metavar="ID", help="Of this pass, not the one worked on; one page."),
@@ -64,7 +67,10 @@ def text(
         pages = pages_of(session, ids or [])
         if (of_pass or order) and len(pages) != 1:
             raise Refused(f"--pass and --order are of one page, and {plural(len(pages), 'page')} are meant.")
-        query = {"include_furniture": furniture or None, "pass_id": of_pass, "order": order}
+        query = {
+            **{"include_furniture": furniture or None, "pass_id": of_pass, "order": order},
+            "confidence": confidence or None,
+        }
         found = [
             {
                 "name": page["name"],
@@ -79,10 +85,12 @@ def text(
                 typer.echo(f"── {page['name']}")
             if page["notice"]:
                 typer.echo(page["notice"], err=True)
-            if not with_ids:
+            if not with_ids and not confidence:
                 typer.echo(page["text"])
-            for span in page["spans"] if with_ids else ():
-                typer.echo(f"{span['segment_id']}  {page['text'][span['char_start'] : span['char_end']]}")
+            for span in page["spans"] if with_ids or confidence else ():
+                before = [span["segment_id"]] if with_ids else []
+                before += [_sureness(span["confidence"])] if confidence else []
+                typer.echo("  ".join([*before, page["text"][span["char_start"] : span["char_end"]]]))
             if order is None:
                 continue
             for gap in page["omitted"]:
@@ -90,6 +98,11 @@ def text(
                 typer.echo(f"left out: {gap['segment_id']} ({why})", err=True)
 
     answer({"items": found, "count": len(found)}, words)
+
+
+def _sureness(confidence: float | None) -> str:
+    """How sure a line's reader was, four characters wide; a dash for a person's reading."""
+    return "   –" if confidence is None else f"{round(confidence * 100):3d}%"
 
 
 def passes(
