@@ -7,6 +7,7 @@ from armarium.actions import (
     NoParams,
     Outcome,
     Params,
+    RowRule,
     SourceText,
     Step,
     action,
@@ -61,6 +62,7 @@ from armarium.jobs.queue import NewJob
 from armarium.jobs.undoing import cancel_with_undo
 from armarium.lettering import Lettering, lettering_for
 from armarium.libraries import Library
+from armarium.locks import refuse_locked
 from armarium.messages import Message, Sent
 from armarium.objects import ObjectStore
 from armarium.plugins import Migration, Plugin
@@ -71,6 +73,7 @@ from armarium.settings import Settings
 from armarium.stored_files import STORED_FILE, stored_file
 from armarium.tables import (
     Json,
+    Tree,
     append_only,
     derived,
     derived_index,
@@ -123,6 +126,7 @@ __all__ = [
     "Principal",
     "RateLimited",
     "RetryLater",
+    "RowRule",
     "Runtime",
     "Sent",
     "ServiceError",
@@ -130,6 +134,7 @@ __all__ = [
     "SourceText",
     "Step",
     "TooLarge",
+    "Tree",
     "Unauthorized",
     "Unavailable",
     "UndoContext",
@@ -165,6 +170,7 @@ __all__ = [
     "raw_of",
     "read_member",
     "record_activity",
+    "refuse_locked",
     "rules_of",
     "stored_file",
     "takes_upload",

@@ -87,7 +87,7 @@ def _behaviour(engine: Engine, found: Action[Any], library: Library, folder: Pat
     except ServiceError as error:
         yield f"its example cannot prepare the ground: {error.detail}"
         return
-    _stop_background_work(engine, library)
+    stop_background_work(engine, library)
     yield from _refusals(engine, found, library, params)
     before = table_digests(db, schema)
     try:
@@ -115,7 +115,7 @@ def _behaviour(engine: Engine, found: Action[Any], library: Library, folder: Pat
         yield f"the audit chain no longer holds: {broken}"
 
 
-def _stop_background_work(engine: Engine, library: Library) -> None:
+def stop_background_work(engine: Engine, library: Library) -> None:
     """A job that writes between two digests would be taken for what the action or its undo did."""
     if engine.jobs.started:
         engine.jobs.stop()

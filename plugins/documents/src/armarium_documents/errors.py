@@ -32,15 +32,6 @@ def not_in_trash(document_id: str, name: str) -> Conflict:
     )
 
 
-def node_locked(document_id: str, name: str) -> Forbidden:
-    """403: an editor writes at or beneath a locked node."""
-    return Forbidden(
-        f"“{name}” is locked: only an owner may change it and what lies beneath. Ask an owner to unlock it.",
-        code="node_locked",
-        document_id=document_id,
-    )
-
-
 def not_a_container(document_id: str, name: str, kind: str) -> Invalid:
     """422: the parent cannot hold the node."""
     return Invalid(

@@ -67,7 +67,7 @@ def armarium_plugin() -> Plugin:
             "representation.create",
         ),
         metadata=metadata,
-        version=3,
+        version=4,
         migrations=MIGRATIONS,
         actions=(
             passes.create,
