@@ -214,7 +214,7 @@ class Schema:
 
     def triggers(self) -> dict[str, str]:
         """Every trigger these models ask for: name to statement."""
-        found = history.audit_triggers(column.name for column in audit.audit.columns)
+        found = history.audit_triggers(column.name for column in audit.audit.columns) | history.step_triggers()
         for table in self.tables:
             found |= history.trigger_ddl(table) | indexes.trigger_ddl(table)
         return found
@@ -230,7 +230,7 @@ class Schema:
                     state = "is missing from" if name not in triggers else "was changed in"
                     db.refusal = (
                         f"The trigger {name}, which keeps the history or an index, {state} {db.path.parent.name}. "
-                        "Reading goes on; writes are refused. Restore a snapshot or run `armarium doctor`."
+                        "Reading goes on; writes are refused. Restore a snapshot."
                     )
                     return
             for table in self.tables:

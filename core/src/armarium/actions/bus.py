@@ -120,9 +120,14 @@ class Bus:
         library: Library | None,
         principal: Principal,
         set_id: str | None,
-        schema: Schema,
+        schema: Schema | None = None,
     ) -> tuple[ActionContext, audit.Head, sqlite3.Connection]:
-        """Begin a step in an open transaction: tracked tables take writes until `close_step`."""
+        """Begin a step in an open transaction: tracked tables take writes until `close_step`.
+
+        *schema*: the tables of that database; none: a project's where *library* is one, else the engine's.
+        """
+        if schema is None:
+            schema = self.engine.library_schema if library is not None else self.engine.engine_schema
         raw = raw_of(conn)
         before = audit.head(raw)
         history.begin_step(raw, before.seq + 1)

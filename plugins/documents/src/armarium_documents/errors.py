@@ -32,6 +32,18 @@ def not_in_trash(document_id: str, name: str) -> Conflict:
     )
 
 
+def stale_document(document_id: str, name: str, expected: str, current: str) -> Conflict:
+    """409: somebody else changed the node since the caller read it."""
+    return Conflict(
+        f"“{name}” was changed at {current}, after what you read of {expected}; nothing was written. "
+        "Read it again and repeat the change on what is there now.",
+        code="stale_version",
+        document_id=document_id,
+        expected_updated_at=expected,
+        current_updated_at=current,
+    )
+
+
 def not_a_container(document_id: str, name: str, kind: str) -> Invalid:
     """422: the parent cannot hold the node."""
     return Invalid(
