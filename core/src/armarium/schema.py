@@ -214,7 +214,9 @@ class Schema:
 
     def triggers(self) -> dict[str, str]:
         """Every trigger these models ask for: name to statement."""
-        found = history.audit_triggers(column.name for column in audit.audit.columns) | history.step_triggers()
+        found = (
+            history.audit_triggers(column.name for column in audit.audit.columns) | history.step_triggers()
+        )
         for table in self.tables:
             found |= history.trigger_ddl(table) | indexes.trigger_ddl(table)
         return found

@@ -222,7 +222,11 @@ class Histories:
                 return "changed", self.content
             content = _taken_back(content, step)
             removed = {key for key in step.changed if key not in content}
-            if self._orphans(content, removed) or self._doubled(content, step) or self._circles(content, step):
+            if (
+                self._orphans(content, removed)
+                or self._doubled(content, step)
+                or self._circles(content, step)
+            ):
                 return "changed", self.content
             state, other = False, step.inverse_of
             flags[id(step)] = True

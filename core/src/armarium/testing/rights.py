@@ -223,8 +223,8 @@ class _Trial:
                 before = self.model.read()
                 try:
                     done = self._do(EDITOR)
-                except ServiceError as refusal:
-                    told[node] = (refusal.status, refusal.code)
+                except ServiceError as error:
+                    told[node] = (error.status, error.code)
                     continue
                 if self.model.refuses(before, self.model.read(), self._named(done)):
                     yield "an editor does it under a lock"

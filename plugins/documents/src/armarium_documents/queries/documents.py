@@ -217,9 +217,7 @@ def _counts(raw: sqlite3.Connection, document_id: str) -> dict[str, int]:
 
 def updated_at(conn: Connection, document_id: str) -> str:
     """When a node was last changed."""
-    (at,) = (
-        raw_of(conn).execute("SELECT updated_at FROM document WHERE id = ?", (document_id,)).fetchone()
-    )
+    (at,) = raw_of(conn).execute("SELECT updated_at FROM document WHERE id = ?", (document_id,)).fetchone()
     return str(at)
 
 
