@@ -280,7 +280,7 @@ def retry_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
     if state in ("failed", "cancelled"):
         _refuse_retry(sight, row)
         again = decisions.retry(ctx.conn, row.id)
-        _lend_rights(ctx, again)
+        decisions.lend_rights(ctx.conn, again, ctx.principal)
         sight.raw.executemany(
             "UPDATE job_hold SET cleared_at = NULL WHERE job_id = ? AND cleared_at IS NOT NULL",
             [(one,) for one in again],
@@ -288,17 +288,6 @@ def retry_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
         _touched(ctx, again)
     after = _sight(ctx)
     return {"id": row.id, "state": after.state(_one(after, row.id))}
-
-
-def _lend_rights(ctx: ActionContext, jobs: list[str]) -> None:
-    """A job does what its starter may; put back by somebody who may less, it does no more than that one may."""
-    if ctx.principal.may("owner"):
-        return
-    raw_of(ctx.conn).executemany(
-        "UPDATE job SET principal = json_set(principal, '$.role', ?) WHERE id = ?"
-        " AND json_extract(principal, '$.role') = 'owner'",
-        [(ctx.principal.role, one) for one in jobs],
-    )
 
 
 def _refuse_retry(sight: Sight, row: Row) -> None:

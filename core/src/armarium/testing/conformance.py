@@ -35,7 +35,7 @@ class Fault:
 
 
 def exercise_plugin(engine: Engine, name: str, folder: Path) -> list[Fault]:
-    """Put every action of plugin *name* through the kit; the faults found (none: it conforms).
+    """Put every action of plugin *name* through the kit, its rights too; the faults found (none: it conforms).
 
     *engine* is started; the kit stops its background work, also what an example has started, before it looks at what
     an action does. *folder* is empty and inside its allowed roots. Each action gets a library of its own.
@@ -49,7 +49,9 @@ def exercise_plugin(engine: Engine, name: str, folder: Path) -> list[Fault]:
         place = folder / f"{number:03}"
         place.mkdir(parents=True)
         faults += exercise_action(engine, found, place)
-    return faults
+    from armarium.testing.rights import exercise_rights
+
+    return faults + exercise_rights(engine, name, folder)
 
 
 def exercise_action(engine: Engine, found: Action[Any], folder: Path) -> list[Fault]:

@@ -6,6 +6,7 @@ Python; nothing of `armarium.locks` or of the history is asked.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -27,6 +28,9 @@ EDITOR = replace(LOCAL_OWNER, role="editor", name="an editor", token_kind="devic
 VIEWER = replace(EDITOR, role="viewer", name="a viewer")
 AGENT = replace(EDITOR, kind="machine", name="an agent", token_kind="agent")
 STRANGER = replace(EDITOR, name="bound elsewhere", libraries=frozenset({"/another.library"}))
+
+MOST_LOCKS = 4
+"""How many nodes are locked, one after another, each time that an action is done, undone and redone."""
 
 Row = dict[str, Any]
 Content = dict[str, dict[tuple[Any, ...], Row]]
@@ -191,7 +195,7 @@ def exercise_rights(engine: Engine, name: str, folder: Path) -> list[Fault]:
     plugin = next(p for p in engine.plugins.loaded if p.name == name)
     faults: list[Fault] = []
     for number, found in enumerate(plugin.actions):
-        if found.example is None or found.scope == "engine":
+        if found.example is None:
             continue
         place = folder / f"rights-{number:03}"
         place.mkdir(parents=True)
@@ -212,13 +216,22 @@ class _Trial:
     def __init__(self, engine: Engine, library: Library, found: Action[Any], params: Row) -> None:
         self.engine, self.library, self.found, self.params = engine, library, found, params
         self.model = Model(engine, library)
+        self.home = None if found.scope == "engine" else library
+        """Whose log its steps are in; none: the engine's own."""
 
     def faults(self) -> Iterator[str]:
         yield from self._refused_outright(self._do, "does it")
+        if self.home is None:
+            if self.found.undoable:
+                done = self._do(LOCAL_OWNER)
+                yield from self._refused_outright(lambda who: self._undo(done, who), "undoes it")
+                undone = self._undo(done, LOCAL_OWNER)
+                yield from self._refused_outright(lambda who: self._undo(undone, who), "redoes it")
+            return
         ground = self.model.read()
         told: dict[str, Refusal] = {}
         done = None
-        for node in self.model.nodes(ground):
+        for node in self._some(ground):
             with lock_on(self.engine, self.library, node):
                 before = self.model.read()
                 try:
@@ -240,6 +253,11 @@ class _Trial:
             return
         yield from self._taken_back(done)
 
+    def _some(self, content: Content) -> list[str]:
+        """A few of the nodes there are, by chance."""
+        nodes = sorted(self.model.nodes(content))
+        return random.Random(self.found.name).sample(nodes, min(len(nodes), MOST_LOCKS))
+
     def _taken_back(self, done: str) -> Iterator[str]:
         """The undo of step *done*, and its redo, by those who may not, under each lock, then by the owner."""
         # To lock a node changes its row, so that a step which changed that row too cannot be taken back by anybody.
@@ -251,7 +269,7 @@ class _Trial:
             yield from self._refused_by_rows(done, what)
             before = self.model.read()
             told = {}
-            for node in self.model.nodes(before):
+            for node in self._some(before):
                 with lock_on(self.engine, self.library, node):
                     told[node] = attempt(lambda step=done: self._undo(step, EDITOR, keep=False))  # type: ignore[misc]
             following = self._undo(done, LOCAL_OWNER)
@@ -267,7 +285,11 @@ class _Trial:
     def _refused_outright(self, work: Callable[[Principal], Any], what: str) -> Iterator[str]:
         """Those who may not whatever the rows say: viewers, tokens of other projects, machines, editors for an owner's."""
         found = self.found
-        expected: list[tuple[Principal, Refusal]] = [(STRANGER, (403, "library_access_denied"))]
+        owners_first = found.role == "owner" and self.home is None
+        stranger = (403, "owner_only" if owners_first else "library_access_denied")
+        # An engine-wide action that a bound token may run looks itself at what it reaches.
+        own = found.bound and self.home is None and what == "does it"
+        expected: list[tuple[Principal, Refusal]] = [] if own else [(STRANGER, stranger)]
         if found.role != "viewer":
             role = "owner_only" if found.role == "owner" else "library_access_denied"
             expected.append((VIEWER, (403, role)))
@@ -330,14 +352,15 @@ class _Trial:
 
     def _undo(self, step: str, who: Principal, *, keep: bool = True) -> str:
         """Take *step* back as *who*; with *keep* false it is put back at once by the owner. The undo's own step."""
-        (undone,) = self.engine.undo(self.library, [self._newest(step)], who)["audit_ids"]
+        (undone,) = self.engine.undo(self.home, [self._newest(step)], who)["audit_ids"]
         if not keep:
-            self.engine.undo(self.library, [undone], LOCAL_OWNER)
+            self.engine.undo(self.home, [undone], LOCAL_OWNER)
         return str(undone)
 
     def _newest(self, step: str) -> str:
         """The step that is in effect of those that took *step* back and did it again."""
-        with self.library.db.read_raw() as raw:
+        db = self.library.db if self.home is not None else self.engine.state
+        with db.read_raw() as raw:
             (newest,) = raw.execute(
                 "WITH RECURSIVE chain(id, depth) AS (VALUES (?, 0) UNION ALL SELECT a.id, depth + 1"
                 " FROM chain JOIN audit a ON a.inverse_of = chain.id)"
