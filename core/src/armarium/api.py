@@ -34,6 +34,8 @@ from armarium.errors import (
 from armarium.events import ChangeStream
 from armarium.guard import (
     ImageInfo,
+    IsClosed,
+    PathNotAllowed,
     check_archive,
     image_info,
     names_in,
@@ -64,6 +66,7 @@ from armarium.lettering import Lettering, lettering_for
 from armarium.libraries import Library
 from armarium.locks import refuse_locked
 from armarium.messages import Message, Sent
+from armarium.named_paths import MaterialPath, NameOrMaterialPath, PackagePath, ShownPath
 from armarium.objects import ObjectStore
 from armarium.plugins import Migration, Plugin
 from armarium.principals import Principal
@@ -106,6 +109,7 @@ __all__ = [
     "Forbidden",
     "ImageInfo",
     "Invalid",
+    "IsClosed",
     "JobContext",
     "JobKind",
     "JobStopped",
@@ -113,15 +117,19 @@ __all__ = [
     "Lettering",
     "Library",
     "Limits",
+    "MaterialPath",
     "Message",
     "Migration",
+    "NameOrMaterialPath",
     "NewJob",
     "NoParams",
     "NotFound",
     "ObjectStore",
     "OptionalLibrary",
     "Outcome",
+    "PackagePath",
     "Params",
+    "PathNotAllowed",
     "Plugin",
     "Principal",
     "RateLimited",
@@ -131,6 +139,7 @@ __all__ = [
     "Sent",
     "ServiceError",
     "Settings",
+    "ShownPath",
     "SourceText",
     "Step",
     "TooLarge",

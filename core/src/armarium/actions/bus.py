@@ -32,7 +32,7 @@ log = logging.getLogger("armarium.actions")
 
 
 class Bus:
-    """Runs actions: authorise, transact, audit, commit, then tell."""
+    """Runs actions: authorise, check what paths the parameters name, transact, audit, commit, then tell."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -57,6 +57,7 @@ class Bus:
         authorise(found, principal, library)
         parsed = found.parse(params)
         check_params(found, parsed, principal)
+        self.engine.paths.check(parsed, principal)
         if found.conduct is not None:
             return found.conduct(
                 Conductor(self, library, found, principal, set_id=set_id, in_transaction=in_transaction),

@@ -114,6 +114,7 @@ class ActionContext:
         authorise(nested, self.principal, self.library)
         parsed = nested.parse(params)
         check_params(nested, parsed, self.principal)
+        self.engine.paths.check(parsed, self.principal)
         return self.perform(nested, parsed)
 
     def perform(self, found: Action[P], params: P) -> Any:
@@ -145,11 +146,12 @@ class ActionContext:
         args: Mapping[str, Any],
         *,
         title: str,
+        total: int = 1,
         parent_id: str | None = None,
         model: str | None = None,
         subject: Mapping[str, Any] | None = None,
     ) -> str:
-        """Put a job into the queue in this very transaction: it exists if and only if the step does."""
+        """Put a job of *total* pages into the queue in this very transaction: it exists if and only if the step does."""
         from armarium.jobs.queue import enqueue
 
         job_id = enqueue(
@@ -157,6 +159,7 @@ class ActionContext:
             kind,
             dict(args),
             title=title,
+            total=total,
             parent_id=parent_id,
             model=model,
             subject=dict(subject) if subject else None,

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import orjson
+from sqlalchemy import Connection
 
+from armarium.api import raw_of
 from armarium_documents.errors import unknown_annotation, unknown_document
 from armarium_documents.models import annotation_table
 
@@ -43,6 +45,31 @@ def annotation(raw: sqlite3.Connection, annotation_id: str) -> dict[str, Any]:
     if row is None:
         raise unknown_annotation(annotation_id)
     return _value(row, plain=True)
+
+
+class AnnotationLocator:
+    """Where an annotation is, for `POST /api/locations/resolve` (a locator of `armarium_source_model`)."""
+
+    field = "annotationId"
+
+    def locate(self, conn: Connection, identity: str) -> dict[str, Any] | None:
+        """`{documentId, segmentId, anchor, charStart, charEnd}`: of its first target, else of its anchor; None for no such id."""
+        row = raw_of(conn).execute(f"{_SELECT} WHERE id = ?", (identity,)).fetchone()
+        if row is None:
+            return None
+        found = _value(row, plain=True)
+        anchor = found["anchor"]
+        if anchor is not None and found["page_id"] is not None:
+            anchor.setdefault("page_id", found["page_id"])
+        target = found["targets"][0] if found["targets"] else {}
+        span = target or anchor or {}
+        return {
+            "documentId": found["page_id"] or found["document_id"],
+            "segmentId": target.get("segment_id"),
+            "anchor": anchor,
+            "charStart": span.get("char_start"),
+            "charEnd": span.get("char_end"),
+        }
 
 
 def annotation_page(

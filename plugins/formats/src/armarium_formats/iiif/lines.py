@@ -48,7 +48,7 @@ class _Frames(NamedTuple):
     canvas: tuple[int, int]
     primary: str | None
     others: Mapping[str, tuple[float, ...]]
-    """Rendition to the six numbers from its fractions to the primary's; renditions of unlike proportions lack."""
+    """Rendition to the six numbers from its fractions to the primary's; renditions whose transform is not known lack."""
 
     def box(
         self, rendition_id: str | None, rect: tuple[float, float, float, float]
@@ -135,33 +135,17 @@ def _said_by_words(
 
 def _frames(conn: Connection, page: PageCanvas) -> _Frames:
     others: dict[str, tuple[float, ...]] = {}
-    primary: tuple[str, int, int] | None = None
-    rows = list(
-        conn.execute(
-            renditions.select()
-            .with_only_columns(
-                renditions.c.id,
-                renditions.c.is_primary,
-                renditions.c.pixel_width,
-                renditions.c.pixel_height,
-                renditions.c.transform,
-            )
-            .where(renditions.c.document_id == page.document_id)
-        )
-    )
-    for row in rows:
+    primary: str | None = None
+    for row in conn.execute(
+        renditions.select()
+        .with_only_columns(renditions.c.id, renditions.c.is_primary, renditions.c.transform)
+        .where(renditions.c.document_id == page.document_id)
+    ):
         if row.is_primary:
-            primary = (row.id, row.pixel_width or 0, row.pixel_height or 0)
-    for row in rows:
-        if primary is None or row.is_primary:
-            continue
-        if row.transform is not None and len(row.transform) == 6:
+            primary = row.id
+        elif row.transform is not None:
             others[row.id] = tuple(float(number) for number in row.transform)
-        elif row.pixel_width and row.pixel_height and primary[1] and primary[2]:
-            across, down = row.pixel_width * primary[2], row.pixel_height * primary[1]
-            if abs(across - down) <= 0.01 * max(across, down):
-                others[row.id] = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
-    return _Frames((page.width or 1, page.height or 1), primary[0] if primary else None, others)
+    return _Frames((page.width or 1, page.height or 1), primary, others)
 
 
 def _annotation(

@@ -96,7 +96,7 @@ class ReadingAhead:
 
 def _read(driver: FormatDriver, path: str, name: str, picture: Sequence[int] | None) -> _Read | None:
     try:
-        with open_plain(Path(path)) as file:
+        with open_plain(Path(path), None) as file:
             data = file.read(LONGEST + 1)
         if not 0 < len(data) <= LONGEST or sniff_mets(data) or driver.sniff(data) < 1.0:
             return None

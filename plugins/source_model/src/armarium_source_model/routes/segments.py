@@ -152,7 +152,7 @@ def create_segment(request: Request, body: SegmentCreate) -> Response:
 @router.post(
     "/bulk", summary="Draw several segments", response_model=WrittenSegments, responses=REFUSALS(404, 409)
 )
-def create_segments(request: Request, body: SegmentCreateMany) -> Response:
+def create_many(request: Request, body: SegmentCreateMany) -> Response:
     """All of them in one step or none; a refusal names the index."""
     return act(request, "segment.create_many", body)
 
