@@ -169,6 +169,14 @@ class PersonOnly(Forbidden):
         super().__init__(f"Only a person may {what}; a machine or a run may not.", code="person_only")
 
 
+class GroundTruthNeedsAPerson(Invalid):
+    def __init__(self) -> None:
+        super().__init__(
+            "Only a person may say that a pass is ground truth; a machine's word for it would prove nothing.",
+            code="ground_truth_needs_a_person",
+        )
+
+
 class UnknownKind(Invalid):
     def __init__(self, kind: str, known: Sequence[str]) -> None:
         super().__init__(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from armarium.api import ActionContext, Conflict, Engine, Example, Invalid, Library, action, new_id, raw_of
-from armarium_documents.api import clean_name, require_parent, require_unlocked, sources_folder
+from armarium_documents.api import clean_name, require_parent, sources_folder
 from armarium_formats.actions.importing import ToKeep, keep_passes, make_ready
 from armarium_formats.actions.samples import SAMPLE_PAGE, sample_picture
 from armarium_formats.batches.disk import disk_refuses, scratch
@@ -147,7 +147,6 @@ class _Step:
             sources_folder(ctx.conn) if parent_id is None else require_parent(ctx.conn, parent_id, "folder")
         )
         assert parent is not None
-        require_unlocked(ctx, parent.id)
         self.folders[()] = parent.id
         for one in self.staged.pictures:
             self._picture(one.given, one.nodes, one.checksum)
