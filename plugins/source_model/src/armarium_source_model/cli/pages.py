@@ -68,7 +68,9 @@ def text(
         if (of_pass or order) and len(pages) != 1:
             raise Refused(f"--pass and --order are of one page, and {plural(len(pages), 'page')} are meant.")
         query = {
-            **{"include_furniture": furniture or None, "pass_id": of_pass, "order": order},
+            "include_furniture": furniture or None,
+            "pass_id": of_pass,
+            "order": order,
             "confidence": confidence or None,
         }
         found = [
