@@ -11,7 +11,7 @@ from armarium_formats.tei.blocks import Block
 from armarium_formats.tei.keeping import name_of, start_tag
 from armarium_formats.tei.lines import Line, Opened, Word, held
 from armarium_formats.tei.surfaces import DEEPEST, Page, Surfaces, Zone, stated_id
-from armarium_formats.tei.vocabulary import LINE_POINTERS, WORD_POINTERS, XML, language_of
+from armarium_formats.tei.vocabulary import LINE_POINTERS, WORD_POINTERS, XML, image_of, language_of
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -235,10 +235,10 @@ class Collecting:
                 if picture.startswith("#"):
                     target.notes.note(f"A pb points at {picture}, which is not there")
                 else:
-                    target.model.image = picture
+                    target.model.image = image_of(picture)
                 self.surfaces.pages.append(target)
             elif not target.model.image and "#" not in picture:
-                target.model.image = picture
+                target.model.image = image_of(picture)
             self.breaks[element] = target
             if element.get("n") and target.name.startswith("surface "):
                 target.name = str(element.get("n"))

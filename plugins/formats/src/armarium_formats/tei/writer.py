@@ -18,11 +18,13 @@ from armarium_formats.tei.keeping import IDS
 from armarium_formats.tei.losses import losses_of
 from armarium_formats.tei.vocabulary import (
     NAMESPACE,
+    image_of,
     is_marginal,
     language_tag,
     style_of,
     type_and_subtype,
     type_in_text,
+    url_of,
 )
 
 _ATTRIBUTE = re.compile(r"(?:xml:)?[A-Za-z_][\w.-]*")
@@ -115,7 +117,9 @@ class _Writing:
         stated |= self._attributes("surface", self.kept.get("surface"), stated)
         graphic = ""
         if self.image:
-            about = {"url": self.image}
+            about = {"url": url_of(self.image)}
+            if image_of(about["url"]) != self.image:
+                self.lose("the address of the picture", "no address has blanks and the like; they became %20")
             if page.width > 0 and page.height > 0:
                 about |= {"width": f"{page.width}px", "height": f"{page.height}px"}
             about |= self._attributes("graphic", self.kept.get("graphic"), about)
@@ -252,16 +256,19 @@ class _Writing:
         name = str((((segment.extras or {}).get("tei") or {}).get("block") or {}).get("name") or "")
         if is_marginal(segment.kind_raw) or name == "note":
             return "note"
-        return "p" if name == "p" and not holds else "ab"
+        # TEI has neither @type nor @subtype on a paragraph: what has to say one is an anonymous block.
+        return "p" if name == "p" and not holds and not self._flags(segment, "ab") else "ab"
 
     def _region(self, segment: PageSegment, cell: dict[str, str] | None = None) -> None:
         kept = ((segment.extras or {}).get("tei") or {}).get("block") or {}
         tag = "cell" if cell is not None else self._tag(segment)
+        if kept.get("name") == "p" and tag != "p":
+            self.lose("a paragraph as such", "one that holds regions or is furniture is written as a block")
         stated = {"facs": f"#{self.identities[id(segment)]}"}
         if cell is not None:
             stated |= cell
         else:
-            if kind := type_in_text(segment.kind_raw, furniture=tag == "fw"):
+            if tag != "p" and (kind := type_in_text(segment.kind_raw, furniture=tag == "fw")):
                 stated["type"] = kind
             if tag == "note" and is_marginal(segment.kind_raw):
                 stated["place"] = "margin"
