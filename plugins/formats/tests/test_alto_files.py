@@ -158,7 +158,6 @@ NOT_IMPORTED = {
     "invalid_dims.xml": "no size of its page",
     "zero_dims.xml": "no size of its page",
     "invalid_zero_dims_missing_image.xml": "no size of its page",
-    "PPN720183197-PHYS_0004.xml": "2 of its shapes reach beyond it",
 }
 """Files that a page without a picture refuses, with words of the sentence."""
 

@@ -10,8 +10,8 @@ import orjson
 from sqlalchemy import Connection
 
 from armarium_formats.driver import Loss
-from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText
-from armarium_formats.placing import checksum
+from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText, Point
+from armarium_formats.placing import baseline_mark, checksum, outline_mark
 from armarium_source_model.api import CountingText, ReadingRule, counting_readings, pass_sequence
 
 _SEGMENTS = """
@@ -178,18 +178,15 @@ def _part(
         confidence,
         metadata,
     ) = row
-    width, height = size
-    kept: dict[str, Any] = (orjson.loads(metadata).get("format") or {}) if metadata != "{}" else {}
-    shape = anchor.get("polygon")
-    if shape is None:
-        x, y, w, h = anchor["rect"]
-        shape = ((x, y), (x + w, y), (x + w, y + h), (x, y + h))
+    said: dict[str, Any] = orjson.loads(metadata) if metadata != "{}" else {}
+    kept: dict[str, Any] = said.get("format") or {}
+    points, path = _shapes(anchor, orjson.loads(baseline) if baseline else None, kept, said, size)
     segment = PageSegment(
         id=kept.get("id") or f"s{identity}",
         kind=kind,
         kind_raw=kind_raw,
-        points=_in_pixels(shape, width, height),
-        baseline=_in_pixels(orjson.loads(baseline), width, height) if baseline else [],
+        points=points,
+        baseline=path,
         is_furniture=bool(furniture),
         language=language,
         script=script,
@@ -212,6 +209,37 @@ def _part(
             PageText(text, sure, extras=extras) for text, sure, extras in kept.get("alternatives", ())
         ]
     return _Part(segment, identity, ranks.get(identity, len(ranks)), kept.get("sequence"), read_at)
+
+
+def _shapes(
+    anchor: dict[str, Any],
+    baseline: list[Sequence[float]] | None,
+    kept: Mapping[str, Any],
+    said: Mapping[str, Any],
+    size: tuple[int, int],
+) -> tuple[list[Point], list[Point]]:
+    """Outline and baseline in pixels: as the file drew them, or did not, where only a part of it or a place that was found for it
+    is held and nobody moved that since."""
+    shape = anchor.get("polygon")
+    if shape is None:
+        x, y, w, h = anchor["rect"]
+        shape = ((x, y), (x + w, y), (x + w, y + h), (x, y + h))
+    if kept.get("outline") == outline_mark(anchor["rect"], anchor.get("polygon")):
+        points = _as_filed(said, "raw_polygon_px", size)
+    else:
+        points = _in_pixels(shape, *size)
+    if "baseline" in kept and kept["baseline"] == baseline_mark(baseline):
+        return points, _as_filed(said, "raw_baseline_px", size)
+    return points, _in_pixels(baseline or (), *size)
+
+
+def _as_filed(said: Mapping[str, Any], key: str, size: tuple[int, int]) -> list[Point]:
+    """Points that were kept as the file has them, in pixels of *size*; none where the file draws none."""
+    frame = said.get("raw_pixel_frame")
+    if not frame:
+        return []
+    held = (one for one in said.get(key) or () if None not in one)
+    return _in_pixels(((x / frame[0], y / frame[1]) for x, y in held), *size)
 
 
 def _in_pixels(shape: Iterable[Sequence[float]], width: int, height: int) -> list[tuple[float, float]]:

@@ -292,6 +292,9 @@ class _Reading:
         if found.kind == "line" and (stated := whole(attributes.get("index"))) is not None:
             found.position = stated
         found.is_furniture = found.kind == "region" and is_furniture(found.kind_raw or "")
+        if attributes.get("outline") == "none":  # an export of ours: PAGE asks for one, and there was none
+            found.points = []
+            del attributes["outline"]
         if attributes.get("furniture") in ("true", "false"):  # an export of ours whose kind does not say so
             found.is_furniture = attributes.pop("furniture") == "true"
         direction = attributes.get("readingDirection")

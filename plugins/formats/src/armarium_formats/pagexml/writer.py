@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 from armarium_formats.driver import Loss, WriteContext, Written
+from armarium_formats.heights import line_height
 from armarium_formats.markup.fragments import (
     attribute_of,
     attributes_of,
@@ -50,6 +52,7 @@ class _Writing:
         self.losses: Counter[tuple[str, str]] = Counter()
         self.ids = Identities((segment.id for segment in page.walk()), IDS)
         self.regions = {segment.id for segment in page.walk() if segment.kind == "region"}
+        self.line_height = cache(lambda: line_height(page, (page.width, page.height)))
         self.out: list[str] = []
 
     def written(self) -> Written:
@@ -107,6 +110,8 @@ class _Writing:
         tag = self._kind(segment, stated, attributes)
         if attributes["id"] != segment.id:
             others.append(user_attribute(f"{tag}/@id", segment.id))
+        if not segment.points:
+            others.append(user_attribute(f"{tag}/@outline", "none"))
         if segment.is_furniture != says_furniture(segment):
             others.append(user_attribute(f"{tag}/@furniture", str(segment.is_furniture).lower()))
         if segment.language or segment.script or segment.direction:
@@ -119,7 +124,9 @@ class _Writing:
             self.lose(f"baseline of a {segment.kind}", "PAGE has baselines on lines only")
         out = self.out
         out.append(f"{indent}<{tag}{attributes_of(attributes)}>")
-        coords = self._points(outline_of(segment, parent, self.page, self.lose), kept.get("coords_conf"))
+        coords = self._points(
+            outline_of(segment, parent, self.page, self.lose, self.line_height), kept.get("coords_conf")
+        )
         inner = indent + "  "
         if not kept and not others and segment.cell is None and tag in ("TextLine", "Word", "TextRegion"):
             out.append(f"{inner}<Coords {coords}/>")
