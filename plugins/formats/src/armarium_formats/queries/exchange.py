@@ -172,6 +172,9 @@ def export(
         )
     page = assembled.page
     page.image = page.image or frame.image
+    if frame.is_nominal and not any(one.points or one.baseline for one in page.walk()):
+        # Nothing in it was ever measured: no size is made up for it.
+        page.width = page.height = 0
     if not assembled.readings:
         notes.append(
             f"No reading of the kind {reading_kind} counts on this pass, so the file holds shapes only."
@@ -221,6 +224,7 @@ class _Frame(NamedTuple):
 
     size: tuple[int, int]
     image: str
+    is_nominal: bool = False
 
 
 _MEASURED_ON = """
@@ -262,10 +266,9 @@ def _frame(
     if chosen is None:
         if imported is not None and NO_SHAPES in imported.notes:
             notes.append(
-                f"The page has neither a picture nor a shape; it is written as {NOMINAL[0]} x {NOMINAL[1]} pixels, "
-                "and outlines in it are the whole page."
+                "The page has neither a picture nor a shape, so the file states neither its size nor outlines."
             )
-            return _Frame(NOMINAL, name), notes
+            return _Frame(NOMINAL, name, is_nominal=True), notes
         if imported is None or not imported.page_width or not imported.page_height:
             raise NoPageSize(name)
         return _Frame((imported.page_width, imported.page_height), name), notes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from armarium_formats.markup.noting import Notes
@@ -48,6 +49,19 @@ def outline_of(element: etree._Element, notes: Notes) -> list[Point]:
         left, right = min(left, right), max(left, right)
         top, bottom = min(top, bottom), max(top, bottom)
     return corners((left, top, right, bottom))
+
+
+_REGION = re.compile(
+    r"(?:xywh=(?:pixel:)?|/)(\d{1,9}),(\d{1,9}),(\d{1,9}),(\d{1,9})(?:$|&|/[^/]+/[^/]+/\w+\.\w{1,5}$)"
+)
+
+
+def drawn_in(pointer: str) -> list[Point]:
+    """The shape that a @facs holds itself, as files made from ALTO have it: points, or a piece of a picture by its address."""
+    if found := _REGION.search(pointer):
+        left, top, width, height = map(int, found.groups())
+        return corners((left, top, left + width, top + height)) if width and height else []
+    return [] if "#" in pointer else parse_points(pointer) or []
 
 
 def box_of(element: etree._Element) -> Box | None:
