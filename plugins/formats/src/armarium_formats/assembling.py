@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 from sqlalchemy import Connection
 
+from armarium_formats.as_filed import Further, further_readings, further_texts, shapes_of
 from armarium_formats.driver import Loss
-from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText, Point
-from armarium_formats.placing import baseline_mark, checksum, outline_mark
+from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText
+from armarium_formats.placing import checksum
 from armarium_source_model.api import CountingText, ReadingRule, counting_readings, pass_sequence
 
 _SEGMENTS = """
@@ -23,10 +24,6 @@ _READINGS = """
 SELECT r.id, r.created_at, r.confidence FROM content_representation r JOIN segment s ON s.id = r.segment_id
 WHERE s.pass_id = ? AND s.deleted_at IS NULL AND r.kind = ? AND NOT r.retracted
 """
-
-
-NOISE = 1e-6
-"""Pixels that a whole one may be off after it was a fraction of a page of millions of pixels."""
 
 
 @dataclass(slots=True)
@@ -74,6 +71,7 @@ def assemble(
     ranks = {
         identity: rank for rank, identity in enumerate(pass_sequence(conn, document_id, pass_id, counting))
     }
+    further = further_readings(conn, pass_id) if kind == "transcription" else {}
     rows = conn.connection.cursor().execute(_SEGMENTS, (pass_id,)).fetchall()
     page = PageModel(width=size[0], height=size[1])
     parts: dict[str, _Part] = {}
@@ -83,7 +81,15 @@ def assemble(
         anchor = orjson.loads(row[3])
         if anchor.get("rendition_id"):
             frames[anchor["rendition_id"]] = None
-        part = _part(row, anchor, size, counting.get(row[0]), facts, kind == "transcription", ranks)
+        part = _part(
+            row,
+            anchor,
+            size,
+            counting.get(row[0]),
+            facts,
+            further.get(row[0], ()) if kind == "transcription" else None,
+            ranks,
+        )
         parts[row[0]] = part
     for row in rows:
         parent = row[5] if row[5] in parts else None
@@ -159,7 +165,7 @@ def _part(
     size: tuple[int, int],
     counting: CountingText | None,
     facts: Mapping[str, tuple[str, float | None]],
-    alternatives: bool,
+    further: Sequence[Further] | None,
     ranks: Mapping[str, int],
 ) -> _Part:
     """One row as a segment: polygon else rect in pixels, its counting text, and what its import kept."""
@@ -180,7 +186,7 @@ def _part(
     ) = row
     said: dict[str, Any] = orjson.loads(metadata) if metadata != "{}" else {}
     kept: dict[str, Any] = said.get("format") or {}
-    points, path = _shapes(anchor, orjson.loads(baseline) if baseline else None, kept, said, size)
+    points, path = shapes_of(anchor, orjson.loads(baseline) if baseline else None, kept, said, size)
     segment = PageSegment(
         id=kept.get("id") or f"s{identity}",
         kind=kind,
@@ -204,58 +210,9 @@ def _part(
         if first and first["of"] == checksum(counting.text):
             text.extras = first["extras"]
         segment.texts = [text]
-    if alternatives and segment.texts:
-        segment.texts += [
-            PageText(text, sure, extras=extras) for text, sure, extras in kept.get("alternatives", ())
-        ]
+    if further is not None and segment.texts and counting is not None:
+        segment.texts += further_texts(counting.representation_id, further, kept)
     return _Part(segment, identity, ranks.get(identity, len(ranks)), kept.get("sequence"), read_at)
-
-
-def _shapes(
-    anchor: dict[str, Any],
-    baseline: list[Sequence[float]] | None,
-    kept: Mapping[str, Any],
-    said: Mapping[str, Any],
-    size: tuple[int, int],
-) -> tuple[list[Point], list[Point]]:
-    """Outline and baseline in pixels: as the file drew them, or did not, where only a part of it or a place that was found for it
-    is held and nobody moved that since."""
-    shape = anchor.get("polygon")
-    if shape is None:
-        x, y, w, h = anchor["rect"]
-        shape = ((x, y), (x + w, y), (x + w, y + h), (x, y + h))
-    if kept.get("outline") == outline_mark(anchor["rect"], anchor.get("polygon")):
-        points = _as_filed(said, "raw_polygon_px", size)
-    else:
-        points = _in_pixels(shape, *size)
-    if "baseline" in kept and kept["baseline"] == baseline_mark(baseline):
-        return points, _as_filed(said, "raw_baseline_px", size)
-    return points, _in_pixels(baseline or (), *size)
-
-
-def _as_filed(said: Mapping[str, Any], key: str, size: tuple[int, int]) -> list[Point]:
-    """Points that were kept as the file has them, in pixels of *size*; none where the file draws none."""
-    frame = said.get("raw_pixel_frame")
-    if not frame:
-        return []
-    held = (one for one in said.get(key) or () if None not in one)
-    return _in_pixels(((x / frame[0], y / frame[1]) for x, y in held), *size)
-
-
-def _in_pixels(shape: Iterable[Sequence[float]], width: int, height: int) -> list[tuple[float, float]]:
-    """Points in pixels: whole where they differ from whole ones by the noise of a scale alone, else with their decimals.
-
-    What becomes of those is the writer's to say: a format that has whole pixels names them among what it lost.
-    """
-    points: list[tuple[float, float]] = []
-    for x, y in shape:
-        x *= width
-        y *= height
-        across, down = round(x), round(y)
-        points.append(
-            (across if -NOISE < x - across < NOISE else x, down if -NOISE < y - down < NOISE else y)
-        )
-    return points
 
 
 def _brothers(parts: list[_Part]) -> list[_Part]:

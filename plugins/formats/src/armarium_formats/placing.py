@@ -296,15 +296,24 @@ class _Placing:
 
     def _texts(self, segment: PageSegment, kept: dict[str, Any]) -> None:
         first, others = segment.texts[0], segment.texts[1:]
+        others = [text for text in others if not self._of_its_own_kind(segment, text)]
         if first.text.strip():
+            # Of readings of one time the last one counts, so the others come in before it.
+            seen = {first.text}
+            for text in reversed(others):
+                if text.text.strip() and text.text not in seen:
+                    seen.add(text.text)
+                    self.placed.texts.append((segment.id, text))
             self.placed.texts.append((segment.id, first))
             if first.extras:
                 kept["text"] = {"of": checksum(first.text), "extras": first.extras}
         else:
             self.empty += 1
-        others = [text for text in others if not self._of_its_own_kind(segment, text)]
         if others:
-            kept["alternatives"] = [[text.text, text.confidence, text.extras] for text in others]
+            kept["further"] = [
+                [None if text.text == first.text else text.text, text.confidence, text.extras]
+                for text in others
+            ]
 
     def _of_its_own_kind(self, segment: PageSegment, text: PageText) -> bool:
         """A further text of another kind (a normalised one, a translation) is a reading too, not an alternative."""

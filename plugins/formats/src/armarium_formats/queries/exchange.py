@@ -20,8 +20,10 @@ from armarium_formats.models import format_imports
 from armarium_formats.opening import NO_SHAPES
 from armarium_source_model.api import (
     ReadingRule,
+    UnknownKind,
     get_pass,
     order_walk,
+    reading_kind_keys,
     standing_order,
     working_pass,
     written_order,
@@ -132,6 +134,8 @@ def export(
     driver = writer(engine, format_name)
     with library.db.read() as conn:
         document = require_document(conn, document_id)
+        if reading_kind not in (known := reading_kind_keys(conn)):
+            raise UnknownKind(reading_kind, known)
         rule: ReadingRule = "relaxed" if library.setting("reading_rule") == "relaxed" else "strict"
         basis: str = "named"
         order = None if order_id is None else standing_order(conn, order_id)
