@@ -215,6 +215,15 @@ def test_a_kind_of_our_own_goes_into_custom() -> None:
     assert 'custom="structure {type:Main  x;}"' in written(page).replace("Main  x ", "Main  x")
 
 
+def test_a_kind_of_several_parts_comes_back_and_marks_it_cannot_have_are_said() -> None:
+    line = PageSegment("l", "line", "DefaultLine:Handwritten:a", points=BOX)
+    page = PageModel(9, 9, "a", [PageSegment("r", "region", "TextRegion", BOX, children=[line])])
+    assert losses(page) == {}
+    assert read(written(page)).of_kind("line")[0].kind_raw == "DefaultLine:Handwritten:a"
+    line.kind_raw = "Default{Line};"
+    assert losses(page) == {"marks in a kind": 1}
+
+
 @pytest.mark.parametrize(
     "kind", [None, "TextRegion", "TextRegion:header", "TextRegion:RunningTitleZone", "Folio"]
 )

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from armarium_formats.alto.reading import Reading
+from armarium_formats.alto.strings import says_blanks
 from armarium_formats.markup.noting import Notes
 
 if TYPE_CHECKING:
@@ -65,6 +66,17 @@ def volumes_of(root: etree._Element, reading: Reading) -> tuple[list[dict[str, e
     if len(volumes) == 1:
         volumes = [{**parts, **volumes[0]}]
     return volumes, others
+
+
+def has_blanks_between_strings(root: etree._Element, reading: Reading) -> bool:
+    """Whether the file says blanks by SP, so that Strings without one between them are of one word."""
+    parted = unparted = 0
+    for line in root.iter("{*}TextLine"):
+        names = [reading.name_of(child) for child in line]
+        if names.count("String") > 1:
+            within = names[names.index("String") : len(names) - names[::-1].index("String")]
+            parted, unparted = parted + ("SP" in within), unparted + ("SP" not in within)
+    return says_blanks(parted, unparted)
 
 
 def has_words_without_ids(root: etree._Element, reading: Reading) -> bool:

@@ -6,7 +6,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from armarium.api import Invalid, parse_xml
-from armarium_formats.alto.files import has_words_without_ids, version_of, volumes_of
+from armarium_formats.alto.files import (
+    has_blanks_between_strings,
+    has_words_without_ids,
+    version_of,
+    volumes_of,
+)
 from armarium_formats.alto.lines import read_line
 from armarium_formats.alto.orders import chained, read_order
 from armarium_formats.alto.own import EXPORT, TYPE, read_tag
@@ -77,6 +82,7 @@ class _File(Reading):
         self.loose: list[etree._Element] = []
         self.resolution: float | None = None
         self.words_without_ids = has_words_without_ids(root, self)
+        self.says_blanks = has_blanks_between_strings(root, self)
         self.pages: list[PageModel] = []
         self.heads: dict[str, etree._Element] = {}
         self.about: dict[str, Any] = {}

@@ -21,7 +21,7 @@ from armarium_formats.markup.identities import Identities
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText, Point
 from armarium_formats.pagexml.arrangement import arrange, outline_of, says_furniture, tag_of
 from armarium_formats.pagexml.fragments import IDS, user_attribute
-from armarium_formats.pagexml.profile import NAMESPACE, elements
+from armarium_formats.pagexml.profile import NAMESPACE, bare_names, elements
 from armarium_formats.pagexml.schema import fits, is_valid
 from armarium_formats.pagexml.vocabulary import (
     DIRECTION_NAMES,
@@ -86,7 +86,7 @@ class _Writing:
         if (own := kept.get("pcGtsId")) and fits("id", own):
             root = f' pcGtsId="{attribute_of(own if own not in self.ids.used else self.ids.make(own))}"'
         head = "".join(
-            f"\n    {slots[name]}" for name in _bare(elements()["Page"].content) if slots.get(name)
+            f"\n    {slots[name]}" for name in bare_names(elements()["Page"].content) if slots.get(name)
         )
         content = (
             f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<PcGts xmlns="{NAMESPACE}"{root}>'
@@ -140,7 +140,7 @@ class _Writing:
             slots = self._slots(tag, kept.get("elements") or (), others)
             if segment.cell is not None:
                 slots["Roles"] = self._role(segment, kept)
-            content = _bare(elements()[tag].content)
+            content = bare_names(elements()[tag].content)
             for name in dict.fromkeys(content):
                 if name == "Coords":
                     out.append(f"{inner}<Coords {coords}/>")
@@ -171,7 +171,12 @@ class _Writing:
         if structure is not None:
             found = _STRUCTURE_TYPE.search(custom or "")
             if found is None or found.group(1).strip() != structure:
-                custom = f"{_STRUCTURE.sub('', custom or '').strip()} structure {{type:{_brace_free(structure)};}}".strip()
+                word = _brace_free(structure)
+                if word != structure:
+                    self.lose(
+                        "marks in a kind", "a `custom` has no braces and semicolons; they became blanks"
+                    )
+                custom = f"{_STRUCTURE.sub('', custom or '').strip()} structure {{type:{word};}}".strip()
         if segment.position is not None and not (segment.kind == "line" and "index" in stated):
             found = _INDEX.search(custom or "")
             if found is None or int(found.group(1)) != segment.position:
@@ -392,10 +397,5 @@ class _Writing:
 _MODELLED = frozenset({"Coords", "Baseline", "TextEquiv", "TextLine", "Word", "Roles", "ReadingOrder"})
 
 
-def _bare(content: Iterable[str]) -> list[str]:
-    """Names of a content model without their marks; the mixture of regions is one name."""
-    return ["(REGIONS" if token.startswith("(") else token.rstrip("?*+") for token in content]
-
-
 def _brace_free(word: str) -> str:
-    return re.sub(r"[{};:]", " ", word).strip()
+    return re.sub(r"[{};]", " ", word).strip()
