@@ -38,6 +38,9 @@ TOLERANCE = 2
 
 MAX_POINTS = 10_000
 
+_MOST_WHOLE = 1 << 53
+"""Below it every whole number is one as a float too."""
+
 Beyond: TypeAlias = Literal["clip", "keep", "refuse"]
 """What becomes of a shape that reaches further beyond its page: `clip` draws what lies on the page and refuses the file for one
 of which nothing does, `keep` takes that one in without a place of its own, `refuse` refuses the file for either."""
@@ -325,7 +328,9 @@ class _Placing:
 
 def _as_json(points: Sequence[Point]) -> list[Point]:
     """Points as JSON holds them: it has no whole numbers of more than 64 bits."""
-    return [tuple(one if -(1 << 53) < one < 1 << 53 else float(one) for one in point) for point in points]  # type: ignore[misc]
+    if max(map(max, points)) < _MOST_WHOLE and min(map(min, points)) > -_MOST_WHOLE:
+        return list(points)
+    return [(float(x), float(y)) for x, y in points]
 
 
 def _box_of(parts: Sequence[Sequence[Point]]) -> Box | None:
