@@ -313,7 +313,7 @@ def test_release_lets_another_engine_have_it_and_a_request_reopens_it(
 
 def test_the_global_library_is_never_released(shelf_engine: Engine) -> None:
     path = shelf_engine.settings.state_dir / "Global.library"
-    shelf_engine.run(None, "library.create", {"path": str(path)}, LOCAL_OWNER)
+    shelf_engine.libraries.create(path, None, LOCAL_OWNER)
     with pytest.raises(Conflict, match="global library"):
         shelf_engine.run(None, "library.release", {"path": str(path)}, LOCAL_OWNER)
 
@@ -348,6 +348,6 @@ def test_no_project_is_made_inside_another(
     linked = tmp_path / "linked"
     linked.symlink_to(shelf_library.path)
     for inside in (shelf_library.path, shelf_library.models, linked):
-        with pytest.raises(Forbidden, match=r"would lie inside the project Shelves\.library"):
+        with pytest.raises(Forbidden, match="inside a project, which keeps its own files"):
             shelf_engine.run(None, "library.create", {"path": str(inside / "In.library")}, LOCAL_OWNER)
         assert not (inside / "In.library").exists()

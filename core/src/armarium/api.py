@@ -33,6 +33,8 @@ from armarium.errors import (
 from armarium.events import ChangeStream
 from armarium.guard import (
     ImageInfo,
+    IsClosed,
+    PathNotAllowed,
     check_archive,
     image_info,
     names_in,
@@ -62,6 +64,7 @@ from armarium.jobs.undoing import cancel_with_undo
 from armarium.lettering import Lettering, lettering_for
 from armarium.libraries import Library
 from armarium.messages import Message, Sent
+from armarium.named_paths import MaterialPath, NameOrMaterialPath, PackagePath, ShownPath
 from armarium.objects import ObjectStore
 from armarium.plugins import Migration, Plugin
 from armarium.principals import Principal
@@ -103,6 +106,7 @@ __all__ = [
     "Forbidden",
     "ImageInfo",
     "Invalid",
+    "IsClosed",
     "JobContext",
     "JobKind",
     "JobStopped",
@@ -110,15 +114,19 @@ __all__ = [
     "Lettering",
     "Library",
     "Limits",
+    "MaterialPath",
     "Message",
     "Migration",
+    "NameOrMaterialPath",
     "NewJob",
     "NoParams",
     "NotFound",
     "ObjectStore",
     "OptionalLibrary",
     "Outcome",
+    "PackagePath",
     "Params",
+    "PathNotAllowed",
     "Plugin",
     "Principal",
     "RateLimited",
@@ -127,6 +135,7 @@ __all__ = [
     "Sent",
     "ServiceError",
     "Settings",
+    "ShownPath",
     "SourceText",
     "Step",
     "TooLarge",

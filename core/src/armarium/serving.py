@@ -198,6 +198,7 @@ def _serve(used: Settings, app: FastAPI | None, on_ready: Callable[[Reachable], 
 
     from armarium.app import create_app
     from armarium.auth.secret_files import make_private_folder, write_private
+    from armarium.slow_senders import WatchedProtocol
 
     settle_memory()
     settle_files()
@@ -249,6 +250,7 @@ def _serve(used: Settings, app: FastAPI | None, on_ready: Callable[[Reachable], 
         server_header=False,
         timeout_graceful_shutdown=10,
         lifespan="on",
+        http=WatchedProtocol,
     )
     try:
         with suppress(KeyboardInterrupt):

@@ -32,7 +32,11 @@ class Row:
 
 
 def refusal(reason: str, audit_id: str, why: str, **fields: Any) -> Conflict:
-    """The refusal to take back step *audit_id*: its *reason* (part A 4.4) and *why* in words."""
+    """The refusal to take back step *audit_id*: its *reason* (part A 4.4) and *why* in words.
+
+    *why* may be another refusal's sentence.
+    """
+    why = why.removesuffix(" Nothing was changed.").rstrip(".")
     return Conflict(
         f"This step cannot be taken back: {why}. Nothing was changed.",
         code="undo_refused",

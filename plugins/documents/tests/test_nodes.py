@@ -225,6 +225,19 @@ def test_words_are_no_date(do: Run, folder: Make, date: str) -> None:
         do("document.update", {"document_id": folder("Box"), "date_iso": date})
 
 
+@pytest.mark.parametrize("date", ["1750-02-30", "1750-02-29", "1700-02-29", "1750-04-31", "1750/1751-06-31?"])
+def test_a_day_that_no_month_has_is_no_date(do: Run, folder: Make, date: str) -> None:
+    with pytest.raises(Invalid, match="so there is no"):
+        do("document.update", {"document_id": folder("Box"), "date_iso": date})
+    with pytest.raises(Invalid, match="so there is no"):
+        do("document.create", {"name": "Letter", "date_iso": date})
+
+
+def test_a_leap_day_is_a_date(do: Run, folder: Make) -> None:
+    for date in ("1752-02-29", "2000-02-29", "-0004-02-29"):
+        assert do("document.update", {"document_id": folder("Box"), "date_iso": date})["date_iso"] == date
+
+
 def test_update_is_taken_back_to_the_letter(
     engine: Engine, library: Library, act: Callable[..., Outcome], folder: Make
 ) -> None:

@@ -31,7 +31,7 @@ log = logging.getLogger("armarium.actions")
 
 
 class Bus:
-    """Runs actions: authorise, transact, audit, commit, then tell."""
+    """Runs actions: authorise, check what paths the parameters name, transact, audit, commit, then tell."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -55,6 +55,7 @@ class Bus:
         found = self.engine.actions.get(name)
         authorise(found, principal, library)
         parsed = found.parse(params)
+        self.engine.paths.check(parsed, principal)
         if found.conduct is not None:
             return found.conduct(
                 Conductor(self, library, found, principal, set_id=set_id, in_transaction=in_transaction),

@@ -99,7 +99,9 @@ class ActionContext:
         """Run another action inside this step: one gesture, one audit row, one undo."""
         nested = self.engine.actions.get(name)
         authorise(nested, self.principal, self.library)
-        return nested.perform(self, nested.parse(params))
+        parsed = nested.parse(params)
+        self.engine.paths.check(parsed, self.principal)
+        return nested.perform(self, parsed)
 
     def enqueue(
         self,
@@ -107,11 +109,12 @@ class ActionContext:
         args: Mapping[str, Any],
         *,
         title: str,
+        total: int = 1,
         parent_id: str | None = None,
         model: str | None = None,
         subject: Mapping[str, Any] | None = None,
     ) -> str:
-        """Put a job into the queue in this very transaction: it exists if and only if the step does."""
+        """Put a job of *total* pages into the queue in this very transaction: it exists if and only if the step does."""
         from armarium.jobs.queue import enqueue
 
         job_id = enqueue(
@@ -119,6 +122,7 @@ class ActionContext:
             kind,
             dict(args),
             title=title,
+            total=total,
             parent_id=parent_id,
             model=model,
             subject=dict(subject) if subject else None,

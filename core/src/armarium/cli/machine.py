@@ -5,14 +5,15 @@ from __future__ import annotations
 import logging
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from armarium.cli.options import AgentRole, Role
 from armarium.cli.output import answer, table
 from armarium.cli.program import engine_session, named_projects
-from armarium.cli.session import id_of, settings_of_this_user
+from armarium.cli.refusals import Refused
+from armarium.cli.session import Session, id_of, settings_of_this_user
 from armarium.cli.work import finished
 
 if TYPE_CHECKING:
@@ -114,37 +115,78 @@ def remove(name: Annotated[str, typer.Argument(help="Name of the runtime.")]) ->
 def list_tokens() -> None:
     """Devices, sessions and agents that hold a token."""
     with engine_session() as session:
-        found = session.get("/api/tokens", limit=1000)
-        while len(found["items"]) < found["total"]:
-            more = session.get("/api/tokens", limit=1000, offset=len(found["items"]))
-            if not more["items"]:
-                break
-            found["items"] += more["items"]
-        found["count"] = len(found["items"])
+        found = _every_token(session)
     rows = [
         (
             t["id"],
             t["kind"],
             t["name"],
             t["role"],
+            "all" if t["folders"] is None else len(t["folders"]) or "",
             t.get("last_seen") or "",
             "revoked" if t["revoked"] else "",
         )
         for t in found["items"]
     ]
-    answer(found, lambda: table("", ("id", "kind", "name", "role", "last seen", ""), rows))
+    answer(found, lambda: table("", ("id", "kind", "name", "role", "folders", "last seen", ""), rows))
+
+
+def _every_token(session: Session) -> dict[str, Any]:
+    """All pages of the list of tokens."""
+    found: dict[str, Any] = session.get("/api/tokens", limit=1000)
+    while len(found["items"]) < found["total"]:
+        more = session.get("/api/tokens", limit=1000, offset=len(found["items"]))
+        if not more["items"]:
+            break
+        found["items"] += more["items"]
+    found["count"] = len(found["items"])
+    return found
 
 
 @token.command("create")
 def create_token(
     name: Annotated[str, typer.Argument(help="What it is for.")],
     role: Annotated[AgentRole, typer.Option(help="What it may do.")] = AgentRole.editor,
+    folder: Annotated[
+        list[Path] | None,
+        typer.Option(help="A folder whose files it may read and write; again for more. None: it uploads."),
+    ] = None,
 ) -> None:
     """Make a token for an agent; it is shown once. With --library it reaches that project alone."""
     with engine_session() as session:
         only = named_projects(session)
-        made = session.post("/api/tokens", {"name": name, "role": role.value, "libraries": only or "all"})
+        body = {"name": name, "role": role.value, "libraries": only or "all", "folders": _full(folder)}
+        made = session.post("/api/tokens", body)
     answer(made, str(made["token"]))
+
+
+@token.command()
+def folders(
+    identity: Annotated[str, typer.Argument(metavar="ID", help="Id of the token.")],
+    folder: Annotated[
+        list[Path] | None, typer.Argument(help="The folders it is to have from now on, in place of others.")
+    ] = None,
+    none: Annotated[bool, typer.Option("--none", help="Take away every folder it has.")] = False,
+) -> None:
+    """Say which folders of this machine a token may read and write; without any: show those it has."""
+    with engine_session() as session:
+        if folder or none:
+            found = session.ask(
+                "PATCH", f"/api/tokens/{id_of(identity)}", body={"folders": [] if none else _full(folder)}
+            )
+        else:
+            known = [one for one in _every_token(session)["items"] if one["id"] == id_of(identity)]
+            if not known:
+                raise Refused(f"There is no token {identity}; armarium token list shows those there are.")
+            (found,) = known
+    granted = found["folders"]
+    words = "every folder that the engine may use" if granted is None else "\n".join(granted) or "no folder"
+    answer(found, words)
+
+
+def _full(folders: list[Path] | None) -> list[str]:
+    """Folders by their full paths: the engine does not run where the command does."""
+    return [str(folder.expanduser().absolute()) for folder in folders or []]
 
 
 @token.command()

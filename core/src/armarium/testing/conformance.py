@@ -13,6 +13,7 @@ from armarium.audit import select_row, verify_chain
 from armarium.engine import Engine
 from armarium.errors import Forbidden, Invalid, ServiceError
 from armarium.libraries import Library
+from armarium.named_paths import undeclared_paths
 from armarium.principals import LOCAL_OWNER
 from armarium.schema import Schema
 from armarium.testing.digest import differences, table_digests
@@ -74,6 +75,8 @@ def _shape(found: Action[Any]) -> Iterable[str]:
         yield "its summary says nothing"
     if found.params.model_config.get("extra") != "forbid":
         yield "its parameters take unknown fields; derive them from Params"
+    for name in undeclared_paths(found.params.model_json_schema()):
+        yield f"it takes {name} as plain text: declare it a MaterialPath or PackagePath, or a ShownPath if nothing opens it"
     for field in FORBIDDEN_FIELDS & set(found.params.model_fields):
         yield f"it takes {field} from the caller; the server sets that"
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from armarium.api import ActionContext, new_id
+from armarium_documents.frames import IDENTITY
 from armarium_documents.intake import taken_in
 from armarium_documents.models import artifacts, documents, renditions, representations, revisions
 from armarium_documents.queries.carrying.carrier import Carrier, Vocabulary
@@ -29,6 +30,7 @@ from armarium_documents.schemas.fields import clean_name
 from armarium_documents.schemas.geometry import TOLERANCE, check_rect, fault_of_rect
 
 __all__ = [
+    "IDENTITY",
     "LAYOUT_SUFFIXES",
     "TEXT_SUFFIXES",
     "TOLERANCE",
@@ -90,7 +92,8 @@ def add_rendition(
     """Give a document another rendition inside an action; the first one a document gets is primary. Its id.
 
     *checksum* names bytes already in the object store; None means that the bytes are not made yet. *transform* is
-    six numbers from this picture's frame to the primary's, None when that is not known.
+    six numbers from this picture's frame to the primary's (the primary's own are `IDENTITY`), None when that is not
+    known.
     """
     first = ctx.conn.execute(
         renditions.select().where(renditions.c.document_id == document_id, renditions.c.is_primary)
@@ -108,7 +111,7 @@ def add_rendition(
             pixel_height=pixel_height,
             size_bytes=size_bytes,
             checksum=checksum,
-            transform=transform,
+            transform=IDENTITY if first is None else transform,
             made_by=made_by,
             params=dict(params or {}),
             created_at=ctx.now,

@@ -265,7 +265,8 @@ def locked_stays(document_id: str, name: str) -> Forbidden:
 def held_by_move(document_id: str, name: str) -> Conflict:
     """409: a move under way holds the item."""
     return Conflict(
-        f"“{name}” is held by a move to another project that was cut short. Open that project, and the move is finished.",
+        f"“{name}” is held by a move to another project that was cut short. Open that project, and the move is finished; "
+        "where it was removed, the move is taken back by the next transfer or when this project is opened again.",
         code="held_by_move",
         document_id=document_id,
     )

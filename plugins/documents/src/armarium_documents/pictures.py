@@ -74,14 +74,17 @@ class PagePicture:
     params: dict[str, Any]
 
 
-def take_in(library: Library, path: Path, *, max_pixels: int, link: bool = False) -> SourceFile:
+def take_in(
+    library: Library, path: Path, *, max_pixels: int, link: bool = False, within: Path | None = None
+) -> SourceFile:
     """Look through the file at *path*, copy it into the object store, and say what it holds.
 
     The file is decoded once: a cut or damaged picture is refused here, not when it is first shown. Raises Invalid in
-    words; Unavailable when the project's disk will not take it. With *link* the file stays where it is.
+    words, PathNotAllowed for one that no caller may name; Unavailable when the project's disk will not take it. With
+    *link* the file stays where it is. *within*: the engine's own folder that it was received into.
     """
     try:
-        file = open_plain(path)
+        file = open_plain(path, library.is_closed, within=within)
     except FileNotFoundError:
         raise Invalid(f"{_IT} vanished while it was being imported.", code="file_gone") from None
     with file:

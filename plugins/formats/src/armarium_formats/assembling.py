@@ -13,7 +13,13 @@ from armarium_formats.as_filed import Further, further_readings, further_texts, 
 from armarium_formats.driver import Loss
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText
 from armarium_formats.placing import checksum
-from armarium_source_model.api import CountingText, ReadingRule, counting_readings, pass_sequence
+from armarium_source_model.api import (
+    CountingText,
+    ReadingRule,
+    counting_readings,
+    page_facts,
+    pass_sequence,
+)
 
 _SEGMENTS = """
 SELECT id, kind, kind_raw, anchor, baseline, parent_segment_id, is_furniture, language, script, direction, cell,
@@ -38,6 +44,10 @@ class Assembled:
     """The renditions that its shapes were measured on."""
     rows: dict[str, str] = field(default_factory=dict)
     """The ids of its segments in the project by those that they have in the file."""
+    reading_ids: set[str] = field(default_factory=set)
+    """The readings that the file holds."""
+    edited: set[str] = field(default_factory=set)
+    """Ids in the project of segments whose text goes with the markup of the TEI file it was read from."""
 
 
 @dataclass(slots=True)
@@ -68,9 +78,7 @@ def assemble(
     """
     counting = counting_readings(conn, pass_id, kind, rule)
     facts = {row[0]: (row[1], row[2]) for row in conn.exec_driver_sql(_READINGS, (pass_id, kind))}
-    ranks = {
-        identity: rank for rank, identity in enumerate(pass_sequence(conn, document_id, pass_id, counting))
-    }
+    ranks = {identity: rank for rank, identity in enumerate(pass_sequence(conn, document_id, pass_id, rule))}
     further = further_readings(conn, pass_id) if kind == "transcription" else {}
     rows = conn.connection.cursor().execute(_SEGMENTS, (pass_id,)).fetchall()
     page = PageModel(width=size[0], height=size[1])
@@ -97,6 +105,12 @@ def assemble(
     assembled = Assembled(
         page, len(rows), sum(1 for part in parts.values() if part.segment.texts), frames=list(frames)
     )
+    assembled.reading_ids = {one.representation_id for one in counting.values() if one.representation_id}
+    assembled.edited = {
+        identity
+        for identity, part in parts.items()
+        if any(((text.extras or {}).get("tei") or {}).get("xml") for text in part.segment.texts[:1])
+    }
     for key, brothers in children.items():
         ordered = [part.segment for part in _brothers(brothers)]
         if key is None:
@@ -108,6 +122,11 @@ def assemble(
     assembled.rows = {part.segment.id: identity for identity, part in parts.items()}
     if imported:
         _give_back(page, imported, {part.segment.id for part in parts.values() if part.sequence is None})
+    stated = page_facts(conn, document_id, pass_id)
+    # A file has one place for what is stated of the whole page, by whomever: the page, what it is part of, the project.
+    page.language = fact.stated if (fact := stated.first("language")) else page.language
+    page.script = fact.stated if (fact := stated.first("script")) else page.script
+    page.direction = fact.stated if (fact := stated.first("direction")) else page.direction
     if sequence is not None:
         _reorder(assembled, [parts[one].segment for one in sequence if one in parts])
     if page.order is None and len(page.segments) > 1:

@@ -192,6 +192,8 @@ class _Placing:
         if segment.texts:
             self._texts(segment, kept)
         metadata: dict[str, Any] = {"format": kept}
+        if segment.line_order is not None:
+            metadata["line_order"] = segment.line_order
         if why or beyond:
             metadata |= {
                 "geometry_problem": "; ".join(dict.fromkeys((*beyond, *why))),

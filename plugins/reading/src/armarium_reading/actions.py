@@ -169,6 +169,7 @@ def download_model(ctx: ActionContext, params: ModelParams) -> dict[str, Any]:
     answer = {"model_type": params.runtime, "model_id": params.model}
     if local_models.is_present(ctx.engine, reader, params.model):
         return {**answer, "status": "present", "job_id": None}
+    local_models.refuse_impossible(reader, params.model)
     going = local_models.going_download(ctx.conn, params.runtime, params.model)
     if going is not None:
         return {**answer, "status": "downloading" if going[1] == "running" else "queued", "job_id": going[0]}

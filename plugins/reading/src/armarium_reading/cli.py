@@ -11,11 +11,15 @@ from armarium.commandline import (
     answer,
     finished,
     name_each,
+    pages_of,
     plural,
     project_session,
     result_of,
     scope_of,
 )
+
+NAMED = 20
+"""Pages that are looked at for text of theirs that the new lines hide."""
 
 
 def commands() -> typer.Typer:
@@ -38,7 +42,19 @@ def lines(
         job_id = started["result"]["job_id"]
         finished(session, job_id, "Find lines")
         outcome = result_of(session, job_id)
-    answer({"job_id": job_id, **outcome}, lambda: _read_words("Found lines on", outcome))
+        pages = pages_of(session, ids or [])[:NAMED]
+        notices = [
+            (page["name"], session.get(f"/api/segments/document/{page['id']}/text")["notice"])
+            for page in pages
+        ]
+
+    def words() -> None:
+        _read_words("Found lines on", outcome)
+        for name, notice in notices:
+            if notice:
+                typer.echo(f"  {name}: {notice}", err=True)
+
+    answer({"job_id": job_id, **outcome}, words)
 
 
 def read(

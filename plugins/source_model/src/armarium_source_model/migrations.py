@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from armarium.api import Migration
+from sqlalchemy import Column, Text
+
+from armarium.api import Migration, alter_tracked
 from armarium_source_model.models import forwardings, links, reading_orders, segments
 
 if TYPE_CHECKING:
@@ -27,7 +29,20 @@ def _index_notes(op: Operations) -> None:
             index.create(op.get_bind(), checkfirst=True)
 
 
+def _state_page_facts(op: Operations) -> None:
+    """What a file states of its page as a whole becomes a fact of the pass that was read from it."""
+
+    def add(table: str) -> None:
+        there = {row[1] for row in op.get_bind().exec_driver_sql(f"PRAGMA table_info({table})")}
+        for name in ("language", "script", "direction", "line_order"):
+            if name not in there:
+                op.add_column(table, Column(name, Text))
+
+    alter_tracked(op, "segment_pass", add)
+
+
 MIGRATIONS = (
     Migration(2, "areas are found by an index of the boxes", _index_areas),
     Migration(3, "notes, flows and namings are found by indexes", _index_notes),
+    Migration(4, "a pass holds what its file states of the page", _state_page_facts),
 )

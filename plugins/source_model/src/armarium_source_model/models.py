@@ -33,6 +33,12 @@ passes = Table(
     Column("transformation", Json),
     *provenance_columns(),
     Column("deleted_at", Text),
+    # What the file that the pass was read from states of its page as a whole; what is stated on the page goes before it.
+    Column("language", Text),
+    Column("script", Text),
+    Column("direction", Text),
+    # How the lines of the page follow each other (tb, bt, lr, rl), where the file says so.
+    Column("line_order", Text),
     info=tracked(label="pass", document="document_id"),
 )
 """One laying-out of a page: a model's, an import's or a person's. Rival passes stand side by side."""

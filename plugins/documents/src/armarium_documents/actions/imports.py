@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,8 @@ from armarium.api import (
     ActionContext,
     Conflict,
     Example,
-    Forbidden,
     Invalid,
+    MaterialPath,
     NotFound,
     action,
     cancel_with_undo,
@@ -21,6 +21,7 @@ from armarium.api import (
 )
 from armarium_documents.api import documents, renditions, require_unlocked, sources_folder
 from armarium_documents.errors import in_trash, not_a_container, unknown_document
+from armarium_documents.frames import IDENTITY
 from armarium_documents.queries.tree import (
     STEP,
     Node,
@@ -56,16 +57,16 @@ def _import_example(ex: Example) -> dict[str, Any]:
 def start_import(ctx: ActionContext, p: ImportParams) -> dict[str, Any]:
     """Enqueue the job; what it adds are steps of their own that share the job's id as their set.
 
-    Raises NotFound for a path or parent that is not there, Forbidden for one outside the allowed folders, Invalid for
-    a folder given as a file or the other way round.
+    Raises NotFound for a path or parent that is not there, Invalid for a folder given as a file or the other way
+    round.
     """
     parent = (
         sources_folder(ctx.conn) if p.parent_id is None else require_parent(ctx.conn, p.parent_id, "folder")
     )
     assert parent is not None
     require_unlocked(ctx, parent.id)
-    folder = str(_checked(ctx, p.folder, folder=True)) if p.folder is not None else None
-    paths = [str(_checked(ctx, path, folder=False)) for path in p.paths]
+    folder = str(_there(p.folder, folder=True)) if p.folder is not None else None
+    paths = [str(_there(path, folder=False)) for path in p.paths]
     title = f"Import {Path(folder).name if folder else f'{len(paths)} files'}"
     job_id = ctx.enqueue(
         "import-files",
@@ -85,37 +86,21 @@ def start_import(ctx: ActionContext, p: ImportParams) -> dict[str, Any]:
     return {"job_id": job_id, "state": "waiting", "set_id": job_id}
 
 
-def _checked(ctx: ActionContext, given: str, *, folder: bool) -> Path:
-    """The place *given* names on this machine, links followed; the refusals of an import otherwise."""
-    if "\0" in given:
-        raise Invalid("A path holds no null character.", code="bad_path")
-    path = Path(os.path.expanduser(given))
-    if not path.is_absolute():
-        raise Invalid(f"{given!r} is not a full path; name it from the root of the disk.", code="bad_path")
+def _there(given: MaterialPath, *, folder: bool) -> Path:
+    """The place *given* leads to, when a file or a *folder* is there; the refusals of an import otherwise."""
     try:
-        real = path.resolve(strict=True)
+        is_folder = stat.S_ISDIR(given.real.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
         raise NotFound(
             f"There is nothing at {given}. Check the path.", code="path_not_found", path=given
         ) from None
-    except (OSError, RuntimeError) as error:
+    except OSError as error:
         raise Invalid(f"{given} cannot be read: {error}.", code="bad_path", path=given) from None
-    if not ctx.engine.allows(real):
-        raise Forbidden(
-            f"{given} lies outside the folders this engine may read. Import from your home folder, a mounted "
-            "volume or the temporary folder, or add its folder to SERVICE_LIBRARY_ROOTS.",
-            code="path_not_allowed",
-            path=given,
-        )
-    if ctx.library is not None and real.is_relative_to(ctx.library.path.resolve()):
-        raise Forbidden(
-            f"{given} lies inside the project itself. Import from another folder.", code="path_not_allowed"
-        )
-    if folder and not real.is_dir():
+    if folder and not is_folder:
         raise Invalid(f"{given} is a file. Give it in `paths`, or name its folder.", code="not_a_folder")
-    if not folder and real.is_dir():
+    if not folder and is_folder:
         raise Invalid(f"{given} is a folder. Give it as `folder`.", code="not_a_file")
-    return real
+    return given.real
 
 
 def add_example(ex: Example) -> dict[str, Any]:
@@ -173,6 +158,7 @@ def add_files(ctx: ActionContext, p: AddParams) -> dict[str, Any]:
             "thumbnails",
             {"document_ids": wanted},
             title=f"Thumbnails of {len(wanted)} {'page' if len(wanted) == 1 else 'pages'}",
+            total=len(wanted),
         )
     ids = [node.id for node in p.nodes]
     ctx.target(*ids)
@@ -275,7 +261,7 @@ def _add_renditions(ctx: ActionContext, pictures: list[tuple[str, NewPicture]]) 
             picture.pixel_height,
             picture.size_bytes,
             picture.checksum,
-            None,
+            json_text(IDENTITY),
             picture.made_by,
             json_text(picture.params),
             ctx.now,

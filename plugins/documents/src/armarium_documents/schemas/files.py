@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from armarium.api import Message, Params, SourceText
+from armarium.api import MaterialPath, Message, Params, ShownPath, SourceText
 from armarium_documents.schemas.fields import Id, JsonObject, Language, Name, ScriptCode
 
 
@@ -168,10 +168,8 @@ class RevisionParams(RevisionBody):
 class ImportParams(Params):
     """Files or one folder on the engine's own machine to copy into the project."""
 
-    paths: Annotated[list[Annotated[str, Field(min_length=1, max_length=4096)]], Field(max_length=10_000)] = (
-        Field(default_factory=list)
-    )
-    folder: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
+    paths: Annotated[list[MaterialPath], Field(max_length=10_000)] = Field(default_factory=list)
+    folder: MaterialPath | None = None
     parent_id: Id | None = None
     recursive: bool = True
     format: Annotated[str, Field(min_length=1, max_length=100)] | None = None
@@ -207,8 +205,8 @@ class ImportWritten(ImportStarted):
 class ImportJobArgs(Message):
     """What an import job is given: places on this machine and a folder of the project."""
 
-    paths: list[str]
-    folder: str | None = None
+    paths: list[MaterialPath]
+    folder: MaterialPath | None = None
     parent_id: str
     recursive: bool = True
     format: str | None = None
@@ -241,7 +239,7 @@ class NewNode(Message):
     doc_type: Literal["folder", "file", "page"]
     name: Name
     file_type: Literal["image", "pdf"] | None = None
-    path: Annotated[str, Field(max_length=4096)] | None = None
+    path: ShownPath | None = None
     sequence: Annotated[int, Field(ge=1)] | None = None
     page_label: Annotated[str, Field(max_length=2000)] | None = None
     metadata: JsonObject = Field(default_factory=dict)

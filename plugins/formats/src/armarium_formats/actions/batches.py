@@ -38,9 +38,7 @@ def _stage_sent(engine: Engine, library: Library, p: IngestBatch) -> Staged:
 
 
 def _stage_named(engine: Engine, library: Library, p: IngestFiles) -> Staged:
-    return _staged(
-        engine, library, lambda _, staged: named_on_disk(engine, library, p.paths, staged), link=p.link
-    )
+    return _staged(engine, library, lambda _, staged: named_on_disk(p.paths, staged), link=p.link)
 
 
 def _staged(
@@ -50,7 +48,8 @@ def _staged(
     with ExitStack() as undone:
         undone.callback(staged.close)
         with scratch(library) as folder:
-            stage(engine, library, unpacked(gather(folder, staged), folder, staged), staged, link=link)
+            files = unpacked(gather(folder, staged), folder, staged, library.is_closed)
+            stage(engine, library, files, staged, link=link)
         undone.pop_all()
     return staged
 

@@ -19,7 +19,14 @@ from armarium_formats.page_model import PageModel
 from armarium_formats.placing import Beyond, Placed, place
 from armarium_formats.queries.exchange import Picture, pass_of_file, passes_of_files, picture_of, pictures_of
 from armarium_formats.schemas.exchange import Imported, ImportedSeveral, ImportFile, ImportSeveral
-from armarium_source_model.api import MadePass, NewPass, NewReading, add_readings, create_passes
+from armarium_source_model.api import (
+    MadePass,
+    NewPass,
+    NewReading,
+    StatedFacts,
+    add_readings,
+    create_passes,
+)
 
 HANDS = 4
 """Files whose bytes are put on disk at a time."""
@@ -203,6 +210,12 @@ def keep_passes(ctx: ActionContext, given: Sequence[ToKeep]) -> list[dict[str, A
                 has_original=True,
                 segments=one.ready.placed.segments,
                 rendition_id=one.picture.rendition_id,
+                facts=StatedFacts(
+                    one.ready.page.language,
+                    one.ready.page.script,
+                    one.ready.page.direction,
+                    one.ready.page.line_order,
+                ),
             )
             for one in given
         ],

@@ -137,6 +137,8 @@ class Reading(Notes):
     def restore(self, found: PageSegment, entry: dict[str, Any]) -> None:
         """What a tag of ours says of a segment."""
         self.restored.add(found.id)
+        for key in entry.get("inherited", ()):
+            setattr(found, key, None)
         for key in ("language", "script", "direction", "kind_raw", "position", "confidence", "cell"):
             if key in entry:
                 setattr(found, key, entry[key])

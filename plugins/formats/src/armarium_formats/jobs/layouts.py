@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from armarium.api import JobContext, JobKind, Message, ServiceError, open_plain, raw_of
+from armarium.api import JobContext, JobKind, MaterialPath, Message, ServiceError, open_plain, raw_of
 from armarium_documents.api import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, named_files, walk_folder
 from armarium_formats.actions.importing import make_ready
 from armarium_formats.batches.brought import brought_in, companions_of, known_among
@@ -45,8 +45,8 @@ _LEFT = LAYOUT_SUFFIXES | TEXT_SUFFIXES
 class LayoutJobArgs(Message):
     """What was imported, and the set that its steps belong to."""
 
-    paths: list[str]
-    folder: str | None = None
+    paths: list[MaterialPath]
+    folder: MaterialPath | None = None
     parent_id: str
     recursive: bool = True
     format: str | None = None
@@ -166,10 +166,14 @@ class Layouts:
 
     def _mets(self, folder: Folder, name: str, path: Path) -> object:
         try:
-            return read_layout(self.ctx.engine, path, folder, name, self.pictures, {})
+            with self._open(path) as file:
+                return read_layout(self.ctx.engine, file, folder, name, self.pictures, {})
         except (ServiceError, OSError):
             # It is told when its turn comes.
             return None
+
+    def _open(self, path: Path) -> BinaryIO:
+        return open_plain(path, self.ctx.library.is_closed)
 
     def _read_before(self, digest: str) -> bool:
         """Whether a file that no name pairs is a pass of one of these pictures since an earlier import."""
@@ -201,16 +205,17 @@ class Layouts:
             self.ctx.save(asdict(self.kept))
 
     def _read(self, folder: Folder, name: str, path: Path) -> tuple[Opened, bytes] | Mets:
-        found = read_layout(
-            self.ctx.engine,
-            path,
-            folder,
-            name,
-            self.pictures,
-            companions_of(self.companions, folder),
-            asked=self.args.format,
-            likely=self.likely,
-        )
+        with self._open(path) as file:
+            found = read_layout(
+                self.ctx.engine,
+                file,
+                folder,
+                name,
+                self.pictures,
+                companions_of(self.companions, folder, self._open),
+                asked=self.args.format,
+                likely=self.likely,
+            )
         if not isinstance(found, Mets):
             self.likely = found[0].driver.name
             if self.ahead is not None:
@@ -232,15 +237,8 @@ class Layouts:
             elif result.size is None:
                 self._alone(place, result.why)
             else:
-                self.kept.waiting.append(
-                    {
-                        "file": number,
-                        "page": result.page,
-                        "why": result.why,
-                        "size": list(result.size),
-                        "place": place,
-                    }
-                )
+                waits = {"file": number, "page": result.page, "why": result.why, "place": place}
+                self.kept.waiting.append({**waits, "size": list(result.size)})
             self.kept.page = index + 1
             # A file of many pages may be more than a batch.
             if index + 1 < len(results):
@@ -359,7 +357,7 @@ class Layouts:
         folder, name, path = self.files[one["file"]]
         try:
             found = self._read(folder, name, path)
-            with open_plain(path) as file:
+            with self._open(path) as file:
                 data = file.read(MAX_FILE_BYTES + 1)
         except OSError as error:
             self._refuse(one["place"], f"It cannot be read: {error.strerror or error}.")

@@ -98,7 +98,7 @@ def _read(
     driver: FormatDriver, beyond: Beyond, path: str, name: str, picture: Sequence[int] | None
 ) -> _Read | None:
     try:
-        with open_plain(Path(path)) as file:
+        with open_plain(Path(path), None) as file:
             data = file.read(LONGEST + 1)
         if not 0 < len(data) <= LONGEST or sniff_mets(data) or driver.sniff(data) < 1.0:
             return None

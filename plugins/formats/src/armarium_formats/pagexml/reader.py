@@ -20,8 +20,9 @@ from armarium_formats.pagexml.orders import read_order
 from armarium_formats.pagexml.strangers import holds_segments, respell, usual_tags
 from armarium_formats.pagexml.texts import read_text, sort_texts
 from armarium_formats.pagexml.vocabulary import (
-    DIRECTIONS,
+    LINE_ORDERS,
     VERSIONS,
+    direction_of,
     language_names,
     language_of,
     script_names,
@@ -110,9 +111,6 @@ class _Reading:
             width=self._size(attributes.pop("imageWidth", None), "imageWidth"),
             height=self._size(attributes.pop("imageHeight", None), "imageHeight"),
             image=str(attributes.pop("imageFilename", None) or ""),
-            language=language_of(element.get("primaryLanguage")),
-            script=script_of(element.get("primaryScript")),
-            direction=DIRECTIONS.get(element.get("readingDirection") or ""),
             version=version,
         )
         if not page.image:
@@ -139,6 +137,11 @@ class _Reading:
                 extras["metadata"] = self._metadata(child)
             elif child is not element:
                 fragments += self.keeper.element("PcGts", child, attributes)
+        # Not before its children: what an earlier export set aside came back into the attributes.
+        page.language = language_of(attributes.get("primaryLanguage"))
+        page.script = script_of(attributes.get("primaryScript"))
+        page.direction = direction_of(attributes)
+        page.line_order = LINE_ORDERS.get(attributes.get("textLineOrder", ""))
         if root.get("pcGtsId"):
             extras["pcGtsId"] = root.get("pcGtsId")
         self.keeper.attach("Page", extras, attributes, fragments)
@@ -298,11 +301,10 @@ class _Reading:
             del attributes["outline"]
         if attributes.get("furniture") in ("true", "false"):  # an export of ours whose kind does not say so
             found.is_furniture = attributes.pop("furniture") == "true"
-        direction = attributes.get("readingDirection")
-        if direction in DIRECTIONS:
-            found.direction = DIRECTIONS[attributes.pop("readingDirection")]
-        elif direction in ("alternating", "follows-baseline"):  # an earlier export of ours
-            found.direction = attributes.pop("readingDirection")
+        found.direction = direction_of(attributes)
+        if found.direction is not None:
+            attributes.pop("readingDirection", None)
+        found.line_order = LINE_ORDERS.get(attributes.get("textLineOrder", ""))
         key = "language" if name == "Word" and "language" in attributes else "primaryLanguage"
         if found_language := language_of(attributes.get(key)):
             found.language = found_language

@@ -25,6 +25,7 @@ from armarium_formats.pagexml.profile import NAMESPACE, bare_names, elements
 from armarium_formats.pagexml.schema import fits, is_valid
 from armarium_formats.pagexml.vocabulary import (
     DIRECTION_NAMES,
+    brace_free,
     language_names,
     language_of,
     script_names,
@@ -171,7 +172,7 @@ class _Writing:
         if structure is not None:
             found = _STRUCTURE_TYPE.search(custom or "")
             if found is None or found.group(1).strip() != structure:
-                word = _brace_free(structure)
+                word = brace_free(structure)
                 if word != structure:
                     self.lose(
                         "marks in a kind", "a `custom` has no braces and semicolons; they became blanks"
@@ -395,7 +396,3 @@ class _Writing:
 
 
 _MODELLED = frozenset({"Coords", "Baseline", "TextEquiv", "TextLine", "Word", "Roles", "ReadingOrder"})
-
-
-def _brace_free(word: str) -> str:
-    return re.sub(r"[{};]", " ", word).strip()

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, select
 from armarium.api import NotFound, json_text, now, raw_of
 from armarium_documents.api import renditions, require_document
 from armarium_formats.assembling import Assembled, assemble
+from armarium_formats.beside import losses_beside
 from armarium_formats.catalogue import drivers, writer
 from armarium_formats.driver import WriteContext
 from armarium_formats.errors import NoPageSize, NotOfAFile, OrderOfOtherPass, SchemaInvalid
@@ -22,6 +23,7 @@ from armarium_source_model.api import (
     ReadingRule,
     UnknownKind,
     get_pass,
+    notice_of_text_elsewhere,
     order_walk,
     reading_kind_keys,
     standing_order,
@@ -174,6 +176,8 @@ def export(
             imported=row.page if row else None,
             sequence=sequence,
         )
+        elsewhere = None if basis == "named" else notice_of_text_elsewhere(conn, document_id, pass_id)
+        beside = losses_beside(conn, document_id, pass_id, reading_kind, assembled, driver.name)
     page = assembled.page
     page.image = page.image or frame.image
     if frame.is_nominal and not any(one.points or one.baseline for one in page.walk()):
@@ -183,6 +187,8 @@ def export(
         notes.append(
             f"No reading of the kind {reading_kind} counts on this pass, so the file holds shapes only."
         )
+    if elsewhere is not None and reading_kind == "transcription":
+        notes.append(elsewhere)
     written = driver.write(page, WriteContext(created=now(), creator=_creator()))
     problems = driver.validate(written.content) if driver.validated else []
     if problems:
@@ -202,7 +208,7 @@ def export(
             "segment_count": assembled.segment_count,
             "notes": notes,
         },
-        "losses": [asdict(loss) for loss in (*assembled.losses, *written.losses)],
+        "losses": [asdict(loss) for loss in (*assembled.losses, *written.losses, *beside)],
     }
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, PrivateAttr
 
-from armarium.api import Message, Params, SourceText
+from armarium.api import MaterialPath, Message, Params, SourceText
 from armarium_formats.placing import Beyond
 
 
@@ -148,7 +148,7 @@ class Exported(Message):
 class CheckFile(Params):
     """A file on the engine's own machine; `format` forces one instead of recognising it."""
 
-    path: Annotated[str, Field(min_length=1, max_length=4096)]
+    path: MaterialPath
     format: Annotated[str, Field(max_length=100)] | None = None
 
 

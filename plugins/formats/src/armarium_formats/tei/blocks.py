@@ -97,7 +97,7 @@ class Block:
             segment.extras = segment.extras or {"tei": {}}
             segment.extras["tei"]["says_its_lines"] = True
         if segment.language is None and segment.script is None:
-            segment.language, segment.script = language_of(element.get(f"{XML}lang"))
+            segment.language, segment.script = language_of(self._language())
         if name == "cell":
             segment.cell = walk.cells.get(element, {"row": 0, "column": 0, "row_span": 1, "column_span": 1})
         stated = attributes(element, POINTERS)
@@ -120,6 +120,16 @@ class Block:
         if kept:
             segment.extras = segment.extras or {"tei": {}}
             segment.extras["tei"]["block"] = kept
+
+    def _language(self) -> str | None:
+        """What the element states, else a division around it that is no region of its own; the text's is the page's."""
+        above = self.above.element if self.above is not None else None
+        for one in (self.element, *self.element.iterancestors()):
+            if one is above or name_of(one) == "text":
+                return None
+            if stated := one.get(f"{XML}lang"):
+                return stated
+        return None
 
     def _is_said(self, key: str, segment: PageSegment) -> bool:
         """Whether an attribute says only what the writer says anew: the kind, the place of a marginal note."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from armarium_formats.markup.noting import Notes
@@ -73,3 +74,14 @@ def box_of(element: etree._Element) -> Box | None:
     if not all(abs(one) < 1e9 for one in (left, top, right, bottom)):
         return None
     return left, top, right, bottom
+
+
+def points_as(points: Sequence[Point]) -> str:
+    """Points as TEI states them."""
+    return " ".join(f"{figure(x)},{figure(y)}" for x, y in points)
+
+
+def figure(value: float) -> str:
+    """A coordinate, to hundredths."""
+    value = round(value, 2)
+    return str(int(value)) if value == int(value) else f"{value:.2f}".rstrip("0")

@@ -163,6 +163,9 @@ def direction_of(style: str | None) -> str | None:
 
 _TAG = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 _SCRIPT = re.compile(r"-([A-Z][a-z]{3})(?=-|$)")
+OWN_LANGUAGE: Final = "-x-language"
+OWN_SCRIPT: Final = "-x-script"
+"""Ends of a tag of which one half is repeated from what stands around."""
 
 
 def language_tag(language: str | None, script: str | None) -> str | None:
@@ -184,6 +187,10 @@ def language_of(tag: str | None) -> tuple[str | None, str | None]:
     tag = (tag or "").strip().replace("_", "-")
     if not tag or not _TAG.fullmatch(tag):
         return None, None
+    if tag.endswith(OWN_SCRIPT):
+        return None, language_of(tag.removesuffix(OWN_SCRIPT))[1]
+    if tag.endswith(OWN_LANGUAGE):
+        return language_of(tag.removesuffix(OWN_LANGUAGE))[0], None
     found = _SCRIPT.search(tag)
     if found is None:
         return tag, None

@@ -15,7 +15,9 @@ from armarium_formats.markup.points import parse_points
 from armarium_formats.page_model import PageModel, PageSegment, Point
 from armarium_formats.tei import texts
 from armarium_formats.tei.keeping import IDS
+from armarium_formats.tei.languages import complete
 from armarium_formats.tei.losses import losses_of
+from armarium_formats.tei.shapes import figure, points_as
 from armarium_formats.tei.vocabulary import (
     NAMESPACE,
     image_of,
@@ -32,7 +34,7 @@ _ATTRIBUTE = re.compile(r"(?:xml:)?[A-Za-z_][\w.-]*")
 
 def write(page: PageModel, context: WriteContext) -> Written:
     """*page* as TEI P5 with the losses counted."""
-    return _Writing(page, context).written()
+    return _Writing(complete(page), context).written()
 
 
 class _Writing:
@@ -147,7 +149,7 @@ class _Writing:
         if identity != segment.id:
             inside += f'{inner}<note type="id">{texts.bare(segment.id, self.lose)}</note>'
         if len(segment.baseline) > 1:
-            path = {"type": "baseline", "points": _points(segment.baseline)}
+            path = {"type": "baseline", "points": points_as(segment.baseline)}
             path |= self._attributes("path", kept.get("path"), path)
             inside += f"{inner}<path{attributes_of(path)}/>"
         elif segment.baseline:
@@ -174,11 +176,11 @@ class _Writing:
         left, top, right, bottom = min(xs), min(ys), max(xs), max(ys)
         rectangle = [(left, top), (right, top), (right, bottom), (left, bottom)]
         if len(points) > 2 and list(points) != rectangle:
-            return {"points": _points(points)}
+            return {"points": points_as(points)}
         if len(points) < 3:
             self.lose("an outline of fewer than three points", "TEI asks for three; the box was written")
         keys = ("ulx", "uly", "lrx", "lry")
-        return dict(zip(keys, map(_figure, (left, top, right, bottom)), strict=True))
+        return dict(zip(keys, map(figure, (left, top, right, bottom)), strict=True))
 
     def _facts(
         self, language: str | None, script: str | None, direction: str | None, what: str
@@ -389,12 +391,3 @@ def _in_order(page: PageModel) -> list[PageSegment]:
 
     top = {id(segment) for segment in page.segments}
     return [settle(segment) for segment in page.in_order() if id(segment) in top]
-
-
-def _points(points: Sequence[Point]) -> str:
-    return " ".join(f"{_figure(x)},{_figure(y)}" for x, y in points)
-
-
-def _figure(value: float) -> str:
-    value = round(value, 2)
-    return str(int(value)) if value == int(value) else f"{value:.2f}".rstrip("0")

@@ -163,8 +163,8 @@ def _cut_item(
     except ServiceError as refusal:
         if refusal.status >= 500:
             raise
-        gone = refusal.code in ("document_in_trash", "document_not_found")
-        return "skipped" if gone else "failed", refusal.detail, []
+        passed_by = refusal.code in ("document_in_trash", "document_not_found", "already_split")
+        return "skipped" if passed_by else "failed", refusal.detail, []
 
 
 def _undo_example(ex: Example) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def crop(ctx: ActionContext, p: CropParams) -> dict[str, Any]:
         "child": child,
         "child_ids": ids,
         "removed_ids": [],
-        "region": child["region"],
+        "region": child["region"]["rect"],
     }
 
 

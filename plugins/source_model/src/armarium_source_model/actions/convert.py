@@ -78,8 +78,8 @@ def _convert(ctx: ActionContext, old: OldGeometry) -> dict[str, Any]:
         artifact_type=old.artifact_type,
     )
     maker = old.provenance_kind
-    if maker == HUMAN and ctx.principal.kind != "person":
-        # Whose boxes they were is known, but a machine writes no person's rows.
+    if maker == HUMAN and not ctx.principal.restates_persons:
+        # Whose boxes they were is known, but a machine of its own accord writes no person's rows.
         maker = "unknown"
     ctx.conn.execute(passes.update().where(passes.c.id == pass_id).values(provenance_kind=maker))
     shapes = list(old.shapes())

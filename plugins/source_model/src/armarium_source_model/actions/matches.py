@@ -259,7 +259,7 @@ def _carry_readings(
             continue
         copies[row.id] = new_id()
         maker = row.provenance_kind
-        if maker == HUMAN and ctx.principal.kind != "person":
+        if maker == HUMAN and not ctx.principal.restates_persons:
             # A machine that copies a person's words does not become that person.
             maker = ctx.provenance()["provenance_kind"]
         new.append(

@@ -70,6 +70,8 @@ def text(
         for page in found:
             if len(found) > 1:
                 typer.echo(f"── {page['name']}")
+            if page["notice"]:
+                typer.echo(page["notice"], err=True)
             if not with_ids:
                 typer.echo(page["text"])
             for span in page["spans"] if with_ids else ():
@@ -111,7 +113,8 @@ def passes(
             session.ask(method, f"/api/segments/passes/{id_of(identity or '')}{what}", body=body)
             for identity, method, what, body in chosen
         ]
-        found = _listed(session, page)["passes"]
+        listed = _listed(session, page)
+    found, notice = listed["passes"], listed["notice"]
     audit_id = changed[0]["audit_id"] if changed else None
 
     def words() -> None:
@@ -127,6 +130,8 @@ def passes(
             for one in found
         ]
         table("", ("id", "name", "by", "segments", "worked on", ""), rows)
+        if notice:
+            typer.echo(notice, err=True)
         if audit_id:
             typer.echo(f"Take it back with: armarium undo {audit_id}")
 
@@ -158,6 +163,8 @@ def segments(
         ]
         table("", ("id", "kind", "x, y, width, height", "text"), rows)
         typer.echo(plural(len(rows), "segment") + ".")
+        if found["notice"]:
+            typer.echo(found["notice"], err=True)
 
     answer(found, words)
 

@@ -10,7 +10,8 @@ from armarium.api import REFUSALS, CurrentLibrary, act, json_response
 from armarium_source_model.errors import PROVISIONAL
 from armarium_source_model.queries.compare import compare_readings
 from armarium_source_model.queries.legacy import old_segment
-from armarium_source_model.queries.passes import reading_rule
+from armarium_source_model.queries.passes import notice_of_text_elsewhere, read_elsewhere, reading_rule
+from armarium_source_model.queries.provisional_text import provisional_text
 from armarium_source_model.queries.readings import readings_of
 from armarium_source_model.queries.segments import get_segment
 from armarium_source_model.queries.text import page_text
@@ -96,15 +97,21 @@ def read_text(
 ) -> Response:
     """Worked out from the counting readings of the pass the page is read by; never stored."""
     with library.db.read() as conn:
-        found = page_text(
-            conn,
-            document_id,
-            pass_id=pass_id,
-            order_id=order,
-            include_furniture=include_furniture,
-            rule=reading_rule(library),
-        )
-    return json_response(found.answer())
+        if pass_id is not None and pass_id.startswith(PROVISIONAL):
+            found = provisional_text(library, conn, document_id, pass_id, order)
+        else:
+            found = page_text(
+                conn,
+                document_id,
+                pass_id=pass_id,
+                order_id=order,
+                include_furniture=include_furniture,
+                rule=reading_rule(library),
+            )
+        hidden = None if pass_id is not None or found.text else found.pass_id
+        notice = notice_of_text_elsewhere(conn, document_id, hidden)
+        elsewhere = read_elsewhere(conn, document_id, hidden)
+    return json_response({**found.answer(), "read_elsewhere": elsewhere, "notice": notice})
 
 
 @pages.post(

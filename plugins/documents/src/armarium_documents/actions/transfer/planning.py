@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from armarium.api import Engine, Forbidden, Library, Principal, raw_of, rules_of
+from armarium.api import Engine, Library, Principal, raw_of, rules_of
 from armarium_documents.errors import (
     alias_stays,
     held_by_move,
@@ -81,15 +81,7 @@ def agree(engine: Engine, target: Library, principal: Principal, p: TransferPara
 
 
 def _source(engine: Engine, target: Library, principal: Principal, path: str) -> Library:
-    place = str(engine.libraries.checked(path))
-    if not principal.reaches(place):
-        raise Forbidden(
-            "This token does not reach the project to take from. Ask the owner for one that does.",
-            code="library_access_denied",
-            library_path=place,
-            required="read",
-            role=principal.role,
-        )
+    place = str(engine.paths.package(path, principal, required="read"))
     if place == str(target.path):
         raise same_project(target.name)
     source = engine.libraries.held(place)

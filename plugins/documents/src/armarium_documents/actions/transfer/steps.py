@@ -137,7 +137,7 @@ def _ask_for_thumbnails(ctx: ActionContext, ids: list[str]) -> None:
     for start in range(0, len(wanted), 500):
         batch = wanted[start : start + 500]
         title = f"Thumbnails of {len(batch)} {'page' if len(batch) == 1 else 'pages'}"
-        ctx.enqueue("thumbnails", {"document_ids": batch}, title=title)
+        ctx.enqueue("thumbnails", {"document_ids": batch}, title=title, total=len(batch))
 
 
 def _out_example(ex: Example) -> dict[str, Any]:
