@@ -178,6 +178,8 @@ class GroundTruthNeedsAPerson(Invalid):
 
 
 class UnknownKind(Invalid):
+    """A reading kind that the project does not have; the sentence names those it has."""
+
     def __init__(self, kind: str, known: Sequence[str]) -> None:
         super().__init__(
             f"This project has no reading kind {kind!r}; it has {', '.join(known)}.", code="unknown_kind"

@@ -77,6 +77,7 @@ def start_import(ctx: ActionContext, p: ImportParams) -> dict[str, Any]:
             "recursive": p.recursive,
             "format": p.format,
             "again": p.again,
+            "beyond": p.beyond,
         },
         title=title,
         subject={"kind": "document", "id": parent.id},
