@@ -74,10 +74,14 @@ def read(
         outcome = result_of(session, job_id)
         readers = session.get("/api/reading/readers")["items"] if outcome.get("by_hand_count") else []
     hint = handwriting_hint(outcome, readers)
-    answer(
-        {"job_id": job_id, **outcome, "hint": hint},
-        lambda: (_read_words("Read", outcome), _sure_words(outcome), hint and typer.echo(f"\n{hint}")),
-    )
+
+    def words() -> None:
+        _read_words("Read", outcome)
+        _sure_words(outcome)
+        if hint is not None:
+            typer.echo(f"\n{hint}")
+
+    answer({"job_id": job_id, **outcome, "hint": hint}, words)
 
 
 def _sure_words(outcome: dict[str, Any]) -> None:
