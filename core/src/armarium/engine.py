@@ -37,6 +37,7 @@ from armarium.runtimes import Runtimes, core_runtimes_plugin
 from armarium.schema import Schema, engine_families, library_families
 from armarium.settings import Settings
 from armarium.snapshot_actions import plan_next
+from armarium.stay import Stay
 from armarium.undo import undo
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Engine:
     """One engine: settings in, everything else made here. `start` opens its own database, `close` closes all.
 
     Attributes are the public parts: settings, plugins, drivers, actions, kinds, state (the engine's own
-    database), auth, libraries, paths (where callers' paths may lead), events, jobs, workers, runtimes.
+    database), auth, libraries, paths (where callers' paths may lead), events, jobs, workers, runtimes, stay.
     """
 
     def __init__(
@@ -104,6 +105,7 @@ class Engine:
         self.runtimes = Runtimes(self)
         self.workers = WorkerPool(self.runtimes, self.compute)
         self.jobs = JobRunner(self)
+        self.stay = Stay(self)
         self._committed = self.plugins.manager.hook.armarium_step_committed
 
     @property

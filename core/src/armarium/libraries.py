@@ -260,7 +260,7 @@ class Libraries:
         place = self.checked(path)
         if place.exists():
             raise Conflict(
-                f"{place.name} is there already; open it, or choose another name.",
+                f"{place.name} is there already: name it and work in it, which opens it, or choose another name.",
                 code="already_exists",
                 path=str(place),
             )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from armarium.admission.processes import SECONDS
 from armarium.admission.trials import FILE
+from armarium.reachable import OF_THE_PLACE
 
 MIB = 1024 * 1024
 
@@ -47,6 +48,13 @@ class Settings(BaseSettings):
     cors_origins: Annotated[list[str], NoDecode] = Field(default_factory=list)
     max_body_bytes: int = Field(default=32 * MIB, gt=0)
     max_upload_bytes: int = Field(default=2048 * MIB, gt=0)
+    rest_seconds: float = Field(default=600.0, gt=0)
+    """How long after the last request an engine in the background goes, when no work is left."""
+
+    def behaviour(self) -> dict[str, Any]:
+        """The values that make a difference to what a command gets, as JSON: what the card of an engine says of it."""
+        said = self.model_dump(mode="json", exclude={name.lower() for name in OF_THE_PLACE})
+        return {**said, "library_roots": [str(root.absolute()) for root in self.library_roots]}
 
     @property
     def verdicts(self) -> Path:

@@ -455,3 +455,20 @@ def test_a_page_says_that_its_text_stands_in_another_pass(client: Any, desk: Des
     desk.run("segment.pass_choose", pass_id=read["pass_id"])
     found = client.get(f"{place}/text").json()
     assert (found["text"], found["notice"]) == ("one\ntwo", None)
+
+
+def test_the_text_says_on_request_how_sure_each_lines_reader_was(client: Any, desk: Any) -> None:
+    page = desk.page()
+    lines = [
+        {"key": f"l{n}", "rect": [0.1, 0.1 + n / 10, 0.8, 0.05], "text": text, "confidence": sure}
+        for n, (text, sure) in enumerate([("Dear Sir", 0.91), ("I remain", None), ("yours", 0.25)])
+    ]
+    taken = {"document_id": page, "name": "Read", "provider": "fake", "lines": lines}
+    desk.run("segment.take_lines", **taken)
+    where = f"/api/segments/document/{page}/text"
+    spans = client.get(where, params={"confidence": True}).json()["spans"]
+    assert [span["confidence"] for span in spans] == [0.91, None, 0.25]
+    assert all(span.get("confidence") is None for span in client.get(where).json()["spans"])
+    client.post(f"/api/segments/{spans[2]['segment_id']}/correct", json={"text": "Yours"})
+    spans = client.get(where, params={"confidence": True}).json()["spans"]
+    assert [span["confidence"] for span in spans] == [0.91, None, None]

@@ -1,23 +1,19 @@
-"""Commands about the engine and this machine: serve, runtimes, tokens."""
+"""Commands about this machine and who may come in: runtimes, tokens."""
 
 from __future__ import annotations
 
-import logging
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from armarium.cli.options import AgentRole, Role
+from armarium.cli.options import AgentRole, Role, Topic
 from armarium.cli.output import answer, table
 from armarium.cli.program import engine_session, named_projects
 from armarium.cli.refusals import Refused
 from armarium.cli.session import Session, id_of, settings_of_this_user
 from armarium.cli.work import finished
-
-if TYPE_CHECKING:
-    from armarium.serving import Reachable
 
 runtime = typer.Typer(help="Isolated environments of heavy engines.", no_args_is_help=True)
 token = typer.Typer(help="Who may reach this engine.", no_args_is_help=True)
@@ -25,37 +21,11 @@ token = typer.Typer(help="Who may reach this engine.", no_args_is_help=True)
 
 def register(program: typer.Typer) -> None:
     """Add the commands."""
-    program.command()(serve)
-    program.add_typer(runtime, name="runtime")
-    program.add_typer(token, name="token")
+    program.add_typer(runtime, name="runtime", rich_help_panel=Topic.engine)
+    program.add_typer(token, name="token", rich_help_panel=Topic.engine)
 
 
-def serve(
-    port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="TCP port on 127.0.0.1; 0: any that is free.")
-    ] = None,
-    uds: Annotated[str | None, typer.Option(help="Listen on this Unix socket instead.")] = None,
-) -> None:
-    """Run the engine until it is told to stop."""
-    from armarium.serving import serve as run_server
-
-    changes: dict[str, object] = {}
-    if port is not None:
-        changes["port"] = port
-    if uds is not None:
-        changes["uds"] = Path(uds).absolute()
-    settings = settings_of_this_user().model_copy(update=changes)
-    logging.getLogger("armarium").setLevel(logging.WARNING)
-    run_server(settings, on_ready=lambda card: answer(asdict(card), _where(card)))
-
-
-def _where(card: Reachable) -> str:
-    if card.uds is not None:
-        return f"Armarium answers on the Unix socket {card.uds}"
-    return f"Armarium answers at {card.base_url}/docs"
-
-
-@runtime.command("list")
+@runtime.command("list", epilog="Example: armarium runtime list")
 def list_runtimes() -> None:
     """The runtimes plugins declare, and which are installed."""
     from armarium.engine import Engine
@@ -68,7 +38,7 @@ def list_runtimes() -> None:
     answer({"items": found, "count": len(found)}, lambda: table("", ("name", "", "bytes", "what for"), rows))
 
 
-@runtime.command()
+@runtime.command(epilog="Example: armarium runtime install kraken")
 def install(name: Annotated[str, typer.Argument(help="Name of the runtime, kraken say.")]) -> None:
     """Make a runtime: an environment of its own with pinned packages."""
     with engine_session() as session:
@@ -77,7 +47,7 @@ def install(name: Annotated[str, typer.Argument(help="Name of the runtime, krake
     answer(done, f"The runtime {name} is installed{'' if started['job_id'] else ' already'}.")
 
 
-@runtime.command()
+@runtime.command(epilog="Example: armarium runtime remove kraken")
 def remove(name: Annotated[str, typer.Argument(help="Name of the runtime.")]) -> None:
     """Remove a runtime from this machine."""
     with engine_session() as session:
@@ -91,7 +61,7 @@ def remove(name: Annotated[str, typer.Argument(help="Name of the runtime.")]) ->
     )
 
 
-@token.command("list")
+@token.command("list", epilog="Example: armarium token list")
 def list_tokens() -> None:
     """Devices, sessions and agents that hold a token."""
     with engine_session() as session:
@@ -123,7 +93,7 @@ def _every_token(session: Session) -> dict[str, Any]:
     return found
 
 
-@token.command("create")
+@token.command("create", epilog="Example: armarium token create bot --role viewer")
 def create_token(
     name: Annotated[str, typer.Argument(help="What it is for.")],
     role: Annotated[AgentRole, typer.Option(help="What it may do.")] = AgentRole.editor,
@@ -140,7 +110,7 @@ def create_token(
     answer(made, str(made["token"]))
 
 
-@token.command()
+@token.command(epilog="Example: armarium token folders ID pages")
 def folders(
     identity: Annotated[str, typer.Argument(metavar="ID", help="Id of the token.")],
     folder: Annotated[
@@ -169,7 +139,7 @@ def _full(folders: list[Path] | None) -> list[str]:
     return [str(folder.expanduser().absolute()) for folder in folders or []]
 
 
-@token.command()
+@token.command(epilog="Example: armarium token revoke ID")
 def revoke(identity: Annotated[str, typer.Argument(metavar="ID", help="Id of the token.")]) -> None:
     """Take a token's rights away at once."""
     with engine_session() as session:
@@ -177,7 +147,7 @@ def revoke(identity: Annotated[str, typer.Argument(metavar="ID", help="Id of the
     answer(done, f"Revoked {identity}.")
 
 
-@token.command()
+@token.command(epilog="Example: armarium token pair --role viewer")
 def pair(role: Annotated[Role, typer.Option(help="What the device may do.")] = Role.editor) -> None:
     """Make a one-time code that lets a device in, good for ten minutes; with --library, to that project alone."""
     with engine_session() as session:

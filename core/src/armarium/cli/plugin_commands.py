@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from armarium.cli.options import Topic
 from armarium.cli.output import answer, legible, table
 from armarium.cli.program import engine_session
 from armarium.cli.refusals import Refused
@@ -16,7 +17,7 @@ from armarium.cli.session import settings_of_this_user
 
 def register(program: typer.Typer) -> None:
     """Add the command."""
-    program.command()(plugins)
+    program.command(rich_help_panel=Topic.engine, epilog="Example: armarium plugins")(plugins)
 
 
 def plugins(

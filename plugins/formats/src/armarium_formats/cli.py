@@ -11,6 +11,7 @@ from armarium.commandline import (
     ID,
     Refused,
     Scope,
+    Topic,
     answer,
     engine_session,
     full_path,
@@ -29,10 +30,16 @@ NAMED = 10
 def commands() -> typer.Typer:
     """The commands."""
     program = typer.Typer()
-    program.command()(formats)
-    program.command("check-file")(check_file)
-    program.command()(export)
-    program.command("file-order")(file_order)
+    program.command(rich_help_panel=Topic.files, epilog="Example: armarium formats")(formats)
+    program.command(
+        "check-file", rich_help_panel=Topic.files, epilog="Example: armarium check-file 0001.xml"
+    )(check_file)
+    program.command(
+        rich_help_panel=Topic.files, epilog="Example: armarium export --format plain-text --out export"
+    )(export)
+    program.command(
+        "file-order", rich_help_panel=Topic.files, epilog="Example: armarium file-order 0001.jpg"
+    )(file_order)
     return program
 
 

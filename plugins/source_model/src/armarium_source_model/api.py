@@ -5,6 +5,7 @@ from __future__ import annotations
 from armarium_documents.api import representations
 from armarium_source_model.cer import CannotScore, Score, normalise, score, total_rate, word_rate
 from armarium_source_model.counting import Counting, PassBasis, ReadingRule
+from armarium_source_model.errors import UnknownKind
 from armarium_source_model.facts import KEYS, Holder, Ladder, PageFacts, Statement
 from armarium_source_model.geometry import (
     BadGeometry,
@@ -38,6 +39,7 @@ from armarium_source_model.queries.readings import (
     CountingText,
     counting_of_document,
     counting_of_segment,
+    reading_kind_keys,
     readings_of,
 )
 from armarium_source_model.queries.readings import counting_of_pass as counting_readings
@@ -92,6 +94,7 @@ __all__ = [
     "SoundPoints",
     "StatedFacts",
     "Statement",
+    "UnknownKind",
     "add_readings",
     "add_segments",
     "clip_points",
@@ -118,6 +121,7 @@ __all__ = [
     "passes",
     "pixel_bounds",
     "reading_choices",
+    "reading_kind_keys",
     "reading_sequence",
     "readings_of",
     "ready_segments",

@@ -169,7 +169,10 @@ reading_kinds = Table(
     Column("label", Text, nullable=False),
     Column("builtin", Boolean, nullable=False),
     Column("created_at", Text, nullable=False),
-    info=tracked(label="kind of reading"),
+    info=tracked(
+        label="kind of reading",
+        used_by=(("content_representation", "kind"), ("reading_choice", "kind")),
+    ),
 )
 """The kinds a reading may have: an open table, seeded, from which nothing is removed (B 2.2)."""
 
@@ -178,14 +181,9 @@ forwardings = Table(
     metadata,
     Column("sequence", Integer, primary_key=True),
     Column("id", Text, nullable=False, unique=True),
-    Column(
-        "document_id",
-        Text,
-        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
-        nullable=False,
-        index=True,
-    ),
-    # No foreign keys to segments: a note outlives the part that an undo takes back, so that its citation still resolves.
+    # No foreign keys: a note outlives the part that an undo takes back, so that its citation still resolves, and keeps
+    # no undo from taking the page.
+    Column("document_id", Text, nullable=False, index=True),
     Column("old_segment_id", Text, nullable=False, index=True),
     Column("kind", Text, nullable=False),
     Column("new_segment_ids", Json, nullable=False),

@@ -69,7 +69,7 @@ def armarium_plugin() -> Plugin:
             "representation.create",
         ),
         metadata=metadata,
-        version=4,
+        version=5,
         migrations=MIGRATIONS,
         actions=(
             passes.create,

@@ -14,7 +14,7 @@ import orjson
 from sqlalchemy import Row
 
 from armarium.api import ActionContext, Invalid, json_text, new_id, raw_of
-from armarium_documents.api import representations, require_all_live, require_live, require_unlocked
+from armarium_documents.api import representations, require_all_live, require_live
 from armarium_source_model.counting import HUMAN, IMPORTED, TEXT_LAYER
 from armarium_source_model.errors import NoSuchPass, NoSuchSegment, OtherPage, PassDeleted, refuse_provisional
 from armarium_source_model.models import passes, segments
@@ -163,8 +163,6 @@ def create_passes(ctx: ActionContext, new: Sequence[NewPass]) -> list[MadePass]:
     """New passes with their segments, many by few statements; see `create_pass` for who is said to have made them."""
     documents = list(dict.fromkeys(one.document_id for one in new))
     require_all_live(ctx.conn, documents)
-    for document_id in documents:
-        require_unlocked(ctx, document_id)
     made: list[MadePass] = []
     rows: list[tuple[object, ...]] = []
     segment_rows: list[Iterable[tuple[object, ...]]] = []
@@ -266,7 +264,6 @@ def _refuse_unwritable(
     if row.deleted_at is not None:
         raise PassDeleted(pass_id)
     require_live(ctx.conn, row.document_id)
-    require_unlocked(ctx, row.document_id)
 
 
 def add_segments(
@@ -355,7 +352,6 @@ def add_readings(
     documents = sorted(set(where.values()))
     for document_id in documents:
         require_live(ctx.conn, document_id)
-        require_unlocked(ctx, document_id)
     provenance = ctx.provenance()
     caller = provenance["provenance_kind"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import ActionContext, Conflict, Example, Invalid, action, new_id, raw_of
-from armarium_documents.api import artifacts, require_live, require_unlocked
+from armarium_documents.api import artifacts, require_live
 from armarium_documents.queries.box_order import in_reading_order, writing_of
 from armarium_documents.queries.files import artifact
 from armarium_documents.schemas.artifacts import (
@@ -52,7 +52,6 @@ def _create_example(ex: Example) -> dict[str, Any]:
 def create(ctx: ActionContext, p: ArtifactCreateParams) -> dict[str, Any]:
     """Raises NotFound for an unknown document or source artifact, Conflict in the Trash, Forbidden by a lock."""
     require_live(ctx.conn, p.document_id)
-    require_unlocked(ctx, p.document_id)
     raw = raw_of(ctx.conn)
     if p.source_artifact_id is not None:
         artifact(raw, p.source_artifact_id)
@@ -118,7 +117,6 @@ def edit_regions(ctx: ActionContext, p: EditRegionsParams) -> dict[str, Any]:
     raw = raw_of(ctx.conn)
     found = artifact(raw, p.artifact_id, plain=True)
     require_live(ctx.conn, found["document_id"])
-    require_unlocked(ctx, found["document_id"])
     if found["geometry_superseded_by_pass_id"] is not None:
         raise Conflict(
             "The boxes of this artifact became segments and are frozen. Edit the segments of pass "

@@ -37,6 +37,7 @@ class Reading(Notes):
         self.own: dict[str, Any] = {"page": {}, "segments": {}, "groups": {}}
         self.given_back: dict[str, str] = {}
         self.words_without_ids = False
+        self.says_blanks = False
         self.restored: set[str] = set()
         self.by_tag: dict[int, str] = {}
         """The language of a segment where a tag says it and no attribute does."""

@@ -10,7 +10,7 @@ from armarium.api import Invalid, parse_xml
 from armarium_formats.decoding import head_of
 from armarium_formats.kinds import is_furniture
 from armarium_formats.markup.fragments import local_name
-from armarium_formats.markup.points import parse_points
+from armarium_formats.markup.points import parse_points, require_countable
 from armarium_formats.numbers import whole
 from armarium_formats.page_model import PageModel, PageSegment, Point
 from armarium_formats.pagexml.early import modernise
@@ -48,6 +48,7 @@ def sniff(data: bytes) -> float:
 def read(data: bytes, name: str) -> PageModel:
     """The page of a PAGE file, or `Invalid` with a sentence about *name*."""
     root = parse_xml(data, name=name)
+    require_countable(root, name)
     early = modernise(root)
     tag = str(root.tag)
     if local_name(tag) != "PcGts":
@@ -295,6 +296,9 @@ class _Reading:
         if found.kind == "line" and (stated := whole(attributes.get("index"))) is not None:
             found.position = stated
         found.is_furniture = found.kind == "region" and is_furniture(found.kind_raw or "")
+        if attributes.get("outline") == "none":  # an export of ours: PAGE asks for one, and there was none
+            found.points = []
+            del attributes["outline"]
         if attributes.get("furniture") in ("true", "false"):  # an export of ours whose kind does not say so
             found.is_furniture = attributes.pop("furniture") == "true"
         found.direction = direction_of(attributes)

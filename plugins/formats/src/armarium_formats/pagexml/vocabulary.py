@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Final
@@ -121,3 +122,8 @@ def language_of(name: str | None) -> str | None:
 def script_of(name: str | None) -> str | None:
     """ISO 15924 code of a script as PAGE files give it: "Latn - Latin", or the bare code."""
     return name[:4] if name and name[:4] in script_names() else None
+
+
+def brace_free(word: str) -> str:
+    """A word as a `custom` can hold it."""
+    return re.sub(r"[{};]", " ", word).strip()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Final
+from urllib.parse import unquote
 
 NAMESPACE: Final = "http://www.tei-c.org/ns/1.0"
 XML: Final = "{http://www.w3.org/XML/1998/namespace}"
@@ -237,3 +238,25 @@ def type_in_text(kind: str | None, *, furniture: bool = False) -> str | None:
     first, rest = type_and_subtype(kind)
     word = rest or first
     return FURNITURE_KINDS.get(word or "", word) if furniture else word
+
+
+_ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://")
+_NO_URL = re.compile(r"[\x00-\x20<>\"{}|\\^`\x7f]|%(?![0-9A-Fa-f]{2})")
+
+
+def url_of(image: str) -> str:
+    """@url of a picture: an address as it is, a name of a file with what no address can hold as `%20` and the like."""
+    if _ADDRESS.match(image) is None:
+        image = image.replace("%", "%25")
+    return _NO_URL.sub(lambda found: f"%{ord(found.group()):02X}", image)
+
+
+def image_of(url: str) -> str:
+    """The picture that an @url names: an address as it is, a name of a file as it is called."""
+    url = url.strip()
+    if _ADDRESS.match(url) is not None:
+        return url
+    try:
+        return unquote(url, errors="strict")
+    except UnicodeDecodeError:
+        return url

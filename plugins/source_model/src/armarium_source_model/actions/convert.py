@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import ActionContext, Conflict, Example, action
-from armarium_documents.api import artifacts, require_live, require_unlocked
+from armarium_documents.api import artifacts, require_live
 from armarium_source_model.actions.samples import sample_document
 from armarium_source_model.api import NewReading, NewSegment, add_readings, add_segments, create_pass, passes
 from armarium_source_model.counting import HUMAN
@@ -55,7 +55,6 @@ def _convert_example(ex: Example) -> dict[str, Any]:
 def convert_page(ctx: ActionContext, p: ConvertPage) -> dict[str, Any]:
     """Raises NotFound, Conflict when the page has nothing to convert."""
     require_live(ctx.conn, p.document_id)
-    require_unlocked(ctx, p.document_id)
     old = old_geometry_of(ctx.conn, p.document_id)
     if not old:
         raise Conflict(

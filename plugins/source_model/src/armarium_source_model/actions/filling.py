@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Row
 
 from armarium.api import ActionContext, Conflict, Example, NotFound, action, new_id
-from armarium_documents.api import require_live, require_unlocked
+from armarium_documents.api import require_live
 from armarium_source_model.actions.edits import editable_rows, once
 from armarium_source_model.actions.samples import sample_page
 from armarium_source_model.errors import OtherPage
@@ -113,7 +113,6 @@ def writable_order(ctx: ActionContext, order_id: str) -> Row[Any]:
     """The row of an order that stands, of a page that may be written."""
     row = standing_order(ctx.conn, order_id)
     require_live(ctx.conn, row.document_id)
-    require_unlocked(ctx, row.document_id)
     return row
 
 

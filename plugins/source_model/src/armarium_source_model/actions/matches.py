@@ -122,12 +122,11 @@ def _decide(ctx: ActionContext, match_id: str, state: str) -> dict[str, Any]:
     params=MatchId,
     result=WrittenMatch,
     summary="Accept a proposed match; only a person may.",
+    person_only=MatchNeedsAPerson,
     example=_match_example,
 )
 def accept(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
     """Raises MatchNeedsAPerson (422) for a machine, NotFound, Conflict when it is decided already."""
-    if ctx.principal.kind != "person":
-        raise MatchNeedsAPerson
     return _decide(ctx, p.match_id, "accepted")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import ActionContext, Conflict, Example, Invalid, action, new_id
-from armarium_documents.api import require_live, require_unlocked
+from armarium_documents.api import require_live
 from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.filling import (
     SMALLEST_GAP,
@@ -256,7 +256,6 @@ def restore(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
     if row.deleted_at is None:
         raise Conflict(f"Reading order {row.id} was not withdrawn.", code="not_deleted")
     require_live(ctx.conn, row.document_id)
-    require_unlocked(ctx, row.document_id)
     ctx.conn.execute(reading_orders.update().where(reading_orders.c.id == row.id).values(deleted_at=None))
     return _told(ctx, row.id)
 

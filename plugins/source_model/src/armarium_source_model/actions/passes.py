@@ -6,11 +6,11 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, UndoContext, action
-from armarium_documents.api import require_live, require_unlocked
+from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, RowRule, UndoContext, action
+from armarium_documents.api import require_live
 from armarium_source_model.actions.samples import sample_document, sample_page
 from armarium_source_model.api import passes
-from armarium_source_model.errors import refuse_provisional
+from armarium_source_model.errors import GroundTruthNeedsAPerson, refuse_provisional
 from armarium_source_model.models import pass_choices
 from armarium_source_model.queries.passes import (
     chosen_pass,
@@ -115,7 +115,6 @@ def restore(ctx: ActionContext, p: PassId) -> dict[str, Any]:
             f"Pass {p.pass_id} is not withdrawn, so there is nothing to restore.", code="not_deleted"
         )
     require_live(ctx.conn, row.document_id)
-    require_unlocked(ctx, row.document_id)
     _refuse_twin(ctx, row)
     ctx.conn.execute(passes.update().where(passes.c.id == row.id).values(deleted_at=None))
     return _touched(ctx, row.id, row.document_id)
@@ -157,6 +156,18 @@ def choose(ctx: ActionContext, p: PassChoose) -> dict[str, Any]:
     return _touched(ctx, row.id, row.document_id)
 
 
+_BY_A_PERSON: RowRule[GroundTruth] = RowRule(
+    "segment_pass",
+    "person",
+    when=lambda before, after: (
+        after is not None and after["ground_truth"] and not (before is not None and before["ground_truth"])
+    ),
+    refusal=GroundTruthNeedsAPerson,
+    sent=lambda p: p.ground_truth,
+)
+"""A pass becomes ground truth by a person's word; the mark is taken back by anyone."""
+
+
 def _ground_truth_example(ex: Example) -> dict[str, Any]:
     return {**_pass_example(ex), "ground_truth": True}
 
@@ -166,15 +177,11 @@ def _ground_truth_example(ex: Example) -> dict[str, Any]:
     params=GroundTruth,
     result=WrittenPass,
     summary="Mark a pass as ground truth, or take the mark back; only a person sets it.",
+    rules=(_BY_A_PERSON,),
     example=_ground_truth_example,
 )
 def ground_truth(ctx: ActionContext, p: GroundTruth) -> dict[str, Any]:
     """Raises Invalid when a machine would set the mark, NotFound, Conflict for a withdrawn pass."""
-    if p.ground_truth and ctx.principal.kind != "person":
-        raise Invalid(
-            "Only a person may say that a pass is ground truth; a machine's word for it would prove nothing.",
-            code="ground_truth_needs_a_person",
-        )
     row = writable_pass(ctx, p.pass_id)
     ctx.conn.execute(passes.update().where(passes.c.id == row.id).values(ground_truth=p.ground_truth))
     return _touched(ctx, row.id, row.document_id)

@@ -6,13 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Refused, answer, id_of, project_session, table
+from armarium.commandline import Refused, Topic, answer, id_of, project_session, table
 
 
 def register(program: typer.Typer) -> None:
     """Add the commands."""
-    program.command()(readings)
-    program.command()(correct)
+    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium readings ID")(readings)
+    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium correct ID 'En la villa'")(correct)
 
 
 def readings(

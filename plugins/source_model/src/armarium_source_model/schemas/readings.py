@@ -162,6 +162,8 @@ class TextSpan(Message):
     segment_id: str
     representation_id: str
     direction: str
+    confidence: float | None = None
+    """Of the reading, 0 to 1; null where its reader or writer gave none. Only with `confidence=true`."""
 
 
 class OmittedSegment(Message):
