@@ -101,17 +101,20 @@ class Bus:
 
     def schema_of(self, db: Database) -> Schema:
         """The tables of *db*."""
-        return self.engine.engine_schema if db is self.engine.state else self.engine.library_schema
+        return db.schema
 
     def database_of(self, found: Action[Any], library: Library | None) -> Database:
         """Where an action writes: the library's database, or the engine's own."""
+        plugin = self.engine.actions.plugin_of(found.name)
         if found.scope == "engine" or (found.scope == "either" and library is None):
+            self.engine.state.refuse_left_out(plugin)
             return self.engine.state
         if library is None:
             raise BadRequest(
                 f"{found.name} works in a project; name one with the header X-Service-Library-Path.",
                 code="library_required",
             )
+        library.db.refuse_left_out(plugin)
         return library.db
 
     def open_step(

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -18,10 +18,11 @@ from armarium.cli.refusals import Refused
 from armarium.cli.values import read_plainly
 from armarium.reachable import code_in_place, fingerprint, state_folder
 
-COMMANDS = "armarium.commands"
-"""Entry points of plugins that bring commands: each a function that builds a `typer.Typer`, by the plugin's name."""
+if TYPE_CHECKING:
+    from armarium.admission.offers import Offer
+    from armarium.admission.processes import Failed
 
-CORE = ("projects", "steps", "background", "engine", "machine", "completion", "demo")
+CORE = ("projects", "steps", "background", "engine", "machine", "plugin_commands", "completion", "demo")
 """The modules beside this one that bring the core's commands, in the order in which the help page shows them."""
 
 NOTE = "commands.json"
@@ -104,33 +105,46 @@ class Tree:
     def _look(self) -> dict[str, Brought]:
         """Load everything there is. A name that two plugins bring goes to neither, so that what a command does never
         hangs on what else is installed; it may be had under the plugin's own name, which the help leaves out."""
-        from importlib.metadata import entry_points
+        from armarium.admission.offers import COMMANDS, quietly, unit_of
 
         found: dict[str, Brought] = {}
         for module in CORE:
             source = Brought("", module)
             found |= {name: _described(name, one, source) for name, one in self._commands(source)}
         bringers: dict[str, list[Brought]] = {}
-        groups: list[Brought] = []
-        for entry in sorted(entry_points(group=COMMANDS), key=lambda entry: entry.name):
+        groups: dict[str, Brought] = {}
+        ours: set[str] = set()
+        offers, failed = tried_offers()
+        for offer, entry in [(one, entry) for one in offers for entry in one.of(COMMANDS)]:
+            why = failed.get((offer.key, unit_of(entry)))
             source = Brought(
                 entry.name.replace("_", "-"), entry.value.replace(" ", ""), entry.name, hidden=True
             )
-            try:
-                commands = list(self._commands(source))
-            except Exception as error:
-                self._missing[entry.name] = f"{type(error).__name__}: {error}"
+            commands: list[tuple[str, Any]] = []
+            if entry.name in groups:
+                why = "another distribution brings commands under this name."
+            if why is None:
+                try:
+                    with quietly():
+                        commands = list(self._commands(source))
+                except (Exception, SystemExit) as error:
+                    why = f"{type(error).__name__}: {error}"
+            if why is not None:
+                self._missing[entry.name if offer.first_party else f"{entry.name} (of {offer.name})"] = why
                 continue
-            groups.append(source)
+            groups[entry.name] = source
             for name, one in commands:
-                bringers.setdefault(name, []).append(_described(name, one, source))
+                # A stranger takes no command from those that come with Armarium.
+                if offer.first_party or name not in ours:
+                    bringers.setdefault(name, []).append(_described(name, one, source))
+            ours |= {name for name, _ in commands} if offer.first_party else set()
         for name, several in bringers.items():
             if name not in found:
                 rivals = tuple(one.plugin for one in several)
                 found[name] = (
                     several[0] if len(several) == 1 else Brought(name, "", hidden=True, rivals=rivals)
                 )
-        for group in groups:
+        for group in groups.values():
             found.setdefault(group.name, group)
         return found
 
@@ -185,6 +199,18 @@ def _described(name: str, command: Any, source: Brought) -> Brought:
     )
 
 
+def tried_offers() -> tuple[list[Offer], Failed]:
+    """What is installed, and what of it did not pass its trial. Strangers are tried here where no engine has done so."""
+    from armarium.admission.offers import find_offers
+    from armarium.admission.trials import Trials
+
+    trials = Trials.of_environment()
+    offers = find_offers()
+    failed = trials.failed(offers, trusting_ours=True)
+    trials.save()
+    return offers, failed
+
+
 def group_of(name: str, commands: typer.Typer, *, help_text: str | None = None, hidden: bool = False) -> Any:
     """Commands as a group of the command line, each with the options that all commands take."""
     everywhere(commands)
@@ -213,10 +239,13 @@ def _torn(name: str, plugins: tuple[str, ...]) -> Any:
 
 def commands_of_plugins(taken: Iterable[str]) -> dict[str, Any]:
     """Commands that plugins bring as `Plugin.cli`, each plugin under its name; one that fails is left out with a word."""
+    from armarium.admission.trials import Trials
+    from armarium.cli.session import settings_of_this_user
     from armarium.plugins import PluginRegistry
 
+    settings = settings_of_this_user()
     plugins = PluginRegistry()
-    plugins.find()
+    plugins.find(Trials(settings.verdicts, seconds=settings.plugin_trial_seconds))
     found: dict[str, Any] = {}
     for plugin in plugins.loaded:
         name = plugin.name.replace("_", "-")
