@@ -211,6 +211,8 @@ class ImportJobArgs(Message):
     recursive: bool = True
     format: str | None = None
     again: bool = False
+    mirrored: str | None = None
+    """Name of the folder node that `folder` becomes beneath `parent_id`; null: its files come into the parent itself."""
 
 
 class ThumbnailJobArgs(Message):

@@ -51,6 +51,7 @@ class LayoutJobArgs(Message):
     recursive: bool = True
     format: str | None = None
     again: bool = False
+    mirrored: str | None = None
     set_id: str
 
 
@@ -135,7 +136,8 @@ class Layouts:
                 else:
                     self.files.append((folder, found.path.name, found.source))
         with self.ctx.library.db.read_raw() as raw:
-            self.pictures = Pictures(brought_in(raw, self.args.parent_id, places))
+            above = (self.args.mirrored,) if self.args.mirrored else ()
+            self.pictures = Pictures(brought_in(raw, self.args.parent_id, above, places))
         for folder, name, path in self.files:
             if "mets" in name.casefold() and isinstance(mets := self._mets(folder, name, path), Mets):
                 found_mets.append((folder, mets))
