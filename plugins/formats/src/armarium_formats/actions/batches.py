@@ -160,7 +160,7 @@ class _Step:
         for staged in self.staged.passes:
             self._pass(staged)
         if not self.documents and not self.passes:
-            if self.already == len(self.staged.refused) and not self.staged.unpaired:
+            if self.already and self.already == len(self.staged.refused) and not self.staged.unpaired:
                 raise AlreadyHere(self.staged.refused)
             raise NothingCameIn(self.staged.refused, self.staged.unpaired)
         ctx.target(
