@@ -107,6 +107,16 @@ class NotOfAFile(NotFound):
         )
 
 
+class NoSuchMets(NotFound):
+    """A METS file was asked for that no pages of this folder came in by."""
+
+    def __init__(self, mets_id: str) -> None:
+        super().__init__(
+            f"There is no METS file {mets_id} with this folder; GET /api/documents/{{doc_id}}/mets lists those there are.",
+            code="unknown_mets",
+        )
+
+
 class SchemaInvalid(Broken):
     """An export that its own schema refuses: never given out."""
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PrivateAttr
 
 from armarium.api import Message, Params, SourceText
+from armarium_formats.schemas.mets import UsedMets
 
 MAX_FILES = 10_000
 """Files of one batch."""
@@ -92,6 +93,7 @@ class Ingested(Message):
 
     documents: list[IngestedDocument]
     passes: list[IngestedPass]
+    mets: list[UsedMets]
     unpaired: list[NotTaken]
     refused: list[NotTaken]
     job_id: str | None
