@@ -5,7 +5,7 @@ The module it stands in is imported without the engine, so it should import noth
 does, it asks the engine for over HTTP.
 """
 
-from armarium.cli.output import answer, progress, table, wants_json
+from armarium.cli.output import answer, legible, progress, table, wants_json
 from armarium.cli.program import (
     document_id,
     documents_under,
@@ -45,6 +45,7 @@ __all__ = [
     "id_of",
     "is_id",
     "is_page",
+    "legible",
     "name_each",
     "pages_of",
     "place_for",

@@ -25,6 +25,7 @@ from armarium_documents.queries.tree import (
     sources_folder,
     subtree_ids,
 )
+from armarium_documents.remarks import count_remarks
 from armarium_documents.scan import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, named_files, walk_folder
 from armarium_documents.schemas.fields import clean_name
 from armarium_documents.schemas.geometry import TOLERANCE, check_rect, fault_of_rect
@@ -44,6 +45,7 @@ __all__ = [
     "artifacts",
     "check_rect",
     "clean_name",
+    "count_remarks",
     "document",
     "documents",
     "documents_named",

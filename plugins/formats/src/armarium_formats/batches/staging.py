@@ -317,7 +317,9 @@ def _pair(
         if isinstance(picture, PictureFile):
             _add(library, staged, one, Pair(result.page, picture, None, "size", (paired_by_size(picture),)))
         else:
-            staged.unpaired.append({"file": said(page_place(one.layout, result.page)), "why": picture})
+            staged.unpaired.append(
+                {"file": said(page_place(one.layout, result.page, one.given.place)), "why": picture}
+            )
     for given in companions.files:
         if not any(is_label(one) for one in read):
             staged.unpaired.append({"file": said(given.place), "why": NO_LABELS})
@@ -340,9 +342,9 @@ def paired_by_size(picture: PictureFile) -> str:
     )
 
 
-def page_place(layout: LayoutFile, page: int) -> str:
-    """How a page of a layout file is called in a report."""
-    return layout.place if len(layout.pages) == 1 else f"{layout.place}, page {page + 1}"
+def page_place(layout: LayoutFile, page: int, place: str) -> str:
+    """How a page of a layout file at *place* is called in a report."""
+    return place if len(layout.pages) == 1 else f"{place}, page {page + 1}"
 
 
 def _picture(one: StagedPicture) -> PictureFile:

@@ -7,16 +7,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from armarium.api import Message
-from armarium_formats.remarks import alike
+from armarium_documents.api import count_remarks
 
 MAX_LISTED = 1000
 """Files that are named in the job's result; all of them are in its log."""
 
 MAX_NOTES = 100
 """Kinds of notes that are told apart in the job's result; all notes are in its log."""
-
-NAMED = 5
-"""Files that are named with a note of theirs."""
 
 
 class LayoutJobArgs(Message):
@@ -74,20 +71,7 @@ class Progress:
 
     def note(self, place: str, notes: Iterable[str], unknown: Iterable[str]) -> None:
         """Count what was noted of a file."""
-        for note in dict.fromkeys(notes):
-            self._note(place, note)
+        count_remarks(self.notes, place, notes, most=MAX_NOTES)
         for word in dict.fromkeys(unknown):
             if word in self.unknown_classes or len(self.unknown_classes) < MAX_LISTED:
                 self.unknown_classes[word] = self.unknown_classes.get(word, 0) + 1
-
-    def _note(self, place: str, note: str) -> None:
-        same = alike(note)
-        known = next((one for one in self.notes if alike(one["note"]) == same), None)
-        if known is None:
-            if len(self.notes) >= MAX_NOTES:
-                return
-            known = {"note": note, "count": 0, "files": []}
-            self.notes.append(known)
-        known["count"] += 1
-        if len(known["files"]) < NAMED:
-            known["files"].append(place)

@@ -27,10 +27,18 @@ from armarium_formats.jobs.layout_progress import LayoutJobArgs, Progress
 from armarium_formats.jobs.pace import Pace
 from armarium_formats.jobs.reading_ahead import Ahead, Asked
 from armarium_formats.mets.reader import Mets
-from armarium_formats.opening import MAX_COMPANION_BYTES, MAX_FILE_BYTES, Opened, collector_waits, digest_of
+from armarium_formats.opening import (
+    MAX_COMPANION_BYTES,
+    MAX_FILE_BYTES,
+    Opened,
+    collector_waits,
+    digest_of,
+    open_layout,
+)
 from armarium_formats.queries.exchange import passes_of_files, pictures_of
 from armarium_formats.queries.mets import says_nothing_new
 from armarium_formats.schemas.exchange import ImportFile, ImportSeveral
+from armarium_formats.turning import wants_turning
 
 BATCH_BYTES = 4 * 1024 * 1024
 BATCH_SECONDS = 3.0
@@ -207,7 +215,7 @@ class Layouts:
         for index, result in enumerate(results):
             if index < self.kept.page:
                 continue
-            place = said(page_place(layout, result.page))
+            place = said(page_place(layout, result.page, layout.place))
             if isinstance(result, Pair):
                 self._import(place, name, opened, data, result)
             elif self._read_before(opened.digest):
@@ -251,6 +259,8 @@ class Layouts:
         try:
             if known is not None:
                 raise AlreadyAPass(params.filename, *known)
+            if opened.placed and wants_turning(opened.pages[0], picture.size, picture.orientation):
+                opened = open_layout(self.ctx.engine, data, name, likely=opened.driver.name)
             with collector_waits():
                 ready = make_ready(opened, picture, params.pages, pair.notes)
                 params.make_ready_for(picture, ready)
