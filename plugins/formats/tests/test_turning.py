@@ -52,9 +52,7 @@ def dark(data: bytes) -> tuple[float, float, float, float]:
 
 
 def line_of(library: Library) -> tuple[Any, list[str]]:
-    ((rect,),) = rows(
-        library, "SELECT json_extract(anchor, '$.rect') FROM segment WHERE kind = 'line'"
-    )
+    ((rect,),) = rows(library, "SELECT json_extract(anchor, '$.rect') FROM segment WHERE kind = 'line'")
     ((notes,),) = rows(library, "SELECT notes FROM format_import")
     return orjson.loads(rect), orjson.loads(notes)
 

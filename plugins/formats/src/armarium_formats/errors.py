@@ -112,7 +112,7 @@ class NoSuchMets(NotFound):
 
     def __init__(self, mets_id: str) -> None:
         super().__init__(
-            f"There is no METS file {mets_id} with this folder; GET /api/documents/{{doc_id}}/mets lists those there are.",
+            f"There is no METS file {mets_id} among those that the pages of this folder came in by; ask the folder for its METS files.",
             code="unknown_mets",
         )
 
