@@ -328,3 +328,27 @@ def test_the_paths_of_this_machine_are_paired_too(engine: Engine, library: Libra
     answer = take(engine, library, paths)
     assert len(answer["passes"]) == 6
     assert answer["mets"][0]["pictured"] == 3
+
+
+def test_a_folder_of_several_works_is_not_called_by_one_of_them(
+    engine: Engine, library: Library, client: Any
+) -> None:
+    made = engine.run(library, "document.create", {"name": "Archive"}, LOCAL_OWNER).result or {}
+    send(engine, library, {"other.png": picture(grey=1)}, parent_id=made["id"])
+    send(engine, library, volume(), parent_id=made["id"])
+    assert client.get(f"/api/documents/{made['id']}/mets").json()["count"] == 1
+    assert client.get(f"/api/documents/{made['id']}").json()["source_metadata"] == {}
+
+
+def test_a_record_of_many_names_is_kept_within_bounds() -> None:
+    many = "".join(f"<dc:n{n}>{'x' * 5000}</dc:n{n}>" for n in range(500))
+    data = bare()["mets.xml"].decode()
+    record = (
+        '<mets:dmdSec ID="D"><mets:mdWrap MDTYPE="DC"><mets:xmlData>'
+        f'<dc:r xmlns:dc="http://purl.org/dc/elements/1.1/">{many}</dc:r></mets:xmlData></mets:mdWrap></mets:dmdSec>'
+    )
+    fields = read_mets(
+        data.replace("<mets:fileSec>", f"{record}<mets:fileSec>", 1).encode()
+    ).description.fields
+    assert len(fields) == 50
+    assert max(len(value) for values in fields.values() for value in values) == 2000

@@ -13,6 +13,7 @@ from armarium_documents.api import (
     find_node,
     folder_above,
     label_pages,
+    pages_under,
     require_all_live,
     require_unlocked,
 )
@@ -89,7 +90,7 @@ def use_mets(ctx: ActionContext, p: UseMets) -> dict[str, Any]:
     ordered, placed_by_hand = arrange_pages(ctx, ids)
     notes = _notes(mets, placed, p.missing, labelled_otherwise, placed_by_hand)
     description = mets.description
-    _describe_folder(ctx, folder, description.as_metadata())
+    _describe_folder(ctx, folder, ids, description.as_metadata())
     kept = Counter(description.beyond)
     kept["parts of the logical structure"] = description.parts_count
     kept["fields of the description"] = len(description.fields)
@@ -159,8 +160,11 @@ def use_mets_once(
     return made
 
 
-def _describe_folder(ctx: ActionContext, folder: str, said: dict[str, Any]) -> None:
-    """Give the folder what the file says of the work, where nothing of that name is said of it; Sources is no work."""
+def _describe_folder(ctx: ActionContext, folder: str, ids: Sequence[str], said: dict[str, Any]) -> None:
+    """Give the folder what the file says of the work, where nothing of that name is said of it; not Sources, and no folder
+    that holds pages of something else as well."""
+    if not set(pages_under(ctx.conn, [folder])) <= set(pages_under(ctx.conn, ids)):
+        return
     there = document(ctx.conn, folder)
     node = find_node(ctx.conn, folder)
     new = {name: value for name, value in said.items() if name not in there["source_metadata"]}

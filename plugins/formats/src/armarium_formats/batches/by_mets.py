@@ -123,7 +123,7 @@ def use_mets(staged: Staged, pictures: Pictures, delivered: Iterable[tuple[Folde
     pages = MetsPages(pictures, delivered)
     for one in staged.mets:
         with open_plain(one.given.path) as file:
-            data = file.read()
+            data = file.read(MAX_FILE_BYTES)
         one.params = pages.as_params(one.given.folder, said(one.given.name), data, one.mets, str)
         if one.params is None:
             staged.unpaired.append({"file": said(one.given.place), "why": without_pages(one.mets)})

@@ -18,7 +18,7 @@ MAX_LEVELS = 12
 
 MAX_VALUES = 50
 MAX_LENGTH = 2000
-"""Of what is said of the work under one name, and of one such value."""
+"""Names under which something is said of the work, values under each, and characters of one."""
 
 _MODS = {
     "date": ("originInfo/dateIssued", "originInfo/dateCreated"),
@@ -124,7 +124,7 @@ def _fields_of(record: etree._Element) -> dict[str, list[str]]:
 
 
 def _add(found: dict[str, list[str]], name: str, value: str) -> None:
-    if value:
+    if value and (name in found or len(found) < MAX_VALUES):
         values = found.setdefault(name, [])
         if value not in values and len(values) < MAX_VALUES:
             values.append(value)

@@ -22,8 +22,8 @@ class UseMets(Params):
 
     file: SourceText | bytes
     filename: Annotated[str, Field(min_length=1, max_length=500)] = "mets.xml"
-    pages: Annotated[list[PlacedPage], Field(min_length=1, max_length=100_000)]
-    missing: Annotated[list[Annotated[str, Field(max_length=4096)]], Field(max_length=100_000)] = Field(
+    pages: Annotated[list[PlacedPage], Field(min_length=1, max_length=1_000_000)]
+    missing: Annotated[list[Annotated[str, Field(max_length=4096)]], Field(max_length=1_000_000)] = Field(
         default_factory=list
     )
     _mets: Any = PrivateAttr(default=None)
