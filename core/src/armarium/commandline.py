@@ -7,7 +7,7 @@ does, it asks the engine for over HTTP.
 
 from armarium.cli.names import document_names
 from armarium.cli.options import Topic
-from armarium.cli.output import answer, progress, table, wants_json
+from armarium.cli.output import answer, legible, progress, table, wants_json
 from armarium.cli.program import (
     document_id,
     documents_under,
@@ -49,6 +49,7 @@ __all__ = [
     "id_of",
     "is_id",
     "is_page",
+    "legible",
     "name_each",
     "pages_of",
     "place_for",

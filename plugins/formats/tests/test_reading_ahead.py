@@ -152,7 +152,9 @@ def test_a_kill_while_files_are_read_ahead_loses_and_doubles_nothing(
         patch.setattr(type(engine.kinds), "of_stage", lambda self, stage: [])
         bring_in(engine, library, folder=str(tmp_path / "box"))
     (parent,) = rows(library, "SELECT id FROM document WHERE name = 'Sources'")
-    args = layouts.LayoutJobArgs(paths=[], folder=str(tmp_path / "box"), parent_id=parent[0], set_id=new_id())
+    args = layouts.LayoutJobArgs(
+        paths=[], folder=str(tmp_path / "box"), parent_id=parent[0], mirrored="box", set_id=new_id()
+    )
 
     class Ground(KilledContext):
         call_worker = call_near
