@@ -59,11 +59,11 @@ SESSION = "PYTEST_ARMARIUM_SESSION"
 
 def pytest_configure(config: pytest.Config) -> None:
     sys.addaudithook(_watch)
+    # Every engine of the tests has a state folder of its own; what is installed need not be tried for each.
+    os.environ.setdefault("SERVICE_PLUGIN_TRIALS", str(config.rootpath / ".plugin-trials.json"))
     # A test that wants an engine in the background says so, and stops it.
     os.environ["ARMARIUM_NO_BACKGROUND"] = "1"
     os.environ[SESSION] = secrets.token_hex(8)
-    # Every engine of the tests has a state folder of its own; what is installed need not be tried for each.
-    os.environ.setdefault("SERVICE_PLUGIN_TRIALS", str(config.rootpath / ".plugin-trials.json"))
     # A busy machine is no fault of what is tested: no example has a time to keep, nor has the making of one.
     settings.register_profile("armarium", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("armarium")

@@ -13,9 +13,9 @@ import pluggy
 from sqlalchemy import Connection, MetaData
 
 from armarium import hookspecs
+from armarium.admission.beside import first_clash, lack_of, plugins_under, tables_of, trees_of
 from armarium.admission.offers import PLUGINS, Offer, find_offers, normalised, quietly, unit_of
 from armarium.errors import ServiceError
-from armarium.tables import rules_of
 
 if TYPE_CHECKING:
     import typer
@@ -252,7 +252,7 @@ class PluginRegistry:
         waiting, ordered = list(self.loaded), []
         placed: set[str] = set()
         while waiting:
-            ready = [p for p in waiting if _points_at(p, home) <= placed | {p.name}] or waiting[:1]
+            ready = [p for p in waiting if plugins_under(p, home) <= placed | {p.name}] or waiting[:1]
             ordered.append(ready[0])
             placed.add(ready[0].name)
             waiting.remove(ready[0])
@@ -267,7 +267,7 @@ class PluginRegistry:
                 (
                     (plugin, why)
                     for plugin in self.loaded
-                    if (why := _lacks(plugin, home) or self._stands_on(plugin, out)) is not None
+                    if (why := lack_of(plugin, home) or self._stands_on(plugin, out)) is not None
                 ),
                 None,
             )
@@ -284,7 +284,7 @@ class PluginRegistry:
         from armarium.routes import core_routers
 
         home = self._homes()
-        stood_on = {name for p in self.loaded for name in _points_at(p, home) - {p.name}}
+        stood_on = {name for p in self.loaded for name in plugins_under(p, home) - {p.name}}
         taken = {route: "the engine itself" for router in core_routers() for route in routes_of(router)}
         for plugin in sorted(self.loaded, key=lambda p: p.name not in stood_on):
             own = [route for router in plugin.routers for route in routes_of(router)]
@@ -296,7 +296,7 @@ class PluginRegistry:
 
     def _homes(self) -> dict[str, str]:
         """Each table with the plugin that brings it."""
-        return {table: p.name for p in self.loaded for table in _own_tables(p)}
+        return {table: p.name for p in self.loaded for table in tables_of(p)}
 
     def _drop(self, plugin: Plugin, why: str) -> None:
         self.loaded.remove(plugin)
@@ -339,61 +339,22 @@ class PluginRegistry:
                 return f"The prefix {clash[0]} belongs to the plugin {other.name}."
         named: list[tuple[str, str]] = [("action", a.name) for a in plugin.actions]
         named += [("job kind", kind.name) for kind in plugin.jobs]
-        named += [("table", table) for table in _own_tables(plugin)]
+        named += [("table", table) for table in tables_of(plugin)]
         for kind, name in named:
             if not plugin.owns(name):
                 words = ", ".join(plugin.owned)
                 return f"Its {kind} {name} does not begin with one of its prefixes ({words})."
+        trees = {tree for p in self.loaded for tree in trees_of(p)}
+        for tree in trees_of(plugin):
+            if trees:
+                return (
+                    f"Its table {tree} is to be the tree of what can be locked; that is {min(trees)} already."
+                )
         return (
-            _first_clash("action", [a.name for a in plugin.actions], self._names("actions"))
-            or _first_clash("job kind", [k.name for k in plugin.jobs], self._names("jobs"))
-            or _first_clash("table", _own_tables(plugin), {t for p in self.loaded for t in _own_tables(p)})
+            first_clash("action", [a.name for a in plugin.actions], self._names("actions"))
+            or first_clash("job kind", [k.name for k in plugin.jobs], self._names("jobs"))
+            or first_clash("table", tables_of(plugin), {t for p in self.loaded for t in tables_of(p)})
         )
 
     def _names(self, what: str) -> set[str]:
         return {item.name for plugin in self.loaded for item in getattr(plugin, what)}
-
-
-def _lacks(plugin: Plugin, home: dict[str, str]) -> str | None:
-    """Why a plugin cannot stand: its tables or its rights name a table that no loaded plugin brings."""
-    for action in plugin.actions:
-        for rule in action.rules:
-            if rule.table not in home:
-                return f"Its action {action.name} asks for rights over {rule.table}, which no loaded plugin brings."
-    for name in _targets(plugin):
-        if name not in home:
-            return f"Its tables point at {name}, which no loaded plugin brings."
-    return None
-
-
-def _first_clash(kind: str, names: Sequence[str], taken: set[str]) -> str | None:
-    seen: set[str] = set()
-    for name in names:
-        if name in taken or name in seen:
-            return f"Its {kind} {name} exists already; names are never overwritten."
-        seen.add(name)
-    return None
-
-
-def _own_tables(plugin: Plugin) -> list[str]:
-    found: list[str] = []
-    for metadata in (plugin.metadata, plugin.engine_metadata):
-        if metadata is not None:
-            found += [t.name for t in metadata.tables.values() if rules_of(t).kind != "foreign"]
-    return list(dict.fromkeys(found))
-
-
-def _targets(plugin: Plugin) -> set[str]:
-    """The tables that the plugin's foreign keys point at, stand-ins left out."""
-    if plugin.metadata is None:
-        return set()
-    return {
-        key.column.table.name
-        for table in plugin.metadata.tables.values()
-        for key in table.foreign_keys
-        if rules_of(key.column.table).kind != "foreign"
-    }
-
-
-def _points_at(plugin: Plugin, home: dict[str, str]) -> set[str]:
-    return {home[name] for name in _targets(plugin) if name in home} - {plugin.name}

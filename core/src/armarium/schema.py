@@ -106,6 +106,8 @@ class Schema:
         self.tracked = [table for table in self.tables if rules_of(table).kind == "tracked"]
         self.indexes = [table for table in self.tables if rules_of(table).follows is not None]
         self.by_name = {table.name: table for table in self.tables}
+        self._trigger_homes: dict[str, str] = {}
+        self._strangers = {family.name for family in self.families if family.stranger}
         self.uses = [
             (used, self.by_name[user], column)
             for used in self.tracked
@@ -116,8 +118,6 @@ class Schema:
         tree = next((table for table in self.tracked if rules_of(table).tree is not None), None)
         self.locks = Locks(self.tracked, tree) if tree is not None else None
         """The nodes that can be locked, where some family brings them."""
-        self._trigger_homes: dict[str, str] = {}
-        self._strangers = {family.name for family in self.families if family.stranger}
         self.defers = all(
             key.deferrable and (key.initially or "").upper() == "DEFERRED"
             for table in self.tables

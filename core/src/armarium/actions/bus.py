@@ -100,7 +100,7 @@ class Bus:
         return clash(error, lambda: of_absent_plugins(db, self.schema_of(db)))
 
     def schema_of(self, db: Database) -> Schema:
-        """The tables of *db*."""
+        """The tables of *db*: without those of a plugin that does not work in it."""
         return db.schema
 
     def database_of(self, found: Action[Any], library: Library | None) -> Database:
@@ -131,7 +131,7 @@ class Bus:
         *schema*: the tables of that database; none: a project's where *library* is one, else the engine's.
         """
         if schema is None:
-            schema = self.engine.library_schema if library is not None else self.engine.engine_schema
+            schema = library.schema if library is not None else self.engine.engine_schema
         raw = raw_of(conn)
         before = audit.head(raw)
         history.begin_step(raw, before.seq + 1)

@@ -13,11 +13,11 @@ from pydantic import BaseModel
 from sqlalchemy import MetaData, Table
 
 from armarium import audit
-from armarium.actions import Action, Params
+from armarium.actions import Action, Params, RowRule
 from armarium.history import OWN_COLUMNS
 from armarium.jobs.kinds import LANES, JobKind
 from armarium.plugins import Migration, Plugin
-from armarium.tables import TableKind, TableRules
+from armarium.tables import TableKind, TableRules, rules_of
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 _ACTION_NAME = re.compile(r"[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)+")
@@ -134,6 +134,11 @@ def _table(table: Table, rules: TableRules, metadata: MetaData | None) -> Iterat
     stated = [(f"document={rules.document}", rules.document)] if rules.document is not None else []
     stated += [(f"monotonic {name}", name) for name in sorted(rules.monotonic)]
     stated += [(f"large {name}", name) for name in sorted(rules.large)]
+    if rules.tree is not None:
+        tree = {"parent": rules.tree.parent, "locked": rules.tree.locked, "name": rules.tree.name}
+        if rules.tree.order is not None:
+            tree["order"] = rules.tree.order
+        stated += [(f"{part}={name} of its tree", name) for part, name in tree.items()]
     for words, name in stated:
         if name not in columns:
             yield f"Its table {table.name} says {words}, and has no such column."
@@ -153,12 +158,7 @@ def _table(table: Table, rules: TableRules, metadata: MetaData | None) -> Iterat
                 "the table of another family with foreign_table(metadata, …)."
             )
             continue
-        held = key.column.table.info.get("rules")
-        if (
-            rules.kind != "tracked"
-            and isinstance(held, TableRules)
-            and (held.kind in ("tracked", "foreign"))
-        ):
+        if rules.kind != "tracked" and rules_of(key.column.table).kind in ("tracked", "foreign"):
             yield (
                 f"Its table {table.name} is {rules.kind} and points at {key.column.table.name} by a foreign key, so that "
                 "no undo could take back a row named there. Leave the key out and keep the column."
@@ -186,6 +186,12 @@ def _action(found: Action[Any]) -> Iterator[str]:
         yield f"{what} asks for the role {found.role!r}; roles are owner, editor, viewer."
     if found.scope not in ("library", "engine", "either"):
         yield f"{what} has the scope {found.scope!r}; scopes are library, engine, either."
+    if not isinstance(found.rules, tuple | list) or not all(
+        isinstance(rule, RowRule) for rule in found.rules
+    ):
+        yield f"{what} has rules that are no RowRule values."
+    if callable(found.person_only):
+        yield from _call(f"person_only of the action {found.name}", found.person_only)
     yield from _call(f"action {found.name}", found.perform, "ctx", "params")
     for name, arguments in (
         ("example", ("example",)),

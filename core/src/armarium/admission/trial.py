@@ -262,6 +262,9 @@ def _look_over(engine: Engine, older: Path, new: Path, names: list[str]) -> Iter
 
 def _writable(db: Any, schema: Schema) -> Iterator[str]:
     """Each table is asked how a row of it would be written: what its triggers, checks and keys name must be there."""
+    for used, user, column in schema.uses:
+        if column not in user.columns:
+            yield f"The table {used.name} is said to be used by {user.name}.{column}, and there is no such column."
     with db.read_raw() as raw:
         for table in schema.tables:
             if table in schema.indexes:

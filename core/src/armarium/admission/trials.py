@@ -14,10 +14,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from platformdirs import user_data_dir
-
 from armarium.admission.offers import Offer, package_stamp
 from armarium.admission.processes import SECONDS, CannotTry, Failed, try_out
+from armarium.reachable import asked_for, state_folder
 
 log = logging.getLogger("armarium.plugins")
 
@@ -37,13 +36,12 @@ class Trials:
     @classmethod
     def of_environment(cls) -> Trials:
         """Those of this user's engine, found without its settings, which take time to load (`Settings.verdicts`)."""
-        given = {name.upper(): value for name, value in os.environ.items()}
-        named = given.get("SERVICE_PLUGIN_TRIALS")
-        seconds = given.get("SERVICE_PLUGIN_TRIAL_SECONDS", "")
-        state = given.get("SERVICE_STATE_DIR") or user_data_dir("armarium", appauthor=False)
+        given = asked_for(os.environ)
+        named = given.get("PLUGIN_TRIALS")
+        seconds = given.get("PLUGIN_TRIAL_SECONDS", "")
         # A number that is none is refused by whoever reads the settings.
         return cls(
-            Path(named) if named else Path(state) / FILE,
+            Path(named) if named else state_folder(os.environ) / FILE,
             seconds=float(seconds) if seconds.replace(".", "", 1).isdigit() else SECONDS,
         )
 

@@ -1,4 +1,4 @@
-"""Commands about what is installed and who may come in: runtimes, tokens."""
+"""Commands about this machine and who may come in: runtimes, tokens."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from armarium.cli.session import settings_of_this_user
 
 def register(program: typer.Typer) -> None:
     """Add the command."""
-    program.command(rich_help_panel=Topic.engine, epilog="Example: armarium plugins --check my-plugin")(plugins)
+    program.command(rich_help_panel=Topic.engine, epilog="Example: armarium plugins")(plugins)
 
 
 def plugins(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from armarium.admission.offers import Offer
     from armarium.admission.processes import Failed
 
-CORE = ("projects", "steps", "background", "engine", "machine", "plugin_commands", "completion", "demo")
+CORE = ("projects", "steps", "background", "engine", "plugin_commands", "machine", "completion", "demo")
 """The modules beside this one that bring the core's commands, in the order in which the help page shows them."""
 
 NOTE = "commands.json"
@@ -93,9 +93,12 @@ class Tree:
     def _group(self, one: Brought) -> Any:
         if one.source not in self._groups:
             if one.plugin:
+                from armarium.admission.offers import quietly
+
                 module, _, function = one.source.partition(":")
-                build = getattr(importlib.import_module(module), function)
-                self._groups[one.source] = group_of(one.plugin, build(), hidden=True)
+                with quietly():
+                    build = getattr(importlib.import_module(module), function)
+                    self._groups[one.source] = group_of(one.plugin, build(), hidden=True)
             else:
                 part = typer.Typer()
                 importlib.import_module(f"armarium.cli.{one.source}").register(part)
@@ -105,28 +108,27 @@ class Tree:
     def _look(self) -> dict[str, Brought]:
         """Load everything there is. A name that two plugins bring goes to neither, so that what a command does never
         hangs on what else is installed; it may be had under the plugin's own name, which the help leaves out."""
-        from armarium.admission.offers import COMMANDS, quietly, unit_of
+        from armarium.admission.offers import COMMANDS, unit_of
 
         found: dict[str, Brought] = {}
         for module in CORE:
             source = Brought("", module)
             found |= {name: _described(name, one, source) for name, one in self._commands(source)}
         bringers: dict[str, list[Brought]] = {}
-        groups: dict[str, Brought] = {}
+        groups: list[Brought] = []
         ours: set[str] = set()
-        offers, failed = tried_offers()
+        offers, failed = _tried_offers()
         for offer, entry in [(one, entry) for one in offers for entry in one.of(COMMANDS)]:
-            why = failed.get((offer.key, unit_of(entry)))
             source = Brought(
                 entry.name.replace("_", "-"), entry.value.replace(" ", ""), entry.name, hidden=True
             )
             commands: list[tuple[str, Any]] = []
-            if entry.name in groups:
-                why = "another distribution brings commands under this name."
+            why = failed.get((offer.key, unit_of(entry)))
+            if source.plugin in [group.plugin for group in groups]:
+                why = "commands of this name are there already, from another distribution."
             if why is None:
                 try:
-                    with quietly():
-                        commands = list(self._commands(source))
+                    commands = list(self._commands(source))
                 except (Exception, SystemExit) as error:
                     why = f"{type(error).__name__}: {error}"
             if why is not None:
@@ -137,7 +139,8 @@ class Tree:
                 # A stranger takes no command from those that come with Armarium.
                 if offer.first_party or name not in ours:
                     bringers.setdefault(name, []).append(_described(name, one, source))
-            ours |= {name for name, _ in commands} if offer.first_party else set()
+                if offer.first_party:
+                    ours.add(name)
         for name, several in bringers.items():
             if name not in found:
                 rivals = tuple(one.plugin for one in several)
@@ -179,6 +182,18 @@ class Tree:
         with suppress(OSError):
             fresh.write_text(json.dumps(said), encoding="utf-8")
             fresh.replace(place)
+
+
+def _tried_offers() -> tuple[list[Offer], Failed]:
+    """What is installed, and what of it did not pass its trial. Strangers are tried here where no engine has done so."""
+    from armarium.admission.offers import find_offers
+    from armarium.admission.trials import Trials
+
+    trials = Trials.of_environment()
+    offers = find_offers()
+    failed = trials.failed(offers, trusting_ours=True)
+    trials.save()
+    return offers, failed
 
 
 def _note() -> Path:
@@ -240,12 +255,11 @@ def _torn(name: str, plugins: tuple[str, ...]) -> Any:
 def commands_of_plugins(taken: Iterable[str]) -> dict[str, Any]:
     """Commands that plugins bring as `Plugin.cli`, each plugin under its name; one that fails is left out with a word."""
     from armarium.admission.trials import Trials
-    from armarium.cli.session import settings_of_this_user
     from armarium.plugins import PluginRegistry
 
     settings = settings_of_this_user()
     plugins = PluginRegistry()
-    plugins.find(Trials(settings.verdicts, seconds=settings.plugin_trial_seconds))
+    plugins.find(Trials.of_environment())
     found: dict[str, Any] = {}
     for plugin in plugins.loaded:
         name = plugin.name.replace("_", "-")

@@ -172,6 +172,20 @@ MILD: tuple[Broken, ...] = (
     _tables(
         "lost-monotonic", "says monotonic version", _ID, "info=tracked(label='r', monotonic=('version',))"
     ),
+    _tables(
+        "takes-the-locks",
+        "that is document already",
+        f'{_ID}, Column("up", Text), Column("locked", Integer), Column("name", Text)',
+        "info=tracked(label='r', tree=Tree('up', 'locked', 'name'))",
+        before="from armarium.tables import Tree",
+    ),
+    _tables(
+        "holds-a-row",
+        "so that no undo could take back a row named there",
+        f'{_ID}, Column("document_id", Text, ForeignKey(documents.c.id))',
+        "info=operational()",
+        before="from armarium_documents.api import documents",
+    ),
     _tables("column-op", "a name the history keeps", f'{_ID}, Column("op", Text)'),
     _tables(
         "cascading",
