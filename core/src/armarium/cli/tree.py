@@ -134,7 +134,7 @@ class Tree:
             if why is not None:
                 self._missing[entry.name if offer.first_party else f"{entry.name} (of {offer.name})"] = why
                 continue
-            groups[entry.name] = source
+            groups.append(source)
             for name, one in commands:
                 # A stranger takes no command from those that come with Armarium.
                 if offer.first_party or name not in ours:
@@ -147,7 +147,7 @@ class Tree:
                 found[name] = (
                     several[0] if len(several) == 1 else Brought(name, "", hidden=True, rivals=rivals)
                 )
-        for group in groups.values():
+        for group in groups:
             found.setdefault(group.name, group)
         return found
 
@@ -214,18 +214,6 @@ def _described(name: str, command: Any, source: Brought) -> Brought:
     )
 
 
-def tried_offers() -> tuple[list[Offer], Failed]:
-    """What is installed, and what of it did not pass its trial. Strangers are tried here where no engine has done so."""
-    from armarium.admission.offers import find_offers
-    from armarium.admission.trials import Trials
-
-    trials = Trials.of_environment()
-    offers = find_offers()
-    failed = trials.failed(offers, trusting_ours=True)
-    trials.save()
-    return offers, failed
-
-
 def group_of(name: str, commands: typer.Typer, *, help_text: str | None = None, hidden: bool = False) -> Any:
     """Commands as a group of the command line, each with the options that all commands take."""
     everywhere(commands)
@@ -257,7 +245,6 @@ def commands_of_plugins(taken: Iterable[str]) -> dict[str, Any]:
     from armarium.admission.trials import Trials
     from armarium.plugins import PluginRegistry
 
-    settings = settings_of_this_user()
     plugins = PluginRegistry()
     plugins.find(Trials.of_environment())
     found: dict[str, Any] = {}
