@@ -1,4 +1,5 @@
-"""What holds for every test: nothing leaves the machine, no time is kept, the log can be heard whatever ran before.
+"""What holds for every test: nothing leaves the machine, no time is kept, the log can be heard whatever ran before, and
+no engine is left behind.
 
 A connection or a name look-up beyond loopback fails the test that made it.
 """
@@ -7,10 +8,13 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import os
+import secrets
 import sys
 from collections.abc import Iterator
 from typing import Any
 
+import psutil
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -49,11 +53,35 @@ def _refuse(what: str) -> None:
     raise LeftTheMachine(f"tests stay on this machine, but there was a {what}")
 
 
+SESSION = "PYTEST_ARMARIUM_SESSION"
+"""In the environment of all that this run of the tests starts, so that what it left behind is known."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
     sys.addaudithook(_watch)
+    # A test that wants an engine in the background says so, and stops it.
+    os.environ["ARMARIUM_NO_BACKGROUND"] = "1"
+    os.environ[SESSION] = secrets.token_hex(8)
     # A busy machine is no fault of what is tested: no example has a time to keep, nor has the making of one.
     settings.register_profile("armarium", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("armarium")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """No engine in the background outlives the tests that started it."""
+    left = [one for one in psutil.process_iter() if _is_an_engine_of_this_session(one)]
+    for one in left:
+        print(f"\nan engine in the background was left behind: process {one.pid}", file=sys.stderr)
+        one.kill()
+    if left:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _is_an_engine_of_this_session(process: psutil.Process) -> bool:
+    try:
+        return "--background" in process.cmdline() and process.environ().get(SESSION) == os.environ[SESSION]
+    except psutil.Error:
+        return False
 
 
 @pytest.fixture(autouse=True)

@@ -34,6 +34,7 @@ SCRIPTS = (
     "many_pages",
     "alto_export",
     "iiif_tile",
+    "command_line",
 )
 """In the order of the rows in README.md."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import openapi
 
@@ -31,3 +32,13 @@ def test_every_operation_has_a_summary_and_a_name_of_its_own() -> None:
     assert [f"{method} {path}" for path, method, op in found if not op.get("summary")] == []
     names = [op["operationId"] for _, _, op in found]
     assert len(names) == len(set(names))
+    assert [name for name in names if len(name) > 40] == []
+
+
+def test_every_schema_has_a_title_of_its_own() -> None:
+    """Programs that make clients name classes by titles, and leave out what uses the second of a name."""
+    document = json.loads(openapi.published())
+    titles = [schema.get("title") for schema in document["components"]["schemas"].values()]
+    assert sorted(titles) == sorted(set(titles))
+    named = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(document)))
+    assert named - set(document["components"]["schemas"]) == set()

@@ -300,6 +300,14 @@ def test_this_machine_means_this_machine() -> None:
         ("0.0.0.0", False, False, False),
         ("240.0.0.1", False, False, False),
         ("ff02::1", False, False, False),
+        ("fec0::1", False, False, False),
+        ("3fff::1", False, False, False),
+        ("5f00::1", False, False, False),
+        ("100:0:0:1::1", False, False, False),
+        ("64:ff9b:1::7f00:1", False, False, False),
+        ("192.88.99.1", False, False, False),
+        ("168.63.129.16", False, False, False),
+        ("169.254.170.23", False, False, False),
     ],
 )
 def test_who_may_reach_what(address: str, public: bool, machine: bool, network: bool) -> None:

@@ -15,7 +15,7 @@ def test_an_ordinary_file_and_folder_are_opened(tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
     (tmp_path / "a.txt").write_bytes(b"page")
     (tmp_path / "way").symlink_to(tmp_path / "inner")
-    with open_plain(tmp_path.resolve() / "a.txt") as file:
+    with open_plain(tmp_path.resolve() / "a.txt", None) as file:
         assert file.read() == b"page"
     assert sorted(names_in(tmp_path.resolve())) == [("a.txt", False), ("inner", True), ("way", False)]
 
@@ -28,7 +28,7 @@ def test_a_link_on_any_part_of_the_way_is_not_followed(tmp_path: Path) -> None:
     (root / "inner" / "b.txt").symlink_to(root / "inner" / "a.txt")
     for path in (root / "way" / "a.txt", root / "inner" / "b.txt"):
         with pytest.raises(Invalid, match="became a link"):
-            open_plain(path)
+            open_plain(path, None)
     with pytest.raises(Invalid, match="became a link"):
         names_in(root / "way")
 
@@ -38,8 +38,8 @@ def test_what_is_no_ordinary_file_is_refused_and_not_waited_for(tmp_path: Path) 
     os.mkfifo(root / "pipe")
     for path in (root / "pipe", root, Path("/dev/null")):
         with pytest.raises(Invalid, match="not an ordinary file"):
-            open_plain(path)
+            open_plain(path, None)
     with pytest.raises(FileNotFoundError):
-        open_plain(root / "gone")
+        open_plain(root / "gone", None)
     with pytest.raises(NotADirectoryError):
         names_in(root / "pipe")

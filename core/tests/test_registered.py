@@ -144,7 +144,8 @@ def test_a_project_that_may_not_be_let_go_keeps_its_making_from_being_taken_back
     shelf_engine: Engine,
 ) -> None:
     path = shelf_engine.settings.state_dir / "Global.library"
-    made = shelf_engine.run(None, "library.create", {"path": str(path)}, LOCAL_OWNER)
+    shelf_engine.libraries.create(path, None, LOCAL_OWNER)
+    made = shelf_engine.run(None, "library.open", {"path": str(path)}, LOCAL_OWNER)
     with pytest.raises(Conflict, match="global library") as refused:
         shelf_engine.undo(None, [made.audit_id], LOCAL_OWNER)
     assert (refused.value.fields["reason"], refused.value.fields["audit_id"]) == ("changed", made.audit_id)

@@ -23,15 +23,14 @@ import httpx
 import pytest
 
 from armarium.errors import Conflict, Invalid
+from armarium.reachable import Reachable, running_engine
 from armarium.serving import (
     ARENAS,
     FILES,
     KEPT_FREE,
     OWN_MAPPING,
-    Reachable,
     bind,
     give_memory_back,
-    running_engine,
     serve,
     settle_files,
     settle_memory,
@@ -82,7 +81,7 @@ class Served:
 
     @property
     def card(self) -> Reachable:
-        found = running_engine(self.settings)
+        found = running_engine(self.settings.state_dir)
         assert found is not None
         return found
 
@@ -189,7 +188,7 @@ def test_over_tcp_the_engine_is_found_by_its_card_and_leaves_none(by_tcp: Served
     stop(card)
     assert by_tcp.process.wait(20) in (0, -signal.SIGTERM)
     assert not (by_tcp.settings.state_dir / "engine.json").exists()
-    assert running_engine(by_tcp.settings) is None
+    assert running_engine(by_tcp.settings.state_dir) is None
     assert by_tcp.process.communicate()[1] == ""
 
 
@@ -218,7 +217,7 @@ def test_what_a_killed_engine_left_is_cleared_away(by_socket: Served, short: Pat
     state, path = by_socket.settings.state_dir, short / "run" / "engine.sock"
     assert (state / "engine.json").exists()
     assert path.exists()
-    assert running_engine(by_socket.settings) is None
+    assert running_engine(by_socket.settings.state_dir) is None
     assert not (state / "engine.json").exists()
     bound, card = bind(Settings(state_dir=state, uds=path))
     assert (mode(path), card.transport) == (0o600, "uds")
@@ -228,7 +227,7 @@ def test_what_a_killed_engine_left_is_cleared_away(by_socket: Served, short: Pat
 def test_a_damaged_card_is_no_engine(tmp_path: Path) -> None:
     for text in ("", "{", "[]", '{"pid": 1}', json.dumps({"transport": "tcp"})):
         (tmp_path / "engine.json").write_text(text)
-        assert running_engine(Settings(state_dir=tmp_path)) is None
+        assert running_engine(tmp_path) is None
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.7", "::", "8.8.8.8"])

@@ -14,7 +14,7 @@ import pytest
 
 from armarium import doctor, offsite, snapshots
 from armarium.engine import Engine
-from armarium.errors import Invalid, Unavailable
+from armarium.errors import Invalid, ServiceError, Unavailable
 from armarium.ids import now
 from armarium.jobs.context import JobStopped
 from armarium.libraries import DATABASE, Library
@@ -313,26 +313,26 @@ def test_a_place_that_does_not_take_it_is_told(
 
 
 @pytest.mark.parametrize(
-    ("given", "why"),
+    ("given", "why", "code"),
     [
-        ("relative/folder", "full path"),
-        ("{tmp}/../x", "full path"),
-        ("{tmp}/none", "no such folder"),
-        ("{library}", "inside a project"),
-        ("{library}/snapshots", "inside a project"),
-        ("{tmp}/into", "inside a project"),
-        ("/etc", "outside the folders"),
-        ("{tmp}/file", "no such folder"),
+        ("relative/folder", "full path", "bad_path"),
+        ("{tmp}/../x", "full path", "invalid_offsite_path"),
+        ("{tmp}/none", "no such folder", "invalid_offsite_path"),
+        ("{library}", "inside a project", "path_not_allowed"),
+        ("{library}/snapshots", "inside a project", "path_not_allowed"),
+        ("{tmp}/into", "inside a project", "path_not_allowed"),
+        ("/etc", "outside the folders", "path_not_allowed"),
+        ("{tmp}/file", "no such folder", "invalid_offsite_path"),
     ],
 )
 def test_a_place_that_may_hold_no_copies_is_refused_when_it_is_set(
-    run: Run, shelf_library: Library, tmp_path: Path, given: str, why: str
+    run: Run, shelf_library: Library, tmp_path: Path, given: str, why: str, code: str
 ) -> None:
     (tmp_path / "into").symlink_to(shelf_library.path / "derived")
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(Invalid, match="Snapshots cannot be copied to") as refused:
+    with pytest.raises(ServiceError) as refused:
         run("library.set", snapshot_offsite_path=given.format(tmp=tmp_path, library=shelf_library.path))
-    assert (refused.value.code, why in refused.value.detail) == ("invalid_offsite_path", True)
+    assert (refused.value.code, why in refused.value.detail) == (code, True)
     assert shelf_library.setting("snapshot_offsite_path") is None
 
 

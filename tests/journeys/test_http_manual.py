@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 def test_the_script_of_the_manual_runs(tmp_path: Path) -> None:
     write_sample_pages(tmp_path / "pages", count=2, scale=0.4)
-    (script,) = re.findall(r"```python\n(.*?)```", text(ROOT / "docs" / "http.md"), re.DOTALL)
+    script = "\n".join(re.findall(r"```python\n(.*?)```", text(ROOT / "docs" / "http.md"), re.DOTALL))
     environment = {**os.environ, "SERVICE_STATE_DIR": str(tmp_path / "state"), "SERVICE_LOCAL_ONLY": "true"}
     armarium = Path(sys.executable).parent / "armarium"
     with subprocess.Popen([armarium, "serve", "--port", "0"], cwd=tmp_path, env=environment) as engine:
@@ -41,4 +41,6 @@ def test_the_script_of_the_manual_runs(tmp_path: Path) -> None:
             engine.terminate()
     assert ran.returncode == 0, ran.stderr
     (first, *_) = sorted(path.name for path in (tmp_path / "pages").iterdir())
-    assert ran.stdout.strip() in (first, Path(first).stem)
+    said, by_the_device, devices = ran.stdout.splitlines()
+    assert said in (first, Path(first).stem)
+    assert (by_the_device, devices) == (said, "['Tablet']")

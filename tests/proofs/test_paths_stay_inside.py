@@ -120,6 +120,7 @@ TAKERS: dict[str, Take] = {
     "POST /api/ingest/files paths": posted("/api/ingest/files", lambda path: {"paths": [path]}),
     "POST /api/ingest/files link": posted("/api/ingest/files", lambda path: {"paths": [path], "link": True}),
     "POST /api/formats/check path": posted("/api/formats/check", lambda path: {"path": path}),
+    "POST /api/tokens folders": posted("/api/tokens", lambda path: {"name": "x", "folders": [path]}),
     "POST /api/library path": posted("/api/library", lambda path: {"path": path}),
     "POST /api/library/open path": posted("/api/library/open", lambda path: {"path": path}),
     "POST /api/registry/release path": posted("/api/registry/release", lambda path: {"path": path}),
@@ -146,7 +147,7 @@ TAKERS: dict[str, Take] = {
 SWAPPED = tuple(name for name in TAKERS if re.search(r"import (folder|paths)|ingest|check", name))
 
 KNOWN = {
-    *("path", "paths", "folder", "source_library", "snapshot_offsite_path", "files", "file", "library"),
+    *("path", "paths", "folder", "folders", "source_library", "snapshot_offsite_path", "files", "file", "library"),
 }
 """Fields that hold a path or a file's name, each proved above."""
 
@@ -358,7 +359,7 @@ def test_a_link_that_is_followed_is_caught(tmp_path: Path, monkeypatch: pytest.M
     import armarium_formats.batches.staging as staging
 
     for module in (pictures, staging):
-        monkeypatch.setattr(module, "open_plain", lambda path: open(path, "rb"))  # noqa: SIM115
+        monkeypatch.setattr(module, "open_plain", lambda path, *rules, **more: open(path, "rb"))  # noqa: SIM115
     assert faults(tmp_path, 250, 1)
 
 

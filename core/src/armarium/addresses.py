@@ -12,11 +12,25 @@ Reach = Literal["public", "machine", "network"]
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
+_NOT_PUBLIC = tuple(
+    map(
+        ipaddress.ip_network,
+        # Withdrawn or set aside after the registries that `ipaddress` knows were read, or only in part.
+        ("fec0::/10", "3fff::/20", "5f00::/16", "192.88.99.0/24", "64:ff9b:1::/48", "100:0:0:1::/64"),
+    )
+)
+"""What the special-purpose registries (IANA, RFC 6890) say of addresses is kept up by Python's `ipaddress`; these stand
+beside it: site-local addresses (RFC 3879), documentation (RFC 9637), segment routing (RFC 9602), 6to4 relays (RFC 7526),
+local NAT64 (RFC 8215), dummy addresses (RFC 9780)."""
+
 _METADATA = {
     ipaddress.ip_address(text)
-    for text in ("169.254.169.254", "169.254.170.2", "100.100.100.200", "192.0.0.192", "fd00:ec2::254")
+    for text in (
+        *("169.254.169.254", "169.254.170.2", "169.254.170.23", "100.100.100.200", "192.0.0.192"),
+        *("168.63.129.16", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254"),
+    )
 }
-"""Addresses at which clouds tell secrets about a machine."""
+"""Addresses at which clouds tell secrets about a machine, or steer it: some are public by every registry."""
 
 
 def plain_address(text: str) -> Address | None:
@@ -46,6 +60,8 @@ def may_reach(address: Address, reach: Reach) -> bool:
     if reach == "machine":
         return address.is_loopback
     if address.is_loopback or address.is_reserved:
+        return False
+    if any(address in network for network in _NOT_PUBLIC):
         return False
     if reach == "network":
         return address.is_global or address.is_private

@@ -7,6 +7,7 @@ from armarium.actions import (
     NoParams,
     Outcome,
     Params,
+    RowRule,
     SourceText,
     Step,
     action,
@@ -33,6 +34,8 @@ from armarium.errors import (
 from armarium.events import ChangeStream
 from armarium.guard import (
     ImageInfo,
+    IsClosed,
+    PathNotAllowed,
     check_archive,
     image_info,
     names_in,
@@ -61,7 +64,9 @@ from armarium.jobs.queue import NewJob
 from armarium.jobs.undoing import cancel_with_undo
 from armarium.lettering import Lettering, lettering_for
 from armarium.libraries import Library
+from armarium.locks import refuse_locked
 from armarium.messages import Message, Sent
+from armarium.named_paths import MaterialPath, NameOrMaterialPath, PackagePath, ShownPath
 from armarium.objects import ObjectStore
 from armarium.plugins import Migration, Plugin
 from armarium.principals import Principal
@@ -71,6 +76,7 @@ from armarium.settings import Settings
 from armarium.stored_files import STORED_FILE, stored_file
 from armarium.tables import (
     Json,
+    Tree,
     append_only,
     derived,
     derived_index,
@@ -103,6 +109,7 @@ __all__ = [
     "Forbidden",
     "ImageInfo",
     "Invalid",
+    "IsClosed",
     "JobContext",
     "JobKind",
     "JobStopped",
@@ -110,26 +117,33 @@ __all__ = [
     "Lettering",
     "Library",
     "Limits",
+    "MaterialPath",
     "Message",
     "Migration",
+    "NameOrMaterialPath",
     "NewJob",
     "NoParams",
     "NotFound",
     "ObjectStore",
     "OptionalLibrary",
     "Outcome",
+    "PackagePath",
     "Params",
+    "PathNotAllowed",
     "Plugin",
     "Principal",
     "RateLimited",
     "RetryLater",
+    "RowRule",
     "Runtime",
     "Sent",
     "ServiceError",
     "Settings",
+    "ShownPath",
     "SourceText",
     "Step",
     "TooLarge",
+    "Tree",
     "Unauthorized",
     "Unavailable",
     "UndoContext",
@@ -165,6 +179,7 @@ __all__ = [
     "raw_of",
     "read_member",
     "record_activity",
+    "refuse_locked",
     "rules_of",
     "stored_file",
     "takes_upload",

@@ -8,14 +8,16 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from armarium import __version__
+from armarium.checked_routes import check_named_paths
 from armarium.engine import Engine
 from armarium.http import install
+from armarium.openapi import operation_id
 from armarium.plugins import Plugin
 from armarium.routes import core_routers
 from armarium.settings import Settings
 
 DESCRIPTION = (
-    "The library engine for archival documents: import page images, find lines, read them, correct, search, "
+    "The library engine for archival documents: import page images, find lines, read them, correct, "
     "export. Every write is an action: audited, and undone by its `audit_id`."
 )
 
@@ -45,6 +47,7 @@ def create_app(
         lifespan=lifespan,
         # Lists of hundreds of typed routes are read once; separate schemas for input and output double them.
         separate_input_output_schemas=False,
+        generate_unique_id_function=operation_id,
     )
     app.state.engine = made
     install(app, made)
@@ -53,4 +56,5 @@ def create_app(
     for plugin in made.plugins.loaded:
         for router in plugin.routers:
             app.include_router(router)
+    check_named_paths(app.routes)
     return app

@@ -5,6 +5,8 @@ The module it stands in is imported without the engine, so it should import noth
 does, it asks the engine for over HTTP.
 """
 
+from armarium.cli.names import document_names
+from armarium.cli.options import Topic
 from armarium.cli.output import answer, legible, progress, table, wants_json
 from armarium.cli.program import (
     document_id,
@@ -36,8 +38,10 @@ __all__ = [
     "Refused",
     "Scope",
     "Session",
+    "Topic",
     "answer",
     "document_id",
+    "document_names",
     "documents_under",
     "engine_session",
     "finished",

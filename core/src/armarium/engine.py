@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ from armarium.jobs.runner import JobRunner
 from armarium.jobs.workers import Compute, WorkerPool
 from armarium.libraries import ENGINE_ITSELF, Libraries, Library
 from armarium.library_actions import core_library_plugin
+from armarium.named_paths import PathRules
 from armarium.packages import allowed_roots
 from armarium.plugins import Plugin, PluginRegistry
 from armarium.principals import Principal
@@ -34,6 +36,7 @@ from armarium.runtimes import Runtimes, core_runtimes_plugin
 from armarium.schema import Schema, engine_families, library_families
 from armarium.settings import Settings
 from armarium.snapshot_actions import plan_next
+from armarium.stay import Stay
 from armarium.undo import undo
 
 if TYPE_CHECKING:
@@ -49,7 +52,7 @@ class Engine:
     """One engine: settings in, everything else made here. `start` opens its own database, `close` closes all.
 
     Attributes are the public parts: settings, plugins, drivers, actions, kinds, state (the engine's own
-    database), auth, libraries, events, jobs, workers, runtimes.
+    database), auth, libraries, paths (where callers' paths may lead), events, jobs, workers, runtimes, stay.
     """
 
     def __init__(self, settings: Settings | None = None, *, plugins: Sequence[Plugin] | None = None) -> None:
@@ -60,6 +63,7 @@ class Engine:
         self.kinds = KindRegistry()
         self.events = ChangeStream()
         self.bus = Bus(self)
+        self.paths = PathRules(self)
         self.libraries = Libraries(self)
         self.started_at = time.time()
         self._seen: dict[str, float] = {}
@@ -86,6 +90,7 @@ class Engine:
         self.runtimes = Runtimes(self)
         self.workers = WorkerPool(self.runtimes, self.compute)
         self.jobs = JobRunner(self)
+        self.stay = Stay(self)
         self._committed = self.plugins.manager.hook.armarium_step_committed
 
     @property
@@ -186,7 +191,7 @@ class Engine:
     def allows(self, place: Path) -> bool:
         """Whether *place* lies in a folder that may hold projects (A 5), however it is spelled or linked."""
         roots = [*self._roots, *map(Path, self.auth.granted_roots())] if self._auth else self._roots
-        resolved = place.resolve()
+        resolved = Path(os.path.realpath(place))
         return any(place.is_relative_to(root) for root in roots) and any(
             resolved.is_relative_to(root) for root in roots
         )

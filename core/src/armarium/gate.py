@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("armarium.http")
 
-OPEN_PATHS = frozenset({"/api/health", "/api/pair", "/api/pair/enroll", "/openapi.json", "/docs", "/redoc"})
+OPEN_PATHS = frozenset(
+    {"/", "/api/health", "/api/pair", "/api/pair/enroll", "/openapi.json", "/docs", "/redoc"}
+)
 """What answers without a token (A 5); nothing else does."""
 
 CREDENTIAL_PATH = "/api/auth/session"

@@ -175,25 +175,12 @@ def _reached(request: Request, library: Library) -> Library:
     return library
 
 
-def _check_reach(request: Request, path: str) -> str:
-    """Refuse a bound token before a package it may not touch is opened, or even looked for."""
-    principal = principal_of(request)
-    if (
-        principal.libraries is not None
-        and str(engine_of(request).libraries.checked(path)) not in principal.libraries
-    ):
-        raise Forbidden(
-            "This token does not reach that project. Ask the owner for one that does.",
-            code="library_access_denied",
-            library_path=path,
-            required="read" if request.method in ("GET", "HEAD") else "write",
-            role=principal.role,
-        )
-    return path
-
-
 def _open(request: Request, path: str) -> Library:
-    return engine_of(request).libraries.get(_check_reach(request, path))
+    """Open a package, unless the caller may not touch it: then it is not even looked for."""
+    engine = engine_of(request)
+    reading = request.method in ("GET", "HEAD")
+    place = engine.paths.package(path, principal_of(request), required="read" if reading else "write")
+    return engine.libraries.get(place)
 
 
 def library_required() -> BadRequest:
@@ -327,16 +314,19 @@ async def _invalid(_: Request, error: Exception) -> Response:
 
 
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large"}
-_DETAILS = {
+_DETAILS: dict[int | str, str] = {
     404: "There is no such route; GET /openapi.json lists those there are.",
     405: "This route does not take that method; GET /openapi.json says which it takes.",
     400: "The body cannot be read; send JSON in UTF-8.",
+    "multipart/form-data": "The body is not sound multipart/form-data; send each file and field as a part of its own.",
 }
 
 
-async def _plain(_: Request, error: Exception) -> Response:
+async def _plain(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    body: dict[str, Any] = {"detail": _DETAILS.get(error.status_code) or str(error.detail)}
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    known: int | str = kind if error.status_code == 400 and kind in _DETAILS else error.status_code
+    body: dict[str, Any] = {"detail": _DETAILS.get(known) or str(error.detail)}
     if error.status_code in _CODES:
         body["code"] = _CODES[error.status_code]
     return json_response(body, error.status_code, error.headers)

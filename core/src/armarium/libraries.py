@@ -30,7 +30,7 @@ from armarium.errors import (
     moved_away,
     refused_by_disk,
 )
-from armarium.guard.places import is_too_long
+from armarium.guard.places import is_too_long, look_over
 from armarium.ids import new_id
 from armarium.objects import ObjectStore
 from armarium.packages import (
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("armarium.libraries")
 
-ENGINE_ITSELF = Principal("machine", "engine", "owner")
+ENGINE_ITSELF = Principal("machine", "engine", "owner", folders=None)
 """Who registers a package that a request opened by its path."""
 
 
@@ -74,6 +74,10 @@ class Library:
     def in_place(self) -> bool:
         """Whether its path still leads to the package that was opened: not moved, renamed, removed or replaced since."""
         return self._opened is not None and _file_at(self._database) == self._opened
+
+    def is_closed(self, status: os.stat_result) -> bool:
+        """Whether a file that a caller named is one that an engine or a project keeps (`open_plain` asks)."""
+        return self.objects.rules is not None and self.objects.rules.is_closed(status)
 
     @property
     def name(self) -> str:
@@ -241,6 +245,9 @@ class Libraries:
                 code="library_access_denied",
                 library_path=text,
             )
+        # The engine's own global library is the one project that lies in its state folder.
+        if place.parent != self._engine.settings.state_dir:
+            look_over(place.resolve().parent, self._engine.paths.is_closed)
         return place
 
     def create(self, path: str | Path, name: str | None, principal: Principal) -> Library:
@@ -248,17 +255,9 @@ class Libraries:
         place = self.checked(path)
         if place.exists():
             raise Conflict(
-                f"{place.name} is there already; open it, or choose another name.",
+                f"{place.name} is there already: name it and work in it, which opens it, or choose another name.",
                 code="already_exists",
                 path=str(place),
-            )
-        around = next((one for one in place.resolve().parents if one.suffix == SUFFIX), None)
-        if around is not None:
-            raise Forbidden(
-                f"{place.name} would lie inside the project {around.name}, which keeps its own files; choose a folder "
-                "outside every project.",
-                code="library_access_denied",
-                library_path=str(place),
             )
         if not place.parent.is_dir():
             raise NotFound(
@@ -287,11 +286,11 @@ class Libraries:
     def _seed(self, folder: Path, db: Database, name: str | None, principal: Principal) -> None:
         """The first step of a library: its settings and what each plugin starts it with."""
         bus = self._engine.bus
-        library = Library(
-            folder, read_card(folder)["library_uuid"], db, ObjectStore(folder / "objects"), no_lock()
-        )
+        library = Library(folder, read_card(folder)["library_uuid"], db, self._objects(folder), no_lock())
         with db.write() as conn:
-            ctx, before, raw = bus.open_step(conn, "library.create", library, principal, None)
+            ctx, before, raw = bus.open_step(
+                conn, "library.create", library, principal, None, self._engine.library_schema
+            )
             if name is not None:
                 raw.execute(
                     "INSERT INTO library_setting (key, value, updated_at) VALUES ('name', ?, ?)",
@@ -301,6 +300,9 @@ class Libraries:
                 for seed in plugin.on_create:
                     seed(ctx)
             bus.close_step(ctx, before, raw, {}, undoable=False)
+
+    def _objects(self, folder: Path) -> ObjectStore:
+        return ObjectStore(folder / "objects", rules=self._engine.paths)
 
     def _open_package(self, place: Path) -> Library:
         if not place.is_dir():
@@ -320,7 +322,7 @@ class Libraries:
         db: Database | None = None
         try:
             db = open_database(place, card)
-            objects = ObjectStore(place / "objects")
+            objects = self._objects(place)
             objects.clear_temporary()
             migrating = db
 

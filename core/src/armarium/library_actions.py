@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 from sqlalchemy import Column, MetaData, Table, Text, delete, select
 
 from armarium import offsite
-from armarium.actions import ActionContext, Example, Params, action
-from armarium.errors import Conflict, Forbidden, Invalid, NotFound
+from armarium.actions import ActionContext, Example, Params, action, authorise
+from armarium.errors import Conflict, Invalid, NotFound
 from armarium.messages import Message, Sent
+from armarium.named_paths import MaterialPath, PackagePath
 from armarium.names import ProperName, ShortName
 from armarium.plugins import Plugin
 from armarium.registered import REGISTERED_MIGRATIONS, library_known, register, registered_metadata
@@ -39,7 +40,7 @@ library_setting = Table(
 class LibraryPath(Params):
     """Names a project package by its full path."""
 
-    path: str = Field(min_length=1, description="Full path of the .library folder.")
+    path: Annotated[PackagePath, Field(description="Full path of the .library folder.")]
 
 
 class CreateLibraryParams(LibraryPath):
@@ -92,29 +93,15 @@ class UnregisterResult(Message):
     path: str
 
 
-def _within_reach(ctx: ActionContext, path: str) -> None:
-    """Refuse a token bound to other projects: these actions are engine-wide, so the bus does not ask."""
-    place = str(ctx.engine.libraries.checked(path))
-    if not ctx.principal.reaches(place):
-        raise Forbidden(
-            "This token does not reach that project. Ask the owner for one that does.",
-            code="library_access_denied",
-            library_path=place,
-            required="write",
-            role=ctx.principal.role,
-        )
-
-
 def _registration_undone(undone: UndoContext) -> None:
     """A project that is not registered any more is let go, under release's refusals; its package stays on disk.
 
-    To take one out of the registry is the owner's, this way as by library.unregister.
+    Whoever may open a project but not write in it does not take it out of the registry this way either.
     """
     step, libraries = undone.step, undone.step.engine.libraries
-    if step.principal.role != "owner":
-        raise Forbidden("Only the owner may take a project out of the registry.", code="owner_only")
     if undone.redo:
         return
+    authorise(step.engine.actions.get("library.unregister"), step.principal, None)
     place = libraries.checked(undone.params["path"])
     known = step.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).first()
     if known is not None or libraries.held(str(place)) is None:
@@ -137,7 +124,6 @@ def _registration_undone(undone: UndoContext) -> None:
 )
 def create_library(ctx: ActionContext, p: CreateLibraryParams) -> dict[str, Any]:
     """Make the package under a temporary name, seed it, rename it, register it."""
-    _within_reach(ctx, p.path)
     library = ctx.engine.libraries.create(p.path, p.name, ctx.principal)
     register(ctx.conn, library)
     ctx.target(library.uuid)
@@ -162,7 +148,6 @@ def create_library(ctx: ActionContext, p: CreateLibraryParams) -> dict[str, Any]
 )
 def open_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     """Open the package (409 when another engine holds it) and put it into the registry."""
-    _within_reach(ctx, p.path)
     library = ctx.engine.libraries.open_only(p.path)
     ctx.target(library.uuid)
     return register(ctx.conn, library)
@@ -180,9 +165,8 @@ def open_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
 )
 def release_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     """Refused (409) while a workflow run or batch waits or runs in it, and for the engine's global library."""
-    _within_reach(ctx, p.path)
     libraries = ctx.engine.libraries
-    place = libraries.checked(p.path)
+    place = p.path.real
     registered = (
         ctx.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).first()
         is not None
@@ -244,12 +228,11 @@ def _converting(library: Library) -> bool:
     summary="Take a project out of the registry; its package stays on disk",
     scope="engine",
     bound=True,
-    role="owner",
     example=lambda ex: {"path": _made(ex)},
 )
 def unregister_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
-    """An open project is released first, under release's refusals."""
-    place = ctx.engine.libraries.checked(p.path)
+    """An open project is released first, under release's refusals. Its package stays, so this is no owner's act (A 5)."""
+    place = p.path.real
     known = ctx.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).first()
     if known is None:
         raise NotFound(
@@ -279,7 +262,7 @@ class LibrarySettings(Params):
     scripts: list[ScriptRow] | None = Field(default=None, max_length=500)
     snapshot_interval_seconds: int | None = Field(default=None, ge=0, le=31_536_000)
     snapshot_retention_count: int | None = Field(default=None, ge=1, le=1000)
-    snapshot_offsite_path: str | None = Field(default=None, max_length=4096)
+    snapshot_offsite_path: MaterialPath | None = None
 
     @field_validator("entity_types", "scripts")
     @classmethod
@@ -329,7 +312,7 @@ def set_library(ctx: ActionContext, p: LibrarySettings) -> dict[str, Any]:
         raise Invalid("No setting was named; send at least one.", code="invalid_request")
     values = p.model_dump(mode="json")
     if p.snapshot_offsite_path is not None:
-        offsite.checked_place(p.snapshot_offsite_path, ctx.engine.allows)
+        offsite.checked_place(p.snapshot_offsite_path, ctx.engine.paths)
     for key in p.model_fields_set:
         row = {"key": key, "value": json_text(values[key]), "now": ctx.now}
         if values[key] is None:

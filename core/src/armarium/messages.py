@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
 from pydantic.warnings import UnsupportedFieldAttributeWarning
+from pydantic_core import core_schema
 
 # FastAPI silences this while it declares its routes; a body's validator is made later, when it is first used.
 warnings.filterwarnings("ignore", "The 'alias' attribute with value", UnsupportedFieldAttributeWarning)
@@ -29,6 +31,20 @@ class Sent(Message):
         return _plainly(handler(source))
 
 
+def _finite(value: Any) -> Any:
+    """*value*, any JSON; ValueError for a number that JSON does not know, which would be stored as nothing."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, float) and not math.isfinite(one):
+            raise ValueError("NaN and Infinity are no JSON numbers; send a number, null or a text")
+        if isinstance(one, dict):
+            waiting += one.values()
+        elif isinstance(one, list | tuple):
+            waiting += one
+    return value
+
+
 _PLAIN = frozenset({"bool", "int", "float"})
 
 
@@ -43,6 +59,10 @@ def _plainly(schema: Any) -> Any:
         for name, part in schema.items()
     }
     kind = made.get("type")
+    if kind == "float":
+        made.setdefault("allow_inf_nan", False)
+    if kind == "any":
+        return core_schema.no_info_after_validator_function(_finite, core_schema.any_schema())
     if isinstance(kind, str) and kind in _PLAIN:
         made.setdefault("strict", True)
     return made

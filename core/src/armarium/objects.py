@@ -7,11 +7,14 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from armarium.durable import flush, flush_path
-from armarium.errors import NotFound, moved_away, refused_by_disk
+from armarium.errors import NotFound, ServiceError, moved_away, refused_by_disk
 from armarium.ids import new_id
+
+if TYPE_CHECKING:
+    from armarium.named_paths import PathRules
 
 _CHUNK = 1 << 20
 
@@ -19,8 +22,10 @@ _CHUNK = 1 << 20
 class ObjectStore:
     """Files named by the SHA-256 of their bytes, under `ab/cdef…`. Putting the same bytes twice keeps one file."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, rules: PathRules | None = None) -> None:
         self.root = root
+        self.rules = rules
+        """Where a file that is kept as a link may lie; None where none is."""
 
     def put_bytes(self, data: bytes) -> str:
         """Keep *data*; returns its digest (64 hex digits). On disk and synced when this returns."""
@@ -86,8 +91,28 @@ class ObjectStore:
         return digest
 
     def path(self, digest: str) -> Path:
-        """Where the file of *digest* lies (whether or not it is there)."""
+        """Where the file of *digest* lies (whether or not it is there); NotFound for a link that leads astray by now."""
+        place = self._place(digest)
+        if self.rules is not None and place.is_symlink():
+            self._look_at_link(place, digest)
+        return place
+
+    def _place(self, digest: str) -> Path:
         return self.root / digest[:2] / digest[2:]
+
+    def _look_at_link(self, place: Path, digest: str) -> None:
+        """NotFound where a linked file's place leads elsewhere by now, or was never one that a caller could name."""
+        assert self.rules is not None
+        try:
+            self.rules.linked(Path(os.readlink(place)))
+        except OSError:
+            return  # it is told by whoever opens it
+        except ServiceError as error:
+            raise NotFound(
+                f"The file {digest[:12]}… is kept as a link, and what lies there now may not be read. Put the file "
+                "itself back where it was linked.",
+                code="object_missing",
+            ) from error
 
     def open(self, digest: str) -> BinaryIO:
         """The file of *digest* for reading; NotFound when it is gone."""
@@ -101,11 +126,11 @@ class ObjectStore:
 
     def has(self, digest: str) -> bool:
         """Whether the file of *digest* is there."""
-        return self.path(digest).is_file()
+        return self._place(digest).is_file()
 
     def holds(self, digest: str) -> bool:
         """Whether its bytes are here themselves: not only a link to a file elsewhere."""
-        return self.has(digest) and not self.path(digest).is_symlink()
+        return self.has(digest) and not self._place(digest).is_symlink()
 
     def size(self, digest: str) -> int:
         """Its size in bytes."""
@@ -137,8 +162,9 @@ class ObjectStore:
         Of a linked file only the link goes.
         """
         try:
-            size = 0 if self.path(digest).is_symlink() else self.path(digest).stat().st_size
-            self.path(digest).unlink()
+            place = self._place(digest)
+            size = 0 if place.is_symlink() else place.stat().st_size
+            place.unlink()
         except FileNotFoundError:
             return 0
         return size
@@ -167,7 +193,7 @@ class ObjectStore:
         self._put_in_place(temporary, digest)
 
     def _put_in_place(self, temporary: Path, digest: str) -> None:
-        target = self.path(digest)
+        target = self._place(digest)
         target.parent.mkdir(exist_ok=True)
         os.replace(temporary, target)
         # The rename itself must survive a power cut, not only the bytes.

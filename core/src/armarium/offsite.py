@@ -18,28 +18,29 @@ from armarium import snapshots
 from armarium.durable import flush_path
 from armarium.errors import Invalid, NotFound, ServiceError, Unavailable
 from armarium.guard.places import is_too_long
+from armarium.libraries import ENGINE_ITSELF
 from armarium.objects import ObjectStore
 from armarium.packages import CARD
 from armarium.registered import SUFFIX
 
 if TYPE_CHECKING:
     from armarium.libraries import Library
+    from armarium.named_paths import PathRules
 
 
-def checked_place(text: str, allows: Callable[[Path], bool]) -> Path:
-    """*text* as a folder that may hold copies; Invalid in words for one that is none, is closed or is inside a project."""
+def checked_place(text: str, rules: PathRules) -> Path:
+    """*text* as a folder that may hold copies; Invalid in words for one that is none.
+
+    PathNotAllowed for one that is closed, whoever set it: it is checked again whenever a snapshot is copied.
+    """
     place = Path(text)
     why = None
     if "\0" in text or not place.is_absolute() or ".." in place.parts:
         why = "it is not a full path without '..'"
     elif is_too_long(place):
         why = "its path is longer than a disk takes"
-    elif any(part.endswith(SUFFIX) for part in (*place.parts, *place.resolve().parts)):
-        why = "it lies inside a project"
     elif not place.is_dir():
         why = "there is no such folder"
-    elif not allows(place):
-        why = "it lies outside the folders this engine may use; add its folder to SERVICE_LIBRARY_ROOTS"
     elif not os.access(place, os.W_OK | os.X_OK):
         why = "it cannot be written"
     if why is not None:
@@ -47,7 +48,7 @@ def checked_place(text: str, allows: Callable[[Path], bool]) -> Path:
             f"Snapshots cannot be copied to {text[:200]!r}: {why}. Name a folder outside every project, on another disk.",
             code="invalid_offsite_path",
         )
-    return place
+    return rules.material(text, ENGINE_ITSELF)
 
 
 def home_of(library: Library, place: Path) -> Path:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import Any
 
+import orjson
 from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
 from pydantic import ConfigDict
 
 from armarium.messages import Message
@@ -54,6 +57,43 @@ LIBRARY_PARAMETERS: list[dict[str, Any]] = [
 ]
 
 
+def operation_id(route: APIRoute) -> str:
+    """`segments_split`: the first word of the route's path and the name of its function, as clients call it."""
+    word = route.path_format.removeprefix("/api/").partition("/")[0].replace("-", "_").strip("{}") or "engine"
+    noun = word.rpartition("_")[2]
+    rest = [part for part in route.name.split("_") if part and part not in (noun, noun.removesuffix("s"))]
+    return "_".join([word, *rest]) if rest else f"{word}_{route.name}"
+
+
+def _name_schemas(document: dict[str, Any]) -> dict[str, Any]:
+    """*document* with a name of its own for each schema: of two families that call one alike, the family stands before.
+
+    FastAPI tells them apart by their modules and leaves their titles alike; programs that make clients go by titles.
+    """
+    schemas: dict[str, Any] = document["components"]["schemas"]
+    names = {key: _schema_name(key) for key in schemas}
+    doubled = {name for name, times in Counter(names.values()).items() if times > 1}
+    chosen = {key: key if "__" not in key or name in doubled else name for key, name in names.items()}
+    text = orjson.dumps(document).decode()
+    for key, name in chosen.items():
+        if key != name:
+            text = text.replace(f'"#/components/schemas/{key}"', f'"#/components/schemas/{name}"')
+    named: dict[str, Any] = orjson.loads(text)
+    named["components"]["schemas"] = {
+        chosen[key]: {**schema, "title": chosen[key]} if key != chosen[key] else schema
+        for key, schema in named["components"]["schemas"].items()
+    }
+    return named
+
+
+def _schema_name(key: str) -> str:
+    """`armarium_images__schemas__SplitBody` as `ImagesSplitBody`; any other key as it stands."""
+    module, *between = key.split("__")
+    if not between:
+        return key
+    return "".join(word.title() for word in module.split("_")[1:] or [module]) + between[-1]
+
+
 def describe(app: FastAPI, *, open_paths: Collection[str]) -> None:
     """Let `app.openapi()` also name the security schemes and, on routes of a project, the ways to name it."""
     generate = app.openapi
@@ -66,6 +106,7 @@ def describe(app: FastAPI, *, open_paths: Collection[str]) -> None:
             components.setdefault("schemas", {})["ErrorBody"] = ErrorBody.model_json_schema(
                 ref_template="#/components/schemas/{model}"
             )
+            document = _name_schemas(document)
             in_project = set(_routes_in_a_project(app))
             for path, operations in document.get("paths", {}).items():
                 for method, operation in operations.items():

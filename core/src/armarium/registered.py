@@ -14,6 +14,7 @@ from sqlalchemy import Column, Connection, MetaData, Table, Text
 
 from armarium.db import raw_of
 from armarium.errors import Conflict, NotFound
+from armarium.guard.closed import PACKAGE_SUFFIX
 from armarium.ids import new_id, now
 from armarium.plugins import Migration
 from armarium.schema import alter_tracked
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from armarium.libraries import Library
 
-SUFFIX = ".library"
+SUFFIX = PACKAGE_SUFFIX
 
 registered_metadata = MetaData()
 

@@ -10,14 +10,27 @@ import signal
 import socket
 import stat
 import sys
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from armarium.errors import Conflict, Invalid, Unavailable
 from armarium.ids import now
+from armarium.reachable import (
+    CARD,
+    LOCK,
+    LOG,
+    Reachable,
+    behaviour,
+    code_in_place,
+    fingerprint,
+    forget,
+    running_engine,
+)
 from armarium.settings import Settings
 
 if TYPE_CHECKING:
@@ -25,7 +38,6 @@ if TYPE_CHECKING:
 
     from armarium.engine import Engine
 
-CARD = "engine.json"
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
 """Their numbers in glibc's malloc.h."""
 
@@ -44,53 +56,17 @@ GIVE_BACK_EVERY = 5.0
 """Seconds between two times that what lies free among what is used goes back to the system: the gaps that connections
 and pictures leave, and pages of databases that readers at rest have no more use for."""
 
+GOING_SECONDS = 60.0
+"""How long a new engine waits for one before it that is about to go."""
+
+LARGEST_LOG = 1024 * 1024
+"""Bytes from which the log of an engine in the background is begun anew, the former one kept beside it."""
+
+SOCKET, SOCKET_FOLDER = "engine.sock", "armarium-"
+"""The socket of an engine in the background, and what the folder begins with that it has for it where its own lies too deep."""
+
 SOCKET_PATH_LIMIT = 100
 """Bytes a Unix socket's path may have: systems take 104 to 108."""
-
-
-@dataclass(frozen=True)
-class Reachable:
-    """How to reach a running engine; written to `engine.json` in its state folder, readable by its user only."""
-
-    transport: Literal["uds", "tcp"]
-    uds: str | None
-    host: str | None
-    port: int | None
-    base_url: str
-    pid: int
-    version: str
-    started_at: str
-
-
-def running_engine(settings: Settings) -> Reachable | None:
-    """The engine that serves this state folder, or None. A card left behind by one that was killed is removed."""
-    path = settings.state_dir / CARD
-    try:
-        card = Reachable(**json.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, TypeError):
-        return None
-    if _answers(card):
-        return card
-    with suppress(OSError):
-        path.unlink()
-    return None
-
-
-def _answers(card: Reachable) -> bool:
-    """Whether somebody listens where *card* says."""
-    try:
-        if card.transport == "uds" and card.uds is not None:
-            with socket.socket(socket.AF_UNIX) as probe:
-                probe.settimeout(2.0)
-                probe.connect(card.uds)
-        else:
-            with socket.create_connection((card.host or "127.0.0.1", card.port or 0), timeout=2.0):
-                pass
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def bind(settings: Settings) -> tuple[socket.socket, Reachable]:
@@ -111,8 +87,27 @@ def bind(settings: Settings) -> tuple[socket.socket, Reachable]:
         host, port = bound.getsockname()[:2]
         place = {"transport": "tcp", "uds": None, "host": host, "port": port}
         base_url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-    card = Reachable(**place, base_url=base_url, pid=os.getpid(), version=__version__, started_at=now())
-    return bound, card
+    return bound, Reachable(
+        **place,
+        base_url=base_url,
+        pid=os.getpid(),
+        version=__version__,
+        started_at=now(),
+        asked=behaviour(os.environ),
+        settings=settings.behaviour(),
+    )
+
+
+@contextmanager
+def private_socket(state_dir: Path) -> Iterator[Path]:
+    """Where an engine in the background listens: in its state folder, or, where that path is too long, in one of its own."""
+    place = state_dir.absolute() / SOCKET
+    if len(os.fsencode(place)) <= SOCKET_PATH_LIMIT:
+        yield place
+        return
+    short = len(os.fsencode(tempfile.gettempdir())) + len(SOCKET) + 20 <= SOCKET_PATH_LIMIT
+    with tempfile.TemporaryDirectory(prefix=SOCKET_FOLDER, dir=None if short else "/tmp") as folder:
+        yield Path(folder) / SOCKET
 
 
 def _bind_unix(path: Path) -> socket.socket:
@@ -183,40 +178,85 @@ def serve(
     *,
     app: FastAPI | None = None,
     on_ready: Callable[[Reachable], None] | None = None,
+    background: bool = False,
 ) -> None:
-    """Serve the engine until it is told to stop (SIGINT, SIGTERM). *on_ready* is called once it answers."""
+    """Serve the engine until it is told to stop (SIGINT, SIGTERM). *on_ready* is called once it answers.
+
+    In the *background* it listens on a socket of its own, writes to the log in its state folder, and goes by itself when
+    nobody needs it any more (`Stay`).
+    """
     # Until it answers, nearly all that is made stays; to look for garbage among it took an eighth of the start.
     gc.disable()
     try:
-        _serve(settings or Settings(), app, on_ready)
+        used = settings or Settings()
+        with ExitStack() as stack:
+            stack.enter_context(_place_of_its_own(used.state_dir))
+            if background:
+                socket_path = stack.enter_context(private_socket(used.state_dir))
+                used = used.model_copy(update={"uds": socket_path})
+            _serve(used, app, on_ready, background=background)
     finally:
         gc.enable()
 
 
-def _serve(used: Settings, app: FastAPI | None, on_ready: Callable[[Reachable], None] | None) -> None:
+@contextmanager
+def _place_of_its_own(state_dir: Path) -> Iterator[None]:
+    """Be the one engine that serves *state_dir*: waits for one that is about to go, Conflict where one serves."""
+    from filelock import FileLock, Timeout
+
+    from armarium.auth.secret_files import make_private_folder
+
+    make_private_folder(state_dir)
+    lock = FileLock(state_dir / LOCK, thread_local=False)
+    deadline = time.monotonic() + GOING_SECONDS
+    while True:
+        already = running_engine(state_dir)
+        if already is not None:
+            raise Conflict(
+                f"An engine serves this state folder already (process {already.pid}, {already.base_url}). "
+                "Use that one, or stop it first.",
+                code="already_serving",
+            )
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            if time.monotonic() > deadline:
+                raise Conflict(
+                    "An engine that serves this state folder is just starting or going, for more than "
+                    f"{GOING_SECONDS:.0f} seconds now; try again later.",
+                    code="already_serving",
+                ) from None
+            time.sleep(0.05)
+            continue
+        break
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _serve(
+    used: Settings, app: FastAPI | None, on_ready: Callable[[Reachable], None] | None, *, background: bool
+) -> None:
     import uvicorn
 
     from armarium.app import create_app
-    from armarium.auth.secret_files import make_private_folder, write_private
+    from armarium.auth.secret_files import write_private
+    from armarium.slow_senders import WatchedProtocol
 
     settle_memory()
     settle_files()
-    make_private_folder(used.state_dir)
-    already = running_engine(used)
-    if already is not None:
-        raise Conflict(
-            f"An engine serves this state folder already (process {already.pid}, {already.base_url}). "
-            "Use that one, or stop it first.",
-            code="already_serving",
-        )
     bound, card = bind(used)
     served = app or create_app(used)
+    stay = served.state.engine.stay
+    stay.serving = True
+    stay.rest_seconds = used.rest_seconds if background else None
     path = used.state_dir / CARD
 
     class Server(uvicorn.Server):
         """Writes the card once it answers, and ends the change streams before it waits for open answers."""
 
-        giving_back: asyncio.Future[None] | None = None
+        beside: tuple[asyncio.Future[None], ...] = ()
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
@@ -226,22 +266,31 @@ def _serve(used: Settings, app: FastAPI | None, on_ready: Callable[[Reachable], 
                 gc.freeze()
                 gc.enable()
                 sys.setswitchinterval(SWITCH_SECONDS)
-                write_private(path, json.dumps(asdict(card), indent=2) + "\n")
-                self.giving_back = asyncio.ensure_future(give_memory_back(served.state.engine))
+                sources = code_in_place()
+                ready = replace(card, background=background, sources=sources, software=fingerprint(sources))
+                write_private(path, json.dumps(asdict(ready), indent=2) + "\n")
+                self.beside = (
+                    asyncio.ensure_future(give_memory_back(served.state.engine)),
+                    asyncio.ensure_future(self.go_in_time()),
+                )
                 if on_ready is not None:
-                    on_ready(card)
+                    on_ready(ready)
+
+        async def go_in_time(self) -> None:
+            await stay.ends()
+            self.should_exit = True
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            _remove_card(path, card)
-            if self.giving_back is not None:
-                self.giving_back.cancel()
+            forget(used.state_dir, card)
+            for one in self.beside:
+                one.cancel()
             served.state.engine.events.close()
             await super().shutdown(sockets)
             # Uvicorn raises the signal that stopped it once more, so nothing after this may run.
             _remove_socket(card)
 
     config = uvicorn.Config(
-        served,
+        stay.counted(served),
         # The log of requests would hold names of projects; the audit log says what was done.
         access_log=False,
         log_config=None,
@@ -249,14 +298,35 @@ def _serve(used: Settings, app: FastAPI | None, on_ready: Callable[[Reachable], 
         server_header=False,
         timeout_graceful_shutdown=10,
         lifespan="on",
+        http=WatchedProtocol,
     )
     try:
         with suppress(KeyboardInterrupt):
             Server(config).run(sockets=[bound])
     finally:
-        _remove_card(path, card)
+        forget(used.state_dir, card)
         bound.close()
         _remove_socket(card)
+
+
+def write_to_log(state_dir: Path) -> None:
+    """From now on have what the process writes go to the log in *state_dir*; what it wrote so far stands there first."""
+    import logging
+
+    place = state_dir / LOG
+    with suppress(OSError):
+        if place.stat().st_size > LARGEST_LOG:
+            place.replace(place.with_name(f"{LOG}.1"))
+    log = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    with suppress(OSError):
+        # Only a file can be read again; whoever started this one gave it one.
+        os.lseek(2, 0, os.SEEK_SET)
+        os.write(log, os.read(2, LARGEST_LOG))
+    for descriptor in (1, 2):
+        os.dup2(log, descriptor)
+    os.close(log)
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("armarium").warning("the engine answers (process %d)", os.getpid())
 
 
 def settle_memory() -> None:
@@ -305,13 +375,8 @@ def _remove_socket(card: Reachable) -> None:
     if card.uds is not None:
         with suppress(OSError):
             os.unlink(card.uds)
-
-
-def _remove_card(path: Path, card: Reachable) -> None:
-    """Remove the card if it is still this engine's."""
-    with suppress(OSError, ValueError):
-        if json.loads(path.read_text(encoding="utf-8")).get("pid") == card.pid:
-            path.unlink()
+            if Path(card.uds).parent.name.startswith(SOCKET_FOLDER):
+                os.rmdir(Path(card.uds).parent)
 
 
 def stop(card: Reachable) -> None:

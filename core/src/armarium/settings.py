@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from armarium.reachable import OF_THE_PLACE
 
 MIB = 1024 * 1024
 
@@ -40,6 +42,13 @@ class Settings(BaseSettings):
     cors_origins: Annotated[list[str], NoDecode] = Field(default_factory=list)
     max_body_bytes: int = Field(default=32 * MIB, gt=0)
     max_upload_bytes: int = Field(default=2048 * MIB, gt=0)
+    rest_seconds: float = Field(default=600.0, gt=0)
+    """How long after the last request an engine in the background goes, when no work is left."""
+
+    def behaviour(self) -> dict[str, Any]:
+        """The values that make a difference to what a command gets, as JSON: what the card of an engine says of it."""
+        said = self.model_dump(mode="json", exclude={name.lower() for name in OF_THE_PLACE})
+        return {**said, "library_roots": [str(root.absolute()) for root in self.library_roots]}
 
     @field_validator("library_roots", mode="before")
     @classmethod

@@ -172,7 +172,7 @@ def run_copy(ctx: JobContext) -> dict[str, Any]:
     return offsite.copy_away(
         library,
         library.snapshots / found[0]["path"].rpartition("/")[2],
-        offsite.checked_place(place, ctx.engine.allows),
+        offsite.checked_place(place, ctx.engine.paths),
         keep=int(library.setting("snapshot_retention_count", 10)),
         on_file=on_file,
     )

@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from armarium.http import REFUSALS, json_response
+from armarium.errors import NotFound, ServiceError
+from armarium.guard.places import open_plain
+from armarium.http import REFUSALS, engine_of, json_response
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
 
 _RANGE = re.compile(r"bytes=\s*(\d{0,18}-\d{0,18}(?:\s*,\s*\d{0,18}-\d{0,18})*)\s*", re.IGNORECASE)
 _MOST_RANGES = 16
@@ -60,6 +65,22 @@ def stored_file(
         if wanted is not None:
             kept.append((b"range", f"bytes={','.join(wanted)}".encode()))
         request.scope["headers"] = kept
+    if path.is_symlink():
+        # The file of a link is opened once, on the way that was looked over, and stays open while it is sent.
+        try:
+            file = open_plain(Path(os.readlink(path)), engine_of(request).paths.is_closed)
+        except (OSError, ServiceError) as error:
+            raise NotFound(
+                f"The file {checksum[:12]}… is kept as a link, and nothing that may be read lies there any more.",
+                code="object_missing",
+            ) from error
+        return _LinkedFile(
+            file,
+            media_type=mime_type,
+            headers=headers,
+            filename=name,
+            content_disposition_type="attachment" if save else "inline",
+        )
     return FileResponse(
         path,
         media_type=mime_type,
@@ -67,6 +88,18 @@ def stored_file(
         filename=name,
         content_disposition_type="attachment" if save else "inline",
     )
+
+
+class _LinkedFile(FileResponse):
+    """An open file as an answer; it is closed with the answer."""
+
+    def __init__(self, file: BinaryIO, **more: Any) -> None:
+        self.file = file
+        super().__init__(f"/dev/fd/{file.fileno()}", **more)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self.file:
+            await super().__call__(scope, receive, send)
 
 
 def _parts(request: Request, etag: str, size: int) -> list[str] | None:

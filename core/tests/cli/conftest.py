@@ -198,7 +198,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     _install(site)
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith(("SERVICE_", "ARMARIUM_"))]:
-            if name != "ARMARIUM_SHARED_DATA":
+            if name not in ("ARMARIUM_SHARED_DATA", "ARMARIUM_NO_BACKGROUND"):
                 patch.delenv(name)
         patch.syspath_prepend(str(site))
         patch.setenv("PYTHONPATH", str(site))
@@ -223,7 +223,8 @@ def serving(world: Path, short_home: Path) -> Iterator[Path]:
 
     from armarium.app import create_app
     from armarium.auth.secret_files import make_private_folder
-    from armarium.serving import CARD, bind
+    from armarium.reachable import CARD
+    from armarium.serving import bind
     from armarium.settings import Settings
 
     state = world / "s"

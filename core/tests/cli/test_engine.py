@@ -284,6 +284,19 @@ def test_tokens_are_made_listed_and_revoked(desk: Machine) -> None:
     assert desk.done("token", "pair").out.startswith("Code: ")
 
 
+def test_folders_are_granted_shown_and_taken_away(desk: Machine, tmp_path: Path) -> None:
+    (tmp_path / "scans").mkdir()
+    made = desk.done("token", "create", "bot", "--folder", str(tmp_path / "scans"), "--json").json
+    assert made["folders"] == [str((tmp_path / "scans").resolve())]
+    assert desk.done("token", "folders", made["id"]).out == f"{made['folders'][0]}\n"
+    assert desk.done("token", "folders", made["id"], "--none").out == "no folder\n"
+    assert desk.done("token", "folders", made["id"], str(tmp_path), "--json").json["folders"] == [
+        str(tmp_path.resolve())
+    ]
+    assert "no folder" in desk.refused("token", "folders", made["id"], str(tmp_path / "nothing"))
+    assert "no token" in desk.refused("token", "folders", "0" * 32)
+
+
 def test_a_token_or_code_made_with_a_project_named_reaches_that_project_alone(
     desk: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,7 +65,7 @@ def engine(*words: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, objec
 def test_help_and_version_load_nothing_heavy(machine: Machine) -> None:
     assert imported("--help") == set()
     assert imported("--version") == set()
-    assert imported("import", "--help") <= {"pydantic"}
+    assert imported("import", "--help") == set()
 
 
 @pytest.mark.slow
@@ -78,7 +78,7 @@ def test_a_command_through_a_running_engine_loads_nothing_heavy(
         assert card["transport"] == transport
         assert command("create", "Letters").returncode == 0
         for asked in (("ls",), ("history", "--json"), ("plugins",), ("jobs",)):
-            assert imported(*asked) <= {"pydantic"}
+            assert imported(*asked) == set()
         assert command("doctor").returncode == 0
         # Looked over, it is open again in the engine, so that work that waits there goes on.
         assert [one["is_open"] for one in json.loads(command("projects", "--json").stdout)["libraries"]] == [

@@ -162,7 +162,7 @@ class QueueMachine(RuleBasedStateMachine):
             if row is None:
                 return
             end(conn, [Ended(row.seq, row.id, how, row.attempts, MOMENT, MOMENT, row.parent_id)])
-        self.state[row.id] = "cancelled" if how == "waiting" and row.stop == "cancel" else how
+        self.state[row.id] = "cancelled" if how in ("waiting", "failed") and row.stop == "cancel" else how
         self.look_at_parents()
 
     @rule()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import sqlite3
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ from armarium.app import create_app
 from armarium.auth.secret_files import read_private, settle_owner_token
 from armarium.auth.tokens import DAY
 from armarium.engine import Engine
-from armarium.errors import Unavailable
+from armarium.errors import Conflict, Unavailable
 from armarium.jobs.queue import enqueue
 from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
@@ -281,7 +282,6 @@ def test_only_who_owns_the_engine_takes_back_what_concerns_its_registry(
     undo = f"/api/actions/audit/{made}/undo"
     for token, code in (
         (device("owner", [str(project.path)]), "library_access_denied"),
-        (device("editor"), "owner_only"),
         (device("viewer"), "library_access_denied"),
     ):
         reply = ask("POST", undo, token=token)
@@ -432,3 +432,48 @@ def test_tokens_come_in_pages(ask: Asker) -> None:
     assert [row for page in pages for row in page["items"]] == whole["items"]
     for wrong in ("limit=0", "limit=1001", "offset=-1", "limit=x"):
         assert ask("GET", "/api/tokens", query=wrong).status == 422
+
+
+def test_tokens_of_an_earlier_version_have_no_folders_and_can_be_granted_some(
+    make_engine: Callable[..., Engine], tmp_path: Path
+) -> None:
+    older = make_engine(plugins=[], state="older")
+    made = older.run(None, "token.create", {"name": "bot"}, LOCAL_OWNER).result
+    assert made is not None
+    older.close()
+    with sqlite3.connect(tmp_path / "older" / "engine.sqlite") as raw:
+        for (trigger,) in raw.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name IN ('token', 'token__history')"
+        ).fetchall():
+            raw.execute(f"DROP TRIGGER {trigger}")
+        for table in ("token", "token__history"):
+            raw.execute(f"ALTER TABLE {table} DROP COLUMN folders")
+        raw.execute("UPDATE schema_version SET version = 1 WHERE family = 'auth'")
+    engine = make_engine(plugins=[], state="older")
+    entry = engine.auth.book.by_id(made["id"])
+    assert entry is not None
+    assert entry.folders == frozenset()
+    granted = {"token_id": made["id"], "folders": [str(tmp_path)]}
+    engine.run(None, "token.update", granted, LOCAL_OWNER)
+    entry = engine.auth.book.by_id(made["id"])
+    assert entry is not None
+    assert entry.folders == {str(tmp_path.resolve())}
+
+
+def test_a_session_has_the_folders_of_the_token_it_came_from(
+    core_engine: Engine, device: Callable[..., str], tmp_path: Path
+) -> None:
+    auth = core_engine.auth
+    parent = auth.book.find(device("editor"))
+    caller = parent.principal(None, None, "tcp")
+    made = core_engine.run(None, "token.session", {}, caller).result
+    assert made is not None
+    assert auth.book.find(made["session_token"]).folders == frozenset()
+    granted = {"token_id": parent.id, "folders": [str(tmp_path)]}
+    core_engine.run(None, "token.update", granted, LOCAL_OWNER)
+    assert auth.book.find(made["session_token"]).folders == {str(tmp_path.resolve())}
+    with pytest.raises(Conflict, match="folders of the token it came from"):
+        core_engine.run(None, "token.update", {**granted, "token_id": made["token_id"]}, LOCAL_OWNER)
+    owners = core_engine.run(None, "token.session", {}, LOCAL_OWNER).result
+    assert owners is not None
+    assert auth.book.find(owners["session_token"]).folders is None

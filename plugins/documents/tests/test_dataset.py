@@ -409,6 +409,8 @@ def test_nothing_was_dropped(library: Library) -> None:
         ("Y-10000", -99999899, -99998769),
         ("1750-13", None, None),
         ("2024-02-30", None, None),
+        ("1750-02-29", None, None),
+        ("1752-02-29", 17520229, 17520229),
         ("about 1750", None, None),
         ("", None, None),
         ("/", None, None),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -202,6 +203,20 @@ def test_a_locked_node_inside_keeps_its_folder_from_the_trash(do: Run, folder: M
     do("document.delete", {"ids": [box]}, OWNER)
 
 
+def test_a_change_may_name_what_it_was_made_upon(client: Any, folder: Make) -> None:
+    box = folder("Box")
+    read = client.get(f"/api/documents/{box}").json()["updated_at"]
+    time.sleep(0.002)
+    mine = {"name": "Box 1", "expected_updated_at": read}
+    changed = client.patch(f"/api/documents/{box}", json=mine)
+    assert (changed.status_code, changed.json()["name"]) == (200, "Box 1")
+    stale = client.patch(f"/api/documents/{box}", json={**mine, "name": "Box 2"})
+    assert (stale.status_code, stale.json()["code"]) == (409, "stale_version")
+    assert stale.json()["current_updated_at"] == changed.json()["updated_at"]
+    assert client.get(f"/api/documents/{box}").json()["name"] == "Box 1"
+    assert client.patch(f"/api/documents/{box}", json={"name": "Box 3"}).status_code == 200
+
+
 def test_only_an_owner_locks(do: Run, folder: Make) -> None:
     with pytest.raises(Forbidden) as refused:
         do("document.lock", {"document_id": folder("Box"), "locked": True}, EDITOR)
@@ -223,6 +238,19 @@ def test_a_date_is_one_of_iso_8601(do: Run, folder: Make, date: str) -> None:
 def test_words_are_no_date(do: Run, folder: Make, date: str) -> None:
     with pytest.raises(Invalid, match="a date is written as 1750, 1750-03"):
         do("document.update", {"document_id": folder("Box"), "date_iso": date})
+
+
+@pytest.mark.parametrize("date", ["1750-02-30", "1750-02-29", "1700-02-29", "1750-04-31", "1750/1751-06-31?"])
+def test_a_day_that_no_month_has_is_no_date(do: Run, folder: Make, date: str) -> None:
+    with pytest.raises(Invalid, match="so there is no"):
+        do("document.update", {"document_id": folder("Box"), "date_iso": date})
+    with pytest.raises(Invalid, match="so there is no"):
+        do("document.create", {"name": "Letter", "date_iso": date})
+
+
+def test_a_leap_day_is_a_date(do: Run, folder: Make) -> None:
+    for date in ("1752-02-29", "2000-02-29", "-0004-02-29"):
+        assert do("document.update", {"document_id": folder("Box"), "date_iso": date})["date_iso"] == date
 
 
 def test_update_is_taken_back_to_the_letter(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,25 @@ def agent(engine: Engine, library: Library) -> Iterator[Callable[[str], Any]]:
     yield make
     for running in made:
         next(running, None)
+
+
+def test_a_number_that_json_does_not_know_is_refused_in_words(client: Any) -> None:
+    """Python's reader takes NaN and Infinity, and a number too large becomes one: each was stored as null."""
+    made = client.post("/api/documents", json={"name": "Box"}).json()["id"]
+    for number in ("NaN", "Infinity", "-Infinity", "1e999"):
+        for method, route, body in (
+            ("PATCH", f"/api/documents/{made}", {"attributes": {"a": ["?"]}}),
+            ("POST", "/api/documents", {"name": "B", "attributes": {"a": {"b": "?"}}}),
+            (
+                "POST",
+                "/api/actions/invoke",
+                {"name": "document.create", "params": {"name": "B", "attributes": {"a": "?"}}},
+            ),
+        ):
+            sent = json.dumps(body).replace('"?"', number)
+            answer = client.request(method, route, content=sent, headers={"Content-Type": "application/json"})
+            assert answer.status_code == 422, answer.text
+            assert "no JSON numbers" in answer.json()["detail"]
 
 
 def test_a_folder_from_first_to_last(client: Any) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
 import threading
 import tracemalloc
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +54,13 @@ def failing(
     monkeypatch.setattr(owner, name, fail)
 
 
-def reopened(two: Two) -> Two:
-    """The same two projects after both were closed and opened again."""
+def reopened(two: Two, first: str = "source") -> Two:
+    """The same two projects after both were closed and opened again, *first* before the other."""
     paths = two.source.path, two.target.path
     for path in paths:
         two.engine.libraries.release(path)
+    for path in paths if first == "source" else paths[::-1]:
+        two.engine.libraries.get(path)
     return Two(two.engine, *(two.engine.libraries.get(path) for path in paths))
 
 
@@ -215,8 +219,9 @@ def test_what_is_trashed_while_it_is_moved_is_told(two: Two, monkeypatch: pytest
     monkeypatch.setattr(
         copying._Transfer, "_check", lambda self: (check(self), two.do("document.delete", ids=[box]))
     )
-    with pytest.raises(ServiceError, match="is in the Trash"):
+    with pytest.raises(Conflict, match=r"is in the Trash.* The copy was taken back") as refused:
         two.transfer([box], "move")
+    assert (refused.value.status, refused.value.code) == (409, "document_in_trash")
     assert two.live(two.target) == []
     with two.source.db.read_raw() as raw:
         (entry,) = trash.entries(raw, limit=9, offset=0)["items"]
@@ -233,7 +238,7 @@ def test_a_trash_emptied_while_something_is_moved_asks_for_another_try(
     monkeypatch.setattr(
         copying._Transfer, "_check", lambda self: (check(self), two.do("document.empty_trash"))
     )
-    with pytest.raises(ServiceError, match="changed while it was copied"):
+    with pytest.raises(Conflict, match="changed while it was copied"):
         two.transfer([box], "move")
     monkeypatch.undo()
     assert two.transfer([box], "move")["source_audit_id"]
@@ -283,9 +288,9 @@ KILLED_BEFORE = [("carry_out", False), ("_copy_files", False), ("_check", False)
 
 
 @pytest.mark.parametrize(("step", "after"), [*KILLED_BEFORE, ("_check", True)])
-@pytest.mark.parametrize("mode", ["copy", "move"])
+@pytest.mark.parametrize(("mode", "first"), [("copy", "source"), ("move", "source"), ("move", "target")])
 def test_what_a_crash_left_unseen_is_removed_when_both_are_open(
-    two: Two, monkeypatch: pytest.MonkeyPatch, step: str, after: bool, mode: str
+    two: Two, monkeypatch: pytest.MonkeyPatch, step: str, after: bool, mode: str, first: str
 ) -> None:
     box = ground(two)
     before = digests(two)
@@ -294,7 +299,7 @@ def test_what_a_crash_left_unseen_is_removed_when_both_are_open(
     with pytest.raises(Killed):
         two.transfer([box], mode)
     monkeypatch.undo()
-    again = reopened(two)
+    again = reopened(two, first)
     assert digests(again) == before
     assert again.states() in (("taken-back", "taken-back"), ("taken-back", None), (None, None))
     assert again.transfer([box], mode)["written"]["documents"] == 3
@@ -325,6 +330,74 @@ def test_a_move_that_a_crash_left_half_way_is_finished(two: Two, monkeypatch: py
     ((made,),) = rows(two.target, "SELECT id FROM audit WHERE action_name = 'document.transfer'")
     two.engine.undo(two.target, [made], OWNER)
     assert len(two.live(two.source)) == 3
+
+
+CUT_AT = [("carry_out", "_copy_files"), ("moving", "_send_out")]
+
+
+@pytest.mark.parametrize(("state", "step"), CUT_AT)
+@pytest.mark.parametrize("what", ["removed", "renamed", "another in its place"])
+def test_a_move_is_not_held_by_a_project_that_is_gone(
+    two: Two, monkeypatch: pytest.MonkeyPatch, state: str, step: str, what: str
+) -> None:
+    box = ground(two)
+    failing(monkeypatch, copying._Transfer, step, Killed(), after=False)
+    with pytest.raises(Killed):
+        two.transfer([box], "move")
+    monkeypatch.undo()
+    old = two.target.path
+    two.engine.libraries.release(old)
+    renamed = old.with_name("Renamed.library")
+    old.rename(renamed)
+    if what == "removed":
+        shutil.rmtree(renamed)
+    elif what == "another in its place":
+        two.engine.run(None, "library.create", {"path": str(old)}, OWNER)
+        two.engine.libraries.release(old)
+    made = two.engine.run(None, "library.create", {"path": str(old.with_name("Third.library"))}, OWNER)
+    assert made.result is not None
+    third = Two(two.engine, two.source, two.engine.libraries.get(made.result["path"]))
+    # Neither closing and opening nor anything else by hand: the next transfer finds that nothing holds it any more.
+    assert third.transfer([box], "move")["source_audit_id"]
+    with two.source.db.read_raw() as raw:
+        reasons = [row[0] for row in raw.execute("SELECT reason FROM document_transfer ORDER BY id")]
+    assert reasons[0] == f"The project {old} is not there any more."
+    assert (len(third.live(third.source)), len(third.live(third.target))) == (0, 3)
+    if what == "removed":
+        return
+    # It comes back under another name: its half of the move that was taken back is taken back too.
+    back = Two(two.engine, two.source, two.engine.libraries.get(renamed))
+    assert back.live(back.target) == []
+    assert len(third.live(third.target)) == 3
+
+
+@pytest.mark.parametrize("first", ["source", "target"])
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_a_move_is_settled_with_a_project_set_back_to_before_it(two: Two, side: str, first: str) -> None:
+    """Whichever side a snapshot from before the move is put back on, nothing is lost and nothing held."""
+    box = ground(two)
+    library = two.source if side == "source" else two.target
+    kept = library.path.with_name("kept.sqlite")
+    with (
+        closing(sqlite3.connect(kept)) as copy,
+        closing(sqlite3.connect(library.path / "library.sqlite")) as own,
+    ):
+        own.backup(copy)
+    before = two.live(two.source)
+    assert two.transfer([box], "move")["source_audit_id"]
+    path = library.path
+    two.engine.libraries.release(path)
+    for name in ("library.sqlite-wal", "library.sqlite-shm"):
+        (path / name).unlink(missing_ok=True)
+    shutil.copyfile(kept, path / "library.sqlite")
+    two.engine.libraries.get(path)
+    again = reopened(
+        Two(two.engine, two.engine.libraries.get(two.source.path), two.engine.libraries.get(two.target.path)),
+        first,
+    )
+    assert again.live(again.source) == before
+    assert len(again.live(again.target)) == (3 if side == "source" else 0)
+    assert again.transfer([box], "copy")["written"]["documents"] == 3
 
 
 def test_a_folder_around_a_held_thing_is_held(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -321,14 +321,12 @@ def test_inside_another_step_a_batch_is_looked_through_there(
     engine: Engine, library: Library, tmp_path: Path
 ) -> None:
     from armarium.api import ActionContext
-    from armarium_formats.actions.batches import ingest_files
-    from armarium_formats.schemas.batches import IngestFiles
 
     paths = laid(tmp_path, {"1.png": picture(), "1.xml": page("1.png")})
     found: dict[str, Any] = {}
 
     def inside(ctx: ActionContext) -> None:
-        found.update(ingest_files.perform(ctx, IngestFiles(paths=[str(path) for path in paths])))
+        found.update(ctx.run("ingest.files", {"paths": [str(path) for path in paths]}))
 
     engine.run(library, "document.create", {"name": "Beside"}, LOCAL_OWNER, in_transaction=inside)
     assert len(found["passes"]) == 1

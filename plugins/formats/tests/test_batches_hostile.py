@@ -81,11 +81,11 @@ def test_sent_names_lead_nowhere(engine: Engine, library: Library) -> None:
     assert [one["name"] for one in send(engine, library, {"..": picture(grey=9)})["documents"]] == ["file"]
 
 
-def test_paths_that_may_not_be_taken_are_refused_by_themselves(
+def test_paths_that_cannot_be_taken_are_refused_by_themselves(
     engine: Engine, library: Library, tmp_path: Path
 ) -> None:
+    """What may not be named at all refuses the whole request (tests/proofs/test_paths_are_checked.py)."""
     (good, other) = laid(tmp_path / "in", {"1.png": picture(), "2.png": picture(grey=3)})
-    (tmp_path / "in" / "out.png").symlink_to("/etc/hostname")
     (tmp_path / "in" / "loop.png").symlink_to(tmp_path / "in" / "loop.png")
     (tmp_path / "in" / "gone.png").symlink_to(tmp_path / "nowhere.png")
     (tmp_path / "in" / "same.png").symlink_to(other)
@@ -93,16 +93,11 @@ def test_paths_that_may_not_be_taken_are_refused_by_themselves(
     engine._roots[:] = [tmp_path.resolve()]
     stated = [
         str(good),
-        str(tmp_path / "in" / "out.png"),
         str(tmp_path / "in" / "loop.png"),
         str(tmp_path / "in" / "gone.png"),
         str(tmp_path / "in" / "same.png"),
         str(tmp_path / "in" / "pipe.png"),
         str(tmp_path / "in"),
-        str(library.path / "library.sqlite"),
-        "in/1.png",
-        "/etc/passwd",
-        "a\0b",
         str(tmp_path / "in" / ".." / "in" / "1.png"),
     ]
     from armarium.principals import LOCAL_OWNER
@@ -112,18 +107,14 @@ def test_paths_that_may_not_be_taken_are_refused_by_themselves(
     assert [one["name"] for one in answer["documents"]] == ["1.png", "same.png"]
     said = [one["why"] for one in answer["refused"]]
     for expected in (
-        "outside the folders",
-        "a link that leads to itself",
+        "Too many levels of symbolic links",
         "nothing there, or it is a link to nothing",
         "not an ordinary file",
         "It is a folder",
-        "inside the project",
-        "not a full path",
-        "null character",
         "named twice",
     ):
         assert any(expected in why for why in said), expected
-    assert len(said) == 10
+    assert len(said) == 5
 
 
 def test_a_file_that_vanishes_meanwhile_is_told(
@@ -291,6 +282,15 @@ def test_bad_bodies_are_refused_in_words(client: TestClient, content: bytes, kin
     assert said in answer.json()["detail"]
 
 
+def test_a_boundary_longer_than_the_parser_takes_is_refused_in_words(client: TestClient) -> None:
+    for route in (BATCH, f"/api/documents/{'0' * 32}/import"):
+        kind = f"multipart/form-data; boundary={'b' * 257}"
+        answer = client.post(route, content=b"--b", headers={"Content-Type": kind})
+        assert answer.status_code == 400, answer.text
+        assert "JSON" not in answer.json()["detail"]
+        assert "boundary" in answer.json()["detail"] or "multipart" in answer.json()["detail"]
+
+
 def test_a_header_without_end_is_refused_whatever_the_parser_bears(tmp_path: Path) -> None:
     received = Received(tmp_path, "files", 1)
     with pytest.raises(Invalid, match="16 KiB"):
@@ -350,16 +350,16 @@ def test_a_file_is_checked_where_it_lies(client: TestClient, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("path", "code"),
+    ("path", "status", "code"),
     [
-        ("x.xml", "bad_path"),
-        ("/etc/passwd", "path_not_allowed"),
-        ("{here}", "not_a_file"),
-        ("{here}/no", "path_not_found"),
+        ("x.xml", 422, "bad_path"),
+        ("/etc/passwd", 403, "path_not_allowed"),
+        ("{here}", 422, "not_a_file"),
+        ("{here}/no", 422, "path_not_found"),
     ],
 )
 def test_a_path_that_may_not_be_read_is_not_checked(
-    client: TestClient, tmp_path: Path, path: str, code: str
+    client: TestClient, tmp_path: Path, path: str, status: int, code: str
 ) -> None:
     answer = client.post(CHECK, json={"path": path.format(here=tmp_path)})
-    assert (answer.status_code, answer.json()["code"]) == (422, code)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)

@@ -253,6 +253,29 @@ def test_undoing_the_start_cancels_what_has_not_begun_and_a_redo_queues_it_again
     assert len(made) == (2 if start == "image.batch_apply" else 1)
 
 
+def test_a_batch_whose_start_is_undone_while_it_runs_ends_as_cancelled(
+    engine: Engine, library: Library, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The undo comes between the job's look at the batch and its next picture."""
+    from armarium.api import JobContext
+
+    fill(engine, library, folder, 2)
+    begun = engine.run(library, "image.batch_apply", {"folder_id": folder, "spec": SPLIT}, OWNER)
+    act, undone = JobContext.act, []
+
+    def undo_first(self: Any, *given: Any, **more: Any) -> Any:
+        if not undone:
+            undone.append(engine.undo(library, [begun.audit_id], OWNER))
+        return act(self, *given, **more)
+
+    monkeypatch.setattr(JobContext, "act", undo_first)
+    engine.jobs.run_until_idle(library)
+    ((state, reason),) = rows(
+        library, "SELECT state, reason FROM job WHERE id = ?", (begun.result or {})["job_id"]
+    )
+    assert (bool(undone), state, reason) == (True, "cancelled", "Cancelled by a person.")
+
+
 def test_the_start_of_a_batch_that_has_cut_is_not_undone_and_the_batch_is(
     engine: Engine, library: Library, folder: str, do: Run
 ) -> None:

@@ -37,7 +37,7 @@ def test_a_crop_is_what_a_person_sees(
         made = do("image.crop", {"document_id": page, **CROP})
         image = picture_of(library, made["child"]["id"])
         assert image.tobytes() == chart().crop((30, 10, 80, 50)).tobytes(), orientation
-        assert made["region"]["rect"] == pytest.approx([30 / WIDTH, 10 / HEIGHT, 50 / WIDTH, 40 / HEIGHT])
+        assert made["region"] == pytest.approx([30 / WIDTH, 10 / HEIGHT, 50 / WIDTH, 40 / HEIGHT])
 
 
 @pytest.mark.parametrize("form", ["PNG", "TIFF"])
@@ -80,7 +80,7 @@ def test_a_child_says_where_it_comes_from_and_the_source_stays(library: Library,
         child["id"],
     )
     assert (role, width, height) == ("derived", 50, 40)
-    assert transform is not None
+    assert transform == "[1.0,0.0,0.0,1.0,0.0,0.0]"  # its own primary; its place in the source is `region`
     assert do("image.crop", {"document_id": page, **CROP})["child"]["name"] == "1.png, crop 2"
 
 
@@ -152,6 +152,21 @@ def test_a_split_makes_pages_that_stand_for_the_picture(
     assert do("image.unsplit", {"document_id": page})["removed_ids"] == made["child_ids"]
     with library.db.read() as conn:
         assert pages_under(conn, [folder]) == [page]
+
+
+def test_a_picture_is_not_split_twice(library: Library, page: str, do: Run) -> None:
+    made = do("image.split", {"document_id": page, "regions": HALVES})
+    before = rows(library, "SELECT id FROM document")
+    with pytest.raises(Conflict) as refusal:
+        do("image.split", {"document_id": page, "regions": HALVES[::-1]})
+    assert refusal.value.code == "already_split"
+    assert "2 parts" in refusal.value.detail
+    assert rows(library, "SELECT id FROM document") == before
+    do("image.unsplit", {"document_id": made["child_ids"][0]})
+    with pytest.raises(Conflict):
+        do("image.split", {"document_id": page, "regions": HALVES})
+    do("image.unsplit", {"document_id": page})
+    assert len(do("image.split", {"document_id": page, "regions": HALVES})["child_ids"]) == 2
 
 
 def test_neighbouring_regions_leave_no_gap(library: Library, page: str, do: Run) -> None:

@@ -20,7 +20,7 @@ def test_crop_and_back(client: Any, page: str) -> None:
     body = made.json()
     assert made.headers["X-Service-Audit-Id"] == body["audit_id"]
     assert (body["document_id"], body["removed_ids"]) == (page, [])
-    assert body["child"]["region"] == body["region"]
+    assert body["child"]["region"]["rect"] == body["region"]
     kept = client.get(f"/api/documents/{body['child']['id']}/renditions").json()["items"][0]
     content = client.get(f"/api/documents/{body['child']['id']}/renditions/{kept['id']}/content")
     assert content.headers["content-type"] == "image/png"

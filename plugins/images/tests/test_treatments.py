@@ -183,8 +183,8 @@ def test_it_is_made_from_the_original_though_another_is_primary(
     ((source, transform),) = rows(
         library, "SELECT params ->> '$.from_rendition_id', transform FROM rendition WHERE role = 'enhanced'"
     )
-    # How the original lies on the new primary was never said, so it is not claimed.
-    assert (source, transform) == (original, None)
+    # The binarised picture shows the same frame as the original, and said so when it was made.
+    assert (source, transform) == (original, "[1.0,0.0,0.0,1.0,0.0,0.0]")
 
 
 def test_a_bad_picture_stops_no_other(engine: Engine, library: Library, folder: str, do: Run) -> None:

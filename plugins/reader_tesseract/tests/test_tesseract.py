@@ -104,5 +104,5 @@ def test_where_language_data_is_published() -> None:
     file = TesseractReader.remote("la", lambda _url: b"")
     assert file.name == "lat.traineddata"
     assert file.url.endswith("/lat.traineddata")
-    with pytest.raises(Refused, match="no name of Tesseract language data"):
+    with pytest.raises(Refused, match="publish no language data called"):
         TesseractReader.remote("../x", lambda _url: b"")

@@ -93,7 +93,7 @@ def test_a_model_file_by_its_path(desk: Desk, tmp_path: Path) -> None:
     missing = refusal(desk, "reading.read_pages", scope_ids=[desk.page()], model=str(tmp_path / "gone.fake"))
     assert missing.code == "unknown_model"
     outside = refusal(desk, "reading.read_pages", scope_ids=[desk.page(name="2.png")], model="/etc/hostname")
-    assert outside.code == "model_out_of_reach"
+    assert outside.code == "path_not_allowed"
     climbing = refusal(
         desk, "reading.read_pages", scope_ids=[desk.page(name="3.png")], model="../../etc/hostname"
     )

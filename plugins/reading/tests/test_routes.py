@@ -137,6 +137,17 @@ def test_an_id_that_names_no_model(engine: Engine, network: Double) -> None:
         local_models.download(engine, "fakes", "nothing")
 
 
+def test_an_id_that_names_no_model_is_refused_before_anything_is_queued(
+    client: Any, engine: Engine, network: Double
+) -> None:
+    for path in ("fakes/nothing", "tesseract/foo", "tesseract/script/Nowhere"):
+        answer = client.post(f"/api/local-models/download/{path}")
+        assert (answer.status_code, answer.json()["code"]) == (404, "unknown_model"), answer.text
+    assert network.asked == []
+    with engine.state.read_raw() as raw:
+        assert raw.execute("SELECT count(*) FROM job").fetchone() == (0,)
+
+
 def test_downloads_that_are_refused(client: Any) -> None:
     unknown = client.post("/api/local-models/download/abacus/x")
     assert (unknown.status_code, unknown.json()["code"]) == (400, "unknown_runtime")

@@ -394,6 +394,42 @@ def test_a_citation_leads_to_what_the_segment_became(client: Any, desk: Any, riv
     assert client.get("/api/segments/legacy:a:0/reference").status_code == 422
 
 
+def test_an_annotation_leads_to_its_place(client: Any, desk: Any, rivals: dict[str, Any]) -> None:
+    page, (one, two) = rivals["page"], rivals["old"]
+
+    def annotate(**fields: Any) -> str:
+        body = {"document_id": page, "kind": "note", "text": "see here", **fields}
+        answer = client.post("/api/annotations", json=body)
+        assert answer.status_code < 300, answer.text
+        return str(answer.json()["id"])
+
+    def resolve(**body: Any) -> dict[str, Any]:
+        answer = client.post("/api/locations/resolve", json=body)
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json())
+
+    boxed = annotate(anchor_kind="bbox", anchor={"rect": [0.1, 0.2, 0.3, 0.1]})
+    found = resolve(annotationId=boxed)
+    assert (found["documentId"], found["pageId"]) == (page, page)
+    assert found["anchor"]["rect"] == [0.1, 0.2, 0.3, 0.1]
+    assert (found["liveSegmentIds"], found["segmentDeleted"]) == ([], False)
+    spanned = annotate(
+        anchor_kind="char_range", targets=[{"segment_id": one, "char_start": 2, "char_end": 5}]
+    )
+    found = resolve(annotationId=spanned)
+    assert (found["documentId"], found["charStart"], found["charEnd"]) == (page, 2, 5)
+    assert (found["resolvedSegmentId"], found["segmentForwarding"]) == (one, [])
+    assert found["anchor"]["rect"] == client.get(f"/api/segments/{one}").json()["segment"]["anchor"]["rect"]
+    desk.run("segment.merge", segment_ids=[one], keep_id=two)
+    found = resolve(annotationId=spanned, documentId=page)
+    assert (found["resolvedSegmentId"], found["liveSegmentIds"]) == (two, [two])
+    other = desk.page()
+    refused = client.post("/api/locations/resolve", json={"annotationId": boxed, "documentId": other})
+    assert (refused.status_code, refused.json()["code"]) == (422, "document_disagrees")
+    client.delete(f"/api/annotations/{boxed}")
+    assert client.post("/api/locations/resolve", json={"annotationId": boxed}).status_code == 404
+
+
 def test_a_place_that_cannot_be_is_refused_in_words(client: Any, desk: Any, rivals: dict[str, Any]) -> None:
     page, one = rivals["page"], rivals["old"][0]
     uuid = desk.library.uuid

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import Any, Literal
 
 from sqlalchemy import Row, insert, select, update
@@ -26,11 +25,15 @@ from armarium.auth.schemas import (
     TokenId,
     TokenRenewed,
     TokenRevoked,
+    TokenRow,
+    TokenUpdateParams,
+    WantedScope,
 )
 from armarium.auth.secret_files import digest_of, new_secret, rotate_enrollment_secret
-from armarium.auth.tokens import LIFETIMES
-from armarium.errors import Conflict, Forbidden, NotFound
+from armarium.auth.tokens import LIFETIMES, shown_token
+from armarium.errors import Conflict, Forbidden, Invalid, NotFound
 from armarium.ids import new_id
+from armarium.named_paths import MaterialPath
 
 
 def scope_of(libraries: list[str] | None) -> LibraryScope:
@@ -38,13 +41,11 @@ def scope_of(libraries: list[str] | None) -> LibraryScope:
     return "all" if libraries is None else libraries
 
 
-def _bound(ctx: ActionContext, libraries: LibraryScope) -> list[str] | None:
-    """The projects a token is bound to in their one spelling; the refusals of `Libraries.checked` for a bad path."""
+def _bound(libraries: WantedScope) -> list[str] | None:
+    """The projects a token is bound to in their one spelling."""
     if libraries == "all":
         return None
-    return sorted(
-        {str(ctx.engine.libraries.checked(unicodedata.normalize("NFC", path))) for path in libraries}
-    )
+    return sorted({str(path.real) for path in libraries})
 
 
 def _make(
@@ -56,6 +57,7 @@ def _make(
     *,
     parent_id: str | None = None,
     created_by: str | None = None,
+    folders: list[str] | None = None,
 ) -> tuple[dict[str, Any], str]:
     """Insert a token row; the row and the secret, which is nowhere else."""
     secret = new_secret()
@@ -66,6 +68,7 @@ def _make(
         "name": name,
         "role": role,
         "libraries": libraries,
+        "folders": folders or [],
         "digest": digest_of(secret),
         "parent_id": parent_id,
         "created_at": ctx.now,
@@ -78,6 +81,14 @@ def _make(
     ctx.target(str(row["id"]))
     ctx.on_commit(auth.book.reload)
     return row, secret
+
+
+def _granted(folders: list[MaterialPath]) -> list[str]:
+    """Folders as a token keeps them, links followed; Invalid for what is no folder."""
+    for folder in folders:
+        if not folder.real.is_dir():
+            raise Invalid(f"There is no folder {folder}: choose one that exists.", code="not_a_folder")
+    return sorted({str(folder.real) for folder in folders})
 
 
 def _live(ctx: ActionContext, token_id: str) -> Row[Any]:
@@ -121,7 +132,7 @@ def enroll(ctx: ActionContext, p: EnrollmentRequest) -> dict[str, Any]:
 def make_code(ctx: ActionContext, p: PairCodeParams) -> dict[str, Any]:
     """The code is shown in the answer and kept as a digest."""
     code = new_code()
-    libraries = _bound(ctx, p.libraries)
+    libraries = _bound(p.libraries)
     expires_at = keep_code(ctx.conn, code, role=p.role, libraries=libraries, by=ctx.principal.name)
     return {"code": code, "role": p.role, "libraries": scope_of(libraries), "expires_at": expires_at}
 
@@ -174,9 +185,10 @@ def rotate_secret(ctx: ActionContext, p: NoParams) -> dict[str, Any]:
 )
 def create_token(ctx: ActionContext, p: TokenCreateParams) -> dict[str, Any]:
     """The secret is in this answer only."""
-    row, secret = _make(ctx, "agent", p.name, p.role, _bound(ctx, p.libraries))
+    row, secret = _make(ctx, "agent", p.name, p.role, _bound(p.libraries), folders=_granted(p.folders))
     shown = {
-        key: row[key] for key in ("id", "kind", "name", "role", "created_at", "created_by", "expires_at")
+        key: row[key]
+        for key in ("id", "kind", "name", "role", "folders", "created_at", "created_by", "expires_at")
     }
     return {
         **shown,
@@ -185,6 +197,38 @@ def create_token(ctx: ActionContext, p: TokenCreateParams) -> dict[str, Any]:
         "revoked": False,
         "token": secret,
     }
+
+
+@action(
+    "token.update",
+    params=TokenUpdateParams,
+    result=TokenRow,
+    summary="Rename a token, and say which folders of this machine it may read and write beneath",
+    role="owner",
+    person_only=True,
+    undoable=False,
+    scope="engine",
+    example=lambda ex: {"token_id": _device(ex), "folders": [str(ex.folder)]},
+)
+def update_token(ctx: ActionContext, p: TokenUpdateParams) -> dict[str, Any]:
+    """Sessions have the folders of the token they came from, at once."""
+    row = _live(ctx, p.token_id)
+    changes: dict[str, Any] = {}
+    if p.name is not None:
+        changes["name"] = p.name
+    if p.folders is not None:
+        if row.parent_id is not None:
+            raise Conflict(
+                "A session has the folders of the token it came from; change those.", code="session_folders"
+            )
+        changes["folders"] = _granted(p.folders)
+    if not changes:
+        raise Invalid("Nothing to change was named; send name or folders.", code="invalid_request")
+    ctx.conn.execute(update(tokens).where(tokens.c.id == p.token_id).values(**changes))
+    ctx.target(p.token_id)
+    auth = ctx.engine.auth
+    ctx.on_commit(auth.book.reload)
+    return shown_token(auth.book, {**row._mapping, **changes})
 
 
 @action(
@@ -296,6 +340,7 @@ ACCESS_ACTIONS = (
     pair_device,
     rotate_secret,
     create_token,
+    update_token,
     renew_token,
     revoke_token,
     make_session,

@@ -7,10 +7,10 @@ import ipaddress
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from armarium.auth.attempts import FailedAttempts
 from armarium.auth.models import sandbox_grants
@@ -138,6 +138,7 @@ class Auth:
             role=principal.role,
             digest=digest_of(secret),
             libraries=principal.libraries,
+            folders=principal.folders,
             run_id=run_id,
             person=False,
         )
@@ -147,6 +148,22 @@ class Auth:
     def close_run_token(self, token_id: str) -> None:
         """End a run token; its job is over."""
         self.book.close_run(token_id)
+
+    def folders_of_run(self, started_by: Mapping[str, Any]) -> frozenset[str] | None:
+        """The folders that a job of the principal kept as *started_by* may reach: those its token is granted now.
+
+        None for all that the engine may use: work of the owner's, and of the engine itself, which nobody started.
+        """
+        if not started_by:
+            return None
+        if "folders" not in started_by:
+            # From before tokens had folders.
+            return None if started_by.get("role") == "owner" else frozenset()
+        kept = started_by["folders"]
+        entry = self.book.by_id(started_by.get("token_id") or "")
+        if kept is None or entry is None:
+            return None if kept is None else frozenset(kept)
+        return frozenset() if entry.revoked else entry.folders
 
     def still_valid(self, principal: Principal) -> bool:
         """Whether the token behind *principal* is still good: asked by answers that stay open for long."""

@@ -5,9 +5,16 @@ They live in the engine's own database (`engine.state`), never in a project. A s
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sqlalchemy import Boolean, Column, Index, MetaData, Table, Text
 
+from armarium.plugins import Migration
+from armarium.schema import alter_tracked
 from armarium.tables import Json, operational, tracked
+
+if TYPE_CHECKING:
+    from alembic.operations import Operations
 
 auth_metadata = MetaData()
 
@@ -19,6 +26,7 @@ tokens = Table(
     Column("name", Text, nullable=False),
     Column("role", Text, nullable=False),
     Column("libraries", Json),
+    Column("folders", Json),
     Column("digest", Text, nullable=False, unique=True),
     Column("parent_id", Text, index=True),
     Column("created_at", Text, nullable=False),
@@ -28,7 +36,15 @@ tokens = Table(
     Column("revoked_at", Text),
     info=tracked(label="token"),
 )
-"""Device, session and agent tokens. `libraries` null means all; `parent_id` is the token a session came from."""
+"""Device, session and agent tokens. `libraries` null means all, `folders` null none; `parent_id` is the token a session
+came from, whose folders it has."""
+
+
+def _add_folders(op: Operations) -> None:
+    alter_tracked(op, "token", lambda name: op.add_column(name, Column("folders", Json)))
+
+
+AUTH_MIGRATIONS = (Migration(2, "tokens name the folders they were granted", _add_folders),)
 
 token_uses = Table(
     "token_use",

@@ -8,13 +8,17 @@ from pydantic import Field
 
 from armarium.actions import Params, SourceText
 from armarium.messages import Message
+from armarium.named_paths import FolderToOpen, MaterialPath, PackagePath
 from armarium.names import ShortName
 from armarium.principals import Role
 
 LibraryScope = Literal["all"] | list[str]
 
-WantedScope = Literal["all"] | Annotated[list[str], Field(min_length=1, max_length=1000)]
+WantedScope = Literal["all"] | Annotated[list[PackagePath], Field(min_length=1, max_length=1000)]
 """As asked for: a token that reaches nothing is nobody's wish."""
+
+GrantedFolders = Annotated[list[MaterialPath], Field(max_length=100)]
+"""Folders of this machine, by their full paths."""
 
 
 class EnrollmentRequest(Params):
@@ -73,6 +77,23 @@ class TokenCreateParams(Params):
     name: ShortName
     role: Literal["editor", "viewer"] = "editor"
     libraries: WantedScope = "all"
+    folders: GrantedFolders = Field(default_factory=list)
+    """Beneath which it may read and write files of this machine; none: it uploads."""
+
+
+class TokenUpdateParams(Params):
+    """What a token is called and which folders it is granted; absent leaves it as it is."""
+
+    token_id: str = Field(min_length=1, max_length=64)
+    name: ShortName | None = None
+    folders: GrantedFolders | None = None
+
+
+class TokenChanges(Params):
+    """What to change of a token."""
+
+    name: ShortName | None = None
+    folders: GrantedFolders | None = None
 
 
 class TokenId(Params):
@@ -89,6 +110,8 @@ class TokenRow(Message):
     name: str
     role: Role
     libraries: LibraryScope
+    folders: list[str] | None = Field(default_factory=list)
+    """Beneath which it may read and write files of this machine; null: all that the engine may use."""
     created_at: str
     created_by: str | None = None
     last_seen: str | None = None
@@ -186,7 +209,7 @@ class ComputeSettings(Message):
 class SandboxGrantParams(Params):
     """A folder the owner chose, with the bookmark (base64) the system gave for it."""
 
-    path: str = Field(min_length=1, max_length=4096)
+    path: FolderToOpen
     bookmark: SourceText = Field(max_length=1_000_000)
 
 

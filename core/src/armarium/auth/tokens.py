@@ -8,9 +8,11 @@ from __future__ import annotations
 import hmac
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
+
+from sqlalchemy import Row
 
 from armarium.auth.models import owner_tokens, token_uses, tokens
 from armarium.auth.presence import moment, seconds_of
@@ -42,6 +44,7 @@ class TokenEntry:
     role: Role
     digest: str
     libraries: frozenset[str] | None = None
+    folders: frozenset[str] | None = frozenset()
     parent_id: str | None = None
     expires: float | None = None
     revoked: bool = False
@@ -67,12 +70,43 @@ class TokenEntry:
                 token_id=self.id,
                 token_kind=self.kind,
                 libraries=self.libraries,
+                folders=self.folders,
                 run_id=self.run_id,
                 client=client,
                 origin_window=window,
                 transport=transport,
             )
         return found
+
+
+def _folders_of(row: Row[Any], granted: Mapping[str, frozenset[str]]) -> frozenset[str] | None:
+    """What a token may reach beneath: of a session, what the token that it came from may now; None for all."""
+    if row.parent_id == "owner" and row.libraries is None:
+        return None
+    return granted.get(row.parent_id or row.id, frozenset())
+
+
+def shown_token(book: TokenBook, row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of the table as the owner sees it (A 5); never its secret."""
+    known = book.by_id(row["id"])
+    folders = None if known is not None and known.folders is None else row["folders"] or []
+    if row["parent_id"] is not None and known is not None and known.folders is not None:
+        folders = sorted(known.folders)
+    seen = known.last_seen if known is not None else None
+    expires = known.expires if known is not None else None
+    return {
+        "id": row["id"],
+        "kind": row["kind"],
+        "name": row["name"],
+        "role": row["role"],
+        "libraries": "all" if row["libraries"] is None else row["libraries"],
+        "folders": folders,
+        "created_at": row["created_at"],
+        "created_by": row["created_by"],
+        "last_seen": moment(seen) if seen is not None else None,
+        "expires_at": moment(expires) if expires is not None else row["expires_at"],
+        "revoked": known.revoked if known is not None else bool(row["revoked"]),
+    }
 
 
 class TokenBook:
@@ -109,6 +143,7 @@ class TokenBook:
                 rows = conn.execute(tokens.select()).all()
                 seen = {row.token_id: row.last_seen for row in conn.execute(token_uses.select())}
                 owners = conn.execute(owner_tokens.select()).all()
+            granted = {row.id: frozenset(row.folders or ()) for row in rows}
             before = {entry.id: entry for entry in self._entries.values()}
             owner_since = next((row.since for row in owners if row.superseded_at is None), "")
             entries: dict[str, TokenEntry] = {}
@@ -120,6 +155,7 @@ class TokenBook:
                     role=row.role,
                     digest=row.digest,
                     libraries=None if row.libraries is None else frozenset(row.libraries),
+                    folders=_folders_of(row, granted),
                     parent_id=row.parent_id,
                     expires=None if row.expires_at is None else seconds_of(row.expires_at),
                     # A session made from a former owner token ends with it.
@@ -136,7 +172,7 @@ class TokenBook:
             for row in owners:
                 if row.superseded_at is None:
                     entries[row.digest] = before.get("owner") or TokenEntry(
-                        "owner", "owner", "owner", "owner", row.digest
+                        "owner", "owner", "owner", "owner", row.digest, folders=None
                     )
                     entries[row.digest].digest = row.digest
             self._stale_owners = frozenset(row.digest for row in owners if row.superseded_at is not None)

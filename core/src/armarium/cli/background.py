@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.cli.options import Mode
+from armarium.cli.options import Mode, Topic
 from armarium.cli.output import answer, table, wants_json
 from armarium.cli.program import engine_session, work_session
 from armarium.cli.session import Session, id_of
@@ -21,7 +21,7 @@ jobs = typer.Typer(help="Background work.", invoke_without_command=True)
 
 def register(program: typer.Typer) -> None:
     """Add the commands."""
-    program.add_typer(jobs, name="jobs")
+    program.add_typer(jobs, name="jobs", rich_help_panel=Topic.work, epilog="Example: armarium jobs --watch")
 
 
 @jobs.callback()
@@ -102,7 +102,7 @@ def _planned(job: dict[str, Any]) -> bool:
 JobId = Annotated[str, typer.Argument(help="Id of the job.")]
 
 
-@jobs.command()
+@jobs.command(epilog="Example: armarium jobs log ID")
 def log(job: JobId) -> None:
     """The log of a job and the jobs under it."""
     with work_session() as session:
@@ -115,13 +115,13 @@ def log(job: JobId) -> None:
     answer(found, words)
 
 
-@jobs.command()
+@jobs.command(epilog="Example: armarium jobs pause")
 def pause(job: Annotated[str | None, typer.Argument(help="Id of the job; none: everything.")] = None) -> None:
     """Pause a job, or all background work; what is in hand is finished."""
     _set_paused(job, True)
 
 
-@jobs.command()
+@jobs.command(epilog="Example: armarium jobs resume")
 def resume(
     job: Annotated[str | None, typer.Argument(help="Id of the job; none: everything.")] = None,
 ) -> None:
@@ -136,7 +136,7 @@ def _set_paused(job: str | None, paused: bool) -> None:
     answer(done, f"{job or 'Background work'}: {done.get('state') or done.get('mode')}.")
 
 
-@jobs.command()
+@jobs.command(epilog="Example: armarium jobs cancel ID")
 def cancel(job: JobId) -> None:
     """Stop a job; what is in hand is finished."""
     with work_session() as session:
@@ -144,7 +144,7 @@ def cancel(job: JobId) -> None:
     answer(done, f"{job}: {done['state']}.")
 
 
-@jobs.command()
+@jobs.command(epilog="Example: armarium jobs retry ID")
 def retry(job: JobId) -> None:
     """Start a failed job again from where it stopped."""
     with work_session() as session:
@@ -152,7 +152,7 @@ def retry(job: JobId) -> None:
     answer(done, f"{job}: {done['state']}.")
 
 
-@jobs.command("clear-failed")
+@jobs.command("clear-failed", epilog="Example: armarium jobs clear-failed")
 def clear_failed() -> None:
     """Take failed jobs off the list."""
     with work_session() as session:
@@ -160,7 +160,7 @@ def clear_failed() -> None:
     answer(done, f"Cleared {done['cleared']}.")
 
 
-@jobs.command()
+@jobs.command(epilog="Example: armarium jobs mode started")
 def mode(value: Annotated[Mode, typer.Argument(help="Paused: nothing begins.")]) -> None:
     """When background work may start."""
     with engine_session() as session:

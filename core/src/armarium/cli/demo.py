@@ -12,10 +12,11 @@ from typing import Annotated, Any
 
 import typer
 
+from armarium.cli.options import Topic
 from armarium.cli.output import answer, legible, table
 from armarium.cli.program import pages_of, plural
 from armarium.cli.refusals import Refused
-from armarium.cli.session import Session, connect, settings_of_this_user
+from armarium.cli.session import Session, own_engine, settings_of_this_user
 from armarium.cli.work import finished, result_of, write_exports, write_file
 
 MARKER = ".armarium-demo"
@@ -25,7 +26,9 @@ PICTURES = 12
 
 def register(program: typer.Typer) -> None:
     """Add the command."""
-    program.command()(demo)
+    program.command(
+        rich_help_panel=Topic.projects, epilog="Example: armarium demo --folder pages --language es"
+    )(demo)
 
 
 @dataclass
@@ -60,7 +63,7 @@ def demo(
         update={"state_dir": place / "state", "library_roots": roots}
     )
     _share_runtimes(settings.state_dir)
-    with connect(settings, None) as session:
+    with own_engine(settings) as session:
         run = Demo(place, session)
         source = given or _sample_pages(run)
         library = place / "Demo.library"

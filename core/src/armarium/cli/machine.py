@@ -1,22 +1,19 @@
-"""Commands about the engine and this machine: serve, plugins, runtimes, tokens."""
+"""Commands about what is installed and who may come in: plugins, runtimes, tokens."""
 
 from __future__ import annotations
 
-import logging
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
-from armarium.cli.options import AgentRole, Role
+from armarium.cli.options import AgentRole, Role, Topic
 from armarium.cli.output import answer, table
 from armarium.cli.program import engine_session, named_projects
-from armarium.cli.session import id_of, settings_of_this_user
+from armarium.cli.refusals import Refused
+from armarium.cli.session import Session, id_of, settings_of_this_user
 from armarium.cli.work import finished
-
-if TYPE_CHECKING:
-    from armarium.serving import Reachable
 
 runtime = typer.Typer(help="Isolated environments of heavy engines.", no_args_is_help=True)
 token = typer.Typer(help="Who may reach this engine.", no_args_is_help=True)
@@ -24,35 +21,9 @@ token = typer.Typer(help="Who may reach this engine.", no_args_is_help=True)
 
 def register(program: typer.Typer) -> None:
     """Add the commands."""
-    program.command()(serve)
-    program.command()(plugins)
-    program.add_typer(runtime, name="runtime")
-    program.add_typer(token, name="token")
-
-
-def serve(
-    port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="TCP port on 127.0.0.1; 0: any that is free.")
-    ] = None,
-    uds: Annotated[str | None, typer.Option(help="Listen on this Unix socket instead.")] = None,
-) -> None:
-    """Run the engine until it is told to stop."""
-    from armarium.serving import serve as run_server
-
-    changes: dict[str, object] = {}
-    if port is not None:
-        changes["port"] = port
-    if uds is not None:
-        changes["uds"] = Path(uds).absolute()
-    settings = settings_of_this_user().model_copy(update=changes)
-    logging.getLogger("armarium").setLevel(logging.WARNING)
-    run_server(settings, on_ready=lambda card: answer(asdict(card), _where(card)))
-
-
-def _where(card: Reachable) -> str:
-    if card.uds is not None:
-        return f"Armarium answers on the Unix socket {card.uds}"
-    return f"Armarium answers at {card.base_url}/docs"
+    program.command(rich_help_panel=Topic.engine, epilog="Example: armarium plugins")(plugins)
+    program.add_typer(runtime, name="runtime", rich_help_panel=Topic.engine)
+    program.add_typer(token, name="token", rich_help_panel=Topic.engine)
 
 
 def plugins() -> None:
@@ -74,7 +45,7 @@ def plugins() -> None:
     answer(found, words)
 
 
-@runtime.command("list")
+@runtime.command("list", epilog="Example: armarium runtime list")
 def list_runtimes() -> None:
     """The runtimes plugins declare, and which are installed."""
     from armarium.engine import Engine
@@ -87,7 +58,7 @@ def list_runtimes() -> None:
     answer({"items": found, "count": len(found)}, lambda: table("", ("name", "", "bytes", "what for"), rows))
 
 
-@runtime.command()
+@runtime.command(epilog="Example: armarium runtime install kraken")
 def install(name: Annotated[str, typer.Argument(help="Name of the runtime, kraken say.")]) -> None:
     """Make a runtime: an environment of its own with pinned packages."""
     with engine_session() as session:
@@ -96,7 +67,7 @@ def install(name: Annotated[str, typer.Argument(help="Name of the runtime, krake
     answer(done, f"The runtime {name} is installed{'' if started['job_id'] else ' already'}.")
 
 
-@runtime.command()
+@runtime.command(epilog="Example: armarium runtime remove kraken")
 def remove(name: Annotated[str, typer.Argument(help="Name of the runtime.")]) -> None:
     """Remove a runtime from this machine."""
     with engine_session() as session:
@@ -110,44 +81,85 @@ def remove(name: Annotated[str, typer.Argument(help="Name of the runtime.")]) ->
     )
 
 
-@token.command("list")
+@token.command("list", epilog="Example: armarium token list")
 def list_tokens() -> None:
     """Devices, sessions and agents that hold a token."""
     with engine_session() as session:
-        found = session.get("/api/tokens", limit=1000)
-        while len(found["items"]) < found["total"]:
-            more = session.get("/api/tokens", limit=1000, offset=len(found["items"]))
-            if not more["items"]:
-                break
-            found["items"] += more["items"]
-        found["count"] = len(found["items"])
+        found = _every_token(session)
     rows = [
         (
             t["id"],
             t["kind"],
             t["name"],
             t["role"],
+            "all" if t["folders"] is None else len(t["folders"]) or "",
             t.get("last_seen") or "",
             "revoked" if t["revoked"] else "",
         )
         for t in found["items"]
     ]
-    answer(found, lambda: table("", ("id", "kind", "name", "role", "last seen", ""), rows))
+    answer(found, lambda: table("", ("id", "kind", "name", "role", "folders", "last seen", ""), rows))
 
 
-@token.command("create")
+def _every_token(session: Session) -> dict[str, Any]:
+    """All pages of the list of tokens."""
+    found: dict[str, Any] = session.get("/api/tokens", limit=1000)
+    while len(found["items"]) < found["total"]:
+        more = session.get("/api/tokens", limit=1000, offset=len(found["items"]))
+        if not more["items"]:
+            break
+        found["items"] += more["items"]
+    found["count"] = len(found["items"])
+    return found
+
+
+@token.command("create", epilog="Example: armarium token create bot --role viewer")
 def create_token(
     name: Annotated[str, typer.Argument(help="What it is for.")],
     role: Annotated[AgentRole, typer.Option(help="What it may do.")] = AgentRole.editor,
+    folder: Annotated[
+        list[Path] | None,
+        typer.Option(help="A folder whose files it may read and write; again for more. None: it uploads."),
+    ] = None,
 ) -> None:
     """Make a token for an agent; it is shown once. With --library it reaches that project alone."""
     with engine_session() as session:
         only = named_projects(session)
-        made = session.post("/api/tokens", {"name": name, "role": role.value, "libraries": only or "all"})
+        body = {"name": name, "role": role.value, "libraries": only or "all", "folders": _full(folder)}
+        made = session.post("/api/tokens", body)
     answer(made, str(made["token"]))
 
 
-@token.command()
+@token.command(epilog="Example: armarium token folders ID pages")
+def folders(
+    identity: Annotated[str, typer.Argument(metavar="ID", help="Id of the token.")],
+    folder: Annotated[
+        list[Path] | None, typer.Argument(help="The folders it is to have from now on, in place of others.")
+    ] = None,
+    none: Annotated[bool, typer.Option("--none", help="Take away every folder it has.")] = False,
+) -> None:
+    """Say which folders of this machine a token may read and write; without any: show those it has."""
+    with engine_session() as session:
+        if folder or none:
+            found = session.ask(
+                "PATCH", f"/api/tokens/{id_of(identity)}", body={"folders": [] if none else _full(folder)}
+            )
+        else:
+            known = [one for one in _every_token(session)["items"] if one["id"] == id_of(identity)]
+            if not known:
+                raise Refused(f"There is no token {identity}; armarium token list shows those there are.")
+            (found,) = known
+    granted = found["folders"]
+    words = "every folder that the engine may use" if granted is None else "\n".join(granted) or "no folder"
+    answer(found, words)
+
+
+def _full(folders: list[Path] | None) -> list[str]:
+    """Folders by their full paths: the engine does not run where the command does."""
+    return [str(folder.expanduser().absolute()) for folder in folders or []]
+
+
+@token.command(epilog="Example: armarium token revoke ID")
 def revoke(identity: Annotated[str, typer.Argument(metavar="ID", help="Id of the token.")]) -> None:
     """Take a token's rights away at once."""
     with engine_session() as session:
@@ -155,7 +167,7 @@ def revoke(identity: Annotated[str, typer.Argument(metavar="ID", help="Id of the
     answer(done, f"Revoked {identity}.")
 
 
-@token.command()
+@token.command(epilog="Example: armarium token pair --role viewer")
 def pair(role: Annotated[Role, typer.Option(help="What the device may do.")] = Role.editor) -> None:
     """Make a one-time code that lets a device in, good for ten minutes; with --library, to that project alone."""
     with engine_session() as session:

@@ -1,4 +1,4 @@
-"""What every command takes wherever it stands (`--json`, `--library`), and the choices several commands share."""
+"""What every command takes wherever it stands (`--json`, `--library`, `--foreground`), and the choices several commands share."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from typing import Annotated, Any
 
 import typer
 
+from armarium.cli.names import project_names
+
 LIBRARY_VARIABLE = "ARMARIUM_LIBRARY"
 JSON_VARIABLE = "ARMARIUM_JSON"
 
@@ -25,6 +27,7 @@ class Asked:
     library: str | None = None
     named: bool = False
     """Whether the project was named on the command line, not only by the environment."""
+    foreground: bool = False
 
 
 _asked: ContextVar[Asked | None] = ContextVar("armarium_command_line", default=None)
@@ -51,15 +54,23 @@ Library = Annotated[
         "-l",
         metavar="PATH|NAME",
         show_envvar=False,
+        autocompletion=project_names,
         help="The project. Left out: ARMARIUM_LIBRARY, the one here, or the only one registered.",
     ),
 ]
 
 
-def note(as_json: bool, library: str | None) -> None:
+Foreground = Annotated[
+    bool,
+    typer.Option("--foreground", help="Do the work here, for this command's time, without the background."),
+]
+
+
+def note(as_json: bool, library: str | None, foreground: bool = False) -> None:
     """Remember these options for the rest of the command; what is left out changes nothing."""
     present = asked()
     present.json = present.json or as_json
+    present.foreground = present.foreground or foreground
     if library is not None:
         present.library, present.named = library, True
 
@@ -89,6 +100,7 @@ def _with_options(command: Callable[..., Any]) -> Callable[..., Any]:
         for name, default, kind, spelled in (
             ("as_json", False, AsJson, "--json"),
             ("library", None, Library, "--library"),
+            ("foreground", False, Foreground, "--foreground"),
         )
         if name not in own.parameters and spelled not in taken
     ]
@@ -96,7 +108,7 @@ def _with_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
     def run(*args: Any, **given: Any) -> Any:
         common = {one.name: given.pop(one.name, one.default) for one in added}
-        note(common.get("as_json", False), common.get("library"))
+        note(common.get("as_json", False), common.get("library"), common.get("foreground", False))
         return command(*args, **given)
 
     parameters = [*own.parameters.values(), *added]
@@ -113,6 +125,33 @@ def _spellings(signature: inspect.Signature) -> set[str]:
         for extra in getattr(parameter.annotation, "__metadata__", ()):
             found.update(getattr(extra, "param_decls", None) or ())
     return found
+
+
+class Topic(StrEnum):
+    """Under which heading the help page shows a command: `program.command(rich_help_panel=Topic.pages)`."""
+
+    projects = "Projects"
+    pages = "Pages"
+    lines = "Lines and readings"
+    files = "In and out"
+    work = "Work"
+    engine = "Engine and plugins"
+
+    @classmethod
+    def title_of(cls, topic: str) -> str:
+        """The heading, with an example of what stands under it; commands that name no topic stand at the end."""
+        example = _EXAMPLES.get(topic)
+        return f"{topic}, as in: armarium {example}" if example else topic or "More commands"
+
+
+_EXAMPLES: dict[str, str] = {
+    Topic.projects: "create Letters",
+    Topic.pages: "show 0001.jpg",
+    Topic.lines: "read --language es",
+    Topic.files: "import pages",
+    Topic.work: "undo",
+    Topic.engine: "engine",
+}
 
 
 class Role(StrEnum):

@@ -45,19 +45,11 @@ def legible(text: str, keep: str = "") -> str:
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print a table."""
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
+    from armarium.cli.tables import draw_table
 
-    drawn = Table(title=title, title_justify="left", header_style="bold")
-    for column in columns:
-        # Ids are copied from the screen: they stay on one line.
-        drawn.add_column(
-            column, overflow="fold", no_wrap=column == "id", min_width=32 if column == "id" else None
-        )
-    for row in rows:
-        drawn.add_row(*(escape(legible(str("" if cell is None else cell), "\n\t")) for cell in row))
-    Console(width=None if sys.stdout.isatty() else 140).print(drawn)
+    shown = [[legible(str("" if cell is None else cell), "\n\t") for cell in row] for row in rows]
+    for line in draw_table(title, columns, shown):
+        print(line)
 
 
 @contextmanager

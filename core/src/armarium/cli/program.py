@@ -2,56 +2,96 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import metadata as distributions
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer._completion_classes import completion_init
 from typer.core import TyperGroup
 
-from armarium.cli.options import AsJson, Library, asked, begin, everywhere, note
+from armarium.cli.options import AsJson, Foreground, Library, asked, begin, note
 from armarium.cli.refusals import Refused, misuse_shown, shown
-from armarium.cli.session import Session, connect, settings_of_this_user
+from armarium.cli.session import Session, connect
+from armarium.cli.tree import Tree, commands_of_plugins
+from armarium.cli.values import read_plainly
 from armarium.ids import is_id
 
-COMMANDS = "armarium.commands"
-"""Entry points of plugins that bring commands: each a function that builds a `typer.Typer`, by the plugin's name."""
+COMPLETING = "_ARMARIUM_COMPLETE"
+"""Set by a shell that asks how a command line may go on."""
 
 _NAMED = 5
 """How many documents of one name, or projects, a refusal names."""
 
 
 class Program(TyperGroup):
-    """The core's commands and those of plugins, looked for only when no command of the core has the name that was typed.
+    """The core's commands and those of plugins; only the one that was typed is loaded.
 
     Commands named under `armarium.commands` stand beside the core's, and under their plugin's name too. What a plugin's
     `Plugin.cli` brings stands under its name alone, and is found by loading the plugins: when nothing else fits.
     """
 
-    _missing: dict[str, str] | None = None
-    """Plugins whose commands cannot be built, with the reason; None until they are looked for."""
+    _tree: Tree | None = None
+    _listing = False
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        read_plainly(self)
+
+    @property
+    def tree(self) -> Tree:
+        """The commands, looked for when they are first asked for."""
+        if self._tree is None:
+            self._tree = Tree()
+        return self._tree
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Every name, for the help: the core's commands first."""
-        self._join()
-        self._tell_missing()
-        return super().list_commands(ctx)
+        """Every name, for the help, topic by topic."""
+        return [one.name for one in self.tree.brought()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name, or None."""
-        found = super().get_command(ctx, cmd_name)
+        """The command of that name, or None; while all are listed, a line about it."""
+        if self._listing:
+            return self.commands.get(cmd_name)
+        found = self.tree.command(cmd_name)
         if found is None and not ctx.resilient_parsing:
-            self._join()
-            found = super().get_command(ctx, cmd_name)
-        if found is None and not ctx.resilient_parsing:
-            self.commands.update(_plugin_commands(set(self.commands)))
-            found = super().get_command(ctx, cmd_name)
+            rows = self._rows()
+            brought = commands_of_plugins(set(rows))
+            found = brought.get(cmd_name)
             if found is None:
                 self._tell_missing()
+                # What was typed wrongly is compared with these.
+                self.commands = {**rows, **brought}
         return found
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """The help page, from what is noted of each command."""
+        with self._listed():
+            super().format_help(ctx, formatter)
+        self._tell_missing()
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """The names that fit what was typed so far."""
+        with self._listed():
+            return super().shell_complete(ctx, incomplete)
+
+    @contextmanager
+    def _listed(self) -> Iterator[None]:
+        self.commands, self._listing = self._rows(), True
+        try:
+            yield
+        finally:
+            self.commands, self._listing = {}, False
+
+    def _rows(self) -> dict[str, Any]:
+        return {one.name: one.row() for one in self.tree.brought()}
+
+    def _tell_missing(self) -> None:
+        for plugin, why in self.tree.missing().items():
+            typer.echo(f"The commands of {plugin} are left out: {why}", err=True)
 
     def main(
         self,
@@ -67,6 +107,9 @@ class Program(TyperGroup):
         if not standalone_mode:
             return super().main(*rest, False, windows_expand_args, **more)
         begin()
+        if COMPLETING in os.environ:
+            # How each shell asks and is answered.
+            completion_init()
         with misuse_shown("--json" in (sys.argv[1:] if args is None else args)):
             sys.exit(super().main(*rest, False, windows_expand_args, **more))
 
@@ -81,34 +124,19 @@ class Program(TyperGroup):
         with shown():
             super().invoke(ctx)
 
-    def _join(self) -> None:
-        if self._missing is None:
-            found, self._missing = joining(set(self.commands))
-            self.commands.update(found)
-
-    def _tell_missing(self) -> None:
-        for plugin, why in (self._missing or {}).items():
-            typer.echo(f"The commands of {plugin} are left out: {why}", err=True)
-        self._missing = {}
-
 
 def build() -> typer.Typer:
-    """The command line with the core's commands; those of plugins join when one is called for."""
-    from armarium.cli import background, demo, machine, projects, steps
-
+    """The command line; its commands are found when one is called for."""
     program = typer.Typer(
         name="armarium",
         cls=Program,
         help="The library engine for archival documents: import, find lines, read, correct, export, undo.",
-        epilog="A plugin may bring more commands under its name: armarium PLUGIN --help.",
+        epilog="armarium COMMAND --help says more, with an example. A plugin may bring commands under its own name, too.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         add_completion=False,
     )
     program.callback()(_common)
-    for part in (projects, steps, background, machine, demo):
-        part.register(program)
-    everywhere(program)
     return program
 
 
@@ -123,25 +151,26 @@ def _say_version(wanted: bool) -> None:
 def _common(
     library: Library = None,
     as_json: AsJson = False,
+    foreground: Foreground = False,
     version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_say_version, help="Print the version.")
     ] = False,
 ) -> None:
-    note(as_json, library)
+    note(as_json, library, foreground)
 
 
 @contextmanager
 def engine_session() -> Iterator[Session]:
     """A session that names no project: for commands about the engine."""
-    with connect(settings_of_this_user(), None) as session:
+    with connect() as session:
         yield session
 
 
 @contextmanager
 def project_session() -> Iterator[Session]:
     """A session that names the project the caller means, or Refused saying how to name one."""
-    with connect(settings_of_this_user(), None) as session:
-        session.library = _project(session)
+    with connect() as session:
+        session.library = project_meant(session)
         if session.library is None:
             raise Refused(which_project(session))
         yield session
@@ -149,7 +178,7 @@ def project_session() -> Iterator[Session]:
 
 def named_projects(session: Session) -> list[str]:
     """The full path of the project that the command line names with --library; none where it names none."""
-    path = _project(session) if asked().named else None
+    path = project_meant(session) if asked().named else None
     return [] if path is None else [path]
 
 
@@ -165,12 +194,13 @@ def which_project(session: Session) -> str:
 @contextmanager
 def work_session() -> Iterator[Session]:
     """A session for background work: it names the project meant where there is one, so that its jobs are there."""
-    with connect(settings_of_this_user(), None) as session:
-        session.library = _project(session)
+    with connect() as session:
+        session.library = project_meant(session)
         yield session
 
 
-def _project(session: Session) -> str | None:
+def project_meant(session: Session) -> str | None:
+    """The path of the project the caller means: named, stood in, or the only one there is; None when it is not clear."""
     wanted = asked().library
     if wanted:
         place = Path(wanted).expanduser()
@@ -188,76 +218,6 @@ def _project(session: Session) -> str | None:
         return str(here[0].resolve())
     known = session.get("/api/registry")["libraries"]
     return str(known[0]["path"]) if len(known) == 1 and not here else None
-
-
-def joining(taken: set[str]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Commands of the entry points, by name: each where it is free, and each plugin's own group, which help leaves out.
-
-    Beside them the plugins whose commands cannot be built, with the reason.
-
-    A name that two plugins bring goes to neither, so that what a command does never hangs on what else is installed.
-    """
-    groups: dict[str, Any] = {}
-    missing: dict[str, str] = {}
-    for entry in sorted(distributions.entry_points(group=COMMANDS), key=lambda entry: entry.name):
-        try:
-            groups[entry.name] = _group(entry.name, entry.load()(), hidden=True)
-        except Exception as error:
-            missing[entry.name] = f"{type(error).__name__}: {error}"
-    bringers: dict[str, list[str]] = {}
-    for plugin, group in groups.items():
-        for name in group.commands:
-            bringers.setdefault(name, []).append(plugin)
-    found: dict[str, Any] = {}
-    for name, plugins in bringers.items():
-        if name not in taken:
-            found[name] = groups[plugins[0]].commands[name] if len(plugins) == 1 else _torn(name, plugins)
-    own = {plugin.replace("_", "-"): group for plugin, group in groups.items()}
-    found |= {name: group for name, group in own.items() if name not in taken | set(found)}
-    return found, missing
-
-
-def _torn(name: str, plugins: list[str]) -> Any:
-    """A command that only says whose it could be."""
-    program = typer.Typer()
-
-    @program.command(
-        name, hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
-    )
-    def refuse() -> None:
-        meant = " or ".join(f"armarium {plugin.replace('_', '-')} {name}" for plugin in plugins)
-        raise Refused(f"Several plugins bring a command {name}: say {meant}.")
-
-    return typer.main.get_command(program)
-
-
-def _plugin_commands(taken: set[str]) -> dict[str, Any]:
-    """Commands that plugins bring as `Plugin.cli`, each plugin under its name; one that fails is left out with a word."""
-    from armarium.plugins import PluginRegistry
-
-    plugins = PluginRegistry()
-    plugins.find()
-    found: dict[str, Any] = {}
-    for plugin in plugins.loaded:
-        name = plugin.name.replace("_", "-")
-        if plugin.cli is None or name in taken:
-            continue
-        try:
-            found[name] = _group(name, plugin.cli(), help_text=plugin.summary)
-        except Exception as error:
-            typer.echo(f"The commands of {plugin.name} are left out: {error}", err=True)
-    return found
-
-
-def _group(name: str, commands: typer.Typer, *, help_text: str | None = None, hidden: bool = False) -> Any:
-    """A plugin's commands as a group of the command line, each with the options that all commands take."""
-    everywhere(commands)
-    # A program of one group, so that a plugin with a single command is a group all the same.
-    outer = typer.Typer()
-    outer.callback()(lambda: None)
-    outer.add_typer(commands, name=name, help=help_text, hidden=hidden)
-    command: Any = typer.main.get_command(outer)
-    return command.commands[name]
 
 
 def full_path(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from armarium.cli.options import Topic
 from armarium.cli.output import answer, table
 from armarium.cli.program import engine_session, full_path, plural, project_session
 from armarium.cli.refusals import Refused
@@ -22,12 +23,14 @@ OFF = "off"
 
 def register(program: typer.Typer) -> None:
     """Add the commands."""
-    program.command()(create)
-    program.command("projects")(projects)
-    program.command()(settings)
-    program.command()(release)
-    program.command()(snapshot)
-    program.command()(doctor)
+    program.command(rich_help_panel=Topic.projects, epilog="Example: armarium create Letters")(create)
+    program.command("projects", rich_help_panel=Topic.projects, epilog="Example: armarium projects")(projects)
+    program.command(rich_help_panel=Topic.projects, epilog="Example: armarium settings --snapshot-every 1d")(
+        settings
+    )
+    program.command(rich_help_panel=Topic.projects, epilog="Example: armarium release")(release)
+    program.command(rich_help_panel=Topic.projects, epilog="Example: armarium snapshot")(snapshot)
+    program.command(rich_help_panel=Topic.projects, epilog="Example: armarium doctor")(doctor)
 
 
 def create(
@@ -161,7 +164,7 @@ def doctor(
     """
     from armarium.doctor import examine
     from armarium.engine import Engine
-    from armarium.serving import running_engine
+    from armarium.reachable import running_engine
 
     settings = settings_of_this_user()
     if path is None:
@@ -172,7 +175,7 @@ def doctor(
     if not Path(place).exists():
         raise Refused(f"There is nothing at {place}; doctor takes the path of a project.")
     was_open = False
-    if running_engine(settings) is not None:
+    if running_engine(settings.state_dir) is not None:
         with engine_session() as session:
             was_open = session.post("/api/registry/release", {"path": place})["status"] == "released"
     engine = Engine(settings)

@@ -1,4 +1,4 @@
-"""The connection of one command to an engine: the running one's socket, or an engine of the command's own."""
+"""The connection of one command to an engine: the one all commands share, or an engine of the command's own."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from armarium.cli.refusals import DEBUG_VARIABLE, Refused, as_refusal
+from armarium.cli.shared_engine import Place, running, shared, this_place, wire_to
 
 if TYPE_CHECKING:
     from armarium.cli.wire import Wire
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 START_WAIT = 30.0
 """Seconds an engine of the command's own may take to come up."""
+
+REPLACED_WAIT = 10.0
+"""Seconds in which an engine that was replaced by another is expected to be there."""
 
 ID = re.compile(r"[\w.:@-]{1,128}")
 ENDED = ("done", "failed", "cancelled", "paused")
@@ -36,7 +40,10 @@ class Session:
     wire: Wire
     library: str | None
     running: bool
-    """Whether it is an engine that was there before this command."""
+    """Whether the engine goes on when this command has ended."""
+    rejoin: Callable[[bool], Wire | None] | None = None
+    """How to reach an engine again that went away: of its own accord, or because it was replaced. Called with whether to
+    start one where there is none."""
 
     def ask(self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None) -> Any:
         """One request; its JSON. Raises Refused with the engine's own sentence."""
@@ -51,7 +58,7 @@ class Session:
 
         named = {"X-Service-Library-Path": quote(self.library, safe="/")} if self.library else {}
         try:
-            status, answer = self.wire.request(method, path, query=query, body=body, headers=named)
+            status, answer = self._sent(method, path, query, body, named)
         except (OSError, http.client.HTTPException) as error:
             why = getattr(error, "strerror", None) or str(error) or type(error).__name__
             raise Refused(f"The engine does not answer ({why}). Is it still running?") from error
@@ -67,6 +74,31 @@ class Session:
             else f"The engine answered {status} without a reason.",
             status=status,
         )
+
+    def _sent(
+        self, method: str, path: str, query: Any, body: Any, named: Mapping[str, str]
+    ) -> tuple[int, bytes]:
+        """The answer; of another engine when this one went to rest meanwhile: while somebody wrote in an editor, say."""
+        from armarium.cli.wire import Unreached
+
+        try:
+            status, answer = self.wire.request(method, path, query=query, body=body, headers=named)
+            if status != 503 or b'"stopping"' not in answer:
+                return status, answer
+        except Unreached:
+            if self.rejoin is None:
+                raise
+        if self.rejoin is None or not self._join(start=True):
+            raise Unreached("it has ended")
+        return self.wire.request(method, path, query=query, body=body, headers=named)
+
+    def _join(self, *, start: bool) -> bool:
+        wire = self.rejoin(start) if self.rejoin is not None else None
+        if wire is None:
+            return False
+        self.wire.close()
+        self.wire = wire
+        return True
 
     def get(self, path: str, **query: Any) -> Any:
         """GET with a query; absent values are left out."""
@@ -100,13 +132,37 @@ class Session:
     def follow(
         self, job_id: str, seen: Callable[[dict[str, Any]], None], *, every: float = 0.2
     ) -> dict[str, Any]:
-        """Wait for a job and everything under it; *seen* is called with its node as it moves on."""
-        while True:
-            node: dict[str, Any] = self.get(f"/api/activity/jobs/{job_id}")
-            seen(node)
-            if node["state"] in ENDED:
-                return node
-            time.sleep(every)
+        """Wait for a job and everything under it; *seen* is called with its node as it moves on.
+
+        An engine that was stopped meanwhile is not started again; one that took its place is followed.
+        """
+        rejoin, self.rejoin = self.rejoin, None
+        try:
+            while True:
+                try:
+                    node: dict[str, Any] = self.get(f"/api/activity/jobs/{job_id}")
+                except Refused as refused:
+                    self.rejoin = rejoin
+                    if refused.status is not None or rejoin is None:
+                        raise
+                    if not self._join(start=False):
+                        raise Refused(
+                            {
+                                "detail": "The engine was stopped. What was done stays, and the next command on this "
+                                f"project goes on with the rest: armarium jobs --watch waits for it, armarium jobs cancel "
+                                f"{job_id} ends it.",
+                                "job_id": job_id,
+                                "code": "stopped",
+                            }
+                        ) from refused
+                    self.rejoin = None
+                    continue
+                seen(node)
+                if node["state"] in ENDED:
+                    return node
+                time.sleep(every)
+        finally:
+            self.rejoin = rejoin
 
 
 def id_of(text: str) -> str:
@@ -134,43 +190,39 @@ def settings_of_this_user() -> Settings:
 
 
 @contextmanager
-def connect(settings: Settings, library: str | None) -> Iterator[Session]:
-    """A session with the running engine when there is one, else with one that lives as long as the block."""
-    found = _running(settings)
-    if found is not None:
-        try:
-            yield Session(found, library, True)
-        finally:
-            found.close()
+def connect() -> Iterator[Session]:
+    """A session with the engine that commands share, or, where the command is to do without, with one of its own."""
+    place = this_place()
+    wire = shared(place)
+    if wire is None:
+        with own_engine(settings_of_this_user()) as session:
+            yield session
         return
-    with _own(settings) as own:
-        yield Session(own, library, False)
-
-
-def _running(settings: Settings) -> Wire | None:
-    """The way to the engine that serves this state folder, when one does."""
-    from armarium.serving import running_engine
-
-    card = running_engine(settings)
-    return None if card is None else _wire(settings, uds=card.uds, base_url=card.base_url)
-
-
-def _wire(settings: Settings, *, uds: str | None, base_url: str) -> Wire:
-    from armarium.cli.wire import Wire
-
-    token = settings.owner_token or _owner_token(settings.state_dir)
-    headers = {"Authorization": f"Bearer {token}", "X-Service-Client": "command line"}
-    return Wire(uds=uds, base_url=base_url, headers=headers)
-
-
-def _owner_token(state_dir: Path) -> str:
-    from armarium.auth.secret_files import OWNER_TOKEN_FILE
-
+    session = Session(wire, None, True, lambda start: _again(place, start))
     try:
-        return (state_dir / OWNER_TOKEN_FILE).read_text(encoding="ascii").strip()
-    except (OSError, UnicodeError) as error:
-        why = getattr(error, "strerror", None) or "it is damaged"
-        raise Refused(f"The owner token in {state_dir} cannot be read: {why}.") from error
+        yield session
+    finally:
+        session.wire.close()
+
+
+def _again(place: Place, start: bool) -> Wire | None:
+    """The way to an engine after one went away: the one in its place, else a new one where *start* says so."""
+    if start:
+        return shared(place)
+    deadline = time.monotonic() + REPLACED_WAIT
+    while time.monotonic() < deadline:
+        found = running(place)
+        if found is not None:
+            return found[1]
+        time.sleep(0.1)
+    return None
+
+
+@contextmanager
+def own_engine(settings: Settings) -> Iterator[Session]:
+    """A session with an engine in this process, which ends with the block."""
+    with _own(settings) as wire:
+        yield Session(wire, None, False)
 
 
 @contextmanager
@@ -218,7 +270,8 @@ def _own(settings: Settings) -> Iterator[Wire]:
         thread.start()
         try:
             _wait_for_start(server, thread, failure)
-            wire = _wire(settings, uds=socket, base_url="http://localhost")
+            place = Place(settings.state_dir, {"SERVICE_OWNER_TOKEN": settings.owner_token or ""})
+            wire = wire_to(place, uds=socket, base_url="http://localhost")
             try:
                 yield wire
             finally:

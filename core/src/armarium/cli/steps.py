@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from armarium.cli.options import Topic
 from armarium.cli.output import answer, table
 from armarium.cli.program import engine_session, plural, project_session, which_project, work_session
 from armarium.cli.refusals import Refused
@@ -18,10 +19,10 @@ actions = typer.Typer(help="Every write by its name.", no_args_is_help=True)
 
 def register(program: typer.Typer) -> None:
     """Add the commands."""
-    program.command()(history)
-    program.command()(undo)
-    program.command()(redo)
-    program.add_typer(actions, name="action")
+    program.command(rich_help_panel=Topic.work, epilog="Example: armarium history --limit 5")(history)
+    program.command(rich_help_panel=Topic.work, epilog="Example: armarium undo")(undo)
+    program.command(rich_help_panel=Topic.work, epilog="Example: armarium redo")(redo)
+    program.add_typer(actions, name="action", rich_help_panel=Topic.work)
 
 
 def history(
@@ -176,7 +177,7 @@ def _depth(session: Session, row: dict[str, Any]) -> int:
     return depth
 
 
-@actions.command("list")
+@actions.command("list", epilog="Example: armarium action list")
 def list_actions() -> None:
     """Every action there is."""
     with engine_session() as session:
@@ -188,7 +189,7 @@ def list_actions() -> None:
     answer(registry, lambda: table("", ("name", "what it does", "who", ""), rows))
 
 
-@actions.command("show")
+@actions.command("show", epilog="Example: armarium action show document.create")
 def show_action(name: Annotated[str, typer.Argument(help="Name of the action.")]) -> None:
     """The parameters an action takes, as JSON Schema."""
     with engine_session() as session:
@@ -199,7 +200,7 @@ def show_action(name: Annotated[str, typer.Argument(help="Name of the action.")]
     typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
 
 
-@actions.command("run")
+@actions.command("run", epilog="""Example: armarium action run document.create -p '{"name": "Box 3"}'""")
 def run_action(
     name: Annotated[str, typer.Argument(help="Name of the action.")],
     params: Annotated[str, typer.Option("--params", "-p", help="Its parameters as JSON.")] = "{}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import secrets
+import select
 import socket
 import time
 from collections.abc import Mapping, Sequence
@@ -49,6 +50,10 @@ class Form:
         )
 
 
+class Unreached(ConnectionError):
+    """Nobody listens there (any more), so nothing of the request was sent."""
+
+
 class _UnixConnection(http.client.HTTPConnection):
     """A connection to a Unix socket."""
 
@@ -81,7 +86,10 @@ class Wire:
         body: Any = None,
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
-        """Ask and read the whole answer; *body* is a `Form`, else sent as JSON. Raises OSError or http.client.HTTPException when there is none."""
+        """Ask and read the whole answer; *body* is a `Form`, else sent as JSON.
+
+        Raises Unreached when nobody listens, OSError or http.client.HTTPException when there is no answer.
+        """
         target = path + (f"?{urlencode(_words(query))}" if query else "")
         sent = {**self._headers, **(headers or {})}
         data = None
@@ -91,17 +99,37 @@ class Wire:
         elif body is not None:
             data = json.dumps(body).encode()
             sent["Content-Type"] = "application/json"
-        if time.monotonic() - self._used > RESTED:
+        if time.monotonic() - self._used > RESTED or self._is_ended():
             self._connection.close()
         try:
-            self._connection.request(method, target, body=data, headers=sent)
-            answer = self._connection.getresponse()
-            return answer.status, answer.read()
+            try:
+                return self._once(method, target, data, sent)
+            except (ConnectionError, http.client.BadStatusLine):
+                # A connection that rested may have been closed; a question is asked once more, a write is not.
+                if method != "GET" or self._connection.sock is None:
+                    raise
+                self._connection.close()
+                return self._once(method, target, data, sent)
         except BaseException:
             self._connection.close()
             raise
         finally:
             self._used = time.monotonic()
+
+    def _is_ended(self) -> bool:
+        """Whether the engine ended the connection: between two answers nothing is to be read from it but that."""
+        sock = self._connection.sock
+        return sock is not None and bool(select.select([sock], [], [], 0)[0])
+
+    def _once(self, method: str, target: str, data: bytes | None, sent: Mapping[str, str]) -> Answer:
+        if self._connection.sock is None:
+            try:
+                self._connection.connect()
+            except OSError as error:
+                raise Unreached(error.errno, error.strerror) from error
+        self._connection.request(method, target, body=data, headers=dict(sent))
+        answer = self._connection.getresponse()
+        return answer.status, answer.read()
 
     def close(self) -> None:
         """Close the connection."""

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from armarium.cli.names import document_names
 from armarium.cli.output import legible, progress
 from armarium.cli.program import document_id
 from armarium.cli.refusals import STOPPED, Refused
@@ -23,7 +24,11 @@ PACKAGE = ".library"
 """What a project's folder ends in."""
 
 Scope = Annotated[
-    list[str] | None, typer.Argument(help="Ids or names of pages, files or folders; none: the whole project.")
+    list[str] | None,
+    typer.Argument(
+        help="Ids or names of pages, files or folders; none: the whole project.",
+        autocompletion=document_names,
+    ),
 ]
 
 
@@ -34,7 +39,7 @@ def finished(session: Session, job_id: str, title: str) -> dict[str, Any]:
             node = session.follow(job_id, show)
     except KeyboardInterrupt as stopped:
         goes_on = (
-            "Stopped watching; the work goes on in the engine: armarium jobs --watch shows it, "
+            "Stopped watching; the work goes on in the background: armarium jobs --watch shows it, "
             f"armarium jobs cancel {job_id} ends it."
             if session.running
             else "Stopped. What was done stays, and the next command on this project goes on with the rest: "

@@ -154,8 +154,8 @@ def _check_size(name: str, width: int, height: int, limit: int, length: int) -> 
         )
     if pixels > limit:
         raise Invalid(
-            f"{name} is {width} by {height} pixels, {pixels / 1e6:.0f} million; at most {limit / 1e6:.0f} million "
-            "are decoded (SERVICE_MAX_IMAGE_PIXELS).",
+            f"{name} is {width} by {height} pixels, {pixels:,} in all; at most {limit:,} are decoded "
+            "(SERVICE_MAX_IMAGE_PIXELS).",
             code="image_too_large",
         )
     if pixels > SUSPECT_PIXELS and pixels > MAX_PIXELS_A_BYTE * length:

@@ -1,41 +1,86 @@
-"""Files and folders that a caller named: opened on the way that was looked over, however somebody changes it meanwhile."""
+"""Files and folders that a caller named: opened on the way that was looked over, however somebody changes it meanwhile.
+
+The way is walked folder by folder from the root of the disk, each held open while the next is looked up in it. So what
+is judged (`armarium.guard.closed`) and what is opened are the same.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from armarium.errors import Invalid
+from armarium.guard.closed import PathNotAllowed, Steps
 
 _STEP: Final = (
     getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 )
 _FILE: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _FOLDER: Final = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
-_BY_STEPS: Final = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
+_NOTHING_THERE: Final = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG)
+"""What is there for nobody is judged by whoever opens it, if it comes to be there."""
+
+_LOOK: Final = getattr(os, "O_PATH", os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)) | getattr(
+    os, "O_NOFOLLOW", 0
+)
+_BY_STEPS: Final = {os.open, os.stat} <= os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 
 
-def open_plain(path: Path) -> BinaryIO:
+IsClosed = Callable[[os.stat_result], bool]
+"""Whether a file with more than one name is one that no caller may have under any of them."""
+
+
+def open_plain(path: Path, is_closed: IsClosed | None, *, within: Path | None = None) -> BinaryIO:
     """The ordinary file at *path* for reading; *path* is whole and was resolved when it was looked over.
 
     No link is followed on any part of the way, so that what was allowed then is what is read now: a file or a folder
     above it that became a link since is `Invalid`, and so is what is no ordinary file (a pipe is not waited for).
-    OSError where it cannot be opened.
+    `PathNotAllowed` where the way leads into a closed place, or where *is_closed* (the engine's or a library's
+    `is_closed`) says so of the file that was opened. *within* is a folder that the engine itself made for what it was
+    sent: only what lies beneath it is judged. OSError where it cannot be opened.
     """
     with _told(path):
-        descriptor = _open(path, _FILE)
+        descriptor = _open(path, _FILE, within)
         try:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
                 raise Invalid("It is not an ordinary file.", code="not_a_file")
+            if is_closed is not None and status.st_nlink > 1 and is_closed(status):
+                raise own_file(path)
             return os.fdopen(descriptor, "rb")
         except BaseException:
             os.close(descriptor)
             raise
+
+
+def look_over(path: Path, is_closed: IsClosed) -> None:
+    """Judge the way to *path*, which was resolved, as far as it is there; refusals as of `open_plain`."""
+    with _told(path):
+        try:
+            descriptor = _open(path, _LOOK)
+        except OSError as error:
+            if error.errno in _NOTHING_THERE:
+                return
+            raise
+        try:
+            status = os.fstat(descriptor)
+            if stat.S_ISREG(status.st_mode) and status.st_nlink > 1 and is_closed(status):
+                raise own_file(path)
+        finally:
+            os.close(descriptor)
+
+
+def own_file(path: Path) -> PathNotAllowed:
+    """The refusal of a file that is also the engine's, under another name."""
+    return PathNotAllowed(
+        f"{path} is another name of a file that the engine or a project keeps. Copy what is meant and name the copy.",
+        str(path),
+    )
 
 
 def is_too_long(path: Path) -> bool:
@@ -64,19 +109,50 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
     return False
 
 
-def _open(path: Path, how: int) -> int:
-    if not _BY_STEPS:
-        return os.open(path, how)
-    *above, name = path.parts[1:] or (".",)
-    folder = os.open(path.anchor, _STEP)
+def _open(path: Path, how: int, within: Path | None = None) -> int:
+    """A descriptor of what lies at *path*, all of whose way was judged."""
+    steps = Steps(path)
+    own = {*within.parents, within} if within is not None and path.is_relative_to(within) else set()
+    here = Path(path.anchor)
+    held = os.open(path.anchor, _STEP) if _BY_STEPS else None
     try:
-        for part in above:
-            inner = os.open(part, _STEP, dir_fd=folder)
-            os.close(folder)
-            folder = inner
-        return os.open(name, how, dir_fd=folder)
+        for part in path.parts[1:-1]:
+            here = here / part
+            if here not in own:
+                steps.name(part)
+            if held is not None:
+                inner = os.open(part, _STEP, dir_fd=held)
+                os.close(held)
+                held = inner
+            if here not in own:
+                _enter(steps, here, held)
+        if len(path.parts) > 1:
+            steps.name(path.name)
+        found = os.open(path if held is None else (path.name or "."), how, dir_fd=held)
     finally:
-        os.close(folder)
+        if held is not None:
+            os.close(held)
+    try:
+        if stat.S_ISDIR(os.fstat(found).st_mode) and path not in own:
+            _enter(steps, path, found)
+    except BaseException:
+        os.close(found)
+        raise
+    return found
+
+
+def _enter(steps: Steps, folder: Path, descriptor: int | None) -> None:
+    def holds(name: str) -> os.stat_result | None:
+        return _status(name, descriptor) if _BY_STEPS else _status(folder / name, None)
+
+    steps.enter(folder, os.lstat(folder) if descriptor is None else os.fstat(descriptor), holds)
+
+
+def _status(path: str | Path, folder: int | None) -> os.stat_result | None:
+    try:
+        return os.stat(path, dir_fd=folder, follow_symlinks=False)
+    except OSError:
+        return None
 
 
 @contextmanager

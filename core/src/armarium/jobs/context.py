@@ -76,7 +76,10 @@ class JobContext:
         """The arguments: the kind's pydantic model, or the plain object for a kind without one."""
         if self._args is None:
             stored = loads(self._claim.args)
-            self._args = self.kind.parse(stored) if self.kind.args is not None else stored
+            args = self.kind.parse(stored) if self.kind.args is not None else stored
+            # What its starter may reach now counts, not what was so when it was put into the queue.
+            self.engine.paths.check(args, self.principal)
+            self._args = args
         return self._args
 
     @property
@@ -106,10 +109,13 @@ class JobContext:
             kind="machine",
             name=self._claim.started_by or "engine",
             role=told.get("role", "editor"),
+            token_id=told.get("token_id"),
             token_kind="run",
             libraries=frozenset(libraries) if libraries is not None else None,
+            folders=self.engine.auth.folders_of_run(told),
             run_id=self._claim.thread_id or self.job_id,
             client=told.get("client"),
+            for_person=told.get("kind") == "person",
         )
 
     def check(self) -> None:

@@ -65,8 +65,8 @@ def end(conn: Connection, ended: Sequence[Ended]) -> Changes:
     raw = raw_of(conn)
     changes = Changes()
     for e in ended:
-        if e.state == "waiting" and _was_cancelled(raw, e.seq):
-            # Cancelled in the very moment in which it stopped for another reason.
+        if e.state in ("waiting", "failed") and _was_cancelled(raw, e.seq):
+            # Cancelled in the very moment in which it stopped for another reason, or met what the cancelling took away.
             e.state, e.reason, e.reason_code = "cancelled", "Cancelled by a person.", "cancelled"
     finished = [e for e in ended if e.state != "waiting"]
     back = [e for e in ended if e.state == "waiting"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -229,7 +228,7 @@ def import_goes_on(sight: Sight) -> bool:
 def derivatives(sight: Sight) -> dict[str, Any]:
     """The latest import of one library: the row `derivatives` with a node for each stage."""
     kinds = sight.runner.kinds
-    since = _import_began(sight.raw, kinds.import_kinds())
+    since = _import_began(sight)
     stages = [_stage(sight, stage, since) for stage in kinds.stages]
     return _import_row(stages, sight.path)
 
@@ -243,24 +242,37 @@ def derivatives_of(runner: JobRunner, libraries: Iterable[Library | None]) -> di
     return _merged_import(found)
 
 
-def _import_began(raw: sqlite3.Connection, kinds: list[str]) -> int | None:
-    """The first row of the import that is going on, or of the last one; None when there was none."""
+def _import_began(sight: Sight) -> int | None:
+    """The first row of the import that is going on, or of the last one; None when there was none.
+
+    Its stages need not lie under one job: to an import belongs whatever work of its kinds overlaps it in time, so what
+    is counted once stays counted until the next import begins.
+    """
+    kinds = sight.runner.kinds.import_kinds()
     if not kinds:
         return None
     marks = ", ".join("?" * len(kinds))
-    (first,) = raw.execute(
+    reading = sight.runner.kinds.of_stage("read-files")
+    latest = _latest(sight, reading) or _latest(sight, kinds)
+    (live,) = sight.raw.execute(
         f"SELECT min(seq) FROM job WHERE state IN ('waiting', 'running') AND kind IN ({marks})", kinds
     ).fetchone()
-    if first is None:
-        (first,) = raw.execute(f"SELECT max(seq) FROM job WHERE kind IN ({marks})", kinds).fetchone()
-    while first is not None:
-        row = raw.execute(
-            "SELECT p.seq FROM job JOIN job p ON p.id = job.parent_id WHERE job.seq = ?", (first,)
+    first = min((seq for seq in (latest, live) if seq is not None), default=None)
+    earlier = first
+    while earlier is not None:
+        first = earlier
+        (earlier,) = sight.raw.execute(
+            f"SELECT min(seq) FROM job WHERE kind IN ({marks}) AND seq < ?"
+            " AND finished_at >= (SELECT created_at FROM job WHERE seq = ?)",
+            (*kinds, first, first),
         ).fetchone()
-        if row is None:
-            return int(first)
-        first = min(first, row[0]) if row[0] < first else None
-    return None
+    return first
+
+
+def _latest(sight: Sight, kinds: list[str]) -> int | None:
+    marks = ", ".join("?" * len(kinds))
+    (seq,) = sight.raw.execute(f"SELECT max(seq) FROM job WHERE kind IN ({marks})", kinds).fetchone()
+    return None if seq is None else int(seq)
 
 
 def _stage(sight: Sight, stage: str, since: int | None) -> dict[str, Any]:

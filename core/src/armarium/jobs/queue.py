@@ -164,8 +164,17 @@ def _starter(who: Principal | str | None) -> tuple[str | None, str | None]:
     if who is None or isinstance(who, str):
         return who, None
     libraries = sorted(who.libraries) if who.libraries is not None else None
+    folders = sorted(who.folders) if who.folders is not None else None
     return who.name, json_text(
-        {"kind": who.kind, "name": who.name, "role": who.role, "libraries": libraries, "client": who.client}
+        {
+            "kind": who.kind,
+            "name": who.name,
+            "role": who.role,
+            "libraries": libraries,
+            "folders": folders,
+            "token_id": who.token_id,
+            "client": who.client,
+        }
     )
 
 

@@ -13,17 +13,17 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from armarium.activity import record_activity
-from armarium.db import raw_of
 from armarium.ids import new_id, timestamp
 from armarium.jobs import decisions
 from armarium.jobs.choice import Lane, Pace
-from armarium.jobs.claims import any_holds, next_due, select, wanted
+from armarium.jobs.claims import select, wanted
 from armarium.jobs.conditions import Conditions, hindrance
 from armarium.jobs.ending import shown
 from armarium.jobs.keeper import Keeper
 from armarium.jobs.kinds import LANES, JobKind, KindRegistry
 from armarium.jobs.lanes import Crew
 from armarium.jobs.models import FINISHED, MODES, Mode
+from armarium.jobs.outlook import goes_on
 from armarium.jobs.queue import loads
 from armarium.jobs.store import JobStore, path_of
 
@@ -57,6 +57,7 @@ class JobRunner:
         self.crew = Crew(self)
         self.keeper = Keeper(self)
         self._running = False
+        self._resting = False
         self._told: dict[str, float] = {}
 
     # Life: start, stop, libraries coming and going.
@@ -121,6 +122,7 @@ class JobRunner:
                 gone,
             )
         with self._lock:
+            store.closing = self._resting
             self._stores[store.path] = store
         self.keeper.call()
 
@@ -145,11 +147,18 @@ class JobRunner:
             (waiting,) = raw.execute("SELECT count(*) FROM job WHERE state = 'waiting'").fetchone()
         return stopped, int(waiting)
 
-    def _ask_all(self, store: JobStore) -> None:
+    def rest(self) -> None:
+        """Begin nothing more, for good: each job finishes its item in hand, however long that takes, and waits again."""
+        with self._lock:
+            self._resting = True
+            for store in self._stores.values():
+                self._ask_all(store, "aside")
+
+    def _ask_all(self, store: JobStore, why: str = "shutdown") -> None:
         store.closing = True
         for picked in list(store.picked.values()):
-            if picked.context is not None and picked.context.stop is None:
-                picked.context.stop = "shutdown"
+            if picked.context is not None and picked.context.stop in (None, "aside"):
+                picked.context.stop = why
 
     def stores(self) -> list[JobStore]:
         """Every queue that is attached, the engine's own first."""
@@ -333,7 +342,7 @@ class JobRunner:
         deadline = time.monotonic() + timeout
         self.wake(library)
         while True:
-            if not self._busy(store):
+            if not goes_on(self, store):
                 return True
             if time.monotonic() >= deadline:
                 return False
@@ -347,26 +356,6 @@ class JobRunner:
         store = self.store_of(library)
         assert store is not None
         return store
-
-    def _busy(self, store: JobStore) -> bool:
-        if store.picked or store.unwritten:
-            return True
-        if self.mode == "paused":
-            return False
-        with store.db.read() as conn:
-            raw = raw_of(conn)
-            # One snapshot: a job that a lane took after the look at `picked` is running here, not gone.
-            running = "SELECT 1 FROM job WHERE state = 'running' AND body_done = 0 LIMIT 1"
-            # Asked through SQLAlchemy, which begins the snapshot.
-            if conn.exec_driver_sql(running).first() is not None:
-                return True
-            holds = any_holds(raw)
-            return next_due(raw) is not None or any(
-                select(raw, wanted(kind, lane), limit=1, any_holds=holds)
-                for kind in self.kinds
-                if not (kind.needs_network and self.offline)
-                for lane in kind.lanes
-            )
 
     def counts(self) -> dict[str, Any]:
         """How many jobs each lane runs now."""

@@ -11,6 +11,7 @@ def core_routers() -> list[APIRouter]:
         actions,
         activity,
         compute,
+        engine,
         health,
         library,
         pairing,
@@ -21,6 +22,7 @@ def core_routers() -> list[APIRouter]:
 
     return [
         health.router,
+        engine.router,
         registry.router,
         library.router,
         sandbox.router,

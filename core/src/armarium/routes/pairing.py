@@ -13,7 +13,6 @@ from sqlalchemy import func, select
 from armarium.actions.rights import refuse_bound
 from armarium.auth.authenticate import COOKIE, PAIRING
 from armarium.auth.models import tokens
-from armarium.auth.presence import moment
 from armarium.auth.schemas import (
     EnrollmentRequest,
     EnrollmentSecret,
@@ -25,13 +24,16 @@ from armarium.auth.schemas import (
     SessionParams,
     SessionRequest,
     SessionResponse,
+    TokenChanges,
     TokenCreated,
     TokenCreateParams,
     TokenList,
     TokenRenewed,
     TokenRevoked,
+    TokenRow,
 )
 from armarium.auth.secret_files import enrollment_secret
+from armarium.auth.tokens import shown_token
 from armarium.engine import Engine
 from armarium.errors import Forbidden, Unauthorized
 from armarium.gate import CALLER, CLIENT, LOCAL, PRINCIPAL, PROXIED
@@ -57,6 +59,7 @@ Paired = create_model("PairedDevice", __base__=PairResponse, audit_id=(str, ...)
 CodeMade = create_model("PairCodeMade", __base__=PairCode, audit_id=(str, ...))
 SecretRotated = create_model("EnrollmentSecretRotated", __base__=RotatedSecret, audit_id=(str, ...))
 TokenMade = create_model("TokenMade", __base__=TokenCreated, audit_id=(str, ...))
+Updated = create_model("TokenUpdated", __base__=TokenRow, audit_id=(str, ...))
 Renewed = create_model("TokenRenewedAnswer", __base__=TokenRenewed, audit_id=(str, ...))
 Revoked = create_model("TokenRevokedAnswer", __base__=TokenRevoked, audit_id=(str, ...))
 SessionOpened = create_model("SessionOpened", __base__=SessionResponse, audit_id=(str, ...))
@@ -161,26 +164,7 @@ def token_rows(engine: Engine, *, limit: int, offset: int) -> tuple[list[dict[st
     with engine.state.read() as conn:
         total = conn.execute(select(func.count()).select_from(tokens)).scalar_one()
         rows = conn.execute(newest_first.limit(limit).offset(offset)).all()
-    found = []
-    for row in rows:
-        known = engine.auth.book.by_id(row.id)
-        expires = known.expires if known is not None else None
-        found.append(
-            {
-                "id": row.id,
-                "kind": row.kind,
-                "name": row.name,
-                "role": row.role,
-                "libraries": "all" if row.libraries is None else row.libraries,
-                "created_at": row.created_at,
-                "created_by": row.created_by,
-                "last_seen": moment(known.last_seen)
-                if known is not None and known.last_seen is not None
-                else None,
-                "expires_at": moment(expires) if expires is not None else row.expires_at,
-                "revoked": known.revoked if known is not None else bool(row.revoked),
-            }
-        )
+    found = [shown_token(engine.auth.book, {**row._mapping}) for row in rows]
     return found, int(total)
 
 
@@ -190,6 +174,17 @@ def token_rows(engine: Engine, *, limit: int, offset: int) -> tuple[list[dict[st
 def create_token(request: Request, body: TokenCreateParams, _: CurrentOwner) -> Response:
     """A machine caller, editor or viewer, for 90 days; the secret is shown this once."""
     return _secret_answer(act(request, "token.create", body))
+
+
+@router.patch(
+    "/tokens/{token_id}",
+    response_model=Updated,
+    responses=REFUSALS(404, 409),
+    summary="Rename a token or grant it folders (token.update)",
+)
+def update(request: Request, token_id: str, body: TokenChanges, _: CurrentOwner) -> Response:
+    """`folders` replaces those it has; an empty list takes all away, at once, also from its sessions and jobs."""
+    return act(request, "token.update", {"token_id": token_id, **body.model_dump(exclude_unset=True)})
 
 
 @router.post(

@@ -8,13 +8,15 @@ from typing import Annotated
 
 import typer
 
-from armarium.commandline import answer, document_id, place_for, project_session, write_file
+from armarium.commandline import Topic, answer, document_id, place_for, project_session, write_file
 
 
 def commands() -> typer.Typer:
     """The command."""
     program = typer.Typer()
-    program.command()(canvas)
+    program.command(rich_help_panel=Topic.files, epilog="Example: armarium canvas Sources --out canvas.png")(
+        canvas
+    )
     # Without this, typer would make the one command the whole program.
     program.callback()(lambda: None)
     return program

@@ -51,9 +51,9 @@ _HERE = (
 
 
 def require_canvas(conn: Connection, folder_id: str) -> Node:
-    """The live node whose canvas it is; NotFound, Conflict in the Trash, Invalid for what can hold nothing."""
+    """The live folder or group whose canvas it is; NotFound, Conflict in the Trash, Invalid for any other node."""
     node = require_live(conn, folder_id)
-    if node.node_kind != "document":
+    if node.node_kind != "document" or node.doc_type not in ("folder", "group"):
         raise no_canvas(node.name)
     return node
 

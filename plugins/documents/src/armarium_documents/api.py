@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from armarium.api import ActionContext, json_text, new_id, raw_of
+from armarium_documents.frames import IDENTITY
 from armarium_documents.intake import taken_in
 from armarium_documents.models import artifacts, documents, renditions, representations, revisions
 from armarium_documents.queries.carrying.carrier import Carrier, Vocabulary
@@ -21,7 +22,6 @@ from armarium_documents.queries.tree import (
     require_document,
     require_live,
     require_parent,
-    require_unlocked_for,
     sources_folder,
     subtree_ids,
 )
@@ -31,6 +31,7 @@ from armarium_documents.schemas.fields import clean_name
 from armarium_documents.schemas.geometry import TOLERANCE, check_rect, fault_of_rect
 
 __all__ = [
+    "IDENTITY",
     "LAYOUT_SUFFIXES",
     "TEXT_SUFFIXES",
     "TOLERANCE",
@@ -64,7 +65,6 @@ __all__ = [
     "require_document",
     "require_live",
     "require_parent",
-    "require_unlocked",
     "revisions",
     "sources_folder",
     "subtree_ids",
@@ -72,11 +72,6 @@ __all__ = [
     "thumbnail_path",
     "walk_folder",
 ]
-
-
-def require_unlocked(ctx: ActionContext, document_id: str | None) -> None:
-    """Refuse (403 node_locked) a write by anyone but an owner at or beneath a locked node (A 5)."""
-    require_unlocked_for(ctx.conn, ctx.principal.role, document_id)
 
 
 def add_rendition(
@@ -96,7 +91,8 @@ def add_rendition(
     """Give a document another rendition inside an action; the first one a document gets is primary. Its id.
 
     *checksum* names bytes already in the object store; None means that the bytes are not made yet. *transform* is
-    six numbers from this picture's frame to the primary's, None when that is not known.
+    six numbers from this picture's frame to the primary's (the primary's own are `IDENTITY`), None when that is not
+    known.
     """
     first = ctx.conn.execute(
         renditions.select().where(renditions.c.document_id == document_id, renditions.c.is_primary)
@@ -114,7 +110,7 @@ def add_rendition(
             pixel_height=pixel_height,
             size_bytes=size_bytes,
             checksum=checksum,
-            transform=transform,
+            transform=IDENTITY if first is None else transform,
             made_by=made_by,
             params=dict(params or {}),
             created_at=ctx.now,
@@ -128,7 +124,7 @@ def arrange_pages(ctx: ActionContext, document_ids: Sequence[str]) -> tuple[int,
     """Put documents into this sequence among their siblings: those of one parent share out the places that they have.
 
     Where a person placed one of them by hand the siblings stay as they are. Answers how many documents got another place
-    and how many were left because of that. Raises Forbidden at or beneath a lock.
+    and how many were left because of that.
     """
     rank = {identity: number for number, identity in enumerate(document_ids)}
     rows = raw_of(ctx.conn).execute(
@@ -161,7 +157,7 @@ def arrange_pages(ctx: ActionContext, document_ids: Sequence[str]) -> tuple[int,
 
 def label_pages(ctx: ActionContext, labels: Mapping[str, str]) -> tuple[int, int]:
     """Give documents the labels of their pages (by id) where they have none. Answers how many were labelled and how many
-    have another label, which stays. Raises Forbidden at or beneath a lock."""
+    have another label, which stays."""
     rows = raw_of(ctx.conn).execute(
         "SELECT id, page_label FROM document WHERE id IN (SELECT value FROM json_each(?))",
         (json_text(list(labels)),),
@@ -173,7 +169,5 @@ def label_pages(ctx: ActionContext, labels: Mapping[str, str]) -> tuple[int, int
 
 
 def _write_pages(ctx: ActionContext, column: str, rows: Sequence[tuple[object, str, str]]) -> None:
-    for _, _, identity in rows:
-        require_unlocked(ctx, identity)
     raw_of(ctx.conn).executemany(f"UPDATE document SET {column} = ?, updated_at = ? WHERE id = ?", rows)
     ctx.changed(document_ids=[identity for _, _, identity in rows])

@@ -79,14 +79,15 @@ def taken_in(
     shown_path: Path | None,
     max_pixels: int,
     link: bool = False,
+    within: Path | None = None,
 ) -> tuple[list[dict[str, Any]], SourceFile]:
     """Take the picture file at *path* into the project: its node and those of its pages, and what the file holds.
 
     The nodes' `parent_id` (of the first) is still to be set. Raises what `take_in` does, ValueError for a name that
-    no document can have.
+    no document can have. *within*: the engine's own folder that the file was received into.
     """
     clean = clean_name(name)
-    source = take_in(library, path, max_pixels=max_pixels, link=link)
+    source = take_in(library, path, max_pixels=max_pixels, link=link, within=within)
     node = file_node(new_id(), "", clean, shown_path, source, linked=link)
     pages = [
         page_node(node["id"], index, picture_page(library, source, index, max_pixels=max_pixels))

@@ -27,6 +27,9 @@ PDF_DPI = 300
 MAX_PAGE_PIXELS = 40_000_000
 """A page pictured from a PDF has at most so many pixels; a larger sheet is pictured coarser."""
 
+MAX_SHEET = 144_000
+"""Points of a side: 50 metres, ten times what PDF allows without a unit of its own. A drawing of what states more fills the memory."""
+
 MAX_PAGES = 10_000
 """Pages of one file."""
 
@@ -71,14 +74,17 @@ class PagePicture:
     params: dict[str, Any]
 
 
-def take_in(library: Library, path: Path, *, max_pixels: int, link: bool = False) -> SourceFile:
+def take_in(
+    library: Library, path: Path, *, max_pixels: int, link: bool = False, within: Path | None = None
+) -> SourceFile:
     """Look through the file at *path*, copy it into the object store, and say what it holds.
 
     The file is decoded once: a cut or damaged picture is refused here, not when it is first shown. Raises Invalid in
-    words; Unavailable when the project's disk will not take it. With *link* the file stays where it is.
+    words, PathNotAllowed for one that no caller may name; Unavailable when the project's disk will not take it. With
+    *link* the file stays where it is. *within*: the engine's own folder that it was received into.
     """
     try:
-        file = open_plain(path)
+        file = open_plain(path, library.is_closed, within=within)
     except FileNotFoundError:
         raise Invalid(f"{_IT} vanished while it was being imported.", code="file_gone") from None
     with file:
@@ -195,6 +201,12 @@ def _pdf_page(path: Path, index: int) -> tuple[Image.Image, str | None, float]:
             width, height = page.get_size()
             if width <= 0 or height <= 0:
                 raise Invalid(f"Page {index + 1} has no extent.", code="pdf_damaged")
+            if max(width, height) > MAX_SHEET:
+                raise Invalid(
+                    f"Page {index + 1} states a sheet of {width:.6g} x {height:.6g} points; no sheet is longer than "
+                    f"{MAX_SHEET:,}. Correct its MediaBox, or save it as a picture.",
+                    code="pdf_page_too_large",
+                )
             scale = PDF_DPI / 72
             pixels = width * height * scale * scale
             if pixels > MAX_PAGE_PIXELS:

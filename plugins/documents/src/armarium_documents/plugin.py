@@ -22,6 +22,7 @@ from armarium_documents.jobs.imports import import_files
 from armarium_documents.jobs.thumbnails import thumbnails
 from armarium_documents.migrations import MIGRATIONS
 from armarium_documents.models import metadata
+from armarium_documents.queries.annotations import AnnotationLocator
 from armarium_documents.queries.carrying import Carrier, Vocabulary
 from armarium_documents.routes import routers
 
@@ -97,7 +98,7 @@ def armarium_plugin() -> Plugin:
         on_create=(documents.seed_sources, classifications.seed_prototypes),
         on_open=(recovery.opened,),
         stats=_stats,
-        extras={"carriers": (_CARRIER,)},
+        extras={"carriers": (_CARRIER,), "locators": (AnnotationLocator(),)},
     )
 
 

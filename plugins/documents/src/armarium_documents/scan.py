@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from armarium.api import Invalid, names_in
+from armarium.api import Invalid, PathNotAllowed, names_in
 
 LAYOUT_SUFFIXES = frozenset({".xml", ".hocr", ".html", ".htm", ".tei", ".alto", ".page", ".mets"})
 """Files beside pictures that other families read (PAGE, ALTO, TEI, hOCR, METS)."""
@@ -85,7 +85,7 @@ def _walk(
     except OSError as error:
         yield Found("refused", above, folder, f"The folder cannot be read: {error.strerror or error}.")
         return
-    except Invalid as refusal:
+    except (Invalid, PathNotAllowed) as refusal:
         yield Found("refused", above, folder, refusal.detail)
         return
     bound = natural_key(after[0]) if after else None
@@ -106,7 +106,7 @@ def _walk(
         if is_folder:
             if not recursive:
                 continue
-            if path.suffix == PROJECT:
+            if path.suffix.casefold() == PROJECT:
                 yield Found("refused", position, path, "It is a project; move pages with a transfer.")
             elif len(position) > MAX_LEVELS:
                 yield Found(

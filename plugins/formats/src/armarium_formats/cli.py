@@ -11,6 +11,7 @@ from armarium.commandline import (
     ID,
     Refused,
     Scope,
+    Topic,
     answer,
     engine_session,
     full_path,
@@ -29,10 +30,16 @@ NAMED = 10
 def commands() -> typer.Typer:
     """The commands."""
     program = typer.Typer()
-    program.command()(formats)
-    program.command("check-file")(check_file)
-    program.command()(export)
-    program.command("file-order")(file_order)
+    program.command(rich_help_panel=Topic.files, epilog="Example: armarium formats")(formats)
+    program.command(
+        "check-file", rich_help_panel=Topic.files, epilog="Example: armarium check-file 0001.xml"
+    )(check_file)
+    program.command(
+        rich_help_panel=Topic.files, epilog="Example: armarium export --format plain-text --out export"
+    )(export)
+    program.command(
+        "file-order", rich_help_panel=Topic.files, epilog="Example: armarium file-order 0001.jpg"
+    )(file_order)
     return program
 
 
@@ -151,6 +158,7 @@ def export(
                 "document_id": given["choices"]["document_id"],
                 "pass_id": given["choices"]["pass_id"],
                 "losses": given["losses"],
+                "notes": given["choices"]["notes"],
             }
         )
 
@@ -184,6 +192,9 @@ def export(
         for what, why, count, files in _summed(lost):
             who = f"{files[0]} does" if len(files) == 1 else f"{len(files)} files do"
             typer.echo(f"  {who} not carry {what} ({count}): {why}.")
+        for export in lost:
+            for note in export["notes"]:
+                typer.echo(f"  {export['filename']}: {note}", err=True)
         for one in left_out[:NAMED]:
             typer.echo(f"  left out: {one['name']} has no pass yet.")
         if len(left_out) > NAMED:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from armarium.api import Invalid, ServiceError, image_info, names_in, open_plain
+from armarium.api import Invalid, MaterialPath, PathNotAllowed, ServiceError, image_info, names_in, open_plain
 from armarium_formats.batches.given import on_disk
 from armarium_formats.batches.names import called_picture, is_companion, layout_stems, picture_keys
 from armarium_formats.catalogue import drivers
@@ -26,7 +26,7 @@ from armarium_formats.page_model import PageModel
 from armarium_formats.placing import place
 
 if TYPE_CHECKING:
-    from armarium.api import Engine
+    from armarium.api import Engine, IsClosed
 
 MAX_PROBLEMS = 20
 
@@ -36,38 +36,39 @@ MAX_BESIDE = 10_000
 UNNAMED = "page.jpg"
 
 
-def check_on_disk(engine: Engine, stated: str, *, asked: str | None = None) -> dict[str, Any]:
+def check_on_disk(engine: Engine, stated: MaterialPath, *, asked: str | None = None) -> dict[str, Any]:
     """Look at a file of this machine; the picture beside it that is called like it gives its size, class names beside
-    it their words. Raises Invalid for a path that may not be read, and what `inspect` does."""
-    given = on_disk(engine, stated)
+    it their words. Raises Invalid where no file is there, and what `inspect` does."""
+    given = on_disk(stated)
+    is_closed = engine.paths.is_closed
     folder = given.path.parent
     names = [name for name, is_folder in sorted(names_in(folder))[:MAX_BESIDE] if not is_folder]
     companions = {}
     for name in filter(is_companion, names):
-        if (data := _beside(folder / name, MAX_COMPANION_BYTES)) is not None:
+        if (data := _beside(folder / name, is_closed)) is not None:
             companions[name] = data
     stems = set(layout_stems(given.name))
     pictures = [name for name in names if called_picture(name) and stems & set(picture_keys(name))]
-    size = _size_of(folder / pictures[0]) if len(pictures) == 1 else None
-    with open_plain(given.path) as file:
+    size = _size_of(folder / pictures[0], is_closed) if len(pictures) == 1 else None
+    with given.open(is_closed) as file:
         data = file.read(MAX_FILE_BYTES + 1)
     return inspect(engine, data, given.name, asked=asked, page_size=size, companions=companions)
 
 
-def _beside(path: Path, limit: int) -> bytes | None:
+def _beside(path: Path, is_closed: IsClosed) -> bytes | None:
     """What a file beside the one that is looked at holds; None for a link, which may lead elsewhere, and one too large."""
     try:
-        with open_plain(path) as file:
-            data = file.read(limit + 1)
-    except (OSError, Invalid):
+        with open_plain(path, is_closed) as file:
+            data = file.read(MAX_COMPANION_BYTES + 1)
+    except (OSError, Invalid, PathNotAllowed):
         return None
-    return data if len(data) <= limit else None
+    return data if len(data) <= MAX_COMPANION_BYTES else None
 
 
-def _size_of(path: Path) -> Size | None:
+def _size_of(path: Path, is_closed: IsClosed) -> Size | None:
     try:
-        file = open_plain(path)
-    except (OSError, Invalid):
+        file = open_plain(path, is_closed)
+    except (OSError, Invalid, PathNotAllowed):
         return None
     with file:
         return image_info(Path(f"/dev/fd/{file.fileno()}"), name=path.name).upright_size

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from python_multipart.exceptions import MultipartParseError
+from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
-from armarium.api import Invalid
+from armarium.api import BadRequest, Invalid
 from armarium_formats.batches.disk import disk_refuses
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 MAX_FIELD_BYTES = 64 * 1024
 """Of a field that is no file."""
+
+MAX_BOUNDARY_BYTES = 256
+"""As many as the parser takes; RFC 2046 allows 70."""
 
 MAX_HEADER_BYTES = 16 * 1024
 """Of what stands above one part."""
@@ -122,13 +125,19 @@ class Received:
 
 
 async def receive(request: Request, folder: Path, file_field: str, *, max_files: int) -> Received:
-    """Write the files of a multipart body into *folder*. Raises Invalid for a body that is none or breaks off,
-    Unavailable when the disk is full."""
+    """Write the files of a multipart body into *folder*. Raises Invalid for a body that is none or breaks off, BadRequest
+    for a boundary that is too long, Unavailable when the disk is full."""
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     boundary = options.get(b"boundary")
     if kind != b"multipart/form-data" or not boundary:
         raise Invalid(
             f"The body is not multipart/form-data; send each file as the field {file_field!r}.",
+            code="bad_multipart",
+        )
+    if len(boundary) > MAX_BOUNDARY_BYTES:
+        raise BadRequest(
+            f"The boundary of the body has {len(boundary)} characters and may have {MAX_BOUNDARY_BYTES}; "
+            "send it with a shorter one.",
             code="bad_multipart",
         )
     received = Received(folder, file_field, max_files)
@@ -138,7 +147,7 @@ async def receive(request: Request, folder: Path, file_field: str, *, max_files:
             if chunk:
                 await run_in_threadpool(parser.write, chunk)
         await run_in_threadpool(parser.finalize)
-    except MultipartParseError as fault:
+    except FormParserError as fault:
         raise Invalid(f"The body is not sound multipart/form-data: {fault}.", code="bad_multipart") from None
     except OSError as error:
         raise disk_refuses(error) from error

@@ -13,6 +13,7 @@ from armarium.commandline import (
     Refused,
     Scope,
     Session,
+    Topic,
     answer,
     document_id,
     finished,
@@ -32,11 +33,15 @@ Recursive = Annotated[bool, typer.Option("--recursive", "-r", help="Of a folder:
 def commands() -> typer.Typer:
     """The commands."""
     program = typer.Typer()
-    program.command()(crop)
-    program.command()(uncrop)
-    program.command()(split)
-    program.command()(unsplit)
-    program.command()(enhance)
+    program.command(
+        rich_help_panel=Topic.pages, epilog="Example: armarium crop 0001.jpg --box 10%,5%,80%,90%"
+    )(crop)
+    program.command(rich_help_panel=Topic.pages, epilog="Example: armarium uncrop 0001.jpg")(uncrop)
+    program.command(rich_help_panel=Topic.pages, epilog="Example: armarium split 0001.jpg --at 48%")(split)
+    program.command(rich_help_panel=Topic.pages, epilog="Example: armarium unsplit 0001.jpg")(unsplit)
+    program.command(
+        rich_help_panel=Topic.pages, epilog="Example: armarium enhance 0001.jpg --make binarised"
+    )(enhance)
     return program
 
 

@@ -34,6 +34,15 @@ def overlapping(first: int, second: int) -> Invalid:
     )
 
 
+def already_split(name: str, parts: int) -> Conflict:
+    """409: the picture's parts are there; a second split would double its pages."""
+    return Conflict(
+        f"“{name}” is split into {parts} parts already. Take that split back first (unsplit), or crop further parts.",
+        code="already_split",
+        parts=parts,
+    )
+
+
 def no_such_page(page: int, pages: int) -> Invalid:
     """422: the source has fewer pages."""
     return Invalid(

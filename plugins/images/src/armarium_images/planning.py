@@ -10,9 +10,9 @@ from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, ServiceError
 from armarium_images.cutting import Frame, cut_pieces
-from armarium_images.errors import empty_region, outside_picture, overlapping
+from armarium_images.errors import already_split, empty_region, outside_picture, overlapping
 from armarium_images.orientation import Box, turn_box
-from armarium_images.queries import frame_of
+from armarium_images.queries import count_cuts, frame_of
 from armarium_images.schemas import CropBody, CropSpec, Region, SplitBody, SplitRegion, SplitSpec
 
 _TOLERANCE = 1e-6
@@ -44,16 +44,16 @@ def plan_region(conn: Connection, document_id: str, region: Region, *, auto_orie
 
 
 def plan_split(conn: Connection, document_id: str, body: SplitBody) -> Plan:
-    """A split; 422 for regions that overlap or cover no whole pixel."""
+    """A split; 422 for regions that overlap or cover no whole pixel, 409 when the picture is split already."""
     frame = frame_of(conn, document_id, body.page, auto_orient=body.auto_orient)
-    return _split(frame, body.regions)
+    return _split(conn, frame, body.regions)
 
 
 def plan_spec(conn: Connection, document_id: str, spec: CropSpec | SplitSpec) -> Plan:
     """What a batch cuts from one of its pictures."""
     if isinstance(spec, CropSpec):
         return plan_region(conn, document_id, spec.region, auto_orient=True)
-    return _split(frame_of(conn, document_id, 1, auto_orient=True), spec.regions)
+    return _split(conn, frame_of(conn, document_id, 1, auto_orient=True), spec.regions)
 
 
 def cut_ahead(engine: Engine, library: Library | None, plan: Callable[[Connection], Plan]) -> None:
@@ -77,8 +77,11 @@ def check_apart(regions: Sequence[SplitRegion]) -> None:
                 raise overlapping(first + 1, second + 1)
 
 
-def _split(frame: Frame, regions: Sequence[SplitRegion]) -> Plan:
+def _split(conn: Connection, frame: Frame, regions: Sequence[SplitRegion]) -> Plan:
     check_apart(regions)
+    # The parts stand for the picture wherever pages are listed: a second set would list each page twice.
+    if parts := count_cuts(conn, frame.source_id, "split"):
+        raise already_split(frame.name, parts)
     boxes = [_upright(frame, _pixels(frame, region.bbox, n)) for n, region in enumerate(regions, start=1)]
     return Plan("split", frame, boxes, [region.label for region in regions])
 

@@ -10,12 +10,9 @@ import orjson
 from sqlalchemy import Connection
 
 from armarium.api import json_text, raw_of
-from armarium_documents.api import primary_row, require_live
+from armarium_documents.api import IDENTITY, primary_row, require_live
 from armarium_images.cutting import Frame
 from armarium_images.errors import no_such_page, unknown_batch
-
-IDENTITY = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]
-"""The transform of a frame that is the primary's own."""
 
 
 class Cut(NamedTuple):

@@ -192,7 +192,8 @@ class CropResult(Message):
     child: Child | None
     child_ids: list[str]
     removed_ids: list[str]
-    region: dict[str, Any] | None
+    region: list[float] | None
+    """`[x, y, w, h]` in fractions of the source's upright picture."""
 
 
 class SplitResult(Message):

@@ -45,6 +45,21 @@ VARIANTS = {
 }  # fmt: skip
 """Tags whose data has a name of its own, best first."""
 
+_LANGUAGES = """
+afr amh ara asm aze aze_cyrl bel ben bod bos bre bul cat ceb ces chi_sim chi_sim_vert chi_tra chi_tra_vert chr cos cym
+dan deu deu_latf div dzo ell eng enm epo est eus fao fas fil fin fra frk frm fry gla gle glg grc guj hat heb hin hrv hun
+hye iku ind isl ita ita_old jav jpn jpn_vert kan kat kat_old kaz khm kir kmr kor kor_vert lao lat lav lit ltz mal mar mkd
+mlt mon mri msa mya nep nld nor oci ori osd pan pol por pus que ron rus san sin slk slv snd spa spa_old sqi srp srp_latn
+sun swa swe syr tam tat tel tgk tha tir ton tur uig ukr urd uzb uzb_cyrl vie yid yor
+"""
+_SCRIPTS = """
+Arabic Armenian Bengali Canadian_Aboriginal Cherokee Cyrillic Devanagari Ethiopic Fraktur Georgian Greek Gujarati Gurmukhi
+HanS HanS_vert HanT HanT_vert Hangul Hangul_vert Hebrew Japanese Japanese_vert Kannada Khmer Lao Latin Malayalam Myanmar
+Oriya Sinhala Syriac Tamil Telugu Thaana Thai Tibetan Vietnamese
+"""
+PUBLISHED = frozenset([*_LANGUAGES.split(), *(f"script/{name}" for name in _SCRIPTS.split())])
+"""The language data that Tesseract's makers publish: what can be downloaded."""
+
 
 def places(folder: Path) -> Iterator[Path]:
     """The folders that may hold language data: the engine's own, the one TESSDATA_PREFIX names, the usual ones."""

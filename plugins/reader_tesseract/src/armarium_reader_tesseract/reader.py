@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from armarium_reader_tesseract.language_data import SUFFIX, installed, names_for
+from armarium_reader_tesseract.language_data import PUBLISHED, SUFFIX, installed, names_for
 from armarium_worker import (
     FoundLine,
     LineReading,
@@ -37,6 +37,7 @@ class TesseractReader(Reader):
     name = "tesseract"
     label = "Tesseract"
     can = frozenset({"find_lines", "read_lines", "read_page"})
+    writing = frozenset({"print"})
     model_kind = "tesseract"
     model_suffixes = (SUFFIX,)
 
@@ -151,9 +152,12 @@ class TesseractReader(Reader):
     @classmethod
     def remote(cls, model: str, fetch: Callable[[str], bytes]) -> RemoteFile:
         """The best data Tesseract's makers publish for a language, by its name there or its BCP 47 tag."""
-        name = model if model.startswith("script/") else names_for(model)[0]
-        if not all(part.replace("_", "").isalnum() for part in name.split("/")):
-            raise Refused(f"{model!r} is no name of Tesseract language data, such as spa, lat or deu_latf.")
+        name = next((one for one in names_for(model) if one in PUBLISHED), None)
+        if name is None:
+            raise Refused(
+                f"Tesseract's makers publish no language data called {model!r}; a name is such as spa, lat, deu_latf "
+                "or script/Latin. Data of your own goes among the engine's models for tesseract."
+            )
         page = "https://github.com/tesseract-ocr/tessdata_best"
         return RemoteFile(
             url=f"{page}/raw/main/{name}{SUFFIX}",

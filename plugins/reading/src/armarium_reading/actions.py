@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import ActionContext, Example, action, cancel_with_undo
-from armarium_documents.api import pages_under, require_unlocked
+from armarium_documents.api import pages_under
 from armarium_reading import errors, local_models
 from armarium_reading.readers import choose, models_folder
 from armarium_reading.schemas import (
@@ -29,8 +29,6 @@ def _pages(ctx: ActionContext, scope: list[str]) -> list[str]:
     pages = pages_under(ctx.conn, scope, for_processing=True)
     if not pages:
         raise errors.no_pages(scope)
-    for page in scope:
-        require_unlocked(ctx, page)
     ctx.target(*scope)
     return pages
 
@@ -65,6 +63,7 @@ def _kept_model(ex: Example) -> dict[str, Any]:
     result=StartedJob,
     summary="Find the lines of pages with a reader; each page gets a new pass.",
     example=lambda ex: {"scope_ids": [_page(ex)]},
+    guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def find_lines(ctx: ActionContext, params: FindLinesParams) -> dict[str, Any]:
@@ -81,6 +80,7 @@ def find_lines(ctx: ActionContext, params: FindLinesParams) -> dict[str, Any]:
     result=StartedJob,
     summary="Read the lines of pages with a reader; each line gets a reading.",
     example=lambda ex: {"scope_ids": [_page_with_line(ex)]},
+    guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def read_lines(ctx: ActionContext, params: ReadLinesParams) -> dict[str, Any]:
@@ -117,6 +117,7 @@ def read_lines(ctx: ActionContext, params: ReadLinesParams) -> dict[str, Any]:
     result=StartedJob,
     summary="Find and read the lines of pages in one go; each page gets a new pass with its readings.",
     example=lambda ex: {"scope_ids": [_page(ex)]},
+    guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def read_pages(ctx: ActionContext, params: ReadPagesParams) -> dict[str, Any]:
@@ -169,6 +170,7 @@ def download_model(ctx: ActionContext, params: ModelParams) -> dict[str, Any]:
     answer = {"model_type": params.runtime, "model_id": params.model}
     if local_models.is_present(ctx.engine, reader, params.model):
         return {**answer, "status": "present", "job_id": None}
+    local_models.refuse_impossible(reader, params.model)
     going = local_models.going_download(ctx.conn, params.runtime, params.model)
     if going is not None:
         return {**answer, "status": "downloading" if going[1] == "running" else "queued", "job_id": going[0]}

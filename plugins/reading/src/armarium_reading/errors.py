@@ -48,15 +48,6 @@ def no_such_model(name: str, kind: str, here: Sequence[str]) -> NotFound:
     )
 
 
-def model_out_of_reach(name: str) -> Invalid:
-    """A model file is named by a path the engine does not read."""
-    return Invalid(
-        f"The model file {name} lies outside the folders this engine reads. Put it among the engine's models, or "
-        "allow its folder (SERVICE_LIBRARY_ROOTS).",
-        code="model_out_of_reach",
-    )
-
-
 def other_pages_pass(pass_id: str) -> Invalid:
     """A pass is named that belongs to none of the pages."""
     return Invalid(f"The pass {pass_id} belongs to none of the named pages.", code="other_document")

@@ -103,6 +103,24 @@ def is_present(engine: Engine, reader: type[Reader], model: str) -> bool:
     return find(engine, reader, model) is not None
 
 
+class _NetworkAskedError(Exception):
+    """A reader would ask the network: whether the model exists is not known before."""
+
+
+def refuse_impossible(reader: type[Reader], model: str) -> None:
+    """NotFound for an id that the reader knows to name no model, without asking the network."""
+
+    def fetch(url: str) -> bytes:
+        raise _NetworkAskedError
+
+    try:
+        reader.remote(model, fetch)
+    except _NetworkAskedError:
+        return
+    except Refused as refusal:
+        raise NotFound(str(refusal), code="unknown_model") from refusal
+
+
 def going_download(conn: Connection, kind: str, model: str) -> tuple[str, str] | None:
     """The job that is fetching this model already: its id and state."""
     row = conn.exec_driver_sql(

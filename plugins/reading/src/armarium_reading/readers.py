@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from armarium.api import Engine, Invalid, Library, ServiceError
+from armarium.api import Engine, Invalid, Library, NameOrMaterialPath, ServiceError
 from armarium_reading import errors
 from armarium_worker import Reader, Refused
 
@@ -82,7 +83,7 @@ def choose(
     *,
     reader: str,
     method: str,
-    model: str | None = None,
+    model: NameOrMaterialPath | None = None,
     language: str | None = None,
 ) -> Choice:
     """Settle who does *method* (find_lines, read_lines, read_page); each refusal says what to do instead."""
@@ -102,20 +103,19 @@ def choose(
     return Choice(found, path, path.name if path else found.name)
 
 
-def find_model(engine: Engine, library: Library | None, reader: type[Reader], model: str) -> Path | None:
-    """The file of *model*: of the project's own models, of this machine's, or a full path the engine may read.
+def find_model(
+    engine: Engine, library: Library | None, reader: type[Reader], model: NameOrMaterialPath
+) -> Path | None:
+    """The file of *model*: of the project's own models, of this machine's, or a full path, checked where it was named.
 
     None for a model that ships inside the reader's package: it is the one taken when none is named.
     """
     if reader.model_kind is None:
         raise errors.takes_no_model(reader.label)
-    given = Path(model)
-    if given.is_absolute():
-        if not engine.allows(given):
-            raise errors.model_out_of_reach(given.name)
-        if given.is_file():
-            return given
-        raise errors.no_such_model(given.name, reader.model_kind, [])
+    if Path(model).is_absolute():
+        if os.path.isfile(model.real):
+            return model.real
+        raise errors.no_such_model(model.real.name, reader.model_kind, [])
     folder = models_folder(engine, reader.model_kind)
     places = [library.models / reader.model_kind, folder] if library is not None else [folder]
     for place in places:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from armarium.api import Message, Params
+from armarium.api import Message, NameOrMaterialPath, Params
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 ScopeIds = Annotated[
@@ -16,10 +16,7 @@ ScopeIds = Annotated[
 ]
 ReaderName = Annotated[str, Field(min_length=1, max_length=80, description="Name of an installed reader.")]
 ModelName = Annotated[
-    str,
-    Field(
-        min_length=1, max_length=1000, description="A model of this machine by name, or a file's full path."
-    ),
+    NameOrMaterialPath, Field(description="A model of this machine by name, or a file's full path.")
 ]
 LANGUAGE_PATTERN = r"^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$"
 
@@ -89,7 +86,7 @@ class ReadingArgs(Message):
 
     page_ids: list[str]
     reader: str
-    model: str | None = None
+    model: ModelName | None = None
     language: str | None = None
     pass_id: str | None = None
     name: str | None = None
@@ -160,6 +157,7 @@ class ReaderOut(Message):
     can: list[str]
     languages: list[str]
     scripts: list[str]
+    writing: list[Literal["hand", "print"]]
     runtime: str | None
     installed: bool
     """Whether the runtime it needs, if any, is on this machine."""

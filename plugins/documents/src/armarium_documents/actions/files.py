@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from sqlalchemy import select, update
+
 from armarium.api import ActionContext, Example, Invalid, action, new_id, raw_of
-from armarium_documents.api import renditions, representations, require_live, require_unlocked, revisions
+from armarium_documents.api import renditions, representations, require_live, revisions
 from armarium_documents.errors import not_materialized
+from armarium_documents.frames import IDENTITY, composed, inverse
 from armarium_documents.queries.files import rendition, representation_document
 from armarium_documents.schemas.files import (
     KINDS,
@@ -40,20 +43,38 @@ def _primary_example(ex: Example) -> dict[str, Any]:
 def set_primary(ctx: ActionContext, p: PrimaryParams) -> dict[str, Any]:
     """Raises NotFound for an unknown document or rendition, or one whose bytes are not made; Forbidden by a lock."""
     require_live(ctx.conn, p.document_id)
-    require_unlocked(ctx, p.document_id)
     found = rendition(ctx.conn, p.document_id, p.rendition_id)
     if not found["materialized"]:
         raise not_materialized(p.rendition_id)
-    raw_of(ctx.conn).execute(
-        "UPDATE rendition SET is_primary = (id = ?) WHERE document_id = ?", (p.rendition_id, p.document_id)
-    )
     if not found["is_primary"]:
+        _make_primary(ctx, p.document_id, p.rendition_id, found["transform"])
         ctx.enqueue(
             "thumbnails", {"document_ids": [p.document_id]}, title="Thumbnail", subject={"id": p.document_id}
         )
     ctx.target(p.document_id, p.rendition_id)
     ctx.changed(document_ids=[p.document_id])
     return rendition(ctx.conn, p.document_id, p.rendition_id)
+
+
+def _make_primary(
+    ctx: ActionContext, document_id: str, rendition_id: str, to_former: list[float] | None
+) -> None:
+    """Let the transforms of a document's pictures lead to the new primary; *to_former* leads from that to the last one.
+
+    Where it is not known, neither is the place of any other picture on the new one.
+    """
+    back = inverse(to_former) if to_former is not None else None
+    rows = ctx.conn.execute(
+        select(renditions.c.id, renditions.c.transform).where(renditions.c.document_id == document_id)
+    ).all()
+    for row in rows:
+        chosen = row.id == rendition_id
+        transform = composed(back, row.transform) if back is not None and row.transform is not None else None
+        ctx.conn.execute(
+            update(renditions)
+            .where(renditions.c.id == row.id)
+            .values(is_primary=chosen, transform=IDENTITY if chosen else transform)
+        )
 
 
 def _representation_example(ex: Example) -> dict[str, Any]:
@@ -72,7 +93,6 @@ def represent(ctx: ActionContext, p: RepresentationParams) -> dict[str, Any]:
     """Raises NotFound for an unknown document or representation, Conflict in the Trash, Forbidden by a lock, Invalid
     for a kind that is none."""
     require_live(ctx.conn, p.document_id)
-    require_unlocked(ctx, p.document_id)
     if p.kind not in KINDS:
         raise Invalid(
             f"{p.kind!r} is no kind of representation; there are {', '.join(KINDS)}.", code="unknown_kind"
@@ -112,7 +132,6 @@ def revise(ctx: ActionContext, p: RevisionParams) -> dict[str, Any]:
     """Raises NotFound for an unknown representation, Conflict in the Trash, Forbidden by a lock."""
     document_id = representation_document(ctx.conn, p.representation_id)
     require_live(ctx.conn, document_id)
-    require_unlocked(ctx, document_id)
     (last,) = (
         raw_of(ctx.conn)
         .execute(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,8 @@ from armarium.api import (
     ActionContext,
     Conflict,
     Example,
-    Forbidden,
     Invalid,
+    MaterialPath,
     NotFound,
     action,
     cancel_with_undo,
@@ -19,8 +19,9 @@ from armarium.api import (
     new_id,
     raw_of,
 )
-from armarium_documents.api import documents, renditions, require_unlocked, sources_folder
+from armarium_documents.api import documents, renditions, sources_folder
 from armarium_documents.errors import in_trash, not_a_container, unknown_document
+from armarium_documents.frames import IDENTITY
 from armarium_documents.queries.tree import (
     STEP,
     Node,
@@ -52,22 +53,22 @@ def _import_example(ex: Example) -> dict[str, Any]:
     result=ImportStarted,
     summary="Copy a folder or files of pictures and PDFs into the project, as a background job.",
     example=_import_example,
+    guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def start_import(ctx: ActionContext, p: ImportParams) -> dict[str, Any]:
     """Enqueue the job; what it adds are steps of their own that share the job's id as their set. A folder stays one: what
     it holds comes into a folder of its name beneath the parent, one that is there if there is one.
 
-    Raises NotFound for a path or parent that is not there, Forbidden for one outside the allowed folders, Invalid for
-    a folder given as a file or the other way round.
+    Raises NotFound for a path or parent that is not there, Invalid for a folder given as a file or the other way
+    round.
     """
     parent = (
         sources_folder(ctx.conn) if p.parent_id is None else require_parent(ctx.conn, p.parent_id, "folder")
     )
     assert parent is not None
-    require_unlocked(ctx, parent.id)
-    folder = str(_checked(ctx, p.folder, folder=True)) if p.folder is not None else None
-    paths = [str(_checked(ctx, path, folder=False)) for path in p.paths]
+    folder = str(_there(p.folder, folder=True)) if p.folder is not None else None
+    paths = [str(_there(path, folder=False)) for path in p.paths]
     title = f"Import {Path(folder).name if folder else f'{len(paths)} files'}"
     job_id = ctx.enqueue(
         "import-files",
@@ -79,6 +80,7 @@ def start_import(ctx: ActionContext, p: ImportParams) -> dict[str, Any]:
             "format": p.format,
             "again": p.again,
             "mirrored": _mirrored(folder),
+            "beyond": p.beyond,
         },
         title=title,
         subject={"kind": "document", "id": parent.id},
@@ -95,37 +97,21 @@ def _mirrored(folder: str | None) -> str | None:
     return name or None
 
 
-def _checked(ctx: ActionContext, given: str, *, folder: bool) -> Path:
-    """The place *given* names on this machine, links followed; the refusals of an import otherwise."""
-    if "\0" in given:
-        raise Invalid("A path holds no null character.", code="bad_path")
-    path = Path(os.path.expanduser(given))
-    if not path.is_absolute():
-        raise Invalid(f"{given!r} is not a full path; name it from the root of the disk.", code="bad_path")
+def _there(given: MaterialPath, *, folder: bool) -> Path:
+    """The place *given* leads to, when a file or a *folder* is there; the refusals of an import otherwise."""
     try:
-        real = path.resolve(strict=True)
+        is_folder = stat.S_ISDIR(given.real.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
         raise NotFound(
             f"There is nothing at {given}. Check the path.", code="path_not_found", path=given
         ) from None
-    except (OSError, RuntimeError) as error:
+    except OSError as error:
         raise Invalid(f"{given} cannot be read: {error}.", code="bad_path", path=given) from None
-    if not ctx.engine.allows(real):
-        raise Forbidden(
-            f"{given} lies outside the folders this engine may read. Import from your home folder, a mounted "
-            "volume or the temporary folder, or add its folder to SERVICE_LIBRARY_ROOTS.",
-            code="path_not_allowed",
-            path=given,
-        )
-    if ctx.library is not None and real.is_relative_to(ctx.library.path.resolve()):
-        raise Forbidden(
-            f"{given} lies inside the project itself. Import from another folder.", code="path_not_allowed"
-        )
-    if folder and not real.is_dir():
+    if folder and not is_folder:
         raise Invalid(f"{given} is a file. Give it in `paths`, or name its folder.", code="not_a_folder")
-    if not folder and real.is_dir():
+    if not folder and is_folder:
         raise Invalid(f"{given} is a folder. Give it as `folder`.", code="not_a_file")
-    return real
+    return given.real
 
 
 def add_example(ex: Example) -> dict[str, Any]:
@@ -183,6 +169,7 @@ def add_files(ctx: ActionContext, p: AddParams) -> dict[str, Any]:
             "thumbnails",
             {"document_ids": wanted},
             title=f"Thumbnails of {len(wanted)} {'page' if len(wanted) == 1 else 'pages'}",
+            total=len(wanted),
         )
     ids = [node.id for node in p.nodes]
     ctx.target(*ids)
@@ -206,7 +193,6 @@ def _check_parents(ctx: ActionContext, nodes: list[NewNode], made: set[str]) -> 
                 raise unknown_document(node.parent_id)
             if found.deleted_at is not None:
                 raise in_trash(found.id, found.name)
-            require_unlocked(ctx, found.id)
             require_depth(ctx.conn, found.id)
             checked[node.parent_id] = found
         if node.parent_id in checked:
@@ -285,7 +271,7 @@ def _add_renditions(ctx: ActionContext, pictures: list[tuple[str, NewPicture]]) 
             picture.pixel_height,
             picture.size_bytes,
             picture.checksum,
-            None,
+            json_text(IDENTITY),
             picture.made_by,
             json_text(picture.params),
             ctx.now,

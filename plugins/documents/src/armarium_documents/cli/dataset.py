@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Refused, answer, document_id, plural, project_session, table
+from armarium.commandline import Refused, Topic, answer, document_id, plural, project_session, table
 
 TYPES = ("text", "number", "rating", "date", "checkbox", "choice", "url", "reference")
 
@@ -25,7 +25,10 @@ _BAR = 40
 
 def register(program: typer.Typer) -> None:
     """Add the command."""
-    program.command()(dataset)
+    program.command(
+        rich_help_panel=Topic.pages,
+        epilog="Example: armarium dataset --where place=Toledo --sort document.name",
+    )(dataset)
 
 
 def dataset(

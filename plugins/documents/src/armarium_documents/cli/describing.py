@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Refused, answer, document_id, plural, project_session
+from armarium.commandline import Refused, Topic, answer, document_id, plural, project_session
 
 FLAGS = ("is_read", "is_starred", "is_flagged", "exclude_from_processing")
 FIELDS = (
@@ -21,7 +21,11 @@ _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 
 def register(program: typer.Typer) -> None:
     """Add the command."""
-    program.command("set")(set_)
+    program.command(
+        "set",
+        rich_help_panel=Topic.pages,
+        epilog="Example: armarium set 0001.jpg place=Toledo document.date_iso=1750-03",
+    )(set_)
 
 
 def set_(

@@ -7,14 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Refused, Session, answer, document_id, plural, project_session
+from armarium.commandline import Refused, Session, Topic, answer, document_id, plural, project_session
 
 _MANY = 20
 
 
 def register(program: typer.Typer) -> None:
     """Add the command."""
-    program.command()(transfer)
+    program.command(rich_help_panel=Topic.files, epilog="Example: armarium transfer 0001.jpg --from Wills")(
+        transfer
+    )
 
 
 def transfer(

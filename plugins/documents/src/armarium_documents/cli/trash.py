@@ -10,6 +10,7 @@ import typer
 from armarium.commandline import (
     Refused,
     Session,
+    Topic,
     answer,
     document_id,
     is_id,
@@ -22,9 +23,11 @@ from armarium.commandline import (
 
 def register(program: typer.Typer) -> None:
     """Add the commands."""
-    program.command()(trash)
-    program.command()(restore)
-    program.command("empty-trash")(empty_trash)
+    program.command(rich_help_panel=Topic.pages, epilog="Example: armarium trash 0001.jpg")(trash)
+    program.command(rich_help_panel=Topic.pages, epilog="Example: armarium restore 0001.jpg")(restore)
+    program.command(
+        "empty-trash", rich_help_panel=Topic.pages, epilog="Example: armarium empty-trash --dry-run"
+    )(empty_trash)
 
 
 def trash(

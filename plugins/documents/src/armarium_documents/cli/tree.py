@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from armarium.commandline import (
     Refused,
     Session,
+    Topic,
     answer,
     document_id,
     documents_under,
@@ -49,10 +50,12 @@ _FLAGS = (("is_locked", "locked"), ("is_read", "read"), ("is_starred", "starred"
 
 def register(program: typer.Typer) -> None:
     """Add the commands."""
-    program.command("import")(import_)
-    program.command()(ls)
-    program.command()(show)
-    program.command()(move)
+    program.command("import", rich_help_panel=Topic.files, epilog="Example: armarium import pages")(import_)
+    program.command(rich_help_panel=Topic.pages, epilog="Example: armarium ls")(ls)
+    program.command(rich_help_panel=Topic.pages, epilog="Example: armarium show 0001.jpg")(show)
+    program.command(
+        rich_help_panel=Topic.pages, epilog="Example: armarium move 0001.jpg 0002.jpg --to Letters"
+    )(move)
 
 
 def import_(
@@ -87,6 +90,13 @@ def import_(
         ),
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Also what is there already, once more.")] = False,
+    beyond: Annotated[
+        Literal["clip", "keep", "refuse"],
+        typer.Option(
+            help="Of layout files, shapes that reach beyond the page: clip them, keep also those wholly beyond it without a "
+            "place of their own, or refuse the file."
+        ),
+    ] = "clip",
 ) -> None:
     """Copy pages into the project, and the layout files beside them into the pages they are of.
 
@@ -103,6 +113,8 @@ def import_(
         body["format"] = format_name
     if again:
         body["again"] = True
+    if beyond != "clip":
+        body["beyond"] = beyond
     if len(places) == 1 and Path(places[0]).is_dir():
         body["folder"] = places[0]
     else:
@@ -111,14 +123,15 @@ def import_(
         if into is not None:
             into = body["parent_id"] = document_id(session, into)
         if into is not None and is_page(session.get(f"/api/documents/{into}")):
-            read_into(session, into, places, format_name=format_name, beside=beside or [], number=number)
+            form = {"format": format_name, "pages": number, "beyond": beyond}
+            read_into(session, into, places, form=form, beside=beside or [])
             return
         if beside or number:
             raise Refused("--with and --page are of a layout file for a page; name that page with --into.")
         if any(map(is_archive, places)):
             if format_name is not None or again:
                 raise Refused("--format and --again are of folders and files; unpack the archive first.")
-            found, layouts = bring_archives(session, places, into)
+            found, layouts = bring_archives(session, places, into, beyond)
         else:
             started = session.post("/api/documents/import", body)
             node = finished(session, started["job_id"], "Import")

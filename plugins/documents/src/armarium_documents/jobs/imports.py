@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote, unquote_to_bytes
 
-from armarium.api import Invalid, JobContext, JobKind, NotFound, ServiceError, new_id
+from armarium.api import Invalid, JobContext, JobKind, NotFound, PathNotAllowed, ServiceError, new_id
 from armarium_documents.intake import file_node, page_node
 from armarium_documents.jobs.present import Place, There
 from armarium_documents.pictures import SourceFile, picture_page, take_in
@@ -180,7 +180,7 @@ class Import:
         except ValueError as error:
             self._refuse("/".join(found.position), f"Its name cannot be used: {error}.")
             return
-        except Invalid as refusal:
+        except (Invalid, PathNotAllowed) as refusal:
             self._refuse("/".join(found.position), refusal.detail)
             return
         except OSError as error:

@@ -66,7 +66,7 @@ class Place:
             ).fetchall()
             if not found:
                 return None
-            with open_plain(path) as file:
+            with open_plain(path, self.library.is_closed) as file:
                 digest = digest_of(file)
             for identity, checksum, page_count in found:
                 if checksum != digest:

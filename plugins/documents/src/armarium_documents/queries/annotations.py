@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import orjson
+from sqlalchemy import Connection
 
+from armarium.api import raw_of
 from armarium_documents.errors import unknown_annotation, unknown_document
 from armarium_documents.models import annotation_table
 
@@ -45,22 +47,53 @@ def annotation(raw: sqlite3.Connection, annotation_id: str) -> dict[str, Any]:
     return _value(row, plain=True)
 
 
+class AnnotationLocator:
+    """Where an annotation is, for `POST /api/locations/resolve` (a locator of `armarium_source_model`)."""
+
+    field = "annotationId"
+
+    def locate(self, conn: Connection, identity: str) -> dict[str, Any] | None:
+        """`{documentId, segmentId, anchor, charStart, charEnd}`: of its first target, else of its anchor; None for no such id."""
+        row = raw_of(conn).execute(f"{_SELECT} WHERE id = ?", (identity,)).fetchone()
+        if row is None:
+            return None
+        found = _value(row, plain=True)
+        anchor = found["anchor"]
+        if anchor is not None and found["page_id"] is not None:
+            anchor.setdefault("page_id", found["page_id"])
+        target = found["targets"][0] if found["targets"] else {}
+        span = target or anchor or {}
+        return {
+            "documentId": found["page_id"] or found["document_id"],
+            "segmentId": target.get("segment_id"),
+            "anchor": anchor,
+            "charStart": span.get("char_start"),
+            "charEnd": span.get("char_end"),
+        }
+
+
 def annotation_page(
-    raw: sqlite3.Connection, *, document_id: str | None, segment_id: str | None, limit: int, offset: int
+    raw: sqlite3.Connection,
+    *,
+    document_id: str | None,
+    segment_ids: Sequence[str] | None,
+    limit: int,
+    offset: int,
 ) -> dict[str, Any]:
-    """One page of annotations, oldest first: of a document, of a segment, or all."""
+    """One page of annotations, oldest first: of a document, of a segment under all its ids, or all."""
     wheres = []
     if document_id is not None:
         if raw.execute("SELECT 1 FROM document WHERE id = ?", (document_id,)).fetchone() is None:
             raise unknown_document(document_id)
         wheres.append("document_id = :document")
-    if segment_id is not None:
+    if segment_ids is not None:
         wheres.append(
             "targets <> '[]' AND EXISTS (SELECT 1 FROM json_each(targets) t"
-            " WHERE json_extract(t.value, '$.segment_id') = :segment)"
+            " WHERE json_extract(t.value, '$.segment_id') IN (SELECT value FROM json_each(:segments)))"
         )
     where = " AND ".join(wheres) or "1"
-    given = {"document": document_id, "segment": segment_id, "limit": limit, "offset": offset}
+    segments = orjson.dumps(list(segment_ids or ())).decode()
+    given = {"document": document_id, "segments": segments, "limit": limit, "offset": offset}
     (total,) = raw.execute(f"SELECT count(*) FROM annotation WHERE {where}", given).fetchone()
     rows = raw.execute(f"{_SELECT} WHERE {where} ORDER BY created_at, id LIMIT :limit OFFSET :offset", given)
     items = [_value(row, plain=False) for row in rows]

@@ -6,10 +6,11 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from armarium_documents.schemas.fields import last_day
+
 _PLAIN = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?", re.ASCII)
 _DATE = re.compile(r"(Y?[+-]?\d{1,9}|[+-]?[\dX]{4})(?:-([\dX]{2}))?(?:-([\dX]{2}))?", re.ASCII)
 _SEASONS = {21: (3, 5), 22: (6, 8), 23: (9, 11), 24: (12, 12)}
-_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 class Span(NamedTuple):
@@ -65,7 +66,7 @@ def _single(text: str) -> Span | None:
     if day_text is None or "X" in day_text:
         return Span(low * 10_000 + month * 100 + 1, high * 10_000 + month * 100 + 31, low, month, None)
     day = int(day_text)
-    if not 1 <= day <= _DAYS[month - 1]:
+    if not 1 <= day <= max(last_day(low, month), last_day(high, month)):
         return None
     return Span(low * 10_000 + month * 100 + day, high * 10_000 + month * 100 + day, low, month, day)
 
@@ -93,7 +94,7 @@ def packed(value: object) -> int | None:
     """What a stored value says as a date in one number: the day it begins, times 4, and how many of year, month, day."""
     if isinstance(value, str) and _PLAIN.fullmatch(value):
         month, day = value[5:7], value[8:]
-        if "01" <= month <= "12" and (not day or 1 <= int(day) <= _DAYS[int(month) - 1]):
+        if "01" <= month <= "12" and (not day or 1 <= int(day) <= last_day(int(value[:4]), int(month))):
             start = int(value[:4]) * 10_000 + int(month) * 100 + int(day or 1)
             return start * 4 + (3 if day else 2)
     found = date_in(value)

@@ -94,7 +94,7 @@ def move_documents(request: Request, library: CurrentLibrary, body: MoveParams) 
     response_model=DeleteWritten,
     responses=REFUSALS(400, 401, 403, 404, 409, 422),
 )
-def delete_documents(request: Request, library: CurrentLibrary, body: DeleteParams) -> Response:
+def delete_many(request: Request, library: CurrentLibrary, body: DeleteParams) -> Response:
     return act(request, "document.delete", body)
 
 

@@ -53,9 +53,9 @@ class Filter(Params):
             return self
         if self.op == "contains" and not isinstance(self.value, str):
             raise ValueError("contains takes a text")
-        _typed(self.value, self.type)
+        _typed("value", self.value, self.type)
         if self.op == "between":
-            _typed(self.value2, self.type)
+            _typed("value2", self.value2, self.type)
         elif self.value2 is not None:
             raise ValueError("only between takes value2")
         if self.type == "checkbox" and self.op not in ("eq", "ne"):
@@ -63,15 +63,15 @@ class Filter(Params):
         return self
 
 
-def _typed(value: Any, kind: str) -> None:
+def _typed(name: str, value: Any, kind: str) -> None:
     if kind in ("number", "rating"):
         if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300:
-            raise ValueError(f"a {kind} is compared with a number")
+            raise ValueError(f"{name}: a {kind} is compared with a number")
     elif kind == "checkbox":
         if not isinstance(value, bool):
-            raise ValueError("a checkbox is compared with true or false")
+            raise ValueError(f"{name}: a checkbox is compared with true or false")
     elif not isinstance(value, str) or len(value) > 10_000:
-        raise ValueError(f"a {kind} is compared with a text of at most 10,000 characters")
+        raise ValueError(f"{name}: a {kind} is compared with a text of at most 10,000 characters")
 
 
 class Sort(Params):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from armarium.api import Message, Params, SourceText
+from armarium.api import MaterialPath, Message, Params, ShownPath, SourceText
 from armarium_documents.schemas.fields import Id, JsonObject, Language, Name, ScriptCode
 
 
@@ -168,16 +168,16 @@ class RevisionParams(RevisionBody):
 class ImportParams(Params):
     """Files or one folder on the engine's own machine to copy into the project."""
 
-    paths: Annotated[list[Annotated[str, Field(min_length=1, max_length=4096)]], Field(max_length=10_000)] = (
-        Field(default_factory=list)
-    )
-    folder: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
+    paths: Annotated[list[MaterialPath], Field(max_length=10_000)] = Field(default_factory=list)
+    folder: MaterialPath | None = None
     parent_id: Id | None = None
     recursive: bool = True
     format: Annotated[str, Field(min_length=1, max_length=100)] | None = None
     """Of the layout files beside the pictures; left out: each is recognised by its content."""
     again: bool = False
     """Also what is in its place already: the same bytes of the same name in the same folder of the target."""
+    beyond: Literal["clip", "keep", "refuse"] = "clip"
+    """Of layout files: what becomes of shapes that reach beyond their page."""
 
     @model_validator(mode="after")
     def _something(self) -> ImportParams:
@@ -205,12 +205,13 @@ class ImportWritten(ImportStarted):
 class ImportJobArgs(Message):
     """What an import job is given: places on this machine and a folder of the project."""
 
-    paths: list[str]
-    folder: str | None = None
+    paths: list[MaterialPath]
+    folder: MaterialPath | None = None
     parent_id: str
     recursive: bool = True
     format: str | None = None
     again: bool = False
+    beyond: Literal["clip", "keep", "refuse"] = "clip"
     mirrored: str | None = None
     """Name of the folder node that `folder` becomes beneath `parent_id`; null: its files come into the parent itself."""
 
@@ -240,7 +241,7 @@ class NewNode(Message):
     doc_type: Literal["folder", "file", "page"]
     name: Name
     file_type: Literal["image", "pdf"] | None = None
-    path: Annotated[str, Field(max_length=4096)] | None = None
+    path: ShownPath | None = None
     sequence: Annotated[int, Field(ge=1)] | None = None
     page_label: Annotated[str, Field(max_length=2000)] | None = None
     metadata: JsonObject = Field(default_factory=dict)

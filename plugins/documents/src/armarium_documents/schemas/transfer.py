@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import Field, PrivateAttr
+from pydantic import PrivateAttr
 
-from armarium.api import Message, Params
+from armarium.api import Message, PackagePath, Params
 from armarium_documents.schemas.fields import Id, Ids
 
 Mode = Literal["copy", "move"]
@@ -28,7 +28,7 @@ class Arrival:
 class TransferParams(Params):
     """Which things of which project, and where they go; each with all that is live beneath it."""
 
-    source_library: str = Field(min_length=1, max_length=4096)
+    source_library: PackagePath
     items: Ids
     target_parent_id: Id | None = None
     mode: Mode = "copy"

@@ -11,19 +11,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from armarium.api import (
-    ActionContext,
-    Conflict,
-    Engine,
-    Example,
-    Forbidden,
-    Invalid,
-    Library,
-    action,
-    new_id,
-    raw_of,
-)
-from armarium_documents.api import clean_name, require_parent, require_unlocked, sources_folder
+from armarium.api import ActionContext, Conflict, Engine, Example, Invalid, Library, action, new_id, raw_of
+from armarium_documents.api import clean_name, require_parent, sources_folder
 from armarium_formats.actions.importing import ToKeep, keep_passes, make_ready
 from armarium_formats.actions.mets import use_mets_once
 from armarium_formats.actions.samples import SAMPLE_PAGE, sample_picture
@@ -34,6 +23,7 @@ from armarium_formats.batches.names import Folder, said
 from armarium_formats.batches.staging import Given, Staged, StagedPass, stage
 from armarium_formats.errors import AlreadyAPass, AlreadyHere, NothingCameIn
 from armarium_formats.opening import Opened, collector_waits
+from armarium_formats.placing import Beyond
 from armarium_formats.queries.exchange import pass_of_file, picture_of
 from armarium_formats.schemas.batches import IngestBatch, Ingested, IngestFiles
 
@@ -50,9 +40,7 @@ def _stage_sent(engine: Engine, library: Library, p: IngestBatch) -> Staged:
 
 
 def _stage_named(engine: Engine, library: Library, p: IngestFiles) -> Staged:
-    return _staged(
-        engine, library, lambda _, staged: named_on_disk(engine, library, p.paths, staged), link=p.link
-    )
+    return _staged(engine, library, lambda _, staged: named_on_disk(p.paths, staged), link=p.link)
 
 
 def _staged(
@@ -62,7 +50,8 @@ def _staged(
     with ExitStack() as undone:
         undone.callback(staged.close)
         with scratch(library) as folder:
-            stage(engine, library, unpacked(gather(folder, staged), folder, staged), staged, link=link)
+            files = unpacked(gather(folder, staged), folder, staged, library.is_closed)
+            stage(engine, library, files, staged, link=link)
         undone.pop_all()
     return staged
 
@@ -106,7 +95,7 @@ def _batch_example(ex: Example) -> dict[str, Any]:
 def ingest_batch(ctx: ActionContext, p: IngestBatch) -> dict[str, Any]:
     """Raises NotFound for an unknown parent, Forbidden by a lock, NothingCameIn with the reasons, Unavailable when
     the disk is full. Folders that the files' names state are mirrored where they hold pictures."""
-    return _take_in(ctx, p.parent_id, p.staged or _stage_sent(ctx.engine, ctx.project, p))
+    return _take_in(ctx, p, p.staged or _stage_sent(ctx.engine, ctx.project, p))
 
 
 def _files_example(ex: Example) -> dict[str, Any]:
@@ -126,13 +115,13 @@ def _files_example(ex: Example) -> dict[str, Any]:
 def ingest_files(ctx: ActionContext, p: IngestFiles) -> dict[str, Any]:
     """Raises what `ingest.batch` does; a path that may not be taken is refused by itself. With `link` a picture stays
     where it is and the project keeps a link to it; layout files are kept byte for byte in any case."""
-    return _take_in(ctx, p.parent_id, p.staged or _stage_named(ctx.engine, ctx.project, p))
+    return _take_in(ctx, p, p.staged or _stage_named(ctx.engine, ctx.project, p))
 
 
-def _take_in(ctx: ActionContext, parent_id: str | None, staged: Staged) -> dict[str, Any]:
+def _take_in(ctx: ActionContext, p: IngestBatch | IngestFiles, staged: Staged) -> dict[str, Any]:
     try:
         with collector_waits():
-            return _Step(ctx, staged).run(parent_id)
+            return _Step(ctx, staged, p.beyond).run(p.parent_id)
     finally:
         staged.close()
 
@@ -142,8 +131,9 @@ NODES_AT_ONCE = 20_000
 
 
 class _Step:
-    def __init__(self, ctx: ActionContext, staged: Staged) -> None:
+    def __init__(self, ctx: ActionContext, staged: Staged, beyond: Beyond) -> None:
         self.ctx = ctx
+        self.beyond = beyond
         self.staged = staged
         self.nodes: list[dict[str, Any]] = []
         self.folders: dict[Folder, str] = {}
@@ -162,7 +152,6 @@ class _Step:
             sources_folder(ctx.conn) if parent_id is None else require_parent(ctx.conn, parent_id, "folder")
         )
         assert parent is not None
-        require_unlocked(ctx, parent.id)
         self.folders[()] = parent.id
         for one in self.staged.pictures:
             self._picture(one.given, one.nodes, one.checksum)
@@ -264,7 +253,7 @@ class _Step:
         ]
         try:
             made = use_mets_once(self.ctx, params, pages, new.__contains__)
-        except (Invalid, Conflict, Forbidden) as refusal:
+        except (Invalid, Conflict) as refusal:
             self.staged.refuse(staged.given.place, refusal.detail)
             return
         if made is None:
@@ -291,7 +280,7 @@ class _Step:
             picture = picture_of(conn, document_id)
             name = said(staged.given.name)[:500]
             opened = Opened(staged.driver, name, staged.digest, [self.staged.page(staged)])
-            ready = make_ready(opened, picture, notes=staged.pair.notes)
+            ready = make_ready(opened, picture, notes=staged.pair.notes, beyond=self.beyond)
             with conn.begin_nested():
                 kept = ToKeep(
                     document_id, ready, picture, name, staged.digest, pass_name(staged.pair.group, name)

@@ -15,7 +15,6 @@ from armarium_documents.api import (
     label_pages,
     pages_under,
     require_all_live,
-    require_unlocked,
 )
 from armarium_formats.actions.samples import SAMPLE_METS
 from armarium_formats.mets.reader import Mets, read_mets
@@ -80,7 +79,6 @@ def use_mets(ctx: ActionContext, p: UseMets) -> dict[str, Any]:
     folder = folder_above(ctx.conn, ids)
     if folder is None:
         raise Invalid("No folder holds all of these pages; put them into one first.", code="no_folder")
-    require_unlocked(ctx, folder)
     ctx.project.objects.put_bytes(p.data)
     labels: dict[str, str] = {}
     for number, found in placed.items():

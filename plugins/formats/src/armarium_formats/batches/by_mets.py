@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from armarium.api import ServiceError, open_plain
 from armarium_formats.batches.names import Folder, plain, said
 from armarium_formats.batches.pairing import Pictures, placed
 from armarium_formats.mets.reader import Mets, MetsPage, read_mets, sniff_mets
@@ -15,6 +13,7 @@ from armarium_formats.opening import MAX_FILE_BYTES
 from armarium_formats.schemas.mets import PlacedPage, UseMets
 
 if TYPE_CHECKING:
+    from armarium.api import IsClosed
     from armarium_formats.batches.staging import Given, Staged
 
 
@@ -87,15 +86,10 @@ class MetsPages:
         return params
 
 
-def mets_at(path: Path, name: str) -> Mets | None:
-    """What the METS file at *path* says; None for any other, which its first bytes tell whatever it is called, and for one
-    that cannot be read, which is told when its turn comes."""
-    try:
-        with open_plain(path) as file:
-            head = file.read(MARK_BYTES)
-            return read_mets(head + file.read(MAX_FILE_BYTES), name) if sniff_mets(head) else None
-    except (ServiceError, OSError):
-        return None
+def mets_in(file: BinaryIO, name: str) -> Mets | None:
+    """What a METS file says, None for any other: its first bytes tell, whatever it is called. Refusals as of `read_mets`."""
+    head = file.read(MARK_BYTES)
+    return read_mets(head + file.read(MAX_FILE_BYTES), name) if sniff_mets(head) else None
 
 
 def pass_name(group: str, filename: str) -> str | None:
@@ -118,11 +112,13 @@ def without_pages(mets: Mets) -> str:
     )
 
 
-def use_mets(staged: Staged, pictures: Pictures, delivered: Iterable[tuple[Folder, str]]) -> None:
+def use_mets(
+    staged: Staged, pictures: Pictures, delivered: Iterable[tuple[Folder, str]], is_closed: IsClosed
+) -> None:
     """What the METS files of a batch are to do, into each; one without a page here is left over, in words."""
     pages = MetsPages(pictures, delivered)
     for one in staged.mets:
-        with open_plain(one.given.path) as file:
+        with one.given.open(is_closed) as file:
             data = file.read(MAX_FILE_BYTES)
         one.params = pages.as_params(one.given.folder, said(one.given.name), data, one.mets, str)
         if one.params is None:

@@ -1,34 +1,43 @@
 """Where the files of a batch come from: paths on the engine's disk, files that were sent, members of ZIP archives.
 
-Nothing outside the folders the engine may read is opened, and no name that a sender chose is used as a path.
+What a caller named was checked where it was named, and no name that a sender chose is used as a path.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from armarium.api import Invalid, ServiceError, Unavailable, check_archive, open_plain, read_member
+from armarium.api import (
+    Invalid,
+    MaterialPath,
+    PathNotAllowed,
+    ServiceError,
+    Unavailable,
+    check_archive,
+    read_member,
+)
 from armarium_formats.batches.disk import disk_refuses
 from armarium_formats.batches.names import Folder, sent_place
 from armarium_formats.batches.staging import Given, Staged
 
 if TYPE_CHECKING:
-    from armarium.api import Engine, Library
+    from armarium.api import IsClosed
 
 
-def named_on_disk(engine: Engine, library: Library, paths: Sequence[str], staged: Staged) -> list[Given]:
-    """The files that *paths* name on this machine; one that may not be taken is refused by itself, in words."""
+def named_on_disk(paths: Sequence[MaterialPath], staged: Staged) -> list[Given]:
+    """The files that *paths* name on this machine; one that cannot be taken is refused by itself, in words."""
     found: list[Given] = []
     seen: set[Path] = set()
     for stated in paths:
         try:
-            given = _named(engine, library, stated)
+            given = on_disk(stated)
         except Invalid as refusal:
-            staged.refuse(stated[:4096], refusal.detail)
+            staged.refuse(stated, refusal.detail)
             continue
         if given.path in seen:
             staged.refuse(stated, "It is named twice; it came in once.")
@@ -38,66 +47,45 @@ def named_on_disk(engine: Engine, library: Library, paths: Sequence[str], staged
     return found
 
 
-def _named(engine: Engine, library: Library, stated: str) -> Given:
-    given = on_disk(engine, stated)
-    if given.path.is_relative_to(library.path.resolve()):
-        raise Invalid("It lies inside the project itself.")
-    return given
-
-
-def on_disk(engine: Engine, stated: str) -> Given:
-    """The file that a path names on this machine; Invalid in words where it may not or cannot be read."""
-    if "\0" in stated:
-        raise Invalid("A path holds no null character.", code="bad_path")
-    path = Path(os.path.expanduser(stated))
-    if not path.is_absolute():
-        raise Invalid("It is not a full path; name it from the root of the disk.", code="bad_path")
+def on_disk(stated: MaterialPath) -> Given:
+    """The file that a path names on this machine; Invalid in words where there is none."""
+    path, real = Path(os.path.expanduser(stated)), stated.real
     try:
-        allowed = engine.allows(path)
-    except (OSError, RuntimeError):
-        raise Invalid("It is a link that leads to itself.", code="bad_path") from None
-    if not allowed:
-        raise Invalid(
-            "It lies outside the folders this engine may read (your home folder, mounted volumes, the temporary "
-            "folder), or is a link that leads out of them.",
-            code="path_not_allowed",
-        )
-    try:
-        real = path.resolve(strict=True)
+        status = real.stat()
     except (FileNotFoundError, NotADirectoryError):
         raise Invalid(
             "There is nothing there, or it is a link to nothing. Check the path.", code="path_not_found"
         ) from None
     except OSError as error:
         raise Invalid(f"It cannot be read: {error.strerror or error}.", code="bad_path") from None
-    if real.is_dir():
+    if stat.S_ISDIR(status.st_mode):
         raise Invalid("It is a folder; import the folder, or name the files in it.", code="not_a_file")
-    if not real.is_file():
+    if not stat.S_ISREG(status.st_mode):
         raise Invalid("It is not an ordinary file.", code="not_a_file")
     return Given(real, path.parent.parts[1:], path.name, kept_at=real)
 
 
 def sent(files: Iterable[tuple[str, Path]]) -> list[Given]:
-    """Files that were sent and lie in a scratch folder: (the name they were sent with, where)."""
+    """Files that were sent and lie in scratch folders: (the name they were sent with, where)."""
     found = []
     for filename, path in files:
         folder, name = sent_place(filename)
-        found.append(Given(path, folder, name, mirrored=folder))
+        found.append(Given(path, folder, name, mirrored=folder, scratch=path.parent))
     return found
 
 
-def unpacked(files: Iterable[Given], folder: Path, staged: Staged) -> list[Given]:
+def unpacked(files: Iterable[Given], folder: Path, staged: Staged, is_closed: IsClosed) -> list[Given]:
     """The files with each ZIP archive replaced by what is in it, laid into the scratch *folder*.
 
     An archive with a harmful name, too many or too large members is refused whole; one within another is not opened.
     """
     found: list[Given] = []
     for given in files:
-        if not _is_zip(given.path):
+        if not _is_zip(given, is_closed):
             found.append(given)
             continue
         try:
-            found += _members(given, folder, len(found), staged)
+            found += _members(given, folder, len(found), staged, is_closed)
         except Unavailable:
             raise
         except ServiceError as refusal:
@@ -105,20 +93,20 @@ def unpacked(files: Iterable[Given], folder: Path, staged: Staged) -> list[Given
     return found
 
 
-def _is_zip(path: Path) -> bool:
+def _is_zip(given: Given, is_closed: IsClosed) -> bool:
     try:
-        with open_plain(path) as file:
+        with given.open(is_closed) as file:
             return file.read(4) in (b"PK\x03\x04", b"PK\x05\x06")
-    except (OSError, Invalid):
+    except (OSError, Invalid, PathNotAllowed):
         return False
 
 
-def _members(given: Given, folder: Path, start: int, staged: Staged) -> list[Given]:
-    with open_plain(given.path) as file:
+def _members(given: Given, folder: Path, start: int, staged: Staged, is_closed: IsClosed) -> list[Given]:
+    with given.open(is_closed) as file:
         members = check_archive(Path(f"/dev/fd/{file.fileno()}"), name=given.name)
         file.seek(0)
         with zipfile.ZipFile(file) as archive:
-            return _unpack(archive, members, given, folder, start, staged)
+            return _unpack(archive, members, given, folder, start, staged, is_closed)
 
 
 def _unpack(
@@ -128,6 +116,7 @@ def _unpack(
     folder: Path,
     start: int,
     staged: Staged,
+    is_closed: IsClosed,
 ) -> list[Given]:
     found: list[Given] = []
     wanted = [
@@ -148,8 +137,8 @@ def _unpack(
         except OSError as error:
             raise disk_refuses(error) from error
         mirrored = (*given.mirrored, *own, *inner)
-        one = Given(path, (*given.folder, *own, *inner), name, mirrored=mirrored)
-        if _is_zip(path):
+        one = Given(path, (*given.folder, *own, *inner), name, mirrored=mirrored, scratch=folder)
+        if _is_zip(one, is_closed):
             staged.refuse(one.place, "It is an archive within an archive; unpack it first.")
         else:
             found.append(one)

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
-from armarium.api import Invalid, ServiceError, TooLarge, open_plain
+from armarium.api import Invalid, PathNotAllowed, ServiceError, TooLarge, open_plain
 from armarium_documents.api import taken_in
 from armarium_formats.batches.by_mets import StagedMets, use_mets
 from armarium_formats.batches.names import Folder, called_picture, is_companion, said
@@ -32,7 +32,7 @@ from armarium_formats.opening import MAX_COMPANION_BYTES, MAX_FILE_BYTES, Opened
 from armarium_formats.page_model import PageModel
 
 if TYPE_CHECKING:
-    from armarium.api import Engine, Library
+    from armarium.api import Engine, IsClosed, Library
 
 SPOOLED = 32 * 1024 * 1024
 """Bytes of pages that were read and wait in memory; more of them wait on disk."""
@@ -46,6 +46,7 @@ class Given:
     """A file that came in: where its bytes are now, what it is called, and the folders that pairing sees it in.
 
     `kept_at`: where it lies on this machine, None when it was sent. `mirrored`: the folders it gets in the project.
+    `scratch`: the engine's own folder that it was received into, None when it lies where its owner put it.
     """
 
     path: Path
@@ -53,6 +54,11 @@ class Given:
     name: str
     kept_at: Path | None = None
     mirrored: Folder = ()
+    scratch: Path | None = None
+
+    def open(self, is_closed: IsClosed) -> BinaryIO:
+        """Its bytes for reading; the refusals of `open_plain`."""
+        return open_plain(self.path, is_closed, within=self.scratch)
 
     @property
     def place(self) -> str:
@@ -139,8 +145,8 @@ def stage(
     companions: list[Given] = []
     for given in files:
         try:
-            head = _head(given.path)
-        except Invalid as refusal:
+            head = _head(given, library)
+        except (Invalid, PathNotAllowed) as refusal:
             staged.refuse(given.place, refusal.detail)
             continue
         if looks_like_picture(head) or called_picture(given.name):
@@ -151,17 +157,17 @@ def stage(
         else:
             layouts.append(given)
     _take_pictures(engine, library, pictures, staged, link=link)
-    _pair(engine, library, layouts, _Companions(companions), staged)
+    _pair(engine, library, layouts, _Companions(companions, library.is_closed), staged)
 
 
-def _head(path: Path) -> bytes:
+def _head(given: Given, library: Library) -> bytes:
     try:
-        status = path.lstat()
+        status = given.path.lstat()
         if not stat.S_ISREG(status.st_mode):
             raise Invalid("It is not an ordinary file.")
         if status.st_size == 0:
             raise Invalid("It is empty (0 bytes). Copy it again from the original.")
-        with open_plain(path) as file:
+        with given.open(library.is_closed) as file:
             return file.read(1024)
     except OSError as error:
         raise Invalid(f"It cannot be read: {error.strerror or error}.") from None
@@ -179,8 +185,9 @@ def _take_pictures(
                 shown_path=given.kept_at,
                 max_pixels=engine.settings.max_image_pixels,
                 link=link and given.kept_at is not None,
+                within=given.scratch,
             )
-        except Invalid as refusal:
+        except (Invalid, PathNotAllowed) as refusal:
             return refusal.detail
         except ValueError as error:
             return f"Its name cannot be used: {error}."
@@ -199,8 +206,9 @@ def _take_pictures(
 class _Companions:
     """Class names beside label files: those of the label's own folder, else of one above it."""
 
-    def __init__(self, files: list[Given]) -> None:
+    def __init__(self, files: list[Given], is_closed: IsClosed) -> None:
         self.files = files
+        self.is_closed = is_closed
         self.used = False
 
     def beside(self, folder: Folder) -> dict[str, bytes]:
@@ -210,14 +218,14 @@ class _Companions:
                 folder[: len(given.folder)] == given.folder
                 and given.path.stat().st_size <= MAX_COMPANION_BYTES
             ):
-                with open_plain(given.path) as file:
+                with given.open(self.is_closed) as file:
                     found.setdefault(given.name, file.read(MAX_COMPANION_BYTES))
         return found
 
 
 def read_layout(
     engine: Engine,
-    path: Path,
+    file: BinaryIO,
     folder: Folder,
     name: str,
     pictures: Pictures,
@@ -226,9 +234,11 @@ def read_layout(
     asked: str | None = None,
     likely: str | None = None,
 ) -> tuple[Opened, bytes] | Mets:
-    """Read one file that is no picture: a layout file with its bytes, or a METS file. Refusals as of `open_layout`."""
-    with open_plain(path) as file:
-        data = file.read(MAX_FILE_BYTES + 1)
+    """Read one file that is no picture: a layout file with its bytes, or a METS file. Refusals as of `open_layout`.
+
+    *file* was opened from its beginning.
+    """
+    data = file.read(MAX_FILE_BYTES + 1)
     if sniff_mets(data):
         if len(data) > MAX_FILE_BYTES:
             raise TooLarge(
@@ -275,15 +285,16 @@ def _pair(
     read: list[_Read] = []
     for given in files:
         try:
-            found = read_layout(
-                engine,
-                given.path,
-                given.folder,
-                given.name,
-                index,
-                companions.beside(given.folder),
-                likely=read[-1].driver.name if read else None,
-            )
+            with given.open(library.is_closed) as file:
+                found = read_layout(
+                    engine,
+                    file,
+                    given.folder,
+                    given.name,
+                    index,
+                    companions.beside(given.folder),
+                    likely=read[-1].driver.name if read else None,
+                )
         except OSError as error:
             staged.refuse(given.place, f"It cannot be read: {error.strerror or error}.")
             continue
@@ -299,7 +310,7 @@ def _pair(
         opened, _ = found
         layout = as_layout(given.folder, given.name, opened)
         read.append(_Read(given, opened.driver, opened.digest, layout, _keep(staged, opened.pages)))
-    use_mets(staged, index, [(one.folder, one.name) for one in files])
+    use_mets(staged, index, [(one.folder, one.name) for one in files], library.is_closed)
     alone: list[tuple[str, Alone]] = []
     waiting: dict[str, _Read] = {}
     for one in read:
@@ -374,9 +385,9 @@ def _keep(staged: Staged, pages: list[PageModel]) -> list[int]:
 
 def _add(library: Library, staged: Staged, one: _Read, pair: Pair) -> None:
     try:
-        with open_plain(one.given.path) as file:
+        with one.given.open(library.is_closed) as file:
             kept = library.objects.put_file(Path(f"/dev/fd/{file.fileno()}"))
-    except (OSError, Invalid):
+    except (OSError, Invalid, PathNotAllowed):
         kept = None
     if kept != one.digest:
         staged.refuse(

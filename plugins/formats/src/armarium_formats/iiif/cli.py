@@ -10,6 +10,7 @@ import typer
 from armarium.commandline import (
     Refused,
     Session,
+    Topic,
     answer,
     finished,
     full_path,
@@ -29,9 +30,9 @@ def commands() -> typer.Typer:
     group = typer.Typer(
         no_args_is_help=True, help="IIIF manifests of others: import them, fetch their pictures."
     )
-    group.command("import")(import_manifest)
-    group.command("pictures")(pictures)
-    program.add_typer(group, name="iiif")
+    group.command("import", epilog="Example: armarium iiif import manifest.json")(import_manifest)
+    group.command("pictures", epilog="Example: armarium iiif pictures Letters")(pictures)
+    program.add_typer(group, name="iiif", rich_help_panel=Topic.files)
     return program
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from armarium.api import Message
+from armarium.api import MaterialPath, Message
 from armarium_documents.api import count_remarks
+from armarium_formats.placing import Beyond
 
 MAX_LISTED = 1000
 """Files that are named in the job's result; all of them are in its log."""
@@ -19,12 +20,13 @@ MAX_NOTES = 100
 class LayoutJobArgs(Message):
     """What was imported, and the set that its steps belong to."""
 
-    paths: list[str]
-    folder: str | None = None
+    paths: list[MaterialPath]
+    folder: MaterialPath | None = None
     parent_id: str
     recursive: bool = True
     format: str | None = None
     again: bool = False
+    beyond: Beyond = "clip"
     mirrored: str | None = None
     set_id: str
 

@@ -12,13 +12,13 @@ from contextlib import suppress
 from copy import deepcopy
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from armarium.api import JobContext, JobKind, ServiceError, open_plain, raw_of
 from armarium_documents.api import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, named_files, walk_folder
 from armarium_formats.actions.importing import make_ready
-from armarium_formats.batches.brought import brought_in, known_among
-from armarium_formats.batches.by_mets import MetsPages, mets_at, pass_name, without_pages
+from armarium_formats.batches.brought import brought_in, companions_of, known_among
+from armarium_formats.batches.by_mets import MetsPages, mets_in, pass_name, without_pages
 from armarium_formats.batches.names import Folder, is_companion, said
 from armarium_formats.batches.pairing import Alone, Pair, PictureFile, Pictures, pair_by_size
 from armarium_formats.batches.staging import as_layout, page_place, paired_by_size, read_layout
@@ -27,14 +27,7 @@ from armarium_formats.jobs.layout_progress import LayoutJobArgs, Progress
 from armarium_formats.jobs.pace import Pace
 from armarium_formats.jobs.reading_ahead import Ahead, Asked
 from armarium_formats.mets.reader import Mets
-from armarium_formats.opening import (
-    MAX_COMPANION_BYTES,
-    MAX_FILE_BYTES,
-    Opened,
-    collector_waits,
-    digest_of,
-    open_layout,
-)
+from armarium_formats.opening import MAX_FILE_BYTES, Opened, collector_waits, digest_of, open_layout
 from armarium_formats.queries.exchange import passes_of_files, pictures_of
 from armarium_formats.queries.mets import says_nothing_new
 from armarium_formats.schemas.exchange import ImportFile, ImportSeveral
@@ -109,8 +102,10 @@ class Layouts:
             above = (self.args.mirrored,) if self.args.mirrored else ()
             self.pictures = Pictures(brought_in(raw, self.args.parent_id, above, places))
         for folder, name, path in self.files:
-            if (mets := mets_at(path, name)) is not None:
-                found_mets.append((folder, mets))
+            # One that cannot be read is told when its turn comes.
+            with suppress(OSError, ServiceError), self._open(path) as file:
+                if (mets := mets_in(file, name)) is not None:
+                    found_mets.append((folder, mets))
         for folder, mets in found_mets:
             self.pictures.told_by_mets(folder, mets.pages)
         self.mets_pages = MetsPages(self.pictures, [(folder, name) for folder, name, _ in self.files])
@@ -123,7 +118,8 @@ class Layouts:
             hint = self.pictures.hint(folder, name)
             return Asked(path, name, None if hint is None else hint.size)
 
-        return Ahead(self.ctx, 0 if self.companions or self.args.format else len(self.files), asked)
+        files = 0 if self.companions or self.args.format else len(self.files)
+        return Ahead(self.ctx, files, asked, self.args.beyond)
 
     def _walk(self) -> Iterator[Found]:
         if self.root is None:
@@ -134,6 +130,9 @@ class Layouts:
 
     def _folder(self, found: Found) -> Folder:
         return found.path.parent.parts[1:] if self.root is None else found.position[:-1]
+
+    def _open(self, path: Path) -> BinaryIO:
+        return open_plain(path, self.ctx.library.is_closed)
 
     def _read_before(self, digest: str) -> bool:
         """Whether a file that no name pairs is a pass of one of these pictures since an earlier import."""
@@ -166,7 +165,7 @@ class Layouts:
     def _use_mets(self, place: str, folder: Folder, name: str, path: Path, mets: Mets) -> None:
         """Order and label the pages of a METS file, as a step of its own, when no batch waits."""
         self._commit()
-        with open_plain(path) as file:
+        with self._open(path) as file:
             params = self.mets_pages.as_params(folder, said(name), file.read(MAX_FILE_BYTES), mets, str)
         if params is None:
             self._alone(place, without_pages(mets))
@@ -192,16 +191,17 @@ class Layouts:
             self.ctx.log("info", f"{place}: {note}")
 
     def _read(self, folder: Folder, name: str, path: Path) -> tuple[Opened, bytes] | Mets:
-        found = read_layout(
-            self.ctx.engine,
-            path,
-            folder,
-            name,
-            self.pictures,
-            self._beside(folder),
-            asked=self.args.format,
-            likely=self.likely,
-        )
+        with self._open(path) as file:
+            found = read_layout(
+                self.ctx.engine,
+                file,
+                folder,
+                name,
+                self.pictures,
+                companions_of(self.companions, folder, self._open),
+                asked=self.args.format,
+                likely=self.likely,
+            )
         if not isinstance(found, Mets):
             self.likely = found[0].driver.name
             if self.ahead is not None:
@@ -223,15 +223,8 @@ class Layouts:
             elif result.size is None:
                 self._alone(place, result.why)
             else:
-                self.kept.waiting.append(
-                    {
-                        "file": number,
-                        "page": result.page,
-                        "why": result.why,
-                        "size": list(result.size),
-                        "place": place,
-                    }
-                )
+                waits = {"file": number, "page": result.page, "why": result.why, "place": place}
+                self.kept.waiting.append({**waits, "size": list(result.size)})
             self.kept.page = index + 1
             # A file of many pages may be more than a batch.
             if index + 1 < len(results):
@@ -249,6 +242,7 @@ class Layouts:
             filename=said(name)[:500],
             name=pass_name(pair.group, said(name)),
             pages=str(pair.page + 1),
+            beyond=self.args.beyond,
         )
         with self.ctx.library.db.read_raw() as raw:
             (picture,) = pictures_of(raw, [document_id])
@@ -262,7 +256,7 @@ class Layouts:
             if opened.placed and wants_turning(opened.pages[0], picture.size, picture.orientation):
                 opened = open_layout(self.ctx.engine, data, name, likely=opened.driver.name)
             with collector_waits():
-                ready = make_ready(opened, picture, params.pages, pair.notes)
+                ready = make_ready(opened, picture, params.pages, pair.notes, beyond=params.beyond)
                 params.make_ready_for(picture, ready)
         except ServiceError as refusal:
             self._refuse(place, refusal.detail)
@@ -354,7 +348,7 @@ class Layouts:
         folder, name, path = self.files[one["file"]]
         try:
             found = self._read(folder, name, path)
-            with open_plain(path) as file:
+            with self._open(path) as file:
                 data = file.read(MAX_FILE_BYTES + 1)
         except OSError as error:
             self._refuse(one["place"], f"It cannot be read: {error.strerror or error}.")
@@ -362,16 +356,6 @@ class Layouts:
         assert not isinstance(found, Mets)
         note = (paired_by_size(picture),)
         self._import(one["place"], name, found[0], data, Pair(alone.page, picture, None, "size", note))
-
-    def _beside(self, folder: Folder) -> dict[str, bytes]:
-        found: dict[str, bytes] = {}
-        for place, paths in self.companions.items():
-            if folder[: len(place)] == place:
-                for path in paths:
-                    with suppress(OSError, ServiceError), open_plain(path) as file:
-                        if len(data := file.read(MAX_COMPANION_BYTES + 1)) <= MAX_COMPANION_BYTES:
-                            found[path.name] = data
-        return found
 
     def _refuse(self, place: str, why: str) -> None:
         self.kept.refuse(place, why)

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr
 
-from armarium.api import Message, Params, SourceText
+from armarium.api import MaterialPath, Message, Params, SourceText
+from armarium_formats.placing import Beyond
 from armarium_formats.schemas.mets import UsedMets
 
 MAX_FILES = 10_000
@@ -38,6 +39,8 @@ class SentFile(Params):
 
 class _Batch(Params):
     parent_id: Annotated[str, Field(min_length=1, max_length=64)] | None = None
+    beyond: Beyond = "clip"
+    """What becomes of shapes that reach beyond their page."""
     _staged: Any = PrivateAttr(default=None)
 
     def hand_over(self, staged: Any) -> None:
@@ -59,9 +62,7 @@ class IngestBatch(_Batch):
 class IngestFiles(_Batch):
     """Files on the engine's own machine that are taken as one set; `link` leaves pictures where they are."""
 
-    paths: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=4096)]], Field(min_length=1, max_length=MAX_FILES)
-    ]
+    paths: Annotated[list[MaterialPath], Field(min_length=1, max_length=MAX_FILES)]
     link: bool = False
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from armarium.api import ActionContext, json_text, new_id, raw_of
-from armarium_documents.api import require_unlocked
 from armarium_images.cutting import cut_pieces
 from armarium_images.models import cuts
 from armarium_images.orientation import affine_to_source
@@ -27,7 +26,6 @@ def hang_children(ctx: ActionContext, plans: Sequence[Plan], *, batch_id: str | 
     """
     made = []
     for plan in plans:
-        require_unlocked(ctx, plan.frame.source_id)
         pieces = cut_pieces(
             ctx.project, plan.frame, plan.boxes, max_pixels=ctx.engine.settings.max_image_pixels
         )
@@ -37,10 +35,6 @@ def hang_children(ctx: ActionContext, plans: Sequence[Plan], *, batch_id: str | 
     raw = raw_of(ctx.conn)
     raw.executemany(
         "UPDATE document SET region = ? WHERE id = ?", [(child["region"], child["id"]) for child in made]
-    )
-    raw.executemany(
-        "UPDATE rendition SET transform = ? WHERE document_id = ?",
-        [(child["transform"], child["id"]) for child in made],
     )
     ctx.bulk_insert(
         cuts,
@@ -71,6 +65,7 @@ def _children_of(ctx: ActionContext, plan: Plan, pieces: Sequence[Piece]) -> lis
         zip(plan.boxes, plan.labels, pieces, strict=True), start=before + 1
     ):
         child_id = new_id()
+        to_source = affine_to_source(frame.turned_back, rect_of(frame, box))
         node: dict[str, Any] = {
             "id": child_id,
             "parent_id": frame.source_id,
@@ -93,6 +88,8 @@ def _children_of(ctx: ActionContext, plan: Plan, pieces: Sequence[Piece]) -> lis
                     "source_id": frame.source_id,
                     "rendition_id": frame.rendition_id,
                     "box": list(box),
+                    # Not the rendition's `transform`: that leads to the primary picture of its own document.
+                    "to_source": to_source,
                 },
             },
         }
@@ -105,7 +102,7 @@ def _children_of(ctx: ActionContext, plan: Plan, pieces: Sequence[Piece]) -> lis
                 "rendition_id": frame.rendition_id,
                 "box": json_text(list(box)),
                 "region": json_text(region_of(frame, box, plan.kind)),
-                "transform": json_text(affine_to_source(frame.turned_back, rect_of(frame, box))),
+                "transform": json_text(to_source),
             }
         )
     return found

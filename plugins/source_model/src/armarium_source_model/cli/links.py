@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import typer
 
-from armarium.commandline import answer, id_of, project_session, table
+from armarium.commandline import Topic, answer, id_of, project_session, table
 
 End = Annotated[str, typer.Argument(help="Id of a segment, document, note or other thing, or a URI.")]
 ROOT = "/api/links"
@@ -16,9 +16,15 @@ ROOT = "/api/links"
 def register(program: typer.Typer) -> None:
     """Add the commands."""
     group = typer.Typer(no_args_is_help=True, help="Links between segments, documents and other things.")
-    for command in (add, of, types, withdraw, restore):
-        group.command()(command)
-    program.add_typer(group, name="link")
+    for command, example in (
+        (add, "add ID glosses ID"),
+        (of, "of ID"),
+        (types, "types"),
+        (withdraw, "withdraw ID"),
+        (restore, "restore ID"),
+    ):
+        group.command(epilog=f"Example: armarium link {example}")(command)
+    program.add_typer(group, name="link", rich_help_panel=Topic.lines)
 
 
 def add(

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Refused, Session, answer, document_id, id_of, project_session, table
+from armarium.commandline import Refused, Session, Topic, answer, document_id, id_of, project_session, table
 from armarium_source_model.cli.pages import Page, short
 
 Order = Annotated[str, typer.Argument(help="Id of the order (armarium order list shows them).")]
@@ -19,10 +19,18 @@ def register(program: typer.Typer) -> None:
     group = typer.Typer(
         no_args_is_help=True, help="Reading orders of a page: named ways through its segments."
     )
-    group.command("list")(list_)
-    for command in (show, new, place, remove, renumber, withdraw, restore):
-        group.command()(command)
-    program.add_typer(group, name="order")
+    group.command("list", epilog="Example: armarium order list 0001.jpg")(list_)
+    for command, example in (
+        (show, "show ID"),
+        (new, "new 0001.jpg 'As I read it' --seed"),
+        (place, "place ID SEGMENT"),
+        (remove, "remove ID ENTRY"),
+        (renumber, "renumber ID"),
+        (withdraw, "withdraw ID"),
+        (restore, "restore ID"),
+    ):
+        group.command(epilog=f"Example: armarium order {example}")(command)
+    program.add_typer(group, name="order", rich_help_panel=Topic.lines)
 
 
 def list_(

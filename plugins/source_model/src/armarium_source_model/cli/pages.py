@@ -12,6 +12,7 @@ from armarium.commandline import (
     Refused,
     Scope,
     Session,
+    Topic,
     answer,
     document_id,
     full_path,
@@ -31,11 +32,17 @@ LONG = 60
 
 def register(program: typer.Typer) -> None:
     """Add the commands."""
-    program.command()(text)
-    program.command()(passes)
-    program.command()(segments)
-    program.command()(picture)
-    program.command()(compare)
+    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium text 0001.jpg")(text)
+    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium passes 0001.jpg")(passes)
+    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium segments 0001.jpg --kind line")(
+        segments
+    )
+    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium picture ID --out line.png")(
+        picture
+    )
+    program.command(
+        rich_help_panel=Topic.lines, epilog="Example: armarium compare 0001.jpg REFERENCE MEASURED"
+    )(compare)
 
 
 def text(
@@ -43,6 +50,9 @@ def text(
     furniture: Annotated[bool, typer.Option(help="Running heads and folio numbers too.")] = False,
     with_ids: Annotated[
         bool, typer.Option("--ids", help="Each line after its id, as correct takes it.")
+    ] = False,
+    confidence: Annotated[
+        bool, typer.Option("--confidence", help="Each line after how sure its reader was, in per cent.")
     ] = False,
     of_pass: Annotated[
         str | None,
@@ -57,7 +67,12 @@ def text(
         pages = pages_of(session, ids or [])
         if (of_pass or order) and len(pages) != 1:
             raise Refused(f"--pass and --order are of one page, and {plural(len(pages), 'page')} are meant.")
-        query = {"include_furniture": furniture or None, "pass_id": of_pass, "order": order}
+        query = {
+            "include_furniture": furniture or None,
+            "pass_id": of_pass,
+            "order": order,
+            "confidence": confidence or None,
+        }
         found = [
             {
                 "name": page["name"],
@@ -70,10 +85,14 @@ def text(
         for page in found:
             if len(found) > 1:
                 typer.echo(f"── {page['name']}")
-            if not with_ids:
+            if page["notice"]:
+                typer.echo(page["notice"], err=True)
+            if not with_ids and not confidence:
                 typer.echo(page["text"])
-            for span in page["spans"] if with_ids else ():
-                typer.echo(f"{span['segment_id']}  {page['text'][span['char_start'] : span['char_end']]}")
+            for span in page["spans"] if with_ids or confidence else ():
+                before = [span["segment_id"]] if with_ids else []
+                before += [_sureness(span["confidence"])] if confidence else []
+                typer.echo("  ".join([*before, page["text"][span["char_start"] : span["char_end"]]]))
             if order is None:
                 continue
             for gap in page["omitted"]:
@@ -81,6 +100,11 @@ def text(
                 typer.echo(f"left out: {gap['segment_id']} ({why})", err=True)
 
     answer({"items": found, "count": len(found)}, words)
+
+
+def _sureness(confidence: float | None) -> str:
+    """How sure a line's reader was, four characters wide; a dash for a person's reading."""
+    return "   –" if confidence is None else f"{round(confidence * 100):3d}%"
 
 
 def passes(
@@ -111,7 +135,8 @@ def passes(
             session.ask(method, f"/api/segments/passes/{id_of(identity or '')}{what}", body=body)
             for identity, method, what, body in chosen
         ]
-        found = _listed(session, page)["passes"]
+        listed = _listed(session, page)
+    found, notice = listed["passes"], listed["notice"]
     audit_id = changed[0]["audit_id"] if changed else None
 
     def words() -> None:
@@ -127,6 +152,8 @@ def passes(
             for one in found
         ]
         table("", ("id", "name", "by", "segments", "worked on", ""), rows)
+        if notice:
+            typer.echo(notice, err=True)
         if audit_id:
             typer.echo(f"Take it back with: armarium undo {audit_id}")
 
@@ -158,6 +185,8 @@ def segments(
         ]
         table("", ("id", "kind", "x, y, width, height", "text"), rows)
         typer.echo(plural(len(rows), "segment") + ".")
+        if found["notice"]:
+            typer.echo(found["notice"], err=True)
 
     answer(found, words)
 

@@ -6,13 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Refused, answer, id_of, project_session, table
+from armarium.commandline import Refused, Topic, answer, id_of, project_session, table
 
 
 def register(program: typer.Typer) -> None:
     """Add the commands."""
-    program.command()(readings)
-    program.command()(correct)
+    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium readings ID")(readings)
+    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium correct ID 'En la villa'")(correct)
 
 
 def readings(
@@ -68,8 +68,9 @@ def _kind_of(found: dict[str, Any], representation_id: str | None) -> str:
 
 def _state(one: dict[str, Any], counting: dict[str, Any]) -> str:
     if one["counting"]:
-        basis = counting[one["kind"]]["basis"].replace("-", " ")
-        return f"counts ({basis})"
+        why = counting[one["kind"]]
+        basis = why["basis"].replace("-", " ")
+        return f"counts ({basis}{', disputed' if why['disputed'] else ''})"
     if one["retracted"]:
         return "retracted"
     return "corrected" if one["superseded_by"] else "stale" if one["stale"] else ""

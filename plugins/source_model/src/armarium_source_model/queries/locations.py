@@ -93,9 +93,14 @@ def resolve_location(
         identity = getattr(asked, field)
         if identity is not None:
             place = _located(engine, conn, field, identity)
-            segment_id = segment_id or place.get("segmentId")
-            _agree(found, place["documentId"])
-            found |= {name: value for name, value in place.items() if name in found and value is not None}
+            if segment_id is None and place.get("segmentId") is not None:
+                # What is said of a segment is where the segment is, whichever node it was said on.
+                segment_id = place["segmentId"]
+            else:
+                _agree(found, place["documentId"])
+            for name in ("anchor", "charStart", "charEnd"):
+                if found[name] is None:
+                    found[name] = place.get(name)
     if asked.artifactId is not None:
         row = conn.exec_driver_sql(
             "SELECT document_id FROM artifact WHERE id = ?", (asked.artifactId,)

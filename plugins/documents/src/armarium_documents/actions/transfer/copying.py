@@ -60,7 +60,14 @@ def conduct(conductor: Conductor, p: TransferParams) -> Outcome:
 
     assert conductor.library is not None
     with conductor.engine.across():
-        journey = agree(conductor.engine, conductor.library, conductor.principal, p)
+        try:
+            journey = agree(conductor.engine, conductor.library, conductor.principal, p)
+        except Conflict as refusal:
+            source = conductor.engine.libraries.held(p.source_library)
+            # What held it may have been settled since: its other project is gone, or open now.
+            if refusal.code != "held_by_move" or source is None or not carry_on(conductor.engine, source):
+                raise
+            journey = agree(conductor.engine, conductor.library, conductor.principal, p)
         if carry_on(conductor.engine, journey.source) + carry_on(conductor.engine, journey.target):
             journey = agree(conductor.engine, conductor.library, conductor.principal, p)
         with chosen(conductor.engine, journey) as selection:
@@ -273,6 +280,10 @@ class _Transfer:
                 sent = self.engine.run(
                     source, "document.transfer_out", {"transfer_id": self.id}, self.principal
                 )
+            except (Conflict, Forbidden) as error:
+                # Somebody changed, trashed or locked it meanwhile: another try would meet the same.
+                failure = error
+                break
             except (ServiceError, OSError, sqlite3.Error) as error:
                 failure = error
                 continue
@@ -282,6 +293,8 @@ class _Transfer:
             return
         assert failure is not None
         after = take_back(self.parts, self.journey.target, source, self.id, audit_id, _words(failure))
+        if isinstance(failure, Conflict | Forbidden):
+            raise type(failure)(f"{failure.detail} {after}", code=failure.code, **failure.fields) from failure
         raise transfer_failed(_words(failure), after) from failure
 
 

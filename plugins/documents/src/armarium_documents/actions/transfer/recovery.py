@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+from pathlib import Path
+
+import orjson
 
 from armarium.api import Conductor, Engine, Library, ServiceError, raw_of
 from armarium_documents.actions.transfer.abandoning import abandon
@@ -14,6 +17,8 @@ from armarium_documents.queries.transfers import Record, other_side, record, rec
 log = logging.getLogger("armarium.documents")
 
 CUT_SHORT = "The engine stopped while the copy was being made."
+
+SET_BACK = "The other project was set back to a time before this move, so both projects hold what was copied."
 
 
 def opened(engine: Engine, library: Library) -> None:
@@ -26,20 +31,74 @@ def opened(engine: Engine, library: Library) -> None:
 
 
 def carry_on(engine: Engine, library: Library) -> int:
-    """Finish every transfer of *library* whose other project is open; how many there were. Called inside `across`."""
+    """Finish every transfer of *library* that can be finished now; how many there were. Called inside `across`.
+
+    A transfer may stand in the journal of either project alone, so those of the projects that are open are looked at too.
+    """
     with library.db.read_raw() as raw:
-        found = records(raw)
+        found = [(library, own) for own in records(raw)]
+    known = {own.transfer_id for _, own in found}
+    for other in engine.libraries.open_now():
+        if other is not library:
+            with other.db.read_raw() as raw:
+                found += [
+                    (other, one)
+                    for one in records(raw)
+                    if one.other_uuid == library.uuid and one.transfer_id not in known
+                ]
     finished = 0
-    for own in found:
-        other = other_side(engine, own)
-        if other is None or other is library:
-            continue
-        source, target = (library, other) if own.side == "source" else (other, library)
+    for place, own in found:
+        other_library = other_side(engine, own)
         try:
-            finished += _finish(engine, source, target, own)
+            if other_library is None:
+                finished += own.pending and is_gone(engine, own) and _finish_alone(engine, place, own)
+            elif other_library is not place:
+                source, target = (place, other_library) if own.side == "source" else (other_library, place)
+                finished += _finish(engine, source, target, own)
         except (ServiceError, OSError, sqlite3.Error) as error:
             log.warning("the transfer %s could not be finished yet: %s", own.transfer_id, error)
     return finished
+
+
+def is_gone(engine: Engine, own: Record) -> bool:
+    """Whether the other project is neither where it was nor at any other place that the registry knows."""
+    places = {own.other_path} | {
+        one["path"] for one in engine.libraries.known() if one["library_uuid"] == own.other_uuid
+    }
+    return not any(_holds(Path(place), own.other_uuid) for place in places)
+
+
+def _holds(package: Path, uuid: str) -> bool:
+    """Whether a folder is the project *uuid*; what cannot be read may be, so it counts as it."""
+    try:
+        card = orjson.loads((package / "library.json").read_bytes())
+    except FileNotFoundError:
+        return False
+    except (OSError, orjson.JSONDecodeError):
+        return True
+    return not isinstance(card, dict) or str(card.get("library_uuid")).replace("-", "") == uuid.replace(
+        "-", ""
+    )
+
+
+def _finish_alone(engine: Engine, library: Library, own: Record) -> bool:
+    """Settle the one side of a transfer whose other project is gone, so that nothing is held for good.
+
+    Should that project come back, its side is brought to agree with what is noted here.
+    """
+    why = f"The project {own.other_path} is not there any more."
+    if own.side == "target" and own.state in ("planned", "copying", "checking"):
+        parts = Conductor(
+            engine.bus,
+            library,
+            engine.actions.get("document.transfer"),
+            own.principal,
+            set_id=own.transfer_id,
+        )
+        abandon(parts, own.transfer_id, [], why)
+    else:
+        note(library, own.transfer_id, own.side, "taken-back" if own.side == "source" else "done", why)
+    return True
 
 
 def _finish(engine: Engine, source: Library, target: Library, own: Record) -> bool:
@@ -52,15 +111,26 @@ def _finish(engine: Engine, source: Library, target: Library, own: Record) -> bo
         engine.bus, target, engine.actions.get("document.transfer"), own.principal, set_id=identity
     )
     if theirs is None:
-        if ours is None or not ours.pending:
+        if ours is None:
             return False
-        note(source, identity, "source", "taken-back", CUT_SHORT)
+        if ours.pending:
+            note(source, identity, "source", "taken-back", CUT_SHORT)
+        elif ours.state == "done" and ours.mode == "move" and ours.other_path == str(target.path):
+            # A snapshot from before the move was put back there: what it took is found in the Trash here alone.
+            _take_back_side(engine, source, ours)
+        else:
+            return False
     elif theirs.state in ("planned", "copying", "checking"):
         abandon(parts, identity, [], CUT_SHORT)
         if ours is not None and ours.pending:
             note(source, identity, "source", "taken-back", CUT_SHORT)
+        elif ours is not None and ours.state == "done" and ours.mode == "move":
+            _take_back_side(engine, source, ours)
     elif ours is None:
-        return False
+        if theirs.state != "moving":
+            return False
+        # A snapshot from before the move was put back there: the copy here is complete, and stays.
+        note(target, identity, "target", "done", SET_BACK)
     elif theirs.state == "moving" and ours.state == "planned":
         _send_out(parts, source, target, own, theirs)
     elif theirs.state == "moving" and ours.state == "done":
@@ -90,13 +160,19 @@ def _send_out(parts: Conductor, source: Library, target: Library, own: Record, t
 def _agree(engine: Engine, source: Library, target: Library, ours: Record, theirs: Record) -> None:
     """One side was taken back and the crash came before the other: take that back too."""
     for library, side in ((source, ours), (target, theirs)):
-        if side.state == "taken-back" or side.audit_id is None:
-            continue
-        try:
-            engine.undo(library, [_newest(library, side.audit_id)], side.principal)
-        except ServiceError as error:
-            with library.db.write() as conn:
-                set_state(raw_of(conn), side.transfer_id, side.side, "taken-back", reason=error.detail)
+        if side.state != "taken-back":
+            _take_back_side(engine, library, side)
+
+
+def _take_back_side(engine: Engine, library: Library, side: Record) -> None:
+    """Undo one half of a move; where that is refused the journal says why, and what is there stays."""
+    if side.audit_id is None:
+        return
+    try:
+        engine.undo(library, [_newest(library, side.audit_id)], side.principal)
+    except ServiceError as error:
+        with library.db.write() as conn:
+            set_state(raw_of(conn), side.transfer_id, side.side, "taken-back", reason=error.detail)
 
 
 def _newest(library: Library, audit_id: str) -> str:

@@ -1,0 +1,314 @@
+"""The engine that all commands share: found by its card, started in the background, replaced when it does not fit."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from armarium.cli.options import asked
+from armarium.cli.refusals import Refused
+from armarium.reachable import (
+    LOCK,
+    Reachable,
+    asked_for,
+    behaviour,
+    fingerprint,
+    read_card,
+    running_engine,
+    state_folder,
+)
+
+if TYPE_CHECKING:
+    from armarium.cli.wire import Wire
+
+START_WAIT = 60.0
+"""Seconds an engine may take to come up."""
+
+GO_WAIT = 15.0
+"""Seconds an engine with nothing in hand may take to go."""
+
+HANDSHAKE_WAIT = 5.0
+"""Seconds in which an engine that accepts a connection answers it, or takes its card away because it is going."""
+
+START = [sys.executable, "-P", "-c", "from armarium.cli import main; main()", "serve", "--background"]
+"""The program itself, without the folder one stands in among the places where modules are looked for."""
+
+NO_BACKGROUND = "ARMARIUM_NO_BACKGROUND"
+OF_ONE_COMMAND = ("ARMARIUM_LIBRARY", "ARMARIUM_JSON", "SERVICE_UDS", "SERVICE_HOST", "SERVICE_PORT")
+"""Variables that concern the command, or another way to listen; the engine in the background is started without."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where this user's engine is, and what is asked of it: all from the environment, nothing of it looked at yet."""
+
+    state_dir: Path
+    environment: Mapping[str, str] = field(repr=False)
+
+    @property
+    def owner_token(self) -> str:
+        """The token the environment gives, else the one the engine keeps in its state folder."""
+        token = asked_for(self.environment).get("OWNER_TOKEN")
+        if token:
+            return token
+        try:
+            return (self.state_dir / "owner-token").read_text(encoding="ascii").strip()
+        except (OSError, UnicodeError) as error:
+            why = getattr(error, "strerror", None) or "it is damaged"
+            raise Refused(f"The owner token in {self.state_dir} cannot be read: {why}.") from error
+
+
+def this_place() -> Place:
+    """The place that this process's environment names; paths in full, for the engine stands in another folder."""
+    environment = {
+        name: ":".join(os.path.abspath(root) for root in value.split(":") if root)
+        if name.upper() == "SERVICE_LIBRARY_ROOTS"
+        else value
+        for name, value in os.environ.items()
+    }
+    return Place(state_folder(environment).absolute(), environment)
+
+
+def wants_foreground() -> bool:
+    """Whether the command is to do without an engine in the background."""
+    return asked().foreground or os.environ.get(NO_BACKGROUND, "0") not in ("", "0")
+
+
+def wire_to(place: Place, *, uds: str | None, base_url: str) -> Wire:
+    """The way to an engine, as its owner."""
+    from armarium.cli.wire import Wire
+
+    headers = {"Authorization": f"Bearer {place.owner_token}", "X-Service-Client": "command line"}
+    return Wire(uds=uds, base_url=base_url, headers=headers)
+
+
+def running(place: Place) -> tuple[Reachable, Wire] | None:
+    """The engine that serves *place* and answers, whatever its settings; None when there is none.
+
+    The answer also tells it that somebody needs it, so that it does not go the moment after.
+    """
+    from http.client import HTTPException
+
+    deadline = time.monotonic() + HANDSHAKE_WAIT
+    why: object = None
+    while True:
+        card = running_engine(place.state_dir)
+        if card is None:
+            return None
+        wire = wire_to(place, uds=card.uds, base_url=card.base_url)
+        try:
+            status, _ = wire.request("GET", "/api/health")
+            if status < 500:
+                return card, wire
+        except (OSError, HTTPException) as error:
+            why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        # One that is just going closes what it accepted, and its card is gone a moment later.
+        wire.close()
+        if time.monotonic() > deadline:
+            raise Refused(
+                f"The engine does not answer ({why or 'it says it is stopping'}). Is it still running?"
+            )
+        time.sleep(0.05)
+
+
+def shared(place: Place) -> Wire | None:
+    """The way to the engine that commands share, started when there is none; None when the command is to do without."""
+    found = running(place)
+    foreground = wants_foreground()
+    carry_on: list[str] = []
+    if found is not None:
+        card, wire = found
+        left = None if _fits(card, place, foreground) else _part_with(card, wire, place, foreground)
+        if left is None:
+            return wire
+        wire.close()
+        carry_on = left
+    if foreground:
+        return None
+    wire = start(place)
+    for path in carry_on:
+        from urllib.parse import quote
+
+        # Opened once, its jobs go on by themselves; a project that cannot be opened says so to who names it.
+        wire.request(
+            "GET", "/api/library/settings", headers={"X-Service-Library-Path": quote(path, safe="/")}
+        )
+    return wire
+
+
+def _fits(card: Reachable, place: Place, foreground: bool) -> bool:
+    """Whether the engine of *card* is what this command asks for, as far as it is told without looking closer."""
+    wanted = behaviour(place.environment)
+    same = card.asked == wanted if card.background else not wanted or wanted.items() <= card.asked.items()
+    return same and not (foreground and card.background) and not _is_outdated(card)
+
+
+def _is_outdated(card: Reachable) -> bool:
+    from armarium import __version__
+
+    return card.version != __version__ or bool(card.software and card.software != fingerprint(card.sources))
+
+
+def _part_with(card: Reachable, wire: Wire, place: Place, foreground: bool) -> list[str] | None:
+    """Have an engine that does not fit go: the projects whose work the next one carries on; None: it is used all the same.
+
+    An engine that a person serves is never stopped. One in the background with other settings is when it has nothing to
+    do; one of older software also finishes what it has in hand first.
+    """
+    differing = _differing(card, place)
+    if _is_outdated(card):
+        if not card.background:
+            print(
+                f"The engine that serves here (process {card.pid}, version {card.version}) was started before the "
+                "software was changed; stop it and start it again to use what is installed now.",
+                file=sys.stderr,
+            )
+            return None if not differing else _refuse(card, differing)
+        return retire(card, wire, place)
+    if not card.background:
+        return _refuse(card, differing) if differing else None
+    if not foreground and not differing and card.settings == _effective(place):
+        return None
+    try:
+        return retire(card, wire, place, only_when_idle=True)
+    except Refused as refused:
+        if refused.body.get("code") != "at_work":
+            raise
+        if foreground or differing:
+            asked_how = "in the foreground" if foreground else f"with {_spelled(differing)}"
+            raise Refused(
+                {
+                    **refused.body,
+                    "detail": f"This command is to run {asked_how}, but the engine in the background is at work: "
+                    f"{'; '.join(refused.body.get('work', []))}. Wait until it is done (armarium jobs --watch), or stop "
+                    "it after its item in hand (armarium engine stop).",
+                }
+            ) from refused
+        return None
+
+
+def _refuse(card: Reachable, differing: list[str]) -> list[str]:
+    raise Refused(
+        {
+            "detail": f"This command is to run with {_spelled(differing)}, but the engine that serves here (process "
+            f"{card.pid}) was started otherwise. Stop that one first, or leave the setting out.",
+            "code": "other_settings",
+        }
+    )
+
+
+def _spelled(differing: list[str]) -> str:
+    return ", ".join(differing)
+
+
+def _effective(place: Place) -> dict[str, Any]:
+    from armarium.cli.session import settings_of_this_user
+
+    return settings_of_this_user().behaviour()
+
+
+def _differing(card: Reachable, place: Place) -> list[str]:
+    """The settings, as they are spelled, that this command was given and that the engine does not have."""
+    given = behaviour(place.environment)
+    if all(card.asked.get(name) == value for name, value in given.items()):
+        return []
+    wanted = _effective(place)
+    return [
+        f"SERVICE_{name}={value}"
+        for name, value in given.items()
+        if name.lower() in wanted and card.settings.get(name.lower()) != wanted[name.lower()]
+    ]
+
+
+def retire(card: Reachable, wire: Wire, place: Place, *, only_when_idle: bool = False) -> list[str]:
+    """Have an engine go after its items in hand, and wait until it is gone; the projects whose work is to be carried on."""
+    status, answer = wire.request("POST", "/api/engine/stop", body={"only_when_idle": only_when_idle})
+    said: dict[str, Any] = json.loads(answer)
+    if status >= 400:
+        raise Refused(said, status=status)
+    if said["in_hand"]:
+        print(
+            f"The engine finishes what it has in hand first: {'; '.join(said['in_hand'])}.", file=sys.stderr
+        )
+    wait_until_gone(card, place, None if said["in_hand"] else GO_WAIT)
+    left: list[str] = said["carry_on"]
+    return left
+
+
+def wait_until_gone(card: Reachable, place: Place, seconds: float | None) -> None:
+    """Wait until the process of *card* has let go of its state folder; Refused when it takes more than *seconds*."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(place.state_dir / LOCK, thread_local=False)
+    deadline = None if seconds is None else time.monotonic() + seconds
+    while True:
+        now = read_card(place.state_dir)
+        if now is not None and now.pid != card.pid:
+            return
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            if deadline is not None and time.monotonic() > deadline:
+                raise Refused(
+                    f"The engine (process {card.pid}) was asked to stop and is still there; armarium engine shows why."
+                ) from None
+            time.sleep(0.05)
+            continue
+        lock.release()
+        return
+
+
+def start(place: Place) -> Wire:
+    """Start the engine in the background, or use the one that another command started meanwhile; the way to it."""
+    environment = {
+        name: value for name, value in place.environment.items() if name.upper() not in OF_ONE_COMMAND
+    }
+    environment |= {"SERVICE_STATE_DIR": str(place.state_dir), "ARMARIUM_JSON": "1"}
+    with tempfile.TemporaryFile() as said:
+        child = subprocess.Popen(
+            START,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            cwd="/",
+            env=environment,
+            start_new_session=True,
+        )
+        deadline = time.monotonic() + START_WAIT
+        while time.monotonic() < deadline:
+            ended = child.poll() is not None
+            if running_engine(place.state_dir) is not None:
+                found = running(place)
+                if found is not None:
+                    # It outlives this command, which is nobody to wait for it.
+                    child.returncode = 0 if child.returncode is None else child.returncode
+                    return found[1]
+            if ended:
+                refusal = _refusal(said)
+                if refusal.body.get("code") != "already_serving":
+                    raise refusal
+            time.sleep(0.01)
+    raise Refused(
+        f"The engine did not start within {START_WAIT:.0f} seconds; its log is in {place.state_dir}."
+    )
+
+
+def _refusal(said: IO[bytes]) -> Refused:
+    """Why an engine did not start, from the last line it wrote."""
+    said.seek(0)
+    lines = said.read().decode("utf-8", "replace").strip().splitlines()
+    try:
+        body = json.loads(lines[-1])
+    except (IndexError, ValueError):
+        body = None
+    if isinstance(body, dict) and body.get("detail"):
+        return Refused(body)
+    return Refused(f"The engine did not start: {lines[-1] if lines else 'it gave no reason'}")

@@ -1,0 +1,110 @@
+"""Tables for a terminal: drawn here, because the library that draws them otherwise loads for longer than an engine answers."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+WITHOUT_TERMINAL = 140
+"""Columns of a table that goes into a file or a pipe."""
+
+NARROWEST = 6
+"""Columns that a cell is not squeezed below."""
+
+
+def draw_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The lines of a table no wider than the terminal; what is too wide is folded, an id never is."""
+    cells = [[str(cell).expandtabs().split("\n") for cell in row] for row in rows]
+    widths = [
+        max([_width(name), *(_width(line) for row in cells for line in row[place])])
+        for place, name in enumerate(columns)
+    ]
+    _squeeze(widths, [name == "id" for name in columns], _room())
+    if title:
+        yield title
+    if any(columns):
+        bold, plain = ("\x1b[1m", "\x1b[0m") if _has_colour() else ("", "")
+        heads = [f"{bold}{_padded(name, width)}{plain}" for name, width in zip(columns, widths, strict=True)]
+        yield "┏" + "┳".join("━" * (width + 2) for width in widths) + "┓"
+        yield "┃ " + " ┃ ".join(heads) + " ┃"
+        yield "┡" + "╇".join("━" * (width + 2) for width in widths) + "┩"
+    else:
+        yield "┌" + "┬".join("─" * (width + 2) for width in widths) + "┐"
+    for row in cells:
+        folded = [
+            [part for line in lines for part in _folded(line, width)]
+            for lines, width in zip(row, widths, strict=True)
+        ]
+        for number in range(max(map(len, folded))):
+            parts = [
+                _padded(lines[number] if number < len(lines) else "", width)
+                for lines, width in zip(folded, widths, strict=True)
+            ]
+            yield "│ " + " │ ".join(parts) + " │"
+    yield "└" + "┴".join("─" * (width + 2) for width in widths) + "┘"
+
+
+def _room() -> int:
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else WITHOUT_TERMINAL
+
+
+def _has_colour() -> bool:
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def _squeeze(widths: list[int], fixed: list[bool], room: int) -> None:
+    """Take from the widest columns what is too much, one by one; not from those that are *fixed*."""
+    left = sum(widths) + 3 * len(widths) + 1 - room
+    while left > 0:
+        widest = max(
+            (place for place, width in enumerate(widths) if not fixed[place] and width > NARROWEST),
+            key=lambda place: widths[place],
+            default=None,
+        )
+        if widest is None:
+            return
+        widths[widest] -= 1
+        left -= 1
+
+
+def _folded(line: str, width: int) -> list[str]:
+    """*line* in pieces no wider than *width*, parted at a space where there is one."""
+    parts: list[str] = []
+    while _width(line) > width:
+        end = _fitting(line, width)
+        space = line.rfind(" ", 1, end + 1)
+        cut = space if space > 0 else end
+        parts.append(line[:cut].rstrip())
+        line = line[cut:].lstrip()
+    return [*parts, line]
+
+
+def _fitting(line: str, width: int) -> int:
+    """How many letters of *line* fit, at least one."""
+    taken = 0
+    for number, letter in enumerate(line):
+        taken += _width(letter)
+        if taken > width:
+            return max(number, 1)
+    return len(line)
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - _width(text))
+
+
+def _width(text: str) -> int:
+    """The columns that *text* takes: none for a mark above a letter, two for a wide letter."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0
+        if unicodedata.category(letter) in ("Mn", "Me", "Cf")
+        else 2
+        if unicodedata.east_asian_width(letter) in "WF"
+        else 1
+        for letter in text
+    )

@@ -1,0 +1,229 @@
+"""Which commands there are and who brings each: known from a note in the state folder, so that only the one typed is loaded."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from armarium.cli.options import Topic, everywhere
+from armarium.cli.refusals import Refused
+from armarium.cli.values import read_plainly
+from armarium.reachable import code_in_place, fingerprint, state_folder
+
+COMMANDS = "armarium.commands"
+"""Entry points of plugins that bring commands: each a function that builds a `typer.Typer`, by the plugin's name."""
+
+CORE = ("projects", "steps", "background", "engine", "machine", "completion", "demo")
+"""The modules beside this one that bring the core's commands, in the order in which the help page shows them."""
+
+NOTE = "commands.json"
+
+
+@dataclass(frozen=True)
+class Brought:
+    """A command as the help page shows it, and where it comes from."""
+
+    name: str
+    source: str
+    """A module of the core, else `module:function` of a plugin; empty for a name that several plugins bring."""
+    plugin: str = ""
+    """The plugin that brings it; for a group that holds all of a plugin's commands, that group's name."""
+    help: str = ""
+    topic: str = ""
+    hidden: bool = False
+    rivals: tuple[str, ...] = ()
+    """The plugins that bring a command of this name, where there are several: it goes to none of them."""
+
+    def row(self) -> Any:
+        """It as a line of the help page: a command that is never run."""
+        return typer.core.TyperCommand(
+            self.name, help=self.help, hidden=self.hidden, rich_help_panel=Topic.title_of(self.topic)
+        )
+
+
+class Tree:
+    """The commands of the core and those that plugins name under `armarium.commands`."""
+
+    def __init__(self) -> None:
+        self._missing: dict[str, str] = {}
+        self._brought: dict[str, Brought] | None = None
+        self._groups: dict[str, Any] = {}
+
+    def missing(self) -> dict[str, str]:
+        """Plugins whose commands cannot be built, with the reason."""
+        self._known()
+        return self._missing
+
+    def brought(self) -> list[Brought]:
+        """Every command, topic by topic, the core's first."""
+        order = [*Topic, ""]
+        return sorted(
+            self._known().values(),
+            key=lambda one: order.index(one.topic) if one.topic in order else len(order),
+        )
+
+    def command(self, name: str) -> Any:
+        """The command called *name*, loaded now; None when nobody brings it."""
+        one = self._known().get(name)
+        if one is None:
+            return None
+        if one.rivals:
+            return _torn(name, one.rivals)
+        group = self._group(one)
+        found = group.commands.get(name)
+        return group if found is None and name == one.plugin.replace("_", "-") else found
+
+    def _known(self) -> dict[str, Brought]:
+        if self._brought is None:
+            self._brought = self._read()
+        if self._brought is None:
+            self._brought = self._look()
+            self._write(self._brought)
+        return self._brought
+
+    def _group(self, one: Brought) -> Any:
+        if one.source not in self._groups:
+            if one.plugin:
+                module, _, function = one.source.partition(":")
+                build = getattr(importlib.import_module(module), function)
+                self._groups[one.source] = group_of(one.plugin, build(), hidden=True)
+            else:
+                part = typer.Typer()
+                importlib.import_module(f"armarium.cli.{one.source}").register(part)
+                self._groups[one.source] = group_of(one.source, part)
+        return self._groups[one.source]
+
+    def _look(self) -> dict[str, Brought]:
+        """Load everything there is. A name that two plugins bring goes to neither, so that what a command does never
+        hangs on what else is installed; it may be had under the plugin's own name, which the help leaves out."""
+        from importlib.metadata import entry_points
+
+        found: dict[str, Brought] = {}
+        for module in CORE:
+            source = Brought("", module)
+            found |= {name: _described(name, one, source) for name, one in self._commands(source)}
+        bringers: dict[str, list[Brought]] = {}
+        groups: list[Brought] = []
+        for entry in sorted(entry_points(group=COMMANDS), key=lambda entry: entry.name):
+            source = Brought(
+                entry.name.replace("_", "-"), entry.value.replace(" ", ""), entry.name, hidden=True
+            )
+            try:
+                commands = list(self._commands(source))
+            except Exception as error:
+                self._missing[entry.name] = f"{type(error).__name__}: {error}"
+                continue
+            groups.append(source)
+            for name, one in commands:
+                bringers.setdefault(name, []).append(_described(name, one, source))
+        for name, several in bringers.items():
+            if name not in found:
+                rivals = tuple(one.plugin for one in several)
+                found[name] = (
+                    several[0] if len(several) == 1 else Brought(name, "", hidden=True, rivals=rivals)
+                )
+        for group in groups:
+            found.setdefault(group.name, group)
+        return found
+
+    def _commands(self, source: Brought) -> Iterable[tuple[str, Any]]:
+        commands: dict[str, Any] = self._group(source).commands
+        return commands.items()
+
+    def _read(self) -> dict[str, Brought] | None:
+        """What was noted, when the software is still the same."""
+        try:
+            said = json.loads(_note().read_text(encoding="utf-8"))
+            if said["software"] != fingerprint(said["sources"]):
+                return None
+            self._missing = dict(said["missing"])
+            return {
+                one["name"]: Brought(**{**one, "rivals": tuple(one["rivals"])}) for one in said["commands"]
+            }
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            return None
+
+    def _write(self, brought: dict[str, Brought]) -> None:
+        """Note it where an engine keeps its things; before there was one, nothing is written."""
+        sources = code_in_place()
+        said = {
+            "software": fingerprint(sources),
+            "sources": sources,
+            "missing": self._missing,
+            "commands": [asdict(one) for one in brought.values()],
+        }
+        place = _note()
+        fresh = place.with_name(f".{NOTE}.{os.getpid()}")
+        with suppress(OSError):
+            fresh.write_text(json.dumps(said), encoding="utf-8")
+            fresh.replace(place)
+
+
+def _note() -> Path:
+    return state_folder(os.environ) / NOTE
+
+
+def _described(name: str, command: Any, source: Brought) -> Brought:
+    # The line that the help page shows of it.
+    line = " ".join((command.short_help or command.help or "").split("\n\n")[0].split())
+    topic = getattr(command, "rich_help_panel", None)
+    return Brought(
+        name,
+        source.source,
+        source.plugin,
+        line,
+        topic if isinstance(topic, str) else "",
+        bool(command.hidden),
+    )
+
+
+def group_of(name: str, commands: typer.Typer, *, help_text: str | None = None, hidden: bool = False) -> Any:
+    """Commands as a group of the command line, each with the options that all commands take."""
+    everywhere(commands)
+    # A program of one group, so that who brings a single command brings a group all the same.
+    outer = typer.Typer()
+    outer.callback()(lambda: None)
+    outer.add_typer(commands, name=name, help=help_text, hidden=hidden)
+    command: Any = typer.main.get_command(outer).commands[name]  # type: ignore[attr-defined]
+    read_plainly(command)
+    return command
+
+
+def _torn(name: str, plugins: tuple[str, ...]) -> Any:
+    """A command that only says whose it could be."""
+    program = typer.Typer()
+
+    @program.command(
+        name, hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
+    )
+    def refuse() -> None:
+        meant = " or ".join(f"armarium {plugin.replace('_', '-')} {name}" for plugin in plugins)
+        raise Refused(f"Several plugins bring a command {name}: say {meant}.")
+
+    return typer.main.get_command(program)
+
+
+def commands_of_plugins(taken: Iterable[str]) -> dict[str, Any]:
+    """Commands that plugins bring as `Plugin.cli`, each plugin under its name; one that fails is left out with a word."""
+    from armarium.plugins import PluginRegistry
+
+    plugins = PluginRegistry()
+    plugins.find()
+    found: dict[str, Any] = {}
+    for plugin in plugins.loaded:
+        name = plugin.name.replace("_", "-")
+        if plugin.cli is None or name in taken:
+            continue
+        try:
+            found[name] = group_of(name, plugin.cli(), help_text=plugin.summary)
+        except Exception as error:
+            typer.echo(f"The commands of {plugin.name} are left out: {error}", err=True)
+    return found

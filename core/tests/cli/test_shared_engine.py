@@ -1,0 +1,376 @@
+"""The engine that all commands share, in real processes: it starts, is found, is replaced, rests, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+pytestmark = pytest.mark.slow
+
+ARMARIUM = [sys.executable, "-c", "from armarium.cli import main; main()"]
+PATIENT = '''
+"""A reader that takes its time over each page."""
+import time
+from armarium_worker import FoundLine, Reader
+
+
+class Patient(Reader):
+    name = "patient"
+    label = "Patient"
+    can = frozenset({"find_lines"})
+
+    def find_lines(self, page):
+        time.sleep(0.7)
+        yield FoundLine(rect=(10, 10, 80, 20), baseline=((10, 25), (90, 25)))
+'''
+
+
+@dataclass
+class User:
+    """Somebody at a terminal, with a state folder of their own."""
+
+    home: Path
+    state: Path
+    environment: dict[str, str]
+
+    def run(self, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+        """Run `armarium WORDS`."""
+        return subprocess.run(
+            [*ARMARIUM, *words], cwd=self.home, env={**self.environment, **more},
+            capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+
+    def done(self, *words: str, **more: str) -> str:
+        """A command that works; what it printed."""
+        ran = self.run(*words, **more)
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout
+
+    def refused(self, *words: str, **more: str) -> str:
+        """A command that is refused; the sentence."""
+        ran = self.run(*words, **more)
+        assert (ran.returncode, ran.stdout) == (1, ""), ran.stdout
+        return ran.stderr
+
+    def begin(self, *words: str) -> subprocess.Popen[str]:
+        """Run a command in a terminal of its own, without waiting for it."""
+        return subprocess.Popen(
+            [*ARMARIUM, *words], cwd=self.home, env=self.environment, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        )  # fmt: skip
+
+    @property
+    def card(self) -> dict[str, Any] | None:
+        """The card of the engine, when there is one."""
+        try:
+            found: dict[str, Any] = json.loads((self.state / "engine.json").read_text())
+        except FileNotFoundError:
+            return None
+        return found
+
+    @property
+    def pid(self) -> int:
+        """The process of the engine."""
+        assert self.card is not None
+        return int(self.card["pid"])
+
+    def engines(self) -> list[int]:
+        """Every process that serves this state folder, or is about to."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                if "--background" in process.cmdline() and process.environ().get("SERVICE_STATE_DIR") == str(
+                    self.state
+                ):
+                    found.append(process.pid)
+            except psutil.Error:
+                continue
+        return found
+
+    def pages(self, count: int) -> None:
+        """A project of *count* pages."""
+        from PIL import Image
+
+        (self.home / "pages").mkdir()
+        for number in range(count):
+            Image.new("RGB", (100, 80), (255, 255, 255 - number)).save(self.home / "pages" / f"{number}.png")
+        self.done("create", "Letters")
+        self.done("import", "pages")
+
+    def begin_long_work(self, pages: int = 6) -> tuple[subprocess.Popen[str], str]:
+        """Find lines on *pages*, three quarters of a second each; the command and the job, which has begun."""
+        self.pages(pages)
+        running = self.begin("lines", "--reader", "patient")
+        within(60, lambda: self.in_hand() != [])
+        (job,) = [one for one in self.jobs() if one["kind"] == "find-lines" and one["state"] == "running"]
+        return running, job["id"]
+
+    def jobs(self) -> list[dict[str, Any]]:
+        """What is going on, as `armarium jobs` has it."""
+        items: list[dict[str, Any]] = json.loads(self.done("jobs", "--json"))["items"]
+        return items
+
+    def in_hand(self) -> list[str]:
+        """What the engine works on."""
+        work: list[str] = json.loads(self.done("engine", "--json")).get("work", [])
+        return work
+
+    def lines_of(self, page: str) -> int:
+        """How many lines were found on a page."""
+        return len(json.loads(self.done("segments", page, "--kind", "line", "--json"))["segments"])
+
+
+def within(seconds: float, is_so: Callable[[], bool]) -> None:
+    """Wait until something is so."""
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < deadline, "it did not come about"
+        time.sleep(0.1)
+
+
+@pytest.fixture
+def user(tmp_path: Path, short_home: Path) -> Iterator[User]:
+    site = tmp_path / "site"
+    info = site / "patient-1.0.dist-info"
+    info.mkdir(parents=True)
+    (site / "patient.py").write_text(PATIENT)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: patient\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[armarium.readers]\npatient = patient:Patient\n")
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("SERVICE_", "ARMARIUM_")) or name == "ARMARIUM_SHARED_DATA"
+    }
+    state = short_home / "state"
+    found = User(
+        tmp_path,
+        state,
+        {**environment, "SERVICE_STATE_DIR": str(state), "PYTHONPATH": str(site), "COLUMNS": "200"},
+    )
+    yield found
+    found.run("engine", "stop")
+    within(30, lambda: found.engines() == [])
+
+
+def test_the_first_command_starts_it_and_the_next_ones_use_it_until_it_is_stopped(user: User) -> None:
+    assert user.done("engine") == "No engine is running; the next command that needs one starts it.\n"
+    user.done("create", "Letters")
+    first = user.pid
+    assert "Sources" in user.done("ls")
+    shown = json.loads(user.done("engine", "--json"))
+    assert (shown["running"], shown["pid"], shown["mode"]) == (True, first, "background")
+    assert shown["projects"] == [str(user.home / "Letters.library")]
+    assert shown["work"] == []
+    for word in (str(first), "in the background", "Letters.library", "Nothing is left to do"):
+        assert word in user.done("engine")
+    assert stat.S_IMODE((user.state / "engine.log").stat().st_mode) == 0o600
+    assert user.done("engine", "stop") == "The engine has stopped.\n"
+    assert user.engines() == []
+    assert not (user.state / "engine.json").exists()
+    assert not (user.state / "engine.sock").exists()
+    assert user.done("engine", "stop") == "No engine is running.\n"
+
+
+def test_first_commands_at_once_start_one_engine(user: User) -> None:
+    running = [user.begin("projects") for _ in range(4)]
+    for one in running:
+        said = one.communicate(timeout=120)
+        assert one.returncode == 0, said
+    within(30, lambda: user.engines() == [user.pid])
+
+
+def test_one_that_was_killed_is_passed_over_with_its_card_and_its_socket(user: User) -> None:
+    user.done("create", "Letters")
+    killed = user.pid
+    os.kill(killed, signal.SIGKILL)
+    within(
+        10, lambda: not psutil.pid_exists(killed) or psutil.Process(killed).status() == psutil.STATUS_ZOMBIE
+    )
+    assert (user.state / "engine.sock").exists()
+    ran = user.run("ls")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert user.pid != killed
+
+
+def test_a_state_folder_too_deep_for_a_socket_has_it_elsewhere(user: User) -> None:
+    deep = user.state / ("d" * 90) / "state"
+    user.state, user.environment["SERVICE_STATE_DIR"] = deep, str(deep)
+    user.done("create", "Letters")
+    assert user.card is not None
+    socket = Path(user.card["uds"])
+    assert len(os.fsencode(socket)) < 100
+    assert stat.S_IMODE(socket.parent.stat().st_mode) == 0o700
+    user.done("engine", "stop")
+    assert not socket.parent.exists()
+
+
+def test_it_rests_when_nobody_asks_and_no_work_goes_on_and_paused_work_does_not_keep_it(user: User) -> None:
+    user.environment["SERVICE_REST_SECONDS"] = "1.5"
+    user.pages(2)
+    user.done("jobs", "pause")
+    user.done(
+        "action", "run", "reading.find_lines", "-p",
+        json.dumps({"scope_ids": [one["id"] for one in json.loads(user.done("ls", "--json"))["items"]], "reader": "patient"}),
+    )  # fmt: skip
+    assert [one["state"] for one in user.jobs()] == ["waiting"]
+    within(30, lambda: user.engines() == [])
+    assert not (user.state / "engine.json").exists()
+    user.done("jobs", "resume")
+    user.done("jobs", "--watch")
+    assert user.lines_of("0.png") == user.lines_of("1.png") == 1
+
+
+def test_long_work_goes_on_when_the_terminal_is_closed_and_other_commands_work_beside_it(user: User) -> None:
+    user.environment["SERVICE_REST_SECONDS"] = "2"
+    running, job = user.begin_long_work(pages=16)
+    engine = user.pid
+    os.killpg(running.pid, signal.SIGHUP)
+    running.communicate(timeout=30)
+    assert "0.png" in user.done("ls")
+    assert user.pid == engine
+    # Nobody asks for longer than it rests otherwise.
+    time.sleep(4)
+    assert user.pid == engine
+    within(60, lambda: user.engines() == [])
+    assert [user.lines_of(f"{number}.png") for number in range(16)] == [1] * 16
+    assert "error" not in user.done("jobs", "log", job)
+
+
+def test_ctrl_c_ends_the_watching_and_says_how_to_end_the_work(user: User) -> None:
+    running, job = user.begin_long_work()
+    os.killpg(running.pid, signal.SIGINT)
+    said = running.communicate(timeout=30)[1].splitlines()[-1]
+    assert running.returncode == 130
+    assert said.startswith("Stopped watching; the work goes on in the background")
+    assert f"armarium jobs cancel {job}" in said
+    assert user.in_hand() != []
+    user.done("jobs", "cancel", job)
+    within(30, lambda: user.in_hand() == [])
+
+
+def test_one_of_older_software_finishes_its_item_and_the_new_one_goes_on_with_the_work(user: User) -> None:
+    running, _ = user.begin_long_work()
+    older = user.card
+    assert older is not None
+    (user.state / "engine.json").write_text(json.dumps({**older, "version": "0.0.9"}))
+    ran = user.run("ls")
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr.startswith("The engine finishes what it has in hand first: ")
+    assert user.pid != older["pid"]
+    # The command that began it follows it over to the new engine.
+    said = running.communicate(timeout=120)
+    assert running.returncode == 0, said
+    assert "6 pages, 6 lines" in said[0]
+
+
+def test_software_that_was_installed_since_then_replaces_one_at_rest(user: User) -> None:
+    user.done("create", "Letters")
+    before = user.pid
+    (Path(user.environment["PYTHONPATH"]) / "more-1.0.dist-info").mkdir()
+    user.done("ls")
+    assert user.pid != before
+    assert user.engines() == [user.pid]
+    before = user.pid
+    user.done("ls")
+    assert user.pid == before
+
+
+def test_a_command_with_other_settings_replaces_one_at_rest_and_is_refused_beside_one_at_work(
+    user: User,
+) -> None:
+    running, job = user.begin_long_work()
+    before = user.pid
+    said = user.refused("ls", SERVICE_LOCAL_ONLY="true")
+    assert said.startswith(
+        "This command is to run with SERVICE_LOCAL_ONLY=true, but the engine in the background is at work: "
+    )
+    assert "armarium engine stop" in said
+    assert user.refused("ls", "--foreground").startswith("This command is to run in the foreground, but ")
+    assert user.pid == before
+    user.done("jobs", "cancel", job)
+    running.communicate(timeout=60)
+    within(30, lambda: user.in_hand() == [])
+    user.done("ls", SERVICE_LOCAL_ONLY="1")
+    assert user.card is not None
+    assert user.card["settings"]["local_only"] is True
+    assert user.pid != before
+    again = user.pid
+    # Another spelling of the same is the same.
+    user.done("ls", SERVICE_LOCAL_ONLY="true")
+    assert user.pid == again
+    user.done("ls")
+    assert user.pid != again
+
+
+@pytest.mark.parametrize("how", ["option", "variable"])
+def test_without_the_background_no_engine_is_started_and_one_at_rest_makes_room(user: User, how: str) -> None:
+    words = ["--foreground"] if how == "option" else []
+    more = {"ARMARIUM_NO_BACKGROUND": "1"} if how == "variable" else {}
+    user.done("create", "Letters", *words, **more)
+    assert user.card is None
+    user.done("ls")
+    assert user.card is not None
+    user.done("ls", *words, **more)
+    assert user.card is None
+    assert user.engines() == []
+
+
+def test_a_person_who_serves_takes_the_place_of_one_at_rest(user: User) -> None:
+    user.done("create", "Letters")
+    before = user.pid
+    serving = user.begin("serve", "--port", "0", "--json")
+    try:
+        assert serving.stdout is not None
+        within(60, lambda: user.card is not None and user.pid != before)
+        user.done("ls")
+        assert user.pid == serving.pid
+        assert user.refused("ls", SERVICE_LOCAL_ONLY="true").startswith(
+            "This command is to run with SERVICE_LOCAL_ONLY=true, but the engine that serves here"
+        )
+        user.done("ls", SERVICE_LOCAL_ONLY="false")
+    finally:
+        serving.send_signal(signal.SIGTERM)
+        serving.communicate(timeout=60)
+
+
+def test_a_command_that_waited_longer_than_the_engine_rests_reaches_another(user: User) -> None:
+    """As one does that opens an editor: what was written there is not lost because the engine went meanwhile."""
+    user.done("create", "Letters")
+    waiting = (
+        "import subprocess, sys\n"
+        "from armarium.cli.session import connect\n"
+        f"stop = [*{ARMARIUM!r}, 'engine', 'stop']\n"
+        "with connect() as session:\n"
+        "    session.library = sys.argv[1]\n"
+        "    session.get('/api/library/settings')\n"
+        "    subprocess.run(stop, check=True, stdout=subprocess.DEVNULL)\n"
+        "    print(session.act('library.set', {'name': 'Written meanwhile'})['ok'])\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", waiting, str(user.home / "Letters.library")],
+        env=user.environment, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert (ran.stdout, ran.stderr) == ("True\n", "")
+    assert "Written meanwhile" in user.done("projects")
+
+
+def test_an_engine_that_cannot_start_says_why(user: User) -> None:
+    said = user.refused("ls", SERVICE_MAX_BODY_BYTES="many")
+    assert said.startswith("SERVICE_MAX_BODY_BYTES is 'many' and cannot be used")
+    user.state.mkdir(exist_ok=True, mode=0o700)
+    (user.state / "engine.sqlite").write_bytes(b"no database" * 1000)
+    said = user.refused("ls")
+    assert said.count("\n") == 1
+    assert "Traceback" not in said

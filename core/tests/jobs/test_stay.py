@@ -1,0 +1,165 @@
+"""How long a serving engine stays: what keeps it, what does not, and how it goes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from armarium.errors import Conflict
+from armarium.ids import timestamp
+from armarium.libraries import Library
+from armarium.principals import LOCAL_OWNER
+
+from .conftest import House
+
+PLENTY = 3600.0
+
+
+@pytest.fixture
+def serving(house: House) -> House:
+    """The engine of the house in the background, nobody having asked for an hour."""
+    house.engine.stay.serving = True
+    house.engine.stay.rest_seconds = 600.0
+    house.engine.stay._last = time.monotonic() - PLENTY
+    house.engine.jobs.start()
+    return house
+
+
+def within(seconds: float, is_so: Any) -> None:
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_one_with_nothing_to_do_goes_and_one_that_was_just_asked_stays(serving: House) -> None:
+    stay = serving.engine.stay
+    assert stay.is_over()
+    stay._last = time.monotonic()
+    assert not stay.is_over()
+    assert stay.described()["goes_in_seconds"] == 600.0
+
+
+def test_one_that_a_person_serves_stays_until_it_is_asked_to_go(serving: House) -> None:
+    serving.engine.stay.rest_seconds = None
+    assert not serving.engine.stay.is_over()
+    assert serving.engine.stay.described()["stays_because"] == "It serves until it is stopped."
+    serving.engine.stay.ask_to_go()
+    assert serving.engine.stay.is_over()
+
+
+def test_work_in_hand_keeps_it_and_it_is_over_when_that_is_done(serving: House) -> None:
+    job = serving.put("chore-gated", {"items": 2}, title="Read two pages")
+    assert serving.gate.reached.wait(20)
+    stay = serving.engine.stay
+    assert not stay.is_over()
+    assert stay.work() == ["Read two pages (Chores.library)"]
+    serving.gate.open.set()
+    within(20, lambda: serving.state(job) == "done")
+    within(20, stay.is_over)
+
+
+def test_what_waits_for_the_machine_keeps_it_and_what_is_paused_does_not(serving: House) -> None:
+    stay = serving.engine.stay
+    serving.machine.battery = True
+    job = serving.put("chore-heavy", {"items": 1})
+    assert not stay.is_over()
+    assert stay.work() == ["1 job waits (Chores.library)"]
+    serving.act("background.mode", None, mode="paused")
+    assert stay.is_over()
+    serving.act("background.mode", None, mode="automatic")
+    assert not stay.is_over()
+    serving.act("job.pause", job_id=job, paused=True)
+    assert stay.is_over()
+
+
+def test_what_was_put_off_beyond_the_rest_does_not_keep_it(serving: House) -> None:
+    stay = serving.engine.stay
+    for seconds, over in ((300, False), (3000, True)):
+        soon = timestamp(datetime.now(UTC) + timedelta(seconds=seconds))
+        job = serving.put("chore-later")
+        with serving.library.db.write() as conn:
+            conn.exec_driver_sql("UPDATE job SET state = 'waiting', not_before = ? WHERE id = ?", (soon, job))
+        within(20, lambda: not any(store.picked for store in serving.engine.jobs.stores()))
+        with serving.library.db.write() as conn:
+            conn.exec_driver_sql("UPDATE job SET state = 'cancelled' WHERE id != ?", (job,))
+            conn.exec_driver_sql("UPDATE job SET state = 'waiting', not_before = ? WHERE id = ?", (soon, job))
+        assert stay.is_over() is over, seconds
+
+
+def test_what_cannot_come_without_the_network_does_not_keep_one_held_off_it(serving: House) -> None:
+    object.__setattr__(serving.engine.settings, "local_only", True)
+    serving.put("chore-online", {"items": 1})
+    assert serving.engine.stay.is_over()
+
+
+def test_asked_to_go_it_finishes_the_item_in_hand_begins_no_other_and_names_what_is_left(
+    serving: House,
+) -> None:
+    job = serving.put("chore-gated", {"items": 3})
+    assert serving.gate.reached.wait(20)
+    waiting = serving.put("chore-gated", {"items": 1})
+    stay = serving.engine.stay
+    with pytest.raises(Conflict) as refused:
+        stay.ask_to_go(only_when_idle=True)
+    assert refused.value.code == "at_work"
+    assert not stay.asked_to_go
+    assert stay.ask_to_go() == [str(serving.library.path)]
+    assert not stay.is_over()
+    # A person's word on a job meanwhile does not set it off again.
+    serving.act("job.pause", job_id=job, paused=True)
+    serving.act("job.pause", job_id=job, paused=False)
+    assert not stay.is_over()
+    serving.gate.open.set()
+    within(20, stay.is_over)
+    assert serving.notes(job) == [0]
+    assert (serving.state(job), serving.state(waiting)) == ("waiting", "waiting")
+    assert serving.row(job)["interruptions"] == 0
+
+
+def test_a_project_opened_while_it_goes_begins_no_work(serving: House, tmp_path: Any) -> None:
+    serving.engine.stay.ask_to_go()
+    serving.engine.run(None, "library.create", {"path": str(tmp_path / "Late.library")}, LOCAL_OWNER)
+    late: Library = serving.engine.libraries.get(tmp_path / "Late.library")
+    serving.engine.run(late, "chore.begin", {"jobs": 1}, LOCAL_OWNER)
+    time.sleep(0.3)
+    with late.db.read_raw() as raw:
+        assert raw.execute("SELECT DISTINCT state FROM job").fetchall() == [("waiting",)]
+    assert serving.engine.stay.is_over()
+
+
+def test_an_engine_inside_another_program_is_not_its_own_to_stop(house: House) -> None:
+    with pytest.raises(Conflict) as refused:
+        house.engine.stay.ask_to_go()
+    assert refused.value.code == "not_serving"
+
+
+def test_a_request_in_hand_keeps_it_and_one_that_comes_too_late_is_sent_away(serving: House) -> None:
+    stay = serving.engine.stay
+    stay.rest_seconds = 0.05
+    answered: list[str] = []
+    sent: list[Any] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await asyncio.sleep(0.5)
+        answered.append(scope["path"])
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def story() -> None:
+        counted = stay.counted(app)
+        going = asyncio.create_task(stay.ends())
+        await counted({"type": "http", "path": "/long"}, None, send)  # type: ignore[arg-type]
+        assert not going.done()
+        await asyncio.wait_for(going, 20)
+        await counted({"type": "http", "path": "/late"}, None, send)  # type: ignore[arg-type]
+
+    asyncio.run(story())
+    assert answered == ["/long"]
+    assert sent[0]["status"] == 503
+    assert b'"stopping"' in sent[1]["body"]

@@ -1,0 +1,46 @@
+"""The engine over HTTP: how it stands, its end, and the page at the root."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from armarium.libraries import Library
+
+from .conftest import Asker
+
+
+def test_the_root_leads_a_browser_to_the_reference_without_a_token(ask: Asker) -> None:
+    reply = ask("GET", "/", token=None)
+    assert reply.status == 200
+    assert reply.headers["content-type"].startswith("text/html")
+    assert b'href="/docs"' in reply.body
+    assert ask("GET", "/docs", token=None).status == 200
+    assert ask("GET", "/", token=None, host="evil.com").code == "host_refused"
+
+
+def test_the_owner_is_told_how_the_engine_stands(ask: Asker, project: Library) -> None:
+    said = ask("GET", "/api/engine").json
+    assert (said["pid"], said["mode"], said["stopping"]) == (os.getpid(), "embedded", False)
+    assert said["projects"] == [str(project.path)]
+    assert {one["path"] for one in said["queues"]} <= {None, str(project.path)}
+
+
+def test_an_engine_that_does_not_serve_by_itself_is_not_stopped(ask: Asker) -> None:
+    reply = ask("POST", "/api/engine/stop", json={})
+    assert (reply.status, reply.code) == (409, "not_serving")
+    assert ask("GET", "/api/health").status == 200
+
+
+def test_only_an_owner_of_the_whole_engine_sees_and_stops_it(
+    ask: Asker, project: Library, device: Callable[..., str]
+) -> None:
+    ask.engine.stay.serving = True
+    for token in (device("editor"), device("viewer"), device("owner", [str(project.path)])):
+        for method, path in (("GET", "/api/engine"), ("POST", "/api/engine/stop")):
+            reply = ask(method, path, token=token, json={} if method == "POST" else None)
+            assert reply.status == 403, (path, reply.json)
+    assert not ask.engine.stay.asked_to_go
+    said = ask("POST", "/api/engine/stop", token=device("owner"), json={"only_when_idle": True})
+    assert (said.status, said.json) == (200, {"stopping": True, "in_hand": [], "carry_on": []})
+    assert ask.engine.stay.asked_to_go
