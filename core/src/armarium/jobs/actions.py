@@ -15,7 +15,8 @@ from armarium.actions import ActionContext, Example, NoParams, Params, action
 from armarium.db import raw_of
 from armarium.errors import Conflict
 from armarium.jobs import decisions
-from armarium.jobs.listing import DERIVATIVES, derivatives, import_goes_on, is_counted, no_such, targets
+from armarium.jobs.import_tree import DERIVATIVES, derivatives, import_goes_on
+from armarium.jobs.listing import is_counted, no_such, targets
 from armarium.jobs.models import FINISHED, Mode
 from armarium.jobs.queue import loads
 from armarium.jobs.sight import Row, Sight

@@ -56,7 +56,7 @@ class ActionEntry(Message):
 class ActionRegistryAnswer(Message):
     """Every action of this engine, by name."""
 
-    actions: list[ActionEntry]
+    items: list[ActionEntry]
     count: int
 
 
@@ -160,7 +160,7 @@ class UndoAnswer(Message):
 def registry(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
     """With its JSON Schema, so that any caller can reach all writes by one door."""
     found = engine.actions.describe()
-    return json_response({"actions": found, "count": len(found)})
+    return json_response({"items": found, "count": len(found)})
 
 
 @router.post(
@@ -245,7 +245,6 @@ def audit_row(
 ) -> Response:
     """What each row was before and after the step; 404 when no step has that id."""
     home = _log(request, engine, library, scope)
-    schema = engine.engine_schema if home is engine.state else engine.library_schema
     with home.read() as conn:
         row = audit.select_row(conn, audit_id)
         if row is None:
@@ -253,7 +252,7 @@ def audit_row(
                 f"No step {audit_id} is in this audit log; the history of the project lists its steps.",
                 code="unknown_step",
             )
-        changes, total = changes_of(conn, schema, row["seq"], limit=limit, offset=offset)
+        changes, total = changes_of(conn, home.schema, row["seq"], limit=limit, offset=offset)
     return json_response({**row, "changes": changes, "changes_total": total})
 
 

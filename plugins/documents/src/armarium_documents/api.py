@@ -124,7 +124,7 @@ def arrange_pages(ctx: ActionContext, document_ids: Sequence[str]) -> tuple[int,
     """Put documents into this sequence among their siblings: those of one parent share out the places that they have.
 
     Where a person placed one of them by hand the siblings stay as they are. Answers how many documents got another place
-    and how many were left because of that.
+    and how many were left because of that. Raises Forbidden at or beneath a lock.
     """
     rank = {identity: number for number, identity in enumerate(document_ids)}
     rows = raw_of(ctx.conn).execute(

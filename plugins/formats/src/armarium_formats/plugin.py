@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
 from armarium_formats.actions import batches, conversion, importing, mets, orders
-from armarium_formats.catalogue import GROUP
+from armarium_formats.catalogue import GROUP, check_driver
 from armarium_formats.iiif import actions as iiif
 from armarium_formats.iiif.import_routes import router as iiif_import_router
 from armarium_formats.iiif.jobs import images_job, manifest_job
@@ -40,4 +40,5 @@ def armarium_plugin() -> Plugin:
         jobs=(ingest_layouts, convert_older_results, manifest_job, images_job),
         routers=(*routers, iiif_router, iiif_import_router),
         driver_groups=(GROUP,),
+        check_driver=check_driver,
     )

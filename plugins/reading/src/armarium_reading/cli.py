@@ -115,9 +115,7 @@ def _how_to_use(reader: dict[str, Any]) -> str:
     needs = f" --model FILE (a {reader['model_kind']} model)" if reader["reading_needs_model"] else ""
     use = f"armarium read --reader {reader['name']}{needs}"
     if not reader["installed"]:
-        return (
-            f"{reader['label']}, not installed yet (armarium runtime install {reader['runtime']}; then {use})"
-        )
+        return f"{reader['label']}, not installed yet (armarium runtime install {reader['runtime']}; then {use})"
     return f"{reader['label']} ({use})"
 
 

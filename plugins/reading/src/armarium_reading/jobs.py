@@ -205,7 +205,8 @@ class PageJob(ABC):
             for index in range(first, len(pages)):
                 assert coming is not None
                 present, coming = coming, None
-                _wait(present)
+                # Until the answer is there, whatever it is.
+                present.exception()
                 if index + 1 < len(pages) and self.ctx.stop is None:
                     coming = pool.submit(self.ask, pages[index + 1])
                 yield index, pages[index], present
@@ -340,11 +341,6 @@ def found_lines(answer: PageAnswer) -> list[dict[str, Any]]:
 
 def _asked(what: str, answer: PageAnswer) -> str:
     return f"{what} a page of {answer.picture.width} x {answer.picture.height} pixels."
-
-
-def _wait(future: Future[PageAnswer]) -> None:
-    """Wait until an answer is there, whatever it is."""
-    future.exception()
 
 
 def run_download(ctx: JobContext) -> dict[str, Any]:

@@ -11,7 +11,18 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from armarium.api import ActionContext, Conflict, Engine, Example, Invalid, Library, action, new_id, raw_of
+from armarium.api import (
+    ActionContext,
+    Conflict,
+    Engine,
+    Example,
+    Forbidden,
+    Invalid,
+    Library,
+    action,
+    new_id,
+    raw_of,
+)
 from armarium_documents.api import clean_name, require_parent, sources_folder
 from armarium_formats.actions.importing import ToKeep, keep_passes, make_ready
 from armarium_formats.actions.mets import use_mets_once
@@ -253,7 +264,7 @@ class _Step:
         ]
         try:
             made = use_mets_once(self.ctx, params, pages, new.__contains__)
-        except (Invalid, Conflict) as refusal:
+        except (Invalid, Conflict, Forbidden) as refusal:
             self.staged.refuse(staged.given.place, refusal.detail)
             return
         if made is None:

@@ -79,6 +79,7 @@ def use_mets(ctx: ActionContext, p: UseMets) -> dict[str, Any]:
     folder = folder_above(ctx.conn, ids)
     if folder is None:
         raise Invalid("No folder holds all of these pages; put them into one first.", code="no_folder")
+    ctx.refuse_locked(folder, *ids)
     ctx.project.objects.put_bytes(p.data)
     labels: dict[str, str] = {}
     for number, found in placed.items():

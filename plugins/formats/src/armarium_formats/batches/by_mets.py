@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from armarium.api import ServiceError
 from armarium_formats.batches.names import Folder, plain, said
 from armarium_formats.batches.pairing import Pictures, placed
 from armarium_formats.mets.reader import Mets, MetsPage, read_mets, sniff_mets
@@ -86,10 +87,15 @@ class MetsPages:
         return params
 
 
-def mets_in(file: BinaryIO, name: str) -> Mets | None:
-    """What a METS file says, None for any other: its first bytes tell, whatever it is called. Refusals as of `read_mets`."""
-    head = file.read(MARK_BYTES)
-    return read_mets(head + file.read(MAX_FILE_BYTES), name) if sniff_mets(head) else None
+def mets_at(open_file: Callable[[], BinaryIO], name: str) -> Mets | None:
+    """What the METS file that *open_file* opens says; None for any other, which its first bytes tell whatever it is called, and for one
+    that cannot be read, which is told when its turn comes."""
+    try:
+        with open_file() as file:
+            head = file.read(MARK_BYTES)
+            return read_mets(head + file.read(MAX_FILE_BYTES), name) if sniff_mets(head) else None
+    except (ServiceError, OSError):
+        return None
 
 
 def pass_name(group: str, filename: str) -> str | None:

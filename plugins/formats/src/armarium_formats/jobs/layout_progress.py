@@ -26,8 +26,8 @@ class LayoutJobArgs(Message):
     recursive: bool = True
     format: str | None = None
     again: bool = False
-    beyond: Beyond = "clip"
     mirrored: str | None = None
+    beyond: Beyond = "clip"
     set_id: str
 
 

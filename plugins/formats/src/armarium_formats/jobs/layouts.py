@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from copy import deepcopy
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,7 +18,7 @@ from armarium.api import JobContext, JobKind, ServiceError, open_plain, raw_of
 from armarium_documents.api import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, named_files, walk_folder
 from armarium_formats.actions.importing import make_ready
 from armarium_formats.batches.brought import brought_in, companions_of, known_among
-from armarium_formats.batches.by_mets import MetsPages, mets_in, pass_name, without_pages
+from armarium_formats.batches.by_mets import MetsPages, mets_at, pass_name, without_pages
 from armarium_formats.batches.names import Folder, is_companion, said
 from armarium_formats.batches.pairing import Alone, Pair, PictureFile, Pictures, pair_by_size
 from armarium_formats.batches.staging import as_layout, page_place, paired_by_size, read_layout
@@ -102,10 +102,8 @@ class Layouts:
             above = (self.args.mirrored,) if self.args.mirrored else ()
             self.pictures = Pictures(brought_in(raw, self.args.parent_id, above, places))
         for folder, name, path in self.files:
-            # One that cannot be read is told when its turn comes.
-            with suppress(OSError, ServiceError), self._open(path) as file:
-                if (mets := mets_in(file, name)) is not None:
-                    found_mets.append((folder, mets))
+            if (mets := mets_at(partial(self._open, path), name)) is not None:
+                found_mets.append((folder, mets))
         for folder, mets in found_mets:
             self.pictures.told_by_mets(folder, mets.pages)
         self.mets_pages = MetsPages(self.pictures, [(folder, name) for folder, name, _ in self.files])
