@@ -26,10 +26,13 @@ def is_archive(place: str) -> bool:
         return False
 
 
-def bring_archives(session: Session, places: list[str], into: str | None) -> tuple[Found, list[Found]]:
+def bring_archives(
+    session: Session, places: list[str], into: str | None, beyond: str
+) -> tuple[Found, list[Found]]:
     """Take in ZIP archives, and other files with them: the import and what its layout files became, as its jobs tell it."""
+    body = {"paths": places, "beyond": beyond, **({"parent_id": into} if into else {})}
     try:
-        answer = session.post("/api/ingest/files", {"paths": places, **({"parent_id": into} if into else {})})
+        answer = session.post("/api/ingest/files", body)
     except Refused as refused:
         if refused.body.get("code") != "already_here":
             raise

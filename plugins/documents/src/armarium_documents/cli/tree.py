@@ -131,7 +131,7 @@ def import_(
         if any(map(is_archive, places)):
             if format_name is not None or again:
                 raise Refused("--format and --again are of folders and files; unpack the archive first.")
-            found, layouts = bring_archives(session, places, into)
+            found, layouts = bring_archives(session, places, into, beyond)
         else:
             started = session.post("/api/documents/import", body)
             node = finished(session, started["job_id"], "Import")
