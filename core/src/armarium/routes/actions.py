@@ -28,7 +28,9 @@ from armarium.http import (
 from armarium.libraries import Library
 from armarium.messages import Message
 from armarium.routes.times import moment
+from armarium.schema import Schema
 from armarium.undo import MAX_SET
+from armarium.wording import Wording
 
 router = APIRouter(prefix="/api/actions", tags=["actions"])
 
@@ -82,6 +84,13 @@ class Actor(Message):
     name: str
 
 
+class Touched(Message):
+    """A document that a step is about."""
+
+    id: str
+    name: str
+
+
 class AuditRow(Message):
     """One step of the audit log (A 2.1)."""
 
@@ -104,6 +113,11 @@ class AuditRow(Message):
     prev_hash: str
     row_hash: str
     created_at: str
+    words: str
+    """What the step did, for people, naming what it did it to; of an undo or a redo, what the step it is about did."""
+    reversal: Literal["undo", "redo"] | None = None
+    about: list[Touched]
+    """Documents among what it touched, or on which that lies."""
 
 
 class AuditRows(Message):
@@ -189,11 +203,13 @@ def audit_rows(
     since: Annotated[str | None, Query(max_length=40)] = None,
     until: Annotated[str | None, Query(max_length=40)] = None,
     undone: bool | None = None,
+    seq: Annotated[int | None, Query(ge=1, le=10**12, description="The number of one step.")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     offset: Annotated[int, Query(ge=0, le=10**12)] = 0,
 ) -> Response:
     """Newest first, under every filter given."""
-    with _log(request, engine, library, scope).read() as conn:
+    home = _log(request, engine, library, scope)
+    with home.read() as conn:
         items, total = audit.select_rows(
             conn,
             action=action,
@@ -204,9 +220,11 @@ def audit_rows(
             since=moment("since", since),
             until=moment("until", until),
             undone=undone,
+            seq=seq,
             limit=limit,
             offset=offset,
         )
+        Wording(engine.actions, engine.plugins.loaded, _schema(engine, home)).add_to(conn, items)
     return json_response(
         {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}
     )
@@ -245,7 +263,7 @@ def audit_row(
 ) -> Response:
     """What each row was before and after the step; 404 when no step has that id."""
     home = _log(request, engine, library, scope)
-    schema = engine.engine_schema if home is engine.state else engine.library_schema
+    schema = _schema(engine, home)
     with home.read() as conn:
         row = audit.select_row(conn, audit_id)
         if row is None:
@@ -253,6 +271,7 @@ def audit_row(
                 f"No step {audit_id} is in this audit log; the history of the project lists its steps.",
                 code="unknown_step",
             )
+        Wording(engine.actions, engine.plugins.loaded, schema).add_to(conn, [row])
         changes, total = changes_of(conn, schema, row["seq"], limit=limit, offset=offset)
     return json_response({**row, "changes": changes, "changes_total": total})
 
@@ -287,6 +306,10 @@ def _undo(request: Request, engine: Engine, library: Library | None, audit_ids: 
     answer = engine.undo(library, audit_ids, principal_of(request))
     audit_id = answer["audit_ids"][0]
     return json_response({**answer, "audit_id": audit_id}, headers=audited(audit_id))
+
+
+def _schema(engine: Engine, home: Any) -> Schema:
+    return engine.engine_schema if home is engine.state else engine.library_schema
 
 
 def _log(request: Request, engine: Engine, library: Library | None, scope: Log) -> Any:

@@ -64,6 +64,7 @@ def _kept_model(ex: Example) -> dict[str, Any]:
     params=FindLinesParams,
     result=StartedJob,
     summary="Find the lines of pages with a reader; each page gets a new pass.",
+    words="Began to find the lines of {scope_ids|pages}",
     example=lambda ex: {"scope_ids": [_page(ex)]},
     after_undo=cancel_with_undo,
 )
@@ -80,6 +81,7 @@ def find_lines(ctx: ActionContext, params: FindLinesParams) -> dict[str, Any]:
     params=ReadLinesParams,
     result=StartedJob,
     summary="Read the lines of pages with a reader; each line gets a reading.",
+    words="Began to read the lines of {scope_ids|pages}",
     example=lambda ex: {"scope_ids": [_page_with_line(ex)]},
     after_undo=cancel_with_undo,
 )
@@ -116,6 +118,7 @@ def read_lines(ctx: ActionContext, params: ReadLinesParams) -> dict[str, Any]:
     params=ReadPagesParams,
     result=StartedJob,
     summary="Find and read the lines of pages in one go; each page gets a new pass with its readings.",
+    words="Began to find and read the lines of {scope_ids|pages}",
     example=lambda ex: {"scope_ids": [_page(ex)]},
     after_undo=cancel_with_undo,
 )

@@ -47,6 +47,7 @@ def _create_example(ex: Example) -> dict[str, Any]:
     params=LinkCreate,
     result=LinkWritten,
     summary="Link two things: segments, documents, notes, entities, claims, or a URI.",
+    words="Linked {|two things}",
     example=_create_example,
 )
 def create(ctx: ActionContext, p: LinkCreate) -> dict[str, Any]:
@@ -121,7 +122,14 @@ def _link_example(ex: Example) -> dict[str, Any]:
     return {"link_id": ex.run("link.create", _create_example(ex))["result"]["link_id"]}
 
 
-@action("link.delete", params=LinkId, result=DeletedLink, summary="Withdraw a link.", example=_link_example)
+@action(
+    "link.delete",
+    params=LinkId,
+    result=DeletedLink,
+    summary="Withdraw a link.",
+    words="Withdrew a link of {|two things}",
+    example=_link_example,
+)
 def delete(ctx: ActionContext, p: LinkId) -> dict[str, Any]:
     """Raises NotFound, Conflict when it is withdrawn already, Forbidden on a locked page."""
     row = get_link(ctx.conn, p.link_id)
@@ -144,6 +152,7 @@ def _restore_example(ex: Example) -> dict[str, Any]:
     params=LinkId,
     result=LinkWritten,
     summary="Bring a withdrawn link back.",
+    words="Brought a link of {|two things} back",
     example=_restore_example,
 )
 def restore(ctx: ActionContext, p: LinkId) -> dict[str, Any]:

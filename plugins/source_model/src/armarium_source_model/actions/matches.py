@@ -48,6 +48,7 @@ def _propose_example(ex: Example) -> dict[str, Any]:
     params=MatchPropose,
     result=WrittenMatch,
     summary="Propose that two segments of rival passes are the same thing on the page.",
+    words="Proposed a match of {from_segment_id|a page}",
     example=_propose_example,
 )
 def propose(ctx: ActionContext, p: MatchPropose) -> dict[str, Any]:
@@ -122,6 +123,7 @@ def _decide(ctx: ActionContext, match_id: str, state: str) -> dict[str, Any]:
     params=MatchId,
     result=WrittenMatch,
     summary="Accept a proposed match; only a person may.",
+    words="Accepted a match of {match_id|a page}",
     example=_match_example,
 )
 def accept(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
@@ -136,6 +138,7 @@ def accept(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
     params=MatchId,
     result=WrittenMatch,
     summary="Reject a proposed match.",
+    words="Rejected a match of {match_id|a page}",
     example=_match_example,
 )
 def reject(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
@@ -148,6 +151,7 @@ def reject(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
     params=MatchId,
     result=WrittenMatch,
     summary="Take a proposed match back.",
+    words="Took back a proposed match of {match_id|a page}",
     example=_match_example,
 )
 def withdraw(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
@@ -173,6 +177,7 @@ def _carry_example(ex: Example) -> dict[str, Any]:
     params=Carry,
     result=Carried,
     summary="Copy readings, annotations and evidence across an accepted match; the originals stay.",
+    words="Carried readings across a match of {match_id|a page}",
     undo_name="segment.uncarry",
     example=_carry_example,
 )

@@ -31,6 +31,7 @@ def _create_example(ex: Example) -> dict[str, Any]:
     params=PassCreate,
     result=WrittenPass,
     summary="Begin a new pass over a page.",
+    words="Began a pass of {document_id|a page}",
     example=_create_example,
 )
 def create(ctx: ActionContext, p: PassCreate) -> dict[str, Any]:
@@ -66,6 +67,7 @@ def _pass_example(ex: Example) -> dict[str, Any]:
     params=PassId,
     result=DeletedPass,
     summary="Withdraw a pass: its segments stop appearing, and it can be restored.",
+    words="Withdrew a pass of {pass_id|a page}",
     example=_pass_example,
 )
 def delete(ctx: ActionContext, p: PassId) -> dict[str, Any]:
@@ -86,6 +88,7 @@ def _restore_example(ex: Example) -> dict[str, Any]:
     params=PassId,
     result=WrittenPass,
     summary="Bring a withdrawn pass back.",
+    words="Brought a pass of {pass_id|a page} back",
     example=_restore_example,
 )
 def restore(ctx: ActionContext, p: PassId) -> dict[str, Any]:
@@ -111,6 +114,7 @@ def _choose_example(ex: Example) -> dict[str, Any]:
     params=PassChoose,
     result=WrittenPass,
     summary="Choose the pass a page is worked on, or release the choice so that the ladder decides.",
+    words="Chose the pass to work on for {pass_id|a page}",
     person_only=True,
     example=_choose_example,
 )
@@ -147,6 +151,11 @@ def _ground_truth_example(ex: Example) -> dict[str, Any]:
     params=GroundTruth,
     result=WrittenPass,
     summary="Mark a pass as ground truth, or take the mark back; only a person sets it.",
+    words=lambda p: (
+        "Marked a pass of {pass_id|a page} as ground truth"
+        if p.get("ground_truth", True)
+        else "Took the mark of ground truth from a pass of {pass_id|a page}"
+    ),
     example=_ground_truth_example,
 )
 def ground_truth(ctx: ActionContext, p: GroundTruth) -> dict[str, Any]:

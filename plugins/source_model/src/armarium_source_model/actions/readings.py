@@ -87,6 +87,7 @@ def _correct_example(ex: Example) -> dict[str, Any]:
     params=Correct,
     result=WrittenReading,
     summary="Write a reading of a segment that corrects the one that counts.",
+    words="Corrected a line of {segment_id|a page}",
     example=_correct_example,
 )
 def correct(ctx: ActionContext, p: Correct) -> dict[str, Any]:
@@ -215,6 +216,11 @@ def _choose_example(ex: Example) -> dict[str, Any]:
     params=Choose,
     result=ChoiceOut,
     summary="Say which reading of a segment counts, or withdraw that choice.",
+    words=lambda p: (
+        "Chose the reading of a line of {segment_id|a page}"
+        if p.get("representation_id")
+        else "Took the choice of a reading back for a line of {segment_id|a page}"
+    ),
     person_only=True,
     example=_choose_example,
 )
@@ -275,6 +281,7 @@ def _retract_example(ex: Example) -> dict[str, Any]:
     params=Retract,
     result=ReadingOut,
     summary="Take a reading out of the count; it stays readable.",
+    words="Retracted a reading of a line of {representation_id|a page}",
     example=_retract_example,
 )
 def retract(ctx: ActionContext, p: Retract) -> dict[str, Any]:
@@ -306,6 +313,7 @@ def retract(ctx: ActionContext, p: Retract) -> dict[str, Any]:
     params=KindCreate,
     result=KindOut,
     summary="Add a kind of reading this project uses; kinds are never removed.",
+    words="Added a kind of reading",
     example=lambda ex: {"key": "paraphrase", "label": "Paraphrase"},
 )
 def add_kind(ctx: ActionContext, p: KindCreate) -> dict[str, Any]:
