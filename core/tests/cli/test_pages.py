@@ -37,7 +37,7 @@ def test_a_name_meant_for_the_terminal_is_spelled_out(desk: Machine, pictures: P
     assert "  not imported: red\\x1b[31m\\x0a.png: Its name holds the control character" in said
     assert "\x1b" not in said
     assert desk.refused("show", "red\x1b[31m").startswith(
-        "No document here has the id or the name 'red\\x1b[31m'"
+        "No document here has the id, the name or the path 'red\\x1b[31m'"
     )
     assert "\x1b" not in desk.refused("import", "red\x1b[31m")
 
@@ -118,7 +118,7 @@ def test_an_unknown_reader_language_or_page_is_refused(read_pages: Machine) -> N
     assert "'he'" in read_pages.refused("read", "--reader", "pretend", "--language", "he")
     for command in ("read", "lines", "text", "export", "passes", "segments"):
         assert read_pages.refused(command, "a b/c").startswith(
-            "No document here has the id or the name 'a b/c'"
+            "No document here has the id, the name or the path 'a b/c'"
         )
 
 
@@ -193,11 +193,20 @@ def test_export_to_a_file_or_in_an_unknown_format_is_refused(read_pages: Machine
 
 
 def test_undo_takes_back_sets_newest_first_and_redo_does_them_again(read_pages: Machine) -> None:
-    assert read_pages.done("undo").out == "Took back 2 steps: Read the lines of 2.png; Read the lines of 1.png.\n"
+    assert (
+        read_pages.done("undo").out
+        == "Took back 2 steps: Read the lines of 2.png; Read the lines of 1.png.\n"
+    )
     assert "linea" not in read_pages.done("text").out
     assert read_pages.done("undo", "--json").json["undone"]
-    assert read_pages.done("redo").out == "Did again 2 steps: Found the lines of 1.png; Found the lines of 2.png.\n"
-    assert read_pages.done("redo").out == "Did again 2 steps: Read the lines of 1.png; Read the lines of 2.png.\n"
+    assert (
+        read_pages.done("redo").out
+        == "Did again 2 steps: Found the lines of 1.png; Found the lines of 2.png.\n"
+    )
+    assert (
+        read_pages.done("redo").out
+        == "Did again 2 steps: Read the lines of 1.png; Read the lines of 2.png.\n"
+    )
     assert read_pages.done("text").out.count("linea 1") == 2
     assert "nothing to do again" in read_pages.refused("redo")
 

@@ -15,6 +15,7 @@ from armarium.commandline import (
     Topic,
     answer,
     document_id,
+    file_name,
     full_path,
     id_of,
     pages_of,
@@ -25,7 +26,7 @@ from armarium.commandline import (
     write_file,
 )
 
-Page = Annotated[str, typer.Argument(help="Id or name of the page (armarium ls shows them).")]
+Page = Annotated[str, typer.Argument(help="The page by name, path or id (armarium ls shows them).")]
 LONG = 60
 """Characters of a text that a table shows."""
 
@@ -39,6 +40,9 @@ def register(program: typer.Typer) -> None:
     )
     program.command(rich_help_panel=Topic.lines, epilog="Example: armarium picture ID --out line.png")(
         picture
+    )
+    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium draw 0001.jpg --out page.png")(
+        draw
     )
     program.command(
         rich_help_panel=Topic.lines, epilog="Example: armarium compare 0001.jpg REFERENCE MEASURED"
@@ -190,6 +194,32 @@ def picture(
     write_file(place, data, overwrite=overwrite)
     written = {"path": str(place), "bytes": len(data), "checksum": hashlib.sha256(data).hexdigest()}
     answer(written, f"Wrote {place}.")
+
+
+def draw(
+    page: Page,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="The PNG file to write [NAME-lines.png].", dir_okay=False),
+    ] = None,
+    of_pass: Annotated[
+        str | None, typer.Option("--pass", metavar="ID", help="Of this pass, not the one worked on.")
+    ] = None,
+    size: Annotated[int, typer.Option(help="Pixels of the longer side, at most (256 to 4096).")] = 1600,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over a file that is there.")] = False,
+) -> None:
+    """Draw a page with its lines, in their order, and what they were read as."""
+    with project_session() as session:
+        identity = document_id(session, page)
+        name = session.get(f"/api/documents/{identity}")["name"]
+        place = Path(full_path(str(out or f"{Path(file_name(name)).stem}-lines.png")))
+        place_for(place, overwrite=overwrite)
+        if not place.parent.is_dir():
+            raise Refused(f"There is no folder {place.parent} to write into.")
+        query = {"max_size": size, "pass_id": of_pass and id_of(of_pass)}
+        data = session.raw("GET", f"/api/segments/document/{identity}/picture", query=query)
+        write_file(place, data, overwrite=overwrite)
+    answer({"path": str(place), "bytes": len(data), "document_id": identity}, f"Wrote {place}.")
 
 
 def compare(
