@@ -34,11 +34,13 @@ from armarium_source_model.schemas.readings import (
     ChoiceOut,
     Choose,
     Correct,
+    CorrectMany,
     KindCreate,
     KindOut,
     ReadingOut,
     Retract,
     WrittenReading,
+    WrittenReadings,
 )
 
 SEEDED_KINDS = {
@@ -111,6 +113,35 @@ def correct(ctx: ActionContext, p: Correct) -> dict[str, Any]:
         ctx, row, p.text, counting, kind=p.kind, level=p.level, language=p.language, script=p.script
     )
     return {**_one_reading(ctx, row.id, representation_id), "unplaced": unplaced}
+
+
+def _correct_many_example(ex: Example) -> dict[str, Any]:
+    return {"corrections": [_correct_example(ex)]}
+
+
+@action(
+    "representation.create_many",
+    params=CorrectMany,
+    result=WrittenReadings,
+    summary="Correct the readings of several segments in one step.",
+    words="Corrected lines of {|a page}",
+    example=_correct_many_example,
+)
+def correct_many(ctx: ActionContext, p: CorrectMany) -> dict[str, Any]:
+    """As representation.create for each; a refusal names the index, and nothing is written."""
+    items: list[dict[str, Any]] = []
+    met: set[str] = set()
+    for index, one in enumerate(p.corrections):
+        try:
+            if one.segment_id in met:
+                raise Invalid(f"{one.segment_id} is named twice; name each segment once.", code="named_twice")
+            met.add(one.segment_id)
+            items.append(correct.perform(ctx, Correct(kind=p.kind, **one.model_dump())))
+        except (Invalid, Conflict, NotFound) as refusal:
+            refusal.detail = f"corrections[{index}]: {refusal.detail}"
+            refusal.fields["index"] = index
+            raise
+    return {"items": items, "count": len(items)}
 
 
 def write_correction(
