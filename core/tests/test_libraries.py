@@ -7,6 +7,7 @@ import json
 import os
 import resource
 import sqlite3
+from dataclasses import replace
 from itertools import count, islice
 from pathlib import Path
 
@@ -351,3 +352,79 @@ def test_no_project_is_made_inside_another(
         with pytest.raises(Forbidden, match="inside a project, which keeps its own files"):
             shelf_engine.run(None, "library.create", {"path": str(inside / "In.library")}, LOCAL_OWNER)
         assert not (inside / "In.library").exists()
+
+
+def test_an_editor_takes_a_project_out_of_the_registry(shelf_engine: Engine, shelf_library: Library) -> None:
+    """Its package stays on disk, and A 5 does not count it among what is the owner's."""
+    editor, viewer = (replace(LOCAL_OWNER, role=role) for role in ("editor", "viewer"))
+    path = str(shelf_library.path)
+    with pytest.raises(Forbidden):
+        shelf_engine.run(None, "library.unregister", {"path": path}, viewer)
+    gone = shelf_engine.run(None, "library.unregister", {"path": path}, editor)
+    opened = shelf_engine.run(None, "library.open", {"path": path}, viewer)
+    with pytest.raises(Forbidden):
+        shelf_engine.undo(None, [opened.audit_id], viewer)
+    shelf_engine.undo(None, [opened.audit_id], editor)
+    assert shelf_engine.libraries.known() == []
+    shelf_engine.undo(None, [gone.audit_id], editor)
+    bound = replace(editor, libraries=frozenset({"/another.library"}))
+    with pytest.raises(Forbidden):
+        shelf_engine.run(None, "library.unregister", {"path": path}, bound)
+
+
+def _sentences(engine: Engine, library: Library) -> str:
+    return " ".join(finding["what"] for finding in doctor.examine(engine, library.path)["findings"])
+
+
+def test_no_change_is_made_in_the_name_of_another_step(shelf_engine: Engine, shelf_library: Library) -> None:
+    shelf_engine.run(shelf_library, "shelf.create", {"name": "A"}, LOCAL_OWNER)
+    shell = sqlite3.connect(shelf_library.db.path, isolation_level=None)
+    try:
+        for statement in (
+            "UPDATE audit_current SET audit_seq = (SELECT max(seq) FROM audit)",
+            "UPDATE OR IGNORE audit_current SET audit_seq = 1",
+            "INSERT OR REPLACE INTO audit_current (one, audit_seq) VALUES (1, 1)",
+        ):
+            with pytest.raises(sqlite3.IntegrityError, match="step"):
+                shell.execute(statement)
+        # It may name the next step, but not end it without its row in the log.
+        shell.execute("UPDATE audit_current SET audit_seq = (SELECT max(seq) + 1 FROM audit)")
+        shell.execute("UPDATE shelf SET name = 'B'")
+        with pytest.raises(sqlite3.IntegrityError, match="audit log"):
+            shell.execute("UPDATE audit_current SET audit_seq = NULL")
+    finally:
+        shell.close()
+    assert not doctor.examine(shelf_engine, shelf_library.path)["healthy"]
+
+
+def test_the_doctor_sees_what_was_written_in_the_name_of_an_earlier_step(
+    shelf_engine: Engine, shelf_library: Library
+) -> None:
+    for name in "ABC":
+        shelf_engine.run(shelf_library, "shelf.create", {"name": name}, LOCAL_OWNER)
+    assert doctor.examine(shelf_engine, shelf_library.path)["healthy"]
+    shell = sqlite3.connect(shelf_library.db.path, isolation_level=None)
+    triggers = shell.execute(
+        "SELECT name, sql FROM sqlite_master WHERE name LIKE 'audit_current%' AND type = 'trigger'"
+    )
+    kept = triggers.fetchall()
+    for name, _ in kept:
+        shell.execute(f"DROP TRIGGER {name}")
+    shell.execute("UPDATE audit_current SET audit_seq = 2")
+    shell.execute("UPDATE shelf SET name = 'Z' WHERE name = 'A'")
+    shell.execute("UPDATE audit_current SET audit_seq = NULL")
+    for _, statement in kept:
+        shell.execute(statement)
+    shell.close()
+    assert "in the name of step 2 that came after those of step 4" in _sentences(shelf_engine, shelf_library)
+
+
+def test_the_doctor_does_not_send_to_the_doctor(shelf_engine: Engine, shelf_library: Library) -> None:
+    with shelf_library.db.write() as conn:
+        conn.exec_driver_sql("DROP TRIGGER shelf__history_insert")
+    path = shelf_library.path
+    shelf_engine.libraries.release(path)
+    library = shelf_engine.libraries.get(path)
+    told = _sentences(shelf_engine, library)
+    assert "shelf__history_insert" in told
+    assert "armarium doctor" not in told

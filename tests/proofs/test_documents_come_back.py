@@ -391,6 +391,21 @@ def test_random_histories_come_back_exactly(make_engine: Callable[..., Engine], 
     prove(make_engine, tmp_path, range(2), 10)
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_a_whole_history_is_taken_back_to_an_empty_project(
+    make_engine: Callable[..., Engine], tmp_path: Any, seed: int
+) -> None:
+    engine = make_engine(plugins=families())
+    place = tmp_path / "whole.library"
+    engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
+    library = engine.libraries.get(place)
+    made = Histories(engine, library, []).content
+    history = Histories(engine, library, Moves(engine, library).all(), seed=seed)
+    history.run(2, steps=50)
+    assert history.empty() > 10
+    assert history.content == made
+
+
 @pytest.mark.soak
 @pytest.mark.timeout(0)
 def test_ten_thousand_histories_come_back_exactly(make_engine: Callable[..., Engine], tmp_path: Any) -> None:

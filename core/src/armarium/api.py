@@ -7,6 +7,7 @@ from armarium.actions import (
     NoParams,
     Outcome,
     Params,
+    RowRule,
     SourceText,
     Step,
     action,
@@ -63,6 +64,7 @@ from armarium.jobs.queue import NewJob
 from armarium.jobs.undoing import cancel_with_undo
 from armarium.lettering import Lettering, lettering_for
 from armarium.libraries import Library
+from armarium.locks import refuse_locked
 from armarium.messages import Message, Sent
 from armarium.named_paths import MaterialPath, NameOrMaterialPath, PackagePath, ShownPath
 from armarium.objects import ObjectStore
@@ -74,6 +76,7 @@ from armarium.settings import Settings
 from armarium.stored_files import STORED_FILE, stored_file
 from armarium.tables import (
     Json,
+    Tree,
     append_only,
     derived,
     derived_index,
@@ -131,6 +134,7 @@ __all__ = [
     "Principal",
     "RateLimited",
     "RetryLater",
+    "RowRule",
     "Runtime",
     "Sent",
     "ServiceError",
@@ -139,6 +143,7 @@ __all__ = [
     "SourceText",
     "Step",
     "TooLarge",
+    "Tree",
     "Unauthorized",
     "Unavailable",
     "UndoContext",
@@ -174,6 +179,7 @@ __all__ = [
     "raw_of",
     "read_member",
     "record_activity",
+    "refuse_locked",
     "rules_of",
     "stored_file",
     "takes_upload",

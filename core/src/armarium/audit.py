@@ -56,6 +56,16 @@ audit_target = Table(
     sqlite_with_rowid=False,
 )
 
+audit_part = Table(
+    "audit_part",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("action_name", Text, primary_key=True),
+    info=operational(),
+    sqlite_with_rowid=False,
+)
+"""The actions that ran inside a step named after another: who takes the step back needs the rights of each."""
+
 GENESIS = "0" * 64
 """The hash before the first row's."""
 
@@ -120,6 +130,19 @@ def append_targets(raw: sqlite3.Connection, seq: int, target_ids: list[str]) -> 
             "INSERT OR IGNORE INTO audit_target (target_id, seq) VALUES (?, ?)",
             [(target, seq) for target in target_ids[:MAX_TARGETS]],
         )
+
+
+def append_parts(raw: sqlite3.Connection, seq: int, names: list[str]) -> None:
+    """Note the actions that ran inside the row *seq*, beside the one it is named after."""
+    if names:
+        raw.executemany(
+            "INSERT INTO audit_part (seq, action_name) VALUES (?, ?)", [(seq, name) for name in names]
+        )
+
+
+def parts_of(raw: sqlite3.Connection, seq: int) -> list[str]:
+    """The actions that ran inside the row *seq*, beside the one it is named after."""
+    return [row[0] for row in raw.execute("SELECT action_name FROM audit_part WHERE seq = ?", (seq,))]
 
 
 def _hash(previous: str, values: tuple[Any, ...]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
@@ -42,9 +43,29 @@ def changes_of(
     return found, total
 
 
+def images(
+    raw: sqlite3.Connection, table: Table, where: tuple[int, int]
+) -> Iterator[tuple[dict[str, Any] | None, dict[str, Any] | None]]:
+    """Each row of *table* that the step with the history rows *where* changed: what it was and what it became.
+
+    None: it was not there. Values are as Python has them.
+    """
+    for _, before, after in _rows(raw, table, where, -1, 0):
+        yield before, after
+
+
 def _table_changes(
     raw: sqlite3.Connection, table: Table, where: tuple[int, int], limit: int, offset: int
 ) -> list[dict[str, Any]]:
+    label = rules_of(table).label or table.name
+    return [
+        _change(table.name, label, key, was, is_) for key, was, is_ in _rows(raw, table, where, limit, offset)
+    ]
+
+
+def _rows(
+    raw: sqlite3.Connection, table: Table, where: tuple[int, int], limit: int, offset: int
+) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None, dict[str, Any] | None]]:
     history, live = quoted(history_name(table)), quoted(table.name)
     keys = key_columns(table)
     key_list = ", ".join(quoted(key) for key in keys)
@@ -68,15 +89,12 @@ def _table_changes(
         f"LEFT JOIN {live} t ON {same('t', 's')} ORDER BY s.first",
         (*where, limit, offset),
     ).fetchall()
-    label = rules_of(table).label or table.name
-    answers = []
     for op, exists, *values in rows:
         named = dict(zip(map(str, keys), values[: len(keys)], strict=True))
         rest = values[len(keys) :]
         was = _values(columns, rest[: len(columns)]) if op != "I" else None
         is_ = _values(columns, rest[len(columns) :]) if exists else None
-        answers.append(_change(table.name, label, named, was, is_))
-    return answers
+        yield named, was, is_
 
 
 def _change(

@@ -70,4 +70,5 @@ def _own_references(table: Table) -> list[str]:
     """The columns of *table* that point at rows of *table*; none where a row's key has several columns."""
     if len(key_columns(table)) != 1:
         return []
-    return [key.parent.name for key in table.foreign_keys if key.column.table.name == table.name]
+    named = [column for user, column in rules_of(table).used_by if user == table.name]
+    return named + [key.parent.name for key in table.foreign_keys if key.column.table.name == table.name]

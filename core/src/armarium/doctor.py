@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from armarium import indexes, snapshots
 from armarium.errors import ServiceError
-from armarium.history import quoted
+from armarium.history import history_name, quoted
 
 if TYPE_CHECKING:
     from armarium.engine import Engine
@@ -126,27 +126,49 @@ def _database(raw: sqlite3.Connection) -> Iterator[Finding]:
         stray = raw.execute(f"SELECT 1 FROM {quoted(name)} WHERE audit_seq > ? LIMIT 1", (steps,)).fetchone()
         if stray is not None:
             yield Finding("error", f"{name} holds images of a step that the audit log does not know.")
+        astray = raw.execute(
+            f"SELECT audit_seq, before FROM (SELECT audit_seq, lag(audit_seq) OVER (ORDER BY seq) AS before"
+            f" FROM {quoted(name)}) WHERE audit_seq IS NULL OR audit_seq < before LIMIT 1"
+        ).fetchone()
+        if astray is not None:
+            which = "of no step" if astray[0] is None else f"in the name of step {astray[0]}"
+            yield Finding(
+                "error",
+                f"{name} holds images {which} that came after those of step {astray[1]}: "
+                "something was changed that no action did. Restore a snapshot.",
+            )
 
 
 def _missing(engine: Engine, library: Library) -> Iterator[Finding]:
-    """Files that rows name (in columns with `info={"object": True}`) and that the project does not have."""
-    for plugin in engine.plugins.loaded:
-        for table in plugin.metadata.sorted_tables if plugin.metadata is not None else ():
-            for column in (one for one in table.columns if one.info.get("object")):
-                with library.db.read_raw() as raw:
-                    named = raw.execute(
-                        f"SELECT DISTINCT {quoted(column.name)} FROM {quoted(table.name)} "
-                        f"WHERE {quoted(column.name)} IS NOT NULL"
-                    ).fetchall()
-                lost = [digest for (digest,) in named if not library.objects.has(digest)]
-                for digest in lost[:NAMED]:
-                    yield Finding(
-                        "error",
-                        f"The file {digest[:12]}… that a row of {table.name} names is not there. "
-                        "Put it back from a copy of the project.",
-                    )
-                if len(lost) > NAMED:
-                    yield Finding("error", f"{len(lost) - NAMED} more files of {table.name} are not there.")
+    """Files that rows or images name (in columns with `info={"object": True}`) and that the project does not have."""
+    for table in engine.library_schema.tables:
+        for column in (one for one in table.columns if one.info.get("object")):
+            lost = _lost(library, table.name, column.name)
+            yield from _lost_files(lost, f"that a row of {table.name} names", f"of {table.name}")
+            if table in engine.library_schema.tracked:
+                earlier = _lost(library, history_name(table), column.name) - lost
+                yield from _lost_files(
+                    earlier,
+                    f"that an undo or a redo of {table.name} would need",
+                    f"that undo or redo of {table.name} would need",
+                )
+
+
+def _lost(library: Library, table: str, column: str) -> set[str]:
+    with library.db.read_raw() as raw:
+        named = raw.execute(
+            f"SELECT DISTINCT {quoted(column)} FROM {quoted(table)} WHERE {quoted(column)} IS NOT NULL"
+        ).fetchall()
+    return {digest for (digest,) in named if not library.objects.has(digest)}
+
+
+def _lost_files(lost: set[str], which: str, more: str) -> Iterator[Finding]:
+    for digest in sorted(lost)[:NAMED]:
+        yield Finding(
+            "error", f"The file {digest[:12]}… {which} is not there. Put it back from a copy of the project."
+        )
+    if len(lost) > NAMED:
+        yield Finding("error", f"{len(lost) - NAMED} more files {more} are not there.")
 
 
 def _files(library: Library) -> Iterator[Finding]:

@@ -117,6 +117,37 @@ def audit_triggers(columns: Iterable[str]) -> dict[str, str]:
     return _append_only_triggers("audit", [c for c in columns if c not in ("undone", "gone")])
 
 
+def step_triggers() -> dict[str, str]:
+    """The triggers that keep `audit_current` to the steps of the log: it names the next one, and no other.
+
+    Else anybody at an SQL prompt could make a change in the name of a step that was made long ago, and no row of the
+    log would tell: a step ends only with its audit row.
+    """
+    asked = {
+        "audit_current__begins": (
+            "UPDATE OF audit_seq",
+            "NEW.audit_seq IS NOT NULL AND NEW.audit_seq IS NOT (SELECT COALESCE(max(seq), 0) + 1 FROM audit)",
+            "a step has the number after the last of the audit log",
+        ),
+        "audit_current__ends": (
+            "UPDATE OF audit_seq",
+            "NEW.audit_seq IS NULL AND OLD.audit_seq IS NOT NULL"
+            " AND NOT EXISTS (SELECT 1 FROM audit WHERE seq = OLD.audit_seq)",
+            "a step ends with its row in the audit log",
+        ),
+        "audit_current__made": (
+            "INSERT",
+            "NEW.audit_seq IS NOT NULL OR NEW.purging",
+            "a step is begun by an action",
+        ),
+    }
+    return {
+        name: f"CREATE TRIGGER {name} BEFORE {event} ON audit_current WHEN {when} "
+        f"BEGIN SELECT RAISE(ABORT, '{words}'); END"
+        for name, (event, when, words) in asked.items()
+    }
+
+
 def _tracked_triggers(table: Table) -> dict[str, str]:
     name, history = quoted(table.name), quoted(history_name(table))
     keys = key_columns(table)

@@ -288,7 +288,9 @@ class Libraries:
         bus = self._engine.bus
         library = Library(folder, read_card(folder)["library_uuid"], db, self._objects(folder), no_lock())
         with db.write() as conn:
-            ctx, before, raw = bus.open_step(conn, "library.create", library, principal, None)
+            ctx, before, raw = bus.open_step(
+                conn, "library.create", library, principal, None, self._engine.library_schema
+            )
             if name is not None:
                 raw.execute(
                     "INSERT INTO library_setting (key, value, updated_at) VALUES ('name', ?, ?)",

@@ -8,8 +8,8 @@ from pydantic import Field, field_validator
 from sqlalchemy import Column, MetaData, Table, Text, delete, select
 
 from armarium import offsite
-from armarium.actions import ActionContext, Example, Params, action
-from armarium.errors import Conflict, Forbidden, Invalid, NotFound
+from armarium.actions import ActionContext, Example, Params, action, authorise
+from armarium.errors import Conflict, Invalid, NotFound
 from armarium.messages import Message, Sent
 from armarium.named_paths import MaterialPath, PackagePath
 from armarium.names import ProperName, ShortName
@@ -96,13 +96,12 @@ class UnregisterResult(Message):
 def _registration_undone(undone: UndoContext) -> None:
     """A project that is not registered any more is let go, under release's refusals; its package stays on disk.
 
-    To take one out of the registry is the owner's, this way as by library.unregister.
+    Whoever may open a project but not write in it does not take it out of the registry this way either.
     """
     step, libraries = undone.step, undone.step.engine.libraries
-    if step.principal.role != "owner":
-        raise Forbidden("Only the owner may take a project out of the registry.", code="owner_only")
     if undone.redo:
         return
+    authorise(step.engine.actions.get("library.unregister"), step.principal, None)
     place = libraries.checked(undone.params["path"])
     known = step.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).first()
     if known is not None or libraries.held(str(place)) is None:
@@ -230,11 +229,10 @@ def _converting(library: Library) -> bool:
     summary="Take a project out of the registry; its package stays on disk",
     scope="engine",
     bound=True,
-    role="owner",
     example=lambda ex: {"path": _made(ex)},
 )
 def unregister_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
-    """An open project is released first, under release's refusals."""
+    """An open project is released first, under release's refusals. Its package stays, so this is no owner's act (A 5)."""
     place = p.path.real
     known = ctx.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).first()
     if known is None:

@@ -260,6 +260,11 @@ class PluginRegistry:
         named += [("table", table) for table in _own_tables(plugin)]
         for name, column in _clashing_columns(plugin):
             return f"Its tracked table {name} has a column {column}, a name the history keeps for itself."
+        for name, kind, held in _holding(plugin):
+            return (
+                f"Its table {name} is {kind} and points at {held} by a foreign key, so that no undo could take back a "
+                "row named there. Leave the key out and keep the column."
+            )
         for kind, name in named:
             if not plugin.owns(name):
                 words = ", ".join(plugin.owned)
@@ -285,13 +290,29 @@ def _clashing_columns(plugin: Plugin) -> Iterable[tuple[str, str]]:
                 yield from ((table.name, c.name) for c in table.columns if c.name in HISTORY_COLUMNS)
 
 
+def _holding(plugin: Plugin) -> Iterable[tuple[str, str, str]]:
+    """(table, its kind, table pointed at) where rows that undo leaves alone would hold rows that undo takes back."""
+    for metadata in (plugin.metadata, plugin.engine_metadata):
+        for table in metadata.tables.values() if metadata is not None else ():
+            kind = rules_of(table).kind
+            if kind in ("tracked", "foreign"):
+                continue
+            for key in table.foreign_keys:
+                if rules_of(key.column.table).kind in ("tracked", "foreign"):
+                    yield table.name, kind, key.column.table.name
+
+
 def _distribution_name(requirement: str) -> str:
     """The normalised name in a requirement such as `Armarium_Core==0.1.0; extra`."""
     return re.sub(r"[-_.]+", "-", re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]).lower()
 
 
 def _lacks(plugin: Plugin, home: dict[str, str]) -> str | None:
-    """Why a plugin cannot stand: its tables point at one that no loaded plugin brings."""
+    """Why a plugin cannot stand: its tables or its rights name a table that no loaded plugin brings."""
+    for action in plugin.actions:
+        for rule in action.rules:
+            if rule.table not in home:
+                return f"Its action {action.name} asks for rights over {rule.table}, which no loaded plugin brings."
     for name in _targets(plugin):
         if name not in home:
             return f"Its tables point at {name}, which no loaded plugin brings."

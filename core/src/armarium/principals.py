@@ -28,6 +28,13 @@ class Principal:
     client: str | None = None
     origin_window: str | None = None
     transport: Literal["uds", "tcp", "in-process"] = "in-process"
+    for_person: bool = False
+    """A job's body that a person started: still a machine, but what that person may restate stays a person's."""
+
+    @property
+    def restates_persons(self) -> bool:
+        """Whether this caller may write down anew, as a person's, what a person is recorded to have made."""
+        return self.kind == "person" or self.for_person
 
     def may(self, role: Role) -> bool:
         """Whether this caller's role is at least *role*."""

@@ -13,6 +13,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from armarium import audit, history, indexes
 from armarium.db import APPLICATION_ID, Database, raw_of
 from armarium.errors import Conflict
+from armarium.locks import Locks
 from armarium.plugins import Migration, Plugin
 from armarium.tables import rules_of
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 """The package format this engine writes; one integer, independent of the version (A 9)."""
 
-CORE_VERSION = 3
+CORE_VERSION = 4
 """The version of the core's own tables and of the triggers it generates; raising it makes them anew."""
 
 _CAPTURE = "capture of "
@@ -69,6 +70,16 @@ class Schema:
         self.tracked = [table for table in self.tables if rules_of(table).kind == "tracked"]
         self.indexes = [table for table in self.tables if rules_of(table).follows is not None]
         self.by_name = {table.name: table for table in self.tables}
+        self.uses = [
+            (used, self.by_name[user], column)
+            for used in self.tracked
+            for user, column in rules_of(used).used_by
+            if user in self.by_name
+        ]
+        """(table, another, its column) where rows of the other name one of the table without a foreign key."""
+        tree = next((table for table in self.tracked if rules_of(table).tree is not None), None)
+        self.locks = Locks(self.tracked, tree) if tree is not None else None
+        """The nodes that can be locked, where some family brings them."""
         self.defers = all(
             key.deferrable and (key.initially or "").upper() == "DEFERRED"
             for table in self.tables
@@ -77,12 +88,14 @@ class Schema:
         """Whether every foreign key waits for the commit by itself."""
 
     def children_of(self, table: Table) -> list[tuple[Table, str, str]]:
-        """(child table, its column, the column of *table* it points at) for each foreign key to *table*."""
+        """(child table, its column, the column of *table* it points at): foreign keys, and what it is `used_by`."""
         return [
             (child, key.parent.name, key.column.name)
             for child in self.tables
             for key in child.foreign_keys
             if key.column.table.name == table.name
+        ] + [
+            (user, column, history.key_columns(table)[0]) for used, user, column in self.uses if used is table
         ]
 
     def ensure(self, db: Database, *, before_change: Callable[[], None] | None = None) -> bool:
@@ -147,7 +160,7 @@ class Schema:
         )
         for statement in history.STEP_TABLES:
             conn.exec_driver_sql(statement)
-        if "audit" not in present:
+        if not audit.metadata.tables.keys() <= present:
             audit.metadata.create_all(conn)
         for table in self.tables:
             if table.name not in present and self.home[table.name] not in at:
@@ -201,7 +214,9 @@ class Schema:
 
     def triggers(self) -> dict[str, str]:
         """Every trigger these models ask for: name to statement."""
-        found = history.audit_triggers(column.name for column in audit.audit.columns)
+        found = (
+            history.audit_triggers(column.name for column in audit.audit.columns) | history.step_triggers()
+        )
         for table in self.tables:
             found |= history.trigger_ddl(table) | indexes.trigger_ddl(table)
         return found
@@ -217,7 +232,7 @@ class Schema:
                     state = "is missing from" if name not in triggers else "was changed in"
                     db.refusal = (
                         f"The trigger {name}, which keeps the history or an index, {state} {db.path.parent.name}. "
-                        "Reading goes on; writes are refused. Restore a snapshot or run `armarium doctor`."
+                        "Reading goes on; writes are refused. Restore a snapshot."
                     )
                     return
             for table in self.tables:

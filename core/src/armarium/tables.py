@@ -29,6 +29,21 @@ class Follows:
 
 
 @dataclass(frozen=True)
+class Tree:
+    """The columns by which the rows of a table lie beneath one another and are locked.
+
+    What belongs to a locked row, or to a row beneath it, is changed by owners only; the core sees to that in every
+    step, its undo and its redo. A project has one such table.
+    """
+
+    parent: str
+    locked: str
+    name: str
+    order: str | None = None
+    """Where a row stands among its siblings: to change that alone is to change the parent."""
+
+
+@dataclass(frozen=True)
 class TableRules:
     """How the engine treats the rows of one table."""
 
@@ -40,7 +55,13 @@ class TableRules:
     large: frozenset[str] = frozenset()
     """Columns with long values: whether they changed is asked last."""
     document: str | None = None
-    """Name of the column that says which document a row belongs to; trash, transfer and purge follow it."""
+    """Name of the column that says which document a row belongs to; trash, transfer, purge and locks follow it."""
+    tree: Tree | None = None
+    """Set on the table whose rows are the nodes that can be locked."""
+    heeds_locks: bool = True
+    """False where a row only tells of a document and may be written though the document is locked."""
+    used_by: tuple[tuple[str, str], ...] = ()
+    """(table, column) of rows that name one of this table without a foreign key: undo does not take it from them."""
     follows: Follows | None = None
     """Set on a derived index: the table it follows."""
 
@@ -51,9 +72,26 @@ def tracked(
     monotonic: Iterable[str] = (),
     large: Iterable[str] = (),
     document: str | None = None,
+    tree: Tree | None = None,
+    heeds_locks: bool = True,
+    used_by: Iterable[tuple[str, str]] = (),
 ) -> dict[str, Any]:
-    """`info` of a table that only actions write and that undo can put back."""
-    return {"rules": TableRules("tracked", label, frozenset(monotonic), frozenset(large), document)}
+    """`info` of a table that only actions write and that undo can put back.
+
+    A row belongs to the document that its *document* column names, and to those that its foreign keys lead to; an
+    editor changes it only where none of these is locked.
+    """
+    rules = TableRules(
+        "tracked",
+        label,
+        frozenset(monotonic),
+        frozenset(large),
+        document,
+        tree,
+        heeds_locks,
+        tuple(used_by),
+    )
+    return {"rules": rules}
 
 
 def append_only(document: str | None = None) -> dict[str, Any]:

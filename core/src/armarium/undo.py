@@ -18,8 +18,9 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from armarium import circles
-from armarium.actions import ActionContext, Bus, authorise
-from armarium.actions.rights import authorise_unknown, refuse_bound
+from armarium.actions import ActionContext, Bus
+from armarium.actions.rights import authorise_step, refuse_bound
+from armarium.audit import parts_of
 from armarium.db import Database, raw_of
 from armarium.errors import Conflict, Invalid, NotFound, ServiceError
 from armarium.history import history_name, span, spans
@@ -27,7 +28,7 @@ from armarium.ids import new_id
 from armarium.principals import Principal
 from armarium.row_images import delete_inserted, ops_of, write_back
 from armarium.schema import Schema
-from armarium.undo_checks import Row, check, check_references, refusal
+from armarium.undo_checks import Row, check, check_references, check_uses, refusal
 
 if TYPE_CHECKING:
     from armarium.libraries import Library
@@ -79,6 +80,8 @@ def undo(bus: Bus, library: Library | None, audit_ids: Sequence[str], principal:
                     told.append((_take_back(bus, conn, schema, home, current, principal, set_id), row.id))
                     for partner in partners.get(row.id, ()):
                         told += _take_back_partner(bus, partner, raw, current, principal, set_id)
+                for row in rows:
+                    check_uses(raw, schema, row)
         except (IntegrityError, sqlite3.IntegrityError) as error:
             raise refusal("changed", rows[-1].id, "a later step depends on what this one made") from error
         own = [ctx for ctx, _ in told if ctx.library is home]
@@ -219,12 +222,9 @@ def _take_back(
 ) -> ActionContext:
     """Take back one step inside the open transaction; the undo is a step of its own."""
     raw = raw_of(conn)
-    original, redo = _origin(raw, row)
+    original, origin, redo = _origin(raw, row)
     action = bus.engine.actions.find(original)
-    if action is not None:
-        authorise(action, principal, library)
-    else:
-        authorise_unknown(original, principal, library)
+    ran = authorise_step(bus.engine, [original, *parts_of(raw, origin)], principal, library)
     if library is None:
         # Also of an action that a bound token may run: it looks itself at what it reaches, which its undo does not.
         refuse_bound(principal, required="write")
@@ -239,8 +239,11 @@ def _take_back(
     for table, where in touched.items():
         check(raw, table, row, where)
     name = (action.undo_name if action is not None and not redo else None) or original
-    ctx, before, _ = bus.open_step(conn, name, library, principal, set_id)
+    ctx, before, _ = bus.open_step(conn, name, library, principal, set_id, schema)
+    ctx.ran |= ran
     ctx.target(*row.target_ids)
+    if any(one.guards_targets for one in ran.values()):
+        ctx.guarded |= dict.fromkeys(row.target_ids)
     ctx.changed(**row.changed)
     if not schema.defers:
         # Not for nothing: SQLite then compiles every statement of the connection anew.
@@ -265,15 +268,15 @@ def _take_back(
     return ctx
 
 
-def _origin(raw: sqlite3.Connection, row: Row) -> tuple[str, bool]:
-    """The action at the start of a chain of undos and redos, and whether taking *row* back does it again."""
-    name, inverse_of, depth = row.action_name, row.inverse_of, 0
+def _origin(raw: sqlite3.Connection, row: Row) -> tuple[str, int, bool]:
+    """The action at the start of a chain of undos and redos and its step, and whether taking *row* back does it again."""
+    name, seq, inverse_of, depth = row.action_name, row.seq, row.inverse_of, 0
     while inverse_of is not None:
-        name, inverse_of = raw.execute(
-            "SELECT action_name, inverse_of FROM audit WHERE id = ?", (inverse_of,)
+        name, seq, inverse_of = raw.execute(
+            "SELECT action_name, seq, inverse_of FROM audit WHERE id = ?", (inverse_of,)
         ).fetchone()
         depth += 1
-    return name, depth % 2 == 1
+    return name, seq, depth % 2 == 1
 
 
 def _origin_id(raw: sqlite3.Connection, row: Row) -> str:

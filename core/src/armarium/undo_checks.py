@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Table
 
 from armarium.errors import Conflict
-from armarium.history import differ, history_name, key_columns, quoted
+from armarium.history import differ, history_name, key_columns, quoted, span
 from armarium.row_images import held, image_before, keys_of, same_key
 from armarium.schema import Schema
 from armarium.tables import rules_of
@@ -86,6 +86,27 @@ def check(raw: sqlite3.Connection, table: Table, row: Row, where: tuple[int, int
         (*key, first_seq),
     ).fetchone()
     raise _changed(row, table, later)
+
+
+def check_uses(raw: sqlite3.Connection, schema: Schema, row: Row) -> None:
+    """Refuse where a row that was put back names one that a later step removed, and no foreign key would tell."""
+    for used, user, column in schema.uses:
+        where = span(raw, user, row.seq)
+        if where is None:
+            continue
+        (target,) = (quoted(key) for key in key_columns(used))
+        name, keys = quoted(column), ", ".join(quoted(key) for key in key_columns(user))
+        found = raw.execute(
+            f"SELECT a.id, a.action_name FROM {quoted(user.name)} t JOIN {quoted(history_name(used))} h"
+            f" ON h.{target} = t.{name} AND h.op = 'D' JOIN audit a ON a.seq = h.audit_seq"
+            f" WHERE ({keys_of(user, 't')}) IN"
+            f" (SELECT {keys} FROM {quoted(history_name(user))} WHERE seq BETWEEN ? AND ?)"
+            f" AND NOT EXISTS (SELECT 1 FROM {quoted(used.name)} u WHERE u.{target} = t.{name})"
+            " ORDER BY h.seq DESC LIMIT 1",
+            where,
+        ).fetchone()
+        if found is not None:
+            raise _changed(row, used, found)
 
 
 def _changed(row: Row, table: Table, later: tuple[str, str] | None) -> Conflict:

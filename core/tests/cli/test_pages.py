@@ -129,6 +129,22 @@ def test_a_project_without_pages_says_how_to_bring_some_in(desk: Machine) -> Non
     assert "no page" in desk.refused("export").lower()
 
 
+def test_lines_that_take_the_place_of_a_text_say_so_and_how_to_go_back(read_pages: Machine) -> None:
+    found = read_pages.done("text", "--json").json["items"][0]
+    page, read_pass = found["document_id"], found["pass_id"]
+    said = read_pages.run("lines", page, "--reader", "pretend").err
+    assert "holds no text" in said
+    way_back = f"armarium passes {page} --use {read_pass}"
+    for command in (("text", page), ("passes", page), ("segments", page), ("export", page, "--out", "out")):
+        ran = read_pages.run(*command)
+        assert ran.code == 0
+        assert "has 2 lines read" in ran.err, command
+        assert way_back in ran.err, command
+    ran = read_pages.run("passes", page, "--use", read_pass)
+    assert "holds no text" not in ran.err
+    assert read_pages.done("text", page).out == "linea 1\nlinea 2\n"
+
+
 def test_text_of_all_pages_of_one_and_with_the_ids_that_correct_takes(read_pages: Machine) -> None:
     assert read_pages.done("text").out.count("linea 1") == 2
     page = read_pages.done("text", "--json").json["items"][0]["document_id"]

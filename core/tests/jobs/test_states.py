@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +147,14 @@ class TestFailed:
         house.work()
         assert house.notes(job_id) == [0, 1, 2]
         assert house.state(job_id) == "done"
+
+    def test_whoever_puts_it_back_lends_it_no_more_rights_than_their_own(self, house: Any) -> None:
+        """Else an editor would have an owner's job write beneath a lock."""
+        editor = replace(LOCAL_OWNER, role="editor")
+        job_id = house.put("chore-items", {"items": 2})
+        house.act("job.cancel", job_id=job_id)
+        house.engine.run(house.library, "job.retry", {"job_id": job_id}, editor)
+        assert json.loads(house.row(job_id)["principal"])["role"] == "editor"
 
     def test_it_fails_in_its_own_words_and_a_retry_succeeds(self, house: Any) -> None:
         job_id = house.put("chore-refused", {"items": 1})

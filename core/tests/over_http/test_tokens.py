@@ -282,7 +282,6 @@ def test_only_who_owns_the_engine_takes_back_what_concerns_its_registry(
     undo = f"/api/actions/audit/{made}/undo"
     for token, code in (
         (device("owner", [str(project.path)]), "library_access_denied"),
-        (device("editor"), "owner_only"),
         (device("viewer"), "library_access_denied"),
     ):
         reply = ask("POST", undo, token=token)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from documents_ground import EDITOR, OWNER, Run, rows
 
-from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound
+from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound, Principal
 
 Make = Callable[..., str]
 
@@ -174,6 +174,79 @@ def test_texts_are_joined_line_by_line_when_nothing_says_their_order(client: Any
     ]
     done = edit(client, artifact(boxes=boxes), op="combine", indices=[0, 1, 2])
     assert done["geometry"]["boxes"][0]["text"] == "uno dos tres"
+
+
+def test_a_united_box_ends_where_its_parts_end_without_noise(client: Any, artifact: Make) -> None:
+    done = edit(client, artifact(), op="combine", indices=[0, 1, 2])
+    assert done["geometry"]["boxes"][0]["bbox"] == [0.1, 0.1, 0.8, 0.05]
+
+
+def test_every_box_has_the_keys_its_neighbours_have(client: Any, artifact: Make) -> None:
+    identity = artifact()
+    edit(client, identity, op="add", bbox=[0.5, 0.5, 0.1, 0.1])
+    boxes = edit(client, identity, op="combine", indices=[0, 1])["geometry"]["boxes"]
+    assert len({frozenset(box) for box in boxes}) == 1
+
+
+class Writes:
+    """A plugin that says how a page is written."""
+
+    def __init__(self, *writing: Any) -> None:
+        self.writing = writing
+
+    def find(self, *_: Any) -> Any:
+        return self.writing
+
+
+@pytest.mark.parametrize(
+    ("writing", "words"),
+    [
+        (("ltr", False), "A B C D"),
+        (("rtl", False), "B A D C"),
+        (("ttb", False), "B D A C"),
+        (("ttb", True), "A C B D"),
+        (("btt", False), "D B C A"),
+    ],
+)
+def test_texts_are_joined_as_the_page_is_written(
+    client: Any, artifact: Make, engine: Engine, monkeypatch: Any, writing: tuple[str, bool], words: str
+) -> None:
+    """Four boxes, A and B above C and D."""
+    places = {"A": (0.1, 0.1), "B": (0.6, 0.1), "C": (0.1, 0.6), "D": (0.6, 0.6)}
+    boxes = [{"bbox": [x, y, 0.1, 0.1], "text": name} for name, (x, y) in places.items()]
+    identity = artifact(boxes=boxes)
+    found = {"writings": (("a plugin", Writes(*writing)),)}
+    monkeypatch.setattr(engine.plugins, "contributions", lambda key: found.get(key, ()))
+    done = edit(client, identity, op="combine", indices=[3, 1, 0, 2])
+    assert done["geometry"]["boxes"][0]["text"] == words
+
+
+def test_nobody_sends_the_marks_of_somebody_else(
+    artifact: Make, engine: Engine, library: Library, folder: Make
+) -> None:
+    """They would become a person's segments, whose words go before every reader's."""
+    machine = Principal("machine", "an agent", "editor", token_kind="agent")
+    box = {"bbox": [0.1, 0.1, 0.2, 0.2], "text": "x"}
+    page = folder("Page", doc_type="page")
+    forged: tuple[dict[str, Any], ...] = (
+        {"ocr_geometry": {"provider": "user", "boxes": [box]}},
+        {"provider": "user", "ocr_geometry": {"provider": "reader", "boxes": [box]}},
+        {"ocr_geometry": {"provider": "reader", "boxes": [{**box, "source": "manual"}]}},
+    )
+    for given in forged:
+        params = {"document_id": page, "artifact_type": "transcription", **given}
+        with pytest.raises(Invalid, match="cannot be a person's"):
+            engine.run(library, "artifact.create", params, machine)
+        assert engine.run(library, "artifact.create", params, OWNER).result
+    params = {"document_id": page, "artifact_type": "transcription", "provider": "text-layer"}
+    for who in (machine, OWNER):
+        with pytest.raises(Invalid, match="the file's own"):
+            engine.run(library, "artifact.create", params, who)
+    edit = {"op": "add", "bbox": [0.1, 0.1, 0.2, 0.2]}
+    params = {"artifact_id": artifact(boxes=None), "edit": edit}
+    made = engine.run(library, "artifact.edit_regions", params, machine).result
+    assert made is not None
+    assert made["geometry"]["provider"] == "agent"
 
 
 def test_the_first_box_makes_a_persons_geometry(client: Any, artifact: Make) -> None:

@@ -71,18 +71,21 @@ def test_a_documents_own_attributes_lie_over_the_defaults(client: Any, folder: M
 
 
 def test_a_prototype_that_does_not_resolve_is_422_never_partial_data(
-    client: Any, act: Callable[..., Outcome], engine: Engine, library: Library, folder: Make
+    client: Any, engine: Engine, library: Library, folder: Make
 ) -> None:
-    made = act("classification.create", {"key": "deed", "label": "Deed"})
-    child = act("classification.create", {"key": "will", "label": "Will", "parent_key": "deed"})
+    declare(client, "deed")
+    declare(client, "will", parent_key="deed")
     box = folder("Box", prototype_key="will")
-    engine.undo(library, [made.audit_id], OWNER)
+    # No action and no undo leaves it so; a project that came from elsewhere may hold it.
+    with library.db.write() as conn:
+        ctx, before, raw = engine.bus.open_step(conn, "classification.delete", library, OWNER, None)
+        raw.execute("DELETE FROM classification WHERE key = 'deed'")
+        engine.bus.close_step(ctx, before, raw, {}, undoable=False)
     for path in (f"/api/documents/{box}/effective-attributes", "/api/classifications/resolved/will"):
         answer = client.get(path)
         assert (answer.status_code, answer.json()["code"]) == (422, "unknown_prototype")
         assert "will" in answer.json()["detail"]
     assert client.get("/api/classifications/resolved/nothing").status_code == 422
-    assert child.audit_id
 
 
 def test_circles_are_refused(client: Any, do: Run) -> None:
@@ -158,6 +161,39 @@ def test_a_prototype_in_use_stays(client: Any, folder: Make) -> None:
     assert client.delete("/api/classifications/free").json()["status"] == "deleted"
     assert client.get("/api/classifications/free").status_code == 404
     assert client.delete("/api/classifications/free").status_code == 404
+
+
+def test_a_prototype_in_use_stays_when_its_making_is_undone(
+    act: Callable[..., Outcome], engine: Engine, library: Library, folder: Make
+) -> None:
+    deed = act("classification.create", {"key": "deed", "label": "Deed"})
+    will = act("classification.create", {"key": "will", "label": "Will", "parent_key": "deed"})
+    box = folder("Box", prototype_key="will")
+    for made, later in ((deed, will.audit_id), (will, None)):
+        with pytest.raises(Conflict) as refused:
+            engine.undo(library, [made.audit_id], OWNER)
+        assert refused.value.fields["reason"] == "changed"
+        assert later is None or refused.value.fields["later_audit_id"] == later
+    freed = act("document.update", {"document_id": box, "prototype_key": None})
+    (gone,) = engine.undo(library, [will.audit_id], OWNER)["audit_ids"]
+    # Nor does a document get back a kind that is gone by now.
+    with pytest.raises(Conflict) as refused:
+        engine.undo(library, [freed.audit_id], OWNER)
+    assert refused.value.fields["later_audit_id"] == gone
+    engine.undo(library, [gone], OWNER)
+    engine.undo(library, [freed.audit_id], OWNER)
+
+
+def test_prototypes_are_in_no_circle_after_undo_and_redo(
+    act: Callable[..., Outcome], engine: Engine, library: Library
+) -> None:
+    for key in ("a", "b"):
+        act("classification.create", {"key": key, "label": key})
+    under = act("classification.update", {"key": "a", "parent_key": "b"})
+    (back,) = engine.undo(library, [under.audit_id], OWNER)["audit_ids"]
+    act("classification.update", {"key": "b", "parent_key": "a"})
+    with pytest.raises(Conflict, match="beneath itself"):
+        engine.undo(library, [back], OWNER)
 
 
 def test_an_unknown_prototype_is_not_assigned(do: Run, folder: Make) -> None:

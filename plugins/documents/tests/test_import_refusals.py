@@ -80,6 +80,20 @@ def test_a_page_of_a_pdf_that_has_no_extent_or_cannot_be_pictured(
     assert rows(library, "SELECT count(*) FROM document WHERE doc_type = 'page'") == [(0,)]
 
 
+def test_a_page_of_a_pdf_that_is_larger_than_any_sheet(
+    engine: Engine, library: Library, do: Run, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pypdfium2
+
+    def render(*_: Any, **__: Any) -> None:
+        raise AssertionError("it was drawn all the same")
+
+    monkeypatch.setattr(pypdfium2.PdfPage, "render", render)
+    (source / "wide.pdf").write_bytes(pdf((20_000_000, 72)))
+    why = refused(engine, library, do, source)["wide.pdf, page 1"]
+    assert "states a sheet of 2e+07 x 72 points; no sheet is longer than 144,000" in why
+
+
 def test_a_folder_that_vanished_before_the_job_came_to_it(
     engine: Engine, library: Library, do: Run, source: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -200,6 +201,20 @@ def test_a_locked_node_inside_keeps_its_folder_from_the_trash(do: Run, folder: M
     with pytest.raises(Forbidden):
         do("document.delete", {"ids": [box]}, EDITOR)
     do("document.delete", {"ids": [box]}, OWNER)
+
+
+def test_a_change_may_name_what_it_was_made_upon(client: Any, folder: Make) -> None:
+    box = folder("Box")
+    read = client.get(f"/api/documents/{box}").json()["updated_at"]
+    time.sleep(0.002)
+    mine = {"name": "Box 1", "expected_updated_at": read}
+    changed = client.patch(f"/api/documents/{box}", json=mine)
+    assert (changed.status_code, changed.json()["name"]) == (200, "Box 1")
+    stale = client.patch(f"/api/documents/{box}", json={**mine, "name": "Box 2"})
+    assert (stale.status_code, stale.json()["code"]) == (409, "stale_version")
+    assert stale.json()["current_updated_at"] == changed.json()["updated_at"]
+    assert client.get(f"/api/documents/{box}").json()["name"] == "Box 1"
+    assert client.patch(f"/api/documents/{box}", json={"name": "Box 3"}).status_code == 200
 
 
 def test_only_an_owner_locks(do: Run, folder: Make) -> None:

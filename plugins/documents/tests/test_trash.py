@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 from documents_ground import EDITOR, MACHINE, OWNER, Run, add_picture, count, names_under, picture
 
+from armarium import doctor
 from armarium.api import Conflict, Engine, Forbidden, Library, NotFound, Outcome, ServiceError, Unavailable
 from armarium_documents.queries import trash
 
@@ -237,3 +238,37 @@ def test_a_node_that_an_undo_brought_back_alone_stays_alive(
 def test_the_parameters_of_empty_trash_take_nothing(do: Run) -> None:
     with pytest.raises(ServiceError):
         do("document.empty_trash", {"everything": True})
+
+
+def test_an_editor_empties_no_trash_that_holds_something_locked(
+    do: Run, folder: Make, note: Make, library: Library
+) -> None:
+    box = folder("Box")
+    note("Letter", box)
+    do("document.lock", {"document_id": box, "locked": True})
+    do("document.delete", {"ids": [box]})
+    with pytest.raises(Forbidden) as refused:
+        do("document.empty_trash", {}, EDITOR)
+    assert refused.value.code == "node_locked"
+    assert len(entries(library)) == 1
+    do("document.empty_trash", {}, OWNER)
+    assert entries(library) == []
+
+
+def test_the_doctor_misses_a_file_that_only_an_undo_or_a_redo_would_need(
+    do: Run, act: Callable[..., Outcome], folder: Make, library: Library, engine: Engine
+) -> None:
+    made = add_picture(engine, library, folder("Box"), picture())
+    with library.db.read_raw() as raw:
+        (added,) = raw.execute(
+            "SELECT id FROM audit WHERE action_name = 'document.add_files' ORDER BY seq DESC LIMIT 1"
+        ).fetchone()
+        (digest,) = raw.execute("SELECT checksum FROM rendition WHERE document_id = ?", (made,)).fetchone()
+    engine.undo(library, [added], OWNER)
+    assert doctor.examine(engine, library.path)["healthy"]
+    library.objects.remove(digest)
+    report = doctor.examine(engine, library.path)
+    assert not report["healthy"]
+    (told,) = [one["what"] for one in report["findings"]]
+    assert digest[:12] in told
+    assert "redo" in told

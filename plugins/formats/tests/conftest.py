@@ -1,9 +1,7 @@
-"""Where the tests of formats find real files and the official schema, and what they skip without them."""
+"""Where the tests of formats find real files and the published schemas, and what they skip without them."""
 
 from __future__ import annotations
 
-import importlib.util
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,11 +13,12 @@ if TYPE_CHECKING:
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import published
+
 
 def shared_data() -> Path | None:
-    """The folder of real files: ARMARIUM_SHARED_DATA, else `shared/data` beside the checkout."""
-    stated = os.environ.get("ARMARIUM_SHARED_DATA")
-    folder = Path(stated) if stated else Path(__file__).resolve().parents[4] / "shared" / "data"
+    """The folder of real files, None where it is not there."""
+    folder = published.shared_data()
     return folder if folder.is_dir() else None
 
 
@@ -77,28 +76,20 @@ def real_page_files() -> list[Path]:
 
 @pytest.fixture(scope="session")
 def official_schema() -> etree.XMLSchema:
-    """The published PAGE 2019-07-15 schema: from ARMARIUM_PAGE_XSD, else from an installed `ocrd` package."""
-    from lxml import etree
-
-    stated = os.environ.get("ARMARIUM_PAGE_XSD")
-    path = Path(stated) if stated else None
-    if path is None:
-        spec = importlib.util.find_spec("ocrd_validators")
-        path = Path(spec.origin).parent / "page.xsd" if spec and spec.origin else None
-    if path is None or not path.is_file():
-        pytest.skip("the published page.xsd is not here: install `ocrd` or set ARMARIUM_PAGE_XSD to the file")
-    return etree.XMLSchema(etree.parse(str(path)))
+    """The published schema of PAGE 2019-07-15."""
+    return published.xsd("page-2019-07-15.xsd")
 
 
 @pytest.fixture(scope="session")
 def official_alto() -> etree.XMLSchema:
-    """The published ALTO 4.4 schema: no package brings it, so ARMARIUM_ALTO_XSD says where it lies (xlink.xsd beside it)."""
-    from lxml import etree
+    """The published schema of ALTO 4.4."""
+    return published.xsd("alto-4-4.xsd")
 
-    stated = os.environ.get("ARMARIUM_ALTO_XSD")
-    if not stated or not Path(stated).is_file():
-        pytest.skip("the published alto-4-4.xsd is not here: set ARMARIUM_ALTO_XSD to the file")
-    return etree.XMLSchema(etree.parse(stated))
+
+@pytest.fixture(scope="session")
+def official_tei() -> etree.RelaxNG:
+    """The published schema of TEI P5, everything in it."""
+    return published.rng("tei_all-4.7.0.rng")
 
 
 @pytest.fixture

@@ -305,12 +305,33 @@ def test_cells_confidences_scripts_and_languages_without_a_place_are_said() -> N
     )
     assert set(losses(page)) == {
         "cells of tables", "confidence of a region", "script of a region", "language of a region",
-        "script of the page", "direction of the page", "language of the page",
+        "script of the page", "language of the page",
     }  # fmt: skip
+    assert ' BASEDIRECTION="rtl"' in written(page)
     back = read(written(page))
+    assert back.segments[0].direction is None
     assert (back.script, back.direction, back.language) == ("Latn", "rtl", "also none!")
     assert back.segments[0].cell == page.segments[0].cell
     assert back.segments[0].confidence == 0.5
+
+
+def test_a_direction_that_alto_has_no_word_for_is_said() -> None:
+    page = page_of(region(), direction="alternating")
+    assert "direction of the page" in losses(page)
+    assert read(written(page)).direction == "alternating"
+    bare = page_of(direction="rtl")
+    assert "direction of the page" in losses(bare)
+
+
+def test_blocks_of_text_state_what_the_region_around_them_has_no_place_for() -> None:
+    inner = region(id="inner")
+    outer = region(inner, id="outer", language="la", direction="rtl")
+    page = page_of(outer)
+    content = written(page)
+    assert content.count('LANG="la"') == content.count('BASEDIRECTION="rtl"') == 1
+    back = read(content).segments[0]
+    assert (back.language, back.direction) == ("la", "rtl")
+    assert (back.children[0].language, back.children[0].direction) == (None, None)
 
 
 def test_our_step_is_named_once_and_those_before_it_stay() -> None:

@@ -14,6 +14,7 @@ from armarium.errors import Conflict, Forbidden, NotFound
 from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER, Principal
 from armarium_formats.queries.conversion import status
+from armarium_source_model.api import page_text
 
 LINE = {"bbox": [0.1, 0.1, 0.8, 0.05], "text": "Dear Sir", "level": "line"}
 
@@ -73,6 +74,35 @@ def test_older_results_become_passes(engine: Engine, library: Library, client: T
     assert done["started_at"] <= done["finished_at"]
     with pytest.raises(Conflict, match="nothing to do"):
         start(engine, library)
+
+
+AGENT = Principal("machine", "an agent", "editor", token_kind="agent")
+
+
+@pytest.mark.parametrize(("who", "maker"), [(LOCAL_OWNER, "human"), (AGENT, "unknown")])
+def test_what_a_person_drew_stays_theirs_where_a_person_started_the_job(
+    engine: Engine, library: Library, who: Principal, maker: str
+) -> None:
+    """By the job as by the action; and their text goes on to stand before the newer pass of a machine."""
+    document = engine.run(library, "document.create", {"name": "p", "doc_type": "page"}, LOCAL_OWNER).result
+    assert document is not None
+    for provider, words in (("user", "Dear Sir"), ("reader", "Deer Sir")):
+        params = {
+            "document_id": document["id"],
+            "artifact_type": "transcription",
+            "ocr_geometry": {"provider": provider, "boxes": [{**LINE, "text": words}]},
+        }
+        engine.run(library, "artifact.create", params, LOCAL_OWNER)
+    engine.run(library, "conversion.start", {}, who)
+    engine.jobs.run_until_idle(library)
+    with library.db.read() as conn:
+        for table in ("segment_pass", "segment", "content_representation"):
+            found = conn.exec_driver_sql(f"SELECT DISTINCT provenance_kind FROM {table} ORDER BY 1").scalars()
+            assert list(found) == sorted([maker, "workflow"])
+        text = page_text(conn, document["id"])
+    assert (text.text, text.pass_basis) == (
+        ("Dear Sir", "human-touched") if maker == "human" else ("Deer Sir", "newest-machine-unchosen")
+    )
 
 
 def test_boxes_that_hold_no_rectangle_are_named(engine: Engine, library: Library) -> None:

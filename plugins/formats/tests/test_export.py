@@ -475,3 +475,30 @@ def test_the_list_of_formats(engine: Engine) -> None:
     assert (found["plain-text"]["reads"], found["plain-text"]["writes"]) == (True, True)
     for name in ("hocr", "abbyy", "yolo", "tesseract-box", "qgis-points"):
         assert (found[name]["reads"], found[name]["writes"]) == (True, False)
+
+
+ONE_LINE = """<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15">
+<Page imageFilename="a.png" imageWidth="100" imageHeight="100"><TextRegion id="r"><Coords points="5,5 95,5 95,50 5,50"/>
+<TextLine id="l"><Coords points="10,10 90,10 90,15 10,15"/><TextEquiv><Unicode>Dear Sir</Unicode></TextEquiv></TextLine>
+</TextRegion></Page></PcGts>
+"""
+
+
+def test_an_export_of_new_lines_says_that_the_text_stands_in_another_pass(
+    engine: Engine, library: Library, tmp_path: Path
+) -> None:
+    document = pictured(engine, library, tmp_path)
+    first = imported(engine, library, document, ONE_LINE)
+    before = export_page(engine, library, document, "PAGE")["choices"]["notes"]
+    assert not any("holds no text" in note for note in before)
+    lines = [{"key": "1", "rect": [0.1, 0.1, 0.8, 0.05]}]
+    params = {"document_id": document, "provider": "reader", "name": "Found", "lines": lines}
+    found = act(engine, library, "segment.take_lines", params)
+    notes = export_page(engine, library, document, "PAGE")["choices"]["notes"]
+    (notice,) = [note for note in notes if "holds no text" in note]
+    assert "has 1 line read" in notice
+    assert f"--use {first}" in notice
+    named = export_page(engine, library, document, "PAGE", pass_id=found["pass_id"])
+    assert not any("holds no text" in note for note in named["choices"]["notes"]), (
+        "that pass was asked for by name"
+    )

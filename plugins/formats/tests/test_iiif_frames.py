@@ -44,7 +44,12 @@ def _draw_line(engine: Engine, library: Library, document_id: str, image: Image.
         library, "segment.pass_create", {"document_id": document_id, "name": "By hand"}, OWNER
     ).result
     assert made is not None
-    rect = [left / image.width, top / image.height, (right - left) / image.width, (bottom - top) / image.height]
+    rect = [
+        left / image.width,
+        top / image.height,
+        (right - left) / image.width,
+        (bottom - top) / image.height,
+    ]
     anchor = {"document_id": document_id, "rect": rect}
     params = {"document_id": document_id, "pass_id": made["id"], "kind": "line", "anchor": anchor}
     engine.run(library, "segment.create", params, OWNER)
@@ -83,7 +88,9 @@ def test_a_line_on_a_part_stays_on_its_ink_when_an_enhanced_picture_becomes_prim
     assert first["transform"] == [1, 0, 0, 1, 0, 0]
     _draw_line(engine, library, child, _primary_picture(client, child))
     _assert_on_the_bar(client, child)
-    enhanced = engine.run(library, "image.treat_item", {"document_id": child, "role": "enhanced"}, OWNER).result
+    enhanced = engine.run(
+        library, "image.treat_item", {"document_id": child, "role": "enhanced"}, OWNER
+    ).result
     assert enhanced is not None
     chosen = {"document_id": child, "rendition_id": enhanced["rendition_id"]}
     step = engine.run(library, "rendition.set_primary", chosen, OWNER)

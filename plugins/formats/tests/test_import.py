@@ -131,8 +131,12 @@ def nothing_written(library: Library) -> bool:
         ("<recipe>Soup</recipe>", "Readable: ", "not_recognised"),
         ("<alto xmlns='http://www.loc.gov/standards/alto/ns-v4#'/>", "without a Page element", "no_page"),
         (PAGE[:-60], "not well-formed", "xml_malformed"),
-        (PAGE.replace("880,120", "1880,120"), "l1", "shapes_outside"),
-        (PAGE.replace("120,170 880,172", "-50,170 880,172"), "l1", "shapes_outside"),
+        (
+            PAGE.replace("120,120 880,120 880,180 120,180", "1120,120 1880,120 1880,180"),
+            "l1",
+            "shapes_outside",
+        ),
+        (PAGE.replace("120,170 880,172", "-50,170 -8,172"), "l1", "shapes_outside"),
         (PAGE.replace('imageWidth="1000"', 'imageWidth="0"'), "no size", "no_page_size"),
         (
             '<!DOCTYPE PcGts [<!ENTITY x SYSTEM "file:///etc/passwd">]>' + PAGE.partition("?>")[2],
@@ -157,8 +161,8 @@ def test_a_bad_file_is_refused_in_words_and_nothing_is_written(
 
 def test_shapes_outside_are_all_named(engine: Engine, library: Library, page_document: str) -> None:
     outside = PAGE.replace("880,120", "1880,120").replace("900,100", "900,-100")
-    with pytest.raises(Invalid) as refusal:
-        run(engine, library, page_document, outside)
+    with pytest.raises(Invalid, match=r"reach beyond it: r1, l1\..*beyond=clip") as refusal:
+        run(engine, library, page_document, outside, beyond="refuse")
     assert refusal.value.fields == {"segments": ["r1", "l1"], "count": 2}
 
 
@@ -266,7 +270,6 @@ def test_a_driver_that_breaks_is_a_refusal(engine: Engine, library: Library, pag
 
 REASONS = {
     "xml_malformed": {"pagexml.xml"},
-    "shapes_outside": {"bdd_transkribus_B_0293.xml", "bdd_transkribus_B_0573.xml", "bdd_kraken_B_0573.xml"},
     "no_page_size": {"invalid_dims.xml", "zero_dims.xml", "invalid_zero_dims_missing_image.xml"},
 }
 """Real files that must be refused, by the code of the sentence; every other one is imported."""

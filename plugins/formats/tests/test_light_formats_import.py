@@ -154,7 +154,7 @@ def test_labels_beyond_the_picture_are_refused_by_name(
 ) -> None:
     page = pictured(engine, library, tmp_path)
     with pytest.raises(Invalid, match="label-2") as refusal:
-        run(engine, library, page, "0 0.5 0.5 0.5 0.5\n0 0.95 0.5 0.4 0.5\n", "0001.txt")
+        run(engine, library, page, "0 0.5 0.5 0.5 0.5\n0 0.95 0.5 0.4 0.5\n", "0001.txt", beyond="refuse")
     assert refusal.value.code == "shapes_outside"
 
 

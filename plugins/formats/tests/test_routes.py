@@ -71,7 +71,8 @@ def test_import_export_and_original(client: TestClient, page_document: str) -> N
         (PAGE, {"format": "docx"}, 422, "format_not_readable"),
         (PAGE, {"pages": "x"}, 422, "invalid_request"),
         (PAGE[:-50], {}, 422, "xml_malformed"),
-        (PAGE.replace(b"880,120", b"8800,120"), {}, 422, "shapes_outside"),
+        (PAGE.replace(b"880,120", b"8800,120"), {"beyond": "refuse"}, 422, "shapes_outside"),
+        (PAGE, {"beyond": "stretch"}, 422, "invalid_request"),
     ],
 )
 def test_bad_uploads_are_refused(

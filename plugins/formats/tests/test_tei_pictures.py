@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from test_tei_reader import DRIVER, NAMESPACE, document, pages, texts
 from writing_ground import CONTEXT
 
-from armarium_formats.api import ReadContext
+from armarium_formats.api import PageModel, ReadContext
 
 PICTURES = (
     '<facsimile><graphic xml:id="g1" url="1.jpg" width="800px" height="600px"/><graphic xml:id="g2" url="2.jpg"/>'
@@ -91,3 +92,26 @@ def test_a_pb_names_the_picture_of_the_surface_that_it_points_at() -> None:
 def test_a_picture_that_its_surface_names_stands() -> None:
     (one,) = pages('<pb corresp="#g1" facs="else.jpg"/><p>one</p>', PICTURES.replace('xml:id="g2"', ""))[:1]
     assert one.image == "1.jpg"
+
+
+@pytest.mark.parametrize(
+    ("image", "url"),
+    [
+        ("Delirio I, 18 jun 1816.jpg", "Delirio%20I,%2018%20jun%201816.jpg"),
+        ("50% scan.jpg", "50%25%20scan.jpg"),
+        ("a%20b.jpg", "a%2520b.jpg"),
+        ("Straße é.jpg", "Straße%20é.jpg"),
+        ("https://images.example/a%2Fb/full/max/0/default.jpg", "https://images.example/a%2Fb/full/max/0/default.jpg"),
+    ],
+)  # fmt: skip
+def test_the_name_of_a_picture_is_written_as_an_address_and_read_as_a_name(image: str, url: str) -> None:
+    written = DRIVER.write(PageModel(100, 100, image=image), CONTEXT)
+    assert f'<graphic url="{url}"' in written.content
+    assert not [loss for loss in written.losses if "picture" in loss.what]
+    assert DRIVER.read(written.content.encode(), ReadContext("a.xml"))[0].image == image
+
+
+def test_an_address_with_blanks_is_mended_and_said() -> None:
+    written = DRIVER.write(PageModel(100, 100, image="https://images.example/a b.jpg"), CONTEXT)
+    assert 'url="https://images.example/a%20b.jpg"' in written.content
+    assert [loss.what for loss in written.losses] == ["the address of the picture"]

@@ -30,7 +30,11 @@ def test_lines_are_found_and_read(desk: Desk) -> None:
         ("fake", "fake", "Lines by Fake", "workflow")
     ]
     _, read = desk.job("reading.read_lines", scope_ids=[page], language="he")
-    assert read["result"] == {"pages": 1, "lines": 2, "skipped": 0, "failed": []}
+    assert read["result"] == {
+        "pages": 1, "lines": 2, "skipped": 0, "failed": [],
+        "reader": "fake", "model": "fake", "by_hand": [], "by_hand_count": 0,
+        "confidence": {"mean": 0.75, "below_half": 0.0, "lines": 2},
+    }
     assert desk.readings(page) == ["height 20", "שלום עולם"]
     assert desk.rows("SELECT DISTINCT producer_tool, producer_model FROM content_representation") == [
         ("fake", "fake")

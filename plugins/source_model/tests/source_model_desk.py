@@ -8,7 +8,7 @@ from typing import Any
 
 from armarium.api import Engine, Library, Principal
 
-PERSON = Principal("person", "owner", "owner", token_kind="owner")
+PERSON = Principal("person", "owner", "owner", token_kind="owner", folders=None)
 AGENT = Principal("machine", "an agent", "editor", token_kind="agent")
 RUN = Principal("machine", "a run", "editor", token_kind="run", run_id="run-1")
 

@@ -15,6 +15,7 @@ from armarium_source_model.api import (
     NewSegment,
     add_readings,
     add_segments,
+    counting_of_segment,
     counting_readings,
     create_pass,
     create_passes,
@@ -64,6 +65,7 @@ def test_a_correction_retires_what_it_corrects_and_undo_brings_that_back(desk: A
         "representation_id": before["items"][0]["id"],
         "basis": "newest-machine-unchosen",
         "labelled_machine": True,
+        "disputed": False,
     }
     made = desk.run(
         "representation.create",
@@ -134,13 +136,14 @@ def test_a_correction_of_a_chosen_reading_ends_the_choice(desk: Any) -> None:
         "representation_id": mine,
         "basis": "correction",
         "labelled_machine": False,
+        "disputed": False,
     }
     desk.undo()
     assert readings(desk, segment_id)["counting"]["transcription"]["basis"] == "chosen"
 
 
 @pytest.mark.parametrize(
-    "text", ["𝔄𝔩𝔣𝔞 \U0001d518", "é vs é", "\u200fשלום\u200f", "a\r\nb", "  ", "\x00", "ﬀ ſ"]
+    "text", ["𝔄𝔩𝔣𝔞 \U0001d518", "é vs é", "\u200fשלום\u200f", "a\r\nb", " a ", "\x00", "ﬀ ſ"]
 )
 def test_words_are_kept_exactly_as_sent(desk: Any, text: str) -> None:
     page = desk.page()
@@ -487,9 +490,11 @@ def test_strict_and_relaxed_projects_differ_where_persons_disagree(desk: Any) ->
         desk,
         lambda ctx: add_readings(ctx, [NewReading(segment_id, "one"), NewReading(segment_id, "two")]),
     )
-    assert readings(desk, segment_id)["counting"]["transcription"]["basis"] == "none"
-    assert text_of(desk, page).text == ""
-    assert text_of(desk, page, rule="relaxed").text == "two"
+    counting = readings(desk, segment_id)["counting"]["transcription"]
+    assert (counting["basis"], counting["disputed"]) == ("newest-human", True)
+    assert text_of(desk, page).text == text_of(desk, page, rule="relaxed").text == "two"
+    with desk.library.db.read() as conn:
+        assert not counting_of_segment(conn, segment_id, "transcription", "relaxed").disputed
 
 
 def test_the_fingerprint_of_a_page_changes_with_its_text_and_comes_back_with_an_undo(desk: Any) -> None:

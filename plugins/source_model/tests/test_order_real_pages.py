@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from armarium_source_model.order import Shape, line_shape_direction, page_slope, reading_sequence
-from armarium_source_model.text import majority_direction
+from armarium_source_model.facts import PageFacts
+from armarium_source_model.order import Shape, line_shape_direction, page_slope
+from armarium_source_model.writing import PageWriting
 
 DATA = Path(os.environ.get("ARMARIUM_SHARED_DATA", Path(__file__).parents[4] / "shared" / "data"))
 FURNITURE = {"page-number", "header", "footer", "catch-word", "signature-mark"}
@@ -69,7 +70,7 @@ OTHERWISE = {
 class Page(NamedTuple):
     shapes: list[Shape]
     baselines: list[list[tuple[float, float]]]
-    texts: list[str]
+    texts: dict[str, str]
     written: list[list[str]]
     """Runs of region ids in the order the file states, else one run in the file's own."""
     place: dict[str, int]
@@ -88,7 +89,7 @@ def load(path: Path) -> Page:
     ).getroot()
     page = next(e for e in root.iter() if name_of(e) == "Page")
     width, height = float(page.get("imageWidth")), float(page.get("imageHeight"))
-    found = Page([], [], [], [], {}, width / height)
+    found = Page([], [], {}, [], {}, width / height)
 
     def points(element: Any, name: str) -> list[tuple[float, float]]:
         for child in element:
@@ -118,7 +119,8 @@ def load(path: Path) -> Page:
                 add(child, "line", parent, None)
                 if baseline := points(child, "Baseline"):
                     found.baselines.append(baseline)
-                found.texts.extend(e.text for e in child.iter() if name_of(e) == "Unicode" and e.text)
+                said = [e.text for e in child.iter() if name_of(e) == "Unicode" and e.text]
+                found.texts[child.get("id")] = " ".join(said)
             elif name.endswith("Region") and name[:-6] not in ("Image", "Separator", "Graphic", "Noise"):
                 said = re.search(r"structure \{type:([^;]+)", child.get("custom") or "")
                 add(child, "region", parent, child.get("type") or (said and said.group(1)) or None)
@@ -149,9 +151,8 @@ def runs(group: Any) -> list[list[str]]:
 
 
 def derived(page: Page) -> list[str]:
-    direction = line_shape_direction(page.shapes, page.aspect) or majority_direction(page.texts[:200])
     slope = page_slope(page.baselines, page.aspect)
-    return reading_sequence(page.shapes, direction=direction, aspect=page.aspect, slope=slope)
+    return PageWriting(page.shapes, PageFacts(aspect=page.aspect), page.texts, slope=slope).sequence()
 
 
 def real(name: str) -> Page:

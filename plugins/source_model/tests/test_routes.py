@@ -84,6 +84,7 @@ def test_a_page_without_segments_answers_an_empty_list(client: Any, page: str) -
         "document_id": page,
         "passes": [],
         "segments": [],
+        "notice": None,
     }
     assert client.get("/api/segments/document/nowhere").status_code == 404
 

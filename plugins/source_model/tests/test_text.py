@@ -5,12 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armarium_source_model.text import Piece, assemble, first_strong_direction, majority_direction
+from armarium_source_model.text import Piece, assemble, first_strong_direction
 
 
-def piece(
-    n: int, text: str, block: str | None = "b", direction: str | None = None, joiner: str = "\n"
-) -> Piece:
+def piece(n: int, text: str, block: str | None = "b", direction: str = "ltr", joiner: str = "\n") -> Piece:
     return Piece(f"s{n}", f"r{n}", text, block, direction, joiner)
 
 
@@ -34,7 +32,7 @@ def test_every_span_is_its_reading_exactly(rows: list[tuple[str, str | None]]) -
     assert [found.text[s.char_start : s.char_end] for s in found.spans] == [text for text, _ in rows]
 
 
-def test_the_direction_of_a_block_is_stated_or_read_off_its_letters() -> None:
+def test_the_first_letter_that_has_a_direction_tells_that_of_a_text() -> None:
     hebrew, latin, digits = "שלום", "pax", "1234"
     assert [first_strong_direction(text) for text in (hebrew, latin, digits, "«" + hebrew, "é")] == [
         "rtl",
@@ -43,15 +41,8 @@ def test_the_direction_of_a_block_is_stated_or_read_off_its_letters() -> None:
         "rtl",
         "ltr",
     ]
-    found = assemble(
-        [piece(1, digits, "x"), piece(2, hebrew, "x"), piece(3, latin, "y"), piece(4, hebrew, "y", "ltr")]
-    )
-    assert [span.direction for span in found.spans] == ["rtl", "rtl", "ltr", "ltr"]
-    assert assemble([piece(1, latin)], page_direction="ttb").spans[0].direction == "ttb"
-    assert assemble([piece(1, digits)]).spans[0].direction == "ltr"
 
 
-def test_the_direction_of_a_page_is_that_of_most_of_its_lines() -> None:
-    assert majority_direction(["שלום", "שלום", "pax"]) == "rtl"
-    assert majority_direction(["שלום", "pax"]) == "ltr"
-    assert majority_direction(["12", "…"]) is None
+def test_a_span_runs_as_its_piece_does() -> None:
+    found = assemble([piece(1, "1234", direction="rtl"), piece(2, "pax")])
+    assert [span.direction for span in found.spans] == ["rtl", "ltr"]

@@ -304,6 +304,49 @@ def test_random_histories_come_back_exactly(make_engine: Callable[..., Engine], 
     prove(make_engine, tmp_path, range(2), 12)
 
 
+def undone_to_nothing(make_engine: Callable[..., Engine], tmp_path: Any, seed: int) -> None:
+    """A whole history, from the first page on, is taken back: what is left is the project as it was made."""
+    engine = make_engine(plugins=[documents_plugin(), armarium_plugin()], state=f"state-{seed}")
+    place = tmp_path / f"{seed}.library"
+    engine.run(None, "library.create", {"path": str(place)}, PERSON)
+    library = engine.libraries.get(place)
+    made = Histories(engine, library, []).content
+    desk = Desk(engine, library)
+    history = Histories(engine, library, Moves(desk).all(), seed=seed)
+    # Whatever chance does, something is deleted, split and merged: each leaves a note that no undo removes.
+    page = desk.page("Cut up")
+    pass_id = desk.new_pass(page, "Hand")
+    one, two, three = desk.lines(page, pass_id, 3)
+    desk.run("segment.merge", segment_ids=[one, two], keep_id=one)
+    parts = [{"anchor": {"rect": [0.1, 0.1 * n, 0.5, 0.05]}} for n in (1, 2)]
+    desk.run("segment.split", segment_id=three, expected_version=1, parts=parts)
+    desk.run("segment.delete", segment_ids=[one], expected_versions=[2])
+    history.content = history.read()
+    history.run(2, steps=40)
+    with library.db.read_raw() as raw:
+        assert raw.execute("SELECT count(*) FROM segment_forwarding").fetchone()[0] >= 3
+    assert history.empty() > 20
+    assert history.content == made
+    with library.db.read_raw() as raw:
+        assert raw.execute("SELECT count(*) FROM segment_forwarding").fetchone()[0] >= 3
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_whole_history_is_taken_back_to_an_empty_project(
+    make_engine: Callable[..., Engine], tmp_path: Any, seed: int
+) -> None:
+    undone_to_nothing(make_engine, tmp_path, seed)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize("seed", range(100, 140))
+def test_forty_whole_histories_are_taken_back(
+    make_engine: Callable[..., Engine], tmp_path: Any, seed: int
+) -> None:
+    undone_to_nothing(make_engine, tmp_path, seed)
+
+
 @pytest.mark.soak
 @pytest.mark.timeout(0)
 def test_ten_thousand_histories_come_back_exactly(make_engine: Callable[..., Engine], tmp_path: Any) -> None:

@@ -59,6 +59,9 @@ class RemoteFile:
     licence: str = ""
     page: str = ""
 
+Writing = Literal["hand", "print"]
+"""How a page was written: by hand, or by types, whether set or typed."""
+
 
 class Reader:
     """The base of every reader driver: set the class attributes, write the methods named in `can`.
@@ -76,6 +79,8 @@ class Reader:
     languages: ClassVar[tuple[str, ...]] = ()
     """BCP 47 tags it reads without a model of one's own; empty: any, or as its model says."""
     scripts: ClassVar[tuple[str, ...]] = ()
+    writing: ClassVar[frozenset[Writing]] = frozenset({"hand", "print"})
+    """What its readings are meant for; a page that looks otherwise is told after a reading."""
     runtime: ClassVar[Runtime | None] = None
     model_kind: ClassVar[str | None] = None
     """The folder of models it takes, as in `/api/local-models/{runtime}`; None: it takes no model files."""

@@ -17,7 +17,7 @@ from armarium.actions.conducting import Conductor
 from armarium.actions.context import ActionContext, Outcome, Step
 from armarium.actions.definition import Action
 from armarium.actions.recording import recorded
-from armarium.actions.rights import authorise, clash, of_absent_plugins
+from armarium.actions.rights import authorise, check_params, check_rows, clash, of_absent_plugins
 from armarium.db import Database, raw_of
 from armarium.errors import BadRequest
 from armarium.ids import new_id, now
@@ -26,6 +26,7 @@ from armarium.principals import Principal
 if TYPE_CHECKING:
     from armarium.engine import Engine
     from armarium.libraries import Library
+    from armarium.schema import Schema
 
 log = logging.getLogger("armarium.actions")
 
@@ -55,6 +56,7 @@ class Bus:
         found = self.engine.actions.get(name)
         authorise(found, principal, library)
         parsed = found.parse(params)
+        check_params(found, parsed, principal)
         self.engine.paths.check(parsed, principal)
         if found.conduct is not None:
             return found.conduct(
@@ -80,8 +82,10 @@ class Bus:
             found.prepare(self.engine, library, parsed)
         try:
             with db.write() as conn:
-                ctx, before, raw = self.open_step(conn, found.name, library, principal, set_id)
-                result = found.perform(ctx, parsed)
+                ctx, before, raw = self.open_step(
+                    conn, found.name, library, principal, set_id, self.schema_of(db)
+                )
+                result = ctx.perform(found, parsed)
                 if in_transaction is not None:
                     in_transaction(ctx)
                 self.close_step(ctx, before, raw, recorded(parsed), undoable=found.undoable)
@@ -93,8 +97,11 @@ class Bus:
 
     def clash(self, error: IntegrityError | sqlite3.IntegrityError, db: Database) -> Exception:
         """What to raise for a broken constraint of *db*."""
-        schema = self.engine.engine_schema if db is self.engine.state else self.engine.library_schema
-        return clash(error, lambda: of_absent_plugins(db, schema))
+        return clash(error, lambda: of_absent_plugins(db, self.schema_of(db)))
+
+    def schema_of(self, db: Database) -> Schema:
+        """The tables of *db*."""
+        return self.engine.engine_schema if db is self.engine.state else self.engine.library_schema
 
     def database_of(self, found: Action[Any], library: Library | None) -> Database:
         """Where an action writes: the library's database, or the engine's own."""
@@ -108,12 +115,24 @@ class Bus:
         return library.db
 
     def open_step(
-        self, conn: Connection, name: str, library: Library | None, principal: Principal, set_id: str | None
+        self,
+        conn: Connection,
+        name: str,
+        library: Library | None,
+        principal: Principal,
+        set_id: str | None,
+        schema: Schema | None = None,
     ) -> tuple[ActionContext, audit.Head, sqlite3.Connection]:
-        """Begin a step in an open transaction: tracked tables take writes until `close_step`."""
+        """Begin a step in an open transaction: tracked tables take writes until `close_step`.
+
+        *schema*: the tables of that database; none: a project's where *library* is one, else the engine's.
+        """
+        if schema is None:
+            schema = self.engine.library_schema if library is not None else self.engine.engine_schema
         raw = raw_of(conn)
         before = audit.head(raw)
         history.begin_step(raw, before.seq + 1)
+        heeds_locks = schema.locks is not None and not principal.may("owner")
         ctx = ActionContext(
             conn=conn,
             engine=self.engine,
@@ -123,6 +142,9 @@ class Bus:
             audit_seq=before.seq + 1,
             now=now(),
             action_name=name,
+            schema=schema,
+            heeds_locks=heeds_locks,
+            any_locked=heeds_locks and schema.locks is not None and schema.locks.any(raw),
             set_id=set_id,
         )
         return ctx, before, raw
@@ -137,9 +159,9 @@ class Bus:
         undoable: bool,
         inverse_of: str | None = None,
     ) -> audit.Head:
-        """End a step: tracked tables refuse again, and its audit row is written."""
+        """End a step: what it changed is asked for its rights, its audit row is written, tracked tables refuse again."""
         self.engine.step_ends(ctx)
-        history.end_step(raw)
+        check_rows(ctx, raw, taking_back=inverse_of is not None)
         principal = ctx.principal
         targets = list(ctx.target_ids)
         after = audit.append(
@@ -165,6 +187,9 @@ class Bus:
             },
         )
         audit.append_targets(raw, ctx.audit_seq, targets)
+        if undoable and inverse_of is None:
+            audit.append_parts(raw, ctx.audit_seq, [name for name in ctx.ran if name != ctx.action_name])
+        history.end_step(raw)
         return after
 
     def tell(self, ctx: ActionContext, *, inverse_of: str | None = None) -> None:

@@ -48,8 +48,14 @@ class Conductor:
         try:
             with db.write() as conn:
                 ctx, before, raw = self.bus.open_step(
-                    conn, f"{self.found.name}_{what}", self.library, self.principal, self.set_id
+                    conn,
+                    f"{self.found.name}_{what}",
+                    self.library,
+                    self.principal,
+                    self.set_id,
+                    self.bus.schema_of(db),
                 )
+                ctx.ran[self.found.name] = self.found
                 answer = write(ctx)
                 self.bus.close_step(ctx, before, raw, params, undoable=False)
         except (IntegrityError, sqlite3.IntegrityError) as error:

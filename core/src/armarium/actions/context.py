@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel
 from sqlalchemy import Connection, Table
 
-from armarium.actions.rights import authorise
-from armarium.db import bulk_insert
+from armarium.actions.rights import authorise, check_params, check_rows
+from armarium.db import bulk_insert, raw_of
 from armarium.principals import Principal
 
 if TYPE_CHECKING:
+    from armarium.actions.definition import Action
     from armarium.engine import Engine
     from armarium.libraries import Library
+    from armarium.schema import Schema
+
+P = TypeVar("P", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,16 @@ class ActionContext:
     audit_seq: int
     now: str
     action_name: str
+    schema: Schema
+    heeds_locks: bool
+    """Whether its caller is refused what is locked."""
+    any_locked: bool
+    """Whether anything was locked when the step began."""
     set_id: str | None = None
+    ran: dict[str, Action[Any]] = field(default_factory=dict)
+    """The actions that ran in this step, by name: the one it is named after, and those inside it."""
+    guarded: dict[str, None] = field(default_factory=dict)
+    """Nodes beneath which it puts work into the queue."""
     target_ids: dict[str, None] = field(default_factory=dict)
     changes: dict[str, dict[str, None]] = field(default_factory=dict)
     after_commit: list[Callable[[], None]] = field(default_factory=list)
@@ -100,8 +113,32 @@ class ActionContext:
         nested = self.engine.actions.get(name)
         authorise(nested, self.principal, self.library)
         parsed = nested.parse(params)
+        check_params(nested, parsed, self.principal)
         self.engine.paths.check(parsed, self.principal)
-        return nested.perform(self, parsed)
+        return self.perform(nested, parsed)
+
+    def perform(self, found: Action[P], params: P) -> Any:
+        """Run the body of *found*, and note what the rights of this step are asked by when it ends."""
+        self.ran[found.name] = found
+        earlier, self.target_ids = self.target_ids, {}
+        try:
+            return found.perform(self, params)
+        finally:
+            if found.guards_targets:
+                self.guarded |= self.target_ids
+            self.target_ids = earlier | self.target_ids
+
+    def refuse_locked(self, *ids: str) -> None:
+        """Refuse (403 node_locked) now what writing beneath one of the nodes *ids* is refused when the step ends.
+
+        For an action that goes on with the others where one is refused.
+        """
+        if self.heeds_locks and self.schema.locks is not None:
+            self.schema.locks.refuse(raw_of(self.conn), ids)
+
+    def check_rows(self) -> None:
+        """Ask now, of the rows changed so far, what is asked of all when the step ends: before their images go."""
+        check_rows(self, raw_of(self.conn))
 
     def enqueue(
         self,

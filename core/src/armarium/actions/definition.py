@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from armarium.errors import Invalid, NotFound
+from armarium.errors import Forbidden, Invalid, NotFound, ServiceError
 from armarium.messages import Sent, plain_fault
-from armarium.principals import Role
+from armarium.principals import Principal, Role
 
 if TYPE_CHECKING:
     from armarium.actions.conducting import Conductor
@@ -41,6 +41,44 @@ class NoParams(Params):
 
 
 @dataclass(frozen=True)
+class RowRule(Generic[P]):
+    """A right that an action asks for only where it changes a row in a certain way.
+
+    It is asked at the end of each step in which the action ran, alone or inside another, of every row of *table* that
+    the step changed; of an undo and a redo likewise, whichever way the change goes.
+    """
+
+    table: str
+    ask: Literal["person", "owner"]
+    when: Callable[[Mapping[str, Any] | None, Mapping[str, Any] | None], bool]
+    """Whether the change of a row from the one image to the other (None: it is not there) asks for the right."""
+    refusal: Callable[[], ServiceError] | None = None
+    """What a caller without it is told; none: 403 person_only or owner_only."""
+    sent: Callable[[P], bool] | None = None
+    """Whether the parameters ask for it already, whatever the rows say; they are looked at before anything is done."""
+
+    def may(self, principal: Principal) -> bool:
+        """Whether *principal* has the right."""
+        return principal.kind == "person" if self.ask == "person" else principal.may("owner")
+
+    def refused(self, name: str) -> ServiceError:
+        """What a caller without the right is told who runs the action *name*."""
+        if self.refusal is not None:
+            return self.refusal()
+        return person_only(name) if self.ask == "person" else owner_only(name)
+
+
+def person_only(name: str) -> Forbidden:
+    """403: the action *name* is not for machines."""
+    return Forbidden(f"Only a person may do this ({name}), not a machine.", code="person_only")
+
+
+def owner_only(name: str) -> Forbidden:
+    """403: the action *name* is the owner's."""
+    return Forbidden(f"Only the owner may do this ({name}).", code="owner_only")
+
+
+@dataclass(frozen=True)
 class Action(Generic[P]):
     """A named write. `perform` runs inside one transaction; what it changes can be undone without any inverse."""
 
@@ -50,7 +88,13 @@ class Action(Generic[P]):
     perform: Callable[[ActionContext, P], Any]
     result: type[BaseModel] | None = None
     role: Role = "editor"
-    person_only: bool = False
+    person_only: bool | Callable[[], ServiceError] = False
+    """Whether machines are refused: 403 person_only, or what the given function answers."""
+    rules: tuple[RowRule[P], ...] = ()
+    """Rights that only some of its changes ask for."""
+    guards_targets: bool = False
+    """Whether a lock over a node among its targets refuses it: for an action that puts work into the queue, of which
+    its own rows tell nothing. Of the rows that a step changes the core asks by itself (`armarium.locks`)."""
     undoable: bool = True
     scope: Literal["library", "engine", "either"] = "library"
     """Where it writes; `either`: in the library named, else in the engine's own database."""
@@ -98,7 +142,7 @@ class Action(Generic[P]):
             "summary": self.summary,
             "plugin": plugin,
             "role": self.role,
-            "person_only": self.person_only,
+            "person_only": bool(self.person_only),
             "undoable": self.undoable,
             "scope": self.scope,
             "params": self.params.model_json_schema(),
@@ -113,7 +157,9 @@ def action(
     summary: str,
     result: type[BaseModel] | None = None,
     role: Role = "editor",
-    person_only: bool = False,
+    person_only: bool | Callable[[], ServiceError] = False,
+    rules: tuple[RowRule[P], ...] = (),
+    guards_targets: bool = False,
     undoable: bool = True,
     scope: Literal["library", "engine", "either"] = "library",
     bound: bool = False,
@@ -136,6 +182,8 @@ def action(
             result=result,
             role=role,
             person_only=person_only,
+            rules=rules,
+            guards_targets=guards_targets,
             undoable=undoable,
             scope=scope,
             bound=bound,

@@ -1,4 +1,4 @@
-"""Who may run an action, and what a broken constraint of the database says in words (A 5, A 7)."""
+"""Who may run an action and make its changes, and what a broken constraint of the database says in words (A 5, A 7)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,21 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy.exc import IntegrityError
 
+from armarium.actions.definition import owner_only, person_only
+from armarium.changes import images
 from armarium.errors import Conflict, Forbidden
-from armarium.history import quoted
+from armarium.history import quoted, spans
 from armarium.principals import Principal, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
+    from pydantic import BaseModel
+
+    from armarium.actions.context import ActionContext
     from armarium.actions.definition import Action
     from armarium.db import Database
+    from armarium.engine import Engine
     from armarium.libraries import Library
     from armarium.schema import Schema
 
@@ -26,7 +32,49 @@ def authorise(found: Action[Any], principal: Principal, library: Library | None)
     if (found.scope == "engine" or library is None) and not found.bound:
         refuse_bound(principal, required="write")
     if found.person_only and principal.kind != "person":
-        raise Forbidden(f"Only a person may do this ({found.name}), not a machine.", code="person_only")
+        raise found.person_only() if callable(found.person_only) else person_only(found.name)
+
+
+def check_params(found: Action[Any], params: BaseModel, principal: Principal) -> None:
+    """Refuse *params* that ask for a right of *found* which *principal* has not."""
+    for rule in found.rules:
+        if rule.sent is not None and rule.sent(params) and not rule.may(principal):
+            raise rule.refused(found.name)
+
+
+def authorise_step(
+    engine: Engine, names: Iterable[str], principal: Principal, library: Library | None
+) -> dict[str, Action[Any]]:
+    """The actions *names*, which ran in a step; refuses to take it back unless *principal* may run each of them."""
+    ran: dict[str, Action[Any]] = {}
+    for name in names:
+        found = engine.actions.find(name)
+        if found is None:
+            authorise_unknown(name, principal, library)
+        else:
+            authorise(found, principal, library)
+            ran[name] = found
+    return ran
+
+
+def check_rows(ctx: ActionContext, raw: sqlite3.Connection, *, taking_back: bool = False) -> None:
+    """Refuse the open step where a row that it changed asks for a right its caller has not: a lock, a `RowRule`.
+
+    *taking_back*: it undoes or redoes another, and a change asks for its right whichever way it goes.
+    """
+    locks = ctx.schema.locks
+    if locks is not None and ctx.heeds_locks and (ctx.any_locked or locks.any(raw)):
+        locks.refuse(raw, ctx.guarded)
+        locks.refuse_step(raw, ctx.audit_seq)
+    for found in ctx.ran.values():
+        for rule in found.rules:
+            if rule.may(ctx.principal):
+                continue
+            table = ctx.schema.by_name[rule.table]
+            for where in spans(raw, [table], ctx.audit_seq).values():
+                for before, after in images(raw, table, where):
+                    if rule.when(before, after) or (taking_back and rule.when(after, before)):
+                        raise rule.refused(found.name)
 
 
 def refuse_bound(principal: Principal, *, required: Literal["read", "write"]) -> None:
@@ -62,7 +110,7 @@ def _require(
         )
     if not principal.may(role):
         if role == "owner":
-            raise Forbidden(f"Only the owner may do this ({name}).", code="owner_only")
+            raise owner_only(name)
         raise Forbidden(
             f"Your role here is {principal.role}; {name} needs {role}.",
             code="library_access_denied",

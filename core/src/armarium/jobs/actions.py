@@ -283,6 +283,7 @@ def retry_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
     if state in ("failed", "cancelled"):
         _refuse_retry(sight, row)
         again = decisions.retry(ctx.conn, row.id)
+        decisions.lend_rights(ctx.conn, again, ctx.principal)
         sight.raw.executemany(
             "UPDATE job_hold SET cleared_at = NULL WHERE job_id = ? AND cleared_at IS NOT NULL",
             [(one,) for one in again],

@@ -115,6 +115,7 @@ class JobContext:
             folders=self.engine.auth.folders_of_run(told),
             run_id=self._claim.thread_id or self.job_id,
             client=told.get("client"),
+            for_person=told.get("kind") == "person",
         )
 
     def check(self) -> None:

@@ -6,7 +6,7 @@ Plain functions on a connection inside a write transaction. Pause is not here: i
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 
 from sqlalchemy import Connection
@@ -15,6 +15,7 @@ from armarium.db import raw_of
 from armarium.ids import now, parse_timestamp, timestamp
 from armarium.jobs.ending import Changes, Ended, end, settle
 from armarium.jobs.models import FINISHED, INTERRUPTIONS_ALLOWED, KEEP_DAYS
+from armarium.principals import Principal
 
 _SUBTREE = (
     "WITH RECURSIVE tree (id, depth) AS (SELECT ?, 0 UNION ALL "
@@ -202,3 +203,14 @@ def purge(conn: Connection) -> int:
     raw.executemany("DELETE FROM job_log WHERE row_id = ?", [(one,) for one in gone])
     raw.executemany("DELETE FROM job WHERE id = ?", [(one,) for one in gone])
     return len(gone)
+
+
+def lend_rights(conn: Connection, jobs: Sequence[str], principal: Principal) -> None:
+    """A job does what its starter may; put back by *principal*, who may less, it does no more than that one may."""
+    if principal.may("owner"):
+        return
+    raw_of(conn).executemany(
+        "UPDATE job SET principal = json_set(principal, '$.role', ?) WHERE id = ?"
+        " AND json_extract(principal, '$.role') = 'owner'",
+        [(principal.role, one) for one in jobs],
+    )

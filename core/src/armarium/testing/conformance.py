@@ -36,7 +36,7 @@ class Fault:
 
 
 def exercise_plugin(engine: Engine, name: str, folder: Path) -> list[Fault]:
-    """Put every action of plugin *name* through the kit; the faults found (none: it conforms).
+    """Put every action of plugin *name* through the kit, its rights too; the faults found (none: it conforms).
 
     *engine* is started; the kit stops its background work, also what an example has started, before it looks at what
     an action does. *folder* is empty and inside its allowed roots. Each action gets a library of its own.
@@ -50,7 +50,9 @@ def exercise_plugin(engine: Engine, name: str, folder: Path) -> list[Fault]:
         place = folder / f"{number:03}"
         place.mkdir(parents=True)
         faults += exercise_action(engine, found, place)
-    return faults
+    from armarium.testing.rights import exercise_rights
+
+    return faults + exercise_rights(engine, name, folder)
 
 
 def exercise_action(engine: Engine, found: Action[Any], folder: Path) -> list[Fault]:
@@ -90,7 +92,7 @@ def _behaviour(engine: Engine, found: Action[Any], library: Library, folder: Pat
     except ServiceError as error:
         yield f"its example cannot prepare the ground: {error.detail}"
         return
-    _stop_background_work(engine, library)
+    stop_background_work(engine, library)
     yield from _refusals(engine, found, library, params)
     before = table_digests(db, schema)
     try:
@@ -118,7 +120,7 @@ def _behaviour(engine: Engine, found: Action[Any], library: Library, folder: Pat
         yield f"the audit chain no longer holds: {broken}"
 
 
-def _stop_background_work(engine: Engine, library: Library) -> None:
+def stop_background_work(engine: Engine, library: Library) -> None:
     """A job that writes between two digests would be taken for what the action or its undo did."""
     if engine.jobs.started:
         engine.jobs.stop()
@@ -133,7 +135,8 @@ def _refusals(engine: Engine, found: Action[Any], library: Library, params: dict
         yield "a viewer may run it"
     if found.role == "owner" and not _refused(engine, found, library, params, replace(viewer, role="editor")):
         yield "an editor may run it, though it says owner"
-    if found.person_only and not _refused(engine, found, library, params, machine):
+    told: type[ServiceError] = type(found.person_only()) if callable(found.person_only) else Forbidden
+    if found.person_only and not _refused(engine, found, library, params, machine, told):
         yield "a machine may run it, though it says persons only"
     try:
         found.parse({**params, "no_such_field": 1})
@@ -150,10 +153,17 @@ def _keeps_words_out(found: Action[Any], params: dict[str, Any]) -> None:
     recorded(found.parse(params))
 
 
-def _refused(engine: Engine, found: Action[Any], library: Library, params: dict[str, Any], who: Any) -> bool:
+def _refused(
+    engine: Engine,
+    found: Action[Any],
+    library: Library,
+    params: dict[str, Any],
+    who: Any,
+    told: type[ServiceError] = Forbidden,
+) -> bool:
     try:
         engine.run(library, found.name, params, who)
-    except Forbidden:
+    except told:
         return True
     except ServiceError:
         return False

@@ -93,6 +93,7 @@ class Histories:
             for child, column, _ in engine.library_schema.children_of(table)
             if rules_of(child).kind == "tracked"
         ]
+        self._own = [(child, column) for child, column, parent in self._parents if child == parent]
         self._unique = [
             (table.name, [self._columns[table.name].index(column.name) for column in index.columns])
             for table in engine.library_schema.tracked
@@ -138,6 +139,20 @@ class Histories:
                 else:
                     self._step(recent)
         return self.tally
+
+    def empty(self) -> int:
+        """Take back every step still in effect, newest first; how many. Raises what refuses one."""
+        with self.library.db.read_raw() as raw:
+            steps = raw.execute(
+                "WITH RECURSIVE chain(origin, seq, id) AS (SELECT id, seq, id FROM audit WHERE inverse_of IS NULL"
+                " AND undone = 0 AND undoable UNION ALL SELECT c.origin, a.seq, a.id FROM chain c"
+                " JOIN audit a ON a.inverse_of = c.id)"
+                " SELECT origin FROM chain GROUP BY origin ORDER BY max(seq) DESC"
+            ).fetchall()
+        for (audit_id,) in steps:
+            self.engine.undo(self.library, [audit_id], LOCAL_OWNER)
+        self.content = self.read()
+        return len(steps)
 
     def _step(self, recent: list[Done]) -> None:
         chosen = self.random.choice(self.moves)(self.random, World(self.content))
@@ -207,7 +222,11 @@ class Histories:
                 return "changed", self.content
             content = _taken_back(content, step)
             removed = {key for key in step.changed if key not in content}
-            if self._orphans(content, removed) or self._doubled(content, step):
+            if (
+                self._orphans(content, removed)
+                or self._doubled(content, step)
+                or self._circles(content, step)
+            ):
                 return "changed", self.content
             state, other = False, step.inverse_of
             flags[id(step)] = True
@@ -232,6 +251,20 @@ class Histories:
                 key = (parent, (row[position],))
                 if key not in content and (parents is None or key in parents):
                     return True
+        return False
+
+    def _circles(self, content: Content, step: Done) -> bool:
+        """Whether a row that *step* touched now lies beneath itself."""
+        for table, column in self._own:
+            at = self._columns[table].index(column)
+            for name, key in step.changed:
+                above, seen = key[0], set()
+                while name == table and above is not None and above not in seen:
+                    seen.add(above)
+                    row = content.get((table, (above,)))
+                    above = row[at] if row is not None else None
+                    if above == key[0]:
+                        return True
         return False
 
     def _doubled(self, content: Content, step: Done) -> bool:

@@ -21,7 +21,6 @@ from armarium_documents.queries.tree import (
     require_document,
     require_live,
     require_parent,
-    require_unlocked_for,
     sources_folder,
     subtree_ids,
 )
@@ -60,7 +59,6 @@ __all__ = [
     "require_document",
     "require_live",
     "require_parent",
-    "require_unlocked",
     "revisions",
     "sources_folder",
     "subtree_ids",
@@ -68,11 +66,6 @@ __all__ = [
     "thumbnail_path",
     "walk_folder",
 ]
-
-
-def require_unlocked(ctx: ActionContext, document_id: str | None) -> None:
-    """Refuse (403 node_locked) a write by anyone but an owner at or beneath a locked node (A 5)."""
-    require_unlocked_for(ctx.conn, ctx.principal.role, document_id)
 
 
 def add_rendition(

@@ -32,12 +32,15 @@ def not_in_trash(document_id: str, name: str) -> Conflict:
     )
 
 
-def node_locked(document_id: str, name: str) -> Forbidden:
-    """403: an editor writes at or beneath a locked node."""
-    return Forbidden(
-        f"“{name}” is locked: only an owner may change it and what lies beneath. Ask an owner to unlock it.",
-        code="node_locked",
+def stale_document(document_id: str, name: str, expected: str, current: str) -> Conflict:
+    """409: somebody else changed the node since the caller read it."""
+    return Conflict(
+        f"“{name}” was changed at {current}, after what you read of {expected}; nothing was written. "
+        "Read it again and repeat the change on what is there now.",
+        code="stale_version",
         document_id=document_id,
+        expected_updated_at=expected,
+        current_updated_at=current,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, MetaData, Table, Text, text
 
-from armarium.api import Json, derived, foreign_table, operational, provenance_columns, tracked
+from armarium.api import Json, Tree, derived, foreign_table, operational, provenance_columns, tracked
 
 metadata = MetaData()
 
@@ -72,6 +72,7 @@ documents = Table(
         monotonic=("updated_at",),
         large=("page_content", "attributes", "metadata", "source_metadata", "provenance_chain"),
         document="id",
+        tree=Tree(parent="parent_id", locked="is_locked", name="name", order="sort_order"),
     ),
 )
 """Every node: folder, group, file, page, chunk, note, alias. Unique names are not asked for."""
@@ -272,7 +273,11 @@ classifications = Table(
     Column("builtin", Boolean, nullable=False),
     Column("created_at", Text, nullable=False),
     Column("updated_at", Text, nullable=False),
-    info=tracked(label="prototype", monotonic=("updated_at",)),
+    info=tracked(
+        label="prototype",
+        monotonic=("updated_at",),
+        used_by=(("document", "prototype_key"), ("classification", "parent_key")),
+    ),
 )
 """Prototypes: what a document of a kind declares about itself, inherited along `parent_key`."""
 

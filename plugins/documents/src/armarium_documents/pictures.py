@@ -27,6 +27,9 @@ PDF_DPI = 300
 MAX_PAGE_PIXELS = 40_000_000
 """A page pictured from a PDF has at most so many pixels; a larger sheet is pictured coarser."""
 
+MAX_SHEET = 144_000
+"""Points of a side: 50 metres, ten times what PDF allows without a unit of its own. A drawing of what states more fills the memory."""
+
 MAX_PAGES = 10_000
 """Pages of one file."""
 
@@ -198,6 +201,12 @@ def _pdf_page(path: Path, index: int) -> tuple[Image.Image, str | None, float]:
             width, height = page.get_size()
             if width <= 0 or height <= 0:
                 raise Invalid(f"Page {index + 1} has no extent.", code="pdf_damaged")
+            if max(width, height) > MAX_SHEET:
+                raise Invalid(
+                    f"Page {index + 1} states a sheet of {width:.6g} x {height:.6g} points; no sheet is longer than "
+                    f"{MAX_SHEET:,}. Correct its MediaBox, or save it as a picture.",
+                    code="pdf_page_too_large",
+                )
             scale = PDF_DPI / 72
             pixels = width * height * scale * scale
             if pixels > MAX_PAGE_PIXELS:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 from sqlalchemy import Connection
 
+from armarium_formats.as_filed import Further, further_readings, further_texts, shapes_of
 from armarium_formats.driver import Loss
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText
 from armarium_formats.placing import checksum
-from armarium_source_model.api import CountingText, ReadingRule, counting_readings, pass_sequence
+from armarium_source_model.api import (
+    CountingText,
+    ReadingRule,
+    counting_readings,
+    page_facts,
+    pass_sequence,
+)
 
 _SEGMENTS = """
 SELECT id, kind, kind_raw, anchor, baseline, parent_segment_id, is_furniture, language, script, direction, cell,
@@ -23,10 +30,6 @@ _READINGS = """
 SELECT r.id, r.created_at, r.confidence FROM content_representation r JOIN segment s ON s.id = r.segment_id
 WHERE s.pass_id = ? AND s.deleted_at IS NULL AND r.kind = ? AND NOT r.retracted
 """
-
-
-NOISE = 1e-6
-"""Pixels that a whole one may be off after it was a fraction of a page of millions of pixels."""
 
 
 @dataclass(slots=True)
@@ -41,6 +44,10 @@ class Assembled:
     """The renditions that its shapes were measured on."""
     rows: dict[str, str] = field(default_factory=dict)
     """The ids of its segments in the project by those that they have in the file."""
+    reading_ids: set[str] = field(default_factory=set)
+    """The readings that the file holds."""
+    edited: set[str] = field(default_factory=set)
+    """Ids in the project of segments whose text goes with the markup of the TEI file it was read from."""
 
 
 @dataclass(slots=True)
@@ -71,9 +78,8 @@ def assemble(
     """
     counting = counting_readings(conn, pass_id, kind, rule)
     facts = {row[0]: (row[1], row[2]) for row in conn.exec_driver_sql(_READINGS, (pass_id, kind))}
-    ranks = {
-        identity: rank for rank, identity in enumerate(pass_sequence(conn, document_id, pass_id, counting))
-    }
+    ranks = {identity: rank for rank, identity in enumerate(pass_sequence(conn, document_id, pass_id, rule))}
+    further = further_readings(conn, pass_id) if kind == "transcription" else {}
     rows = conn.connection.cursor().execute(_SEGMENTS, (pass_id,)).fetchall()
     page = PageModel(width=size[0], height=size[1])
     parts: dict[str, _Part] = {}
@@ -83,7 +89,15 @@ def assemble(
         anchor = orjson.loads(row[3])
         if anchor.get("rendition_id"):
             frames[anchor["rendition_id"]] = None
-        part = _part(row, anchor, size, counting.get(row[0]), facts, kind == "transcription", ranks)
+        part = _part(
+            row,
+            anchor,
+            size,
+            counting.get(row[0]),
+            facts,
+            further.get(row[0], ()) if kind == "transcription" else None,
+            ranks,
+        )
         parts[row[0]] = part
     for row in rows:
         parent = row[5] if row[5] in parts else None
@@ -91,6 +105,12 @@ def assemble(
     assembled = Assembled(
         page, len(rows), sum(1 for part in parts.values() if part.segment.texts), frames=list(frames)
     )
+    assembled.reading_ids = {one.representation_id for one in counting.values() if one.representation_id}
+    assembled.edited = {
+        identity
+        for identity, part in parts.items()
+        if any(((text.extras or {}).get("tei") or {}).get("xml") for text in part.segment.texts[:1])
+    }
     for key, brothers in children.items():
         ordered = [part.segment for part in _brothers(brothers)]
         if key is None:
@@ -102,6 +122,11 @@ def assemble(
     assembled.rows = {part.segment.id: identity for identity, part in parts.items()}
     if imported:
         _give_back(page, imported, {part.segment.id for part in parts.values() if part.sequence is None})
+    stated = page_facts(conn, document_id, pass_id)
+    # A file has one place for what is stated of the whole page, by whomever: the page, what it is part of, the project.
+    page.language = fact.stated if (fact := stated.first("language")) else page.language
+    page.script = fact.stated if (fact := stated.first("script")) else page.script
+    page.direction = fact.stated if (fact := stated.first("direction")) else page.direction
     if sequence is not None:
         _reorder(assembled, [parts[one].segment for one in sequence if one in parts])
     if page.order is None and len(page.segments) > 1:
@@ -159,7 +184,7 @@ def _part(
     size: tuple[int, int],
     counting: CountingText | None,
     facts: Mapping[str, tuple[str, float | None]],
-    alternatives: bool,
+    further: Sequence[Further] | None,
     ranks: Mapping[str, int],
 ) -> _Part:
     """One row as a segment: polygon else rect in pixels, its counting text, and what its import kept."""
@@ -178,18 +203,15 @@ def _part(
         confidence,
         metadata,
     ) = row
-    width, height = size
-    kept: dict[str, Any] = (orjson.loads(metadata).get("format") or {}) if metadata != "{}" else {}
-    shape = anchor.get("polygon")
-    if shape is None:
-        x, y, w, h = anchor["rect"]
-        shape = ((x, y), (x + w, y), (x + w, y + h), (x, y + h))
+    said: dict[str, Any] = orjson.loads(metadata) if metadata != "{}" else {}
+    kept: dict[str, Any] = said.get("format") or {}
+    points, path = shapes_of(anchor, orjson.loads(baseline) if baseline else None, kept, said, size)
     segment = PageSegment(
         id=kept.get("id") or f"s{identity}",
         kind=kind,
         kind_raw=kind_raw,
-        points=_in_pixels(shape, width, height),
-        baseline=_in_pixels(orjson.loads(baseline), width, height) if baseline else [],
+        points=points,
+        baseline=path,
         is_furniture=bool(furniture),
         language=language,
         script=script,
@@ -207,27 +229,9 @@ def _part(
         if first and first["of"] == checksum(counting.text):
             text.extras = first["extras"]
         segment.texts = [text]
-    if alternatives and segment.texts:
-        segment.texts += [
-            PageText(text, sure, extras=extras) for text, sure, extras in kept.get("alternatives", ())
-        ]
+    if further is not None and segment.texts and counting is not None:
+        segment.texts += further_texts(counting.representation_id, further, kept)
     return _Part(segment, identity, ranks.get(identity, len(ranks)), kept.get("sequence"), read_at)
-
-
-def _in_pixels(shape: Iterable[Sequence[float]], width: int, height: int) -> list[tuple[float, float]]:
-    """Points in pixels: whole where they differ from whole ones by the noise of a scale alone, else with their decimals.
-
-    What becomes of those is the writer's to say: a format that has whole pixels names them among what it lost.
-    """
-    points: list[tuple[float, float]] = []
-    for x, y in shape:
-        x *= width
-        y *= height
-        across, down = round(x), round(y)
-        points.append(
-            (across if -NOISE < x - across < NOISE else x, down if -NOISE < y - down < NOISE else y)
-        )
-    return points
 
 
 def _brothers(parts: list[_Part]) -> list[_Part]:

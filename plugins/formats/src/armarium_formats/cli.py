@@ -158,6 +158,7 @@ def export(
                 "document_id": given["choices"]["document_id"],
                 "pass_id": given["choices"]["pass_id"],
                 "losses": given["losses"],
+                "notes": given["choices"]["notes"],
             }
         )
 
@@ -191,6 +192,9 @@ def export(
         for what, why, count, files in _summed(lost):
             who = f"{files[0]} does" if len(files) == 1 else f"{len(files)} files do"
             typer.echo(f"  {who} not carry {what} ({count}): {why}.")
+        for export in lost:
+            for note in export["notes"]:
+                typer.echo(f"  {export['filename']}: {note}", err=True)
         for one in left_out[:NAMED]:
             typer.echo(f"  left out: {one['name']} has no pass yet.")
         if len(left_out) > NAMED:

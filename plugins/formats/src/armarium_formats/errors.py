@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from armarium.api import Broken, Conflict, Invalid, NotFound
 
 
@@ -39,14 +41,31 @@ class AlreadyAPass(Conflict):
         )
 
 
-class ShapesOutside(Invalid):
-    """Shapes that lie beyond the page the file declares."""
+_OUTSIDE = {
+    "clip": (
+        "lie wholly beyond",
+        "or ask with beyond=keep (armarium import --beyond keep) to take them in without a place of their own; ",
+    ),
+    "refuse": ("reach beyond", "or ask with beyond=clip to have them clipped; "),
+    "uncountable": ("have coordinates too large to count with, beyond", ""),
+}
 
-    def __init__(self, name: str, size: tuple[int, int], outside: list[str]) -> None:
+
+class ShapesOutside(Invalid):
+    """Shapes that lie beyond the page the file declares: wholly (`clip`), in part (`refuse`), or further than can be counted."""
+
+    def __init__(
+        self,
+        name: str,
+        size: tuple[int, int],
+        outside: list[str],
+        why: Literal["clip", "keep", "refuse", "uncountable"],
+    ) -> None:
         shown = ", ".join(outside[:5]) + (f" and {len(outside) - 5} more" if len(outside) > 5 else "")
+        how, way_out = _OUTSIDE[why]
         super().__init__(
-            f"{name} declares a page of {size[0]} x {size[1]} pixels, and {len(outside)} of its shapes reach beyond "
-            f"it: {shown}. Correct the shapes or the page's size in the file; nothing was read.",
+            f"{name} declares a page of {size[0]} x {size[1]} pixels, and {len(outside)} of its shapes {how} it: {shown}. "
+            f"Correct the shapes or the page's size in the file, {way_out}nothing was read.",
             code="shapes_outside",
             segments=outside[:1000],
             count=len(outside),

@@ -32,7 +32,8 @@ class PageSegment:
 
     `points` is the outline in pixels, empty when the file draws none; `baseline` runs in writing direction.
     `texts[0]` is the text that counts, others are alternatives. `position` is the place among its brothers that
-    the file states; without it they stand in order. `kind_raw` is the file's own word for what it is.
+    the file states; without it they stand in order. `kind_raw` is the file's own word for what it is. `line_order` says
+    how the lines of a region follow each other: tb, bt, lr or rl.
     """
 
     id: str
@@ -50,6 +51,7 @@ class PageSegment:
     confidence: float | None = None
     cell: dict[str, int] | None = None
     extras: dict[str, Any] | None = None
+    line_order: str | None = None
 
     @property
     def text(self) -> str:
@@ -107,6 +109,7 @@ class PageModel:
     kept: dict[str, int] = field(default_factory=dict)
     version: str | None = None
     unknown_classes: list[str] = field(default_factory=list)
+    line_order: str | None = None
 
     def walk(self) -> Iterator[PageSegment]:
         """Every segment, parents first, as they stand in the file."""

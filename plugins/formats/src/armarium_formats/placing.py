@@ -6,12 +6,23 @@ import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import inf
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
+import orjson
+
+from armarium_formats.clipping import (
+    clip_outline,
+    clip_path,
+    distance_beyond,
+    is_beside,
+    why_no_area,
+    why_no_line,
+    within,
+)
 from armarium_formats.errors import ShapesOutside
 from armarium_formats.heights import Box, around, line_height
 from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, misses_places
+from armarium_formats.shapes import surround
 from armarium_source_model.api import (
     BadGeometry,
     NewSegment,
@@ -27,6 +38,13 @@ TOLERANCE = 2
 
 MAX_POINTS = 10_000
 
+_MOST_WHOLE = 1 << 53
+"""Below it every whole number is one as a float too."""
+
+Beyond: TypeAlias = Literal["clip", "keep", "refuse"]
+"""What becomes of a shape that reaches further beyond its page: `clip` draws what lies on the page and refuses the file for one
+of which nothing does, `keep` takes that one in without a place of its own, `refuse` refuses the file for either."""
+
 
 @dataclass(slots=True)
 class Placed:
@@ -38,9 +56,11 @@ class Placed:
     counts: Counter[str] = field(default_factory=Counter)
 
 
-def place(page: PageModel, size: tuple[int, int], filename: str, driver: str) -> Placed:
-    """The page's segments in fractions of *size*; ShapesOutside when some reach more than 2 px beyond it."""
-    return _Placing(page, size, driver).place(filename)
+def place(
+    page: PageModel, size: tuple[int, int], filename: str, driver: str, beyond: Beyond = "clip"
+) -> Placed:
+    """The page's segments in fractions of *size*; ShapesOutside where *beyond* lets some of them refuse the file."""
+    return _Placing(page, size, driver, beyond).place(filename)
 
 
 def checksum(text: str) -> int:
@@ -48,14 +68,30 @@ def checksum(text: str) -> int:
     return zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
+def outline_mark(rect: Sequence[float], polygon: Any) -> int:
+    """A mark by which export sees whether a place that is not the file's own is still the one that was found for it."""
+    return zlib.crc32(orjson.dumps([rect, polygon]))
+
+
+def baseline_mark(baseline: Any) -> int:
+    """The same of a baseline, None where none is held."""
+    return zlib.crc32(orjson.dumps(baseline))
+
+
 class _Placing:
-    def __init__(self, page: PageModel, size: tuple[int, int], driver: str) -> None:
+    def __init__(self, page: PageModel, size: tuple[int, int], driver: str, beyond: Beyond) -> None:
         self.page = page
-        self.width, self.height = size
+        self.size = self.width, self.height = size
         self.driver = driver
+        self.beyond = beyond
         self.segments: list[NewSegment] = []
         self.placed = Placed(ready_segments(()))
-        self.outside: list[str] = []
+        self.outside: dict[str, None] = {}
+        self.countless: list[str] = []
+        """Segments with coordinates that are too large to count with."""
+        self.clipped: list[float] = []
+        self.beside: list[float] = []
+        """How far each shape that was clipped, or of which nothing lies on the page, reaches beyond it."""
         self.edged = self.empty = self.unplaced = self.bare = 0
         self.line_height: float | None = None
         self.problems: Counter[str] = Counter()
@@ -64,13 +100,28 @@ class _Placing:
     def place(self, filename: str) -> Placed:
         whole: Box = (0, 0, self.width, self.height)
         self._segments(self.page.segments, None, whole)
-        if self.outside:
-            raise ShapesOutside(filename, (self.width, self.height), self.outside)
+        if self.countless:
+            # Not even their points could be kept.
+            raise ShapesOutside(filename, self.size, self.countless, "uncountable")
+        if self.outside and self.beyond != "keep":
+            raise ShapesOutside(filename, self.size, list(self.outside), self.beyond)
         self.placed.segments = ready_segments(self.segments)
         notes = self.placed.notes
         if self.edged:
             notes.append(
                 f"{self.edged} shapes reach up to {TOLERANCE} pixels beyond the page; they end at its edge now."
+            )
+        if self.clipped:
+            notes.append(
+                f"{_shapes(self.clipped)} beyond the page, {_farthest(self.clipped)}; what lies on the page is drawn, "
+                "and the file's own points are kept."
+            )
+        if self.beside:
+            named = list(self.outside)
+            shown = ", ".join(named[:20]) + (f" and {len(named) - 20} more" if len(named) > 20 else "")
+            notes.append(
+                f"{_shapes(self.beside)} only beyond the page, {_farthest(self.beside)}, and stand where what is around "
+                f"them does; the file's own points are kept: {shown}."
             )
         if self.empty:
             notes.append(f"{self.empty} texts are empty; they are no readings.")
@@ -100,26 +151,40 @@ class _Placing:
     def _segment(self, segment: PageSegment, parent: str | None, around: Box) -> None:
         raw: dict[str, Any] = {}
         why: list[str] = []
+        beyond: list[str] = []
         points = segment.points
         polygon: SoundPoints | None = None
         box: Box | None = None
+        own = True
         if points:
-            box, polygon = self._shape(segment, points, why, area=True)
-            if polygon is None:
-                raw["raw_polygon_px"] = points
+            box, polygon, own = self._shape(segment, points, why, beyond, area=True)
+            if not own and not self.countless:
+                raw["raw_polygon_px"] = _as_json(points)
         baseline: SoundPoints | None = None
+        own_baseline = True
         if segment.baseline:
-            line_box, baseline = self._shape(segment, segment.baseline, why, area=False)
-            if baseline is None:
-                raw["raw_baseline_px"] = segment.baseline
+            line_box, baseline, own_baseline = self._shape(segment, segment.baseline, why, beyond, area=False)
+            if not own_baseline and not self.countless:
+                raw["raw_baseline_px"] = _as_json(segment.baseline)
             if box is None and line_box is not None:
                 box = self._around(segment) if segment.kind == "line" else line_box
+                own = False
         if box is None:
-            box = _box_of_parts(segment) or around
-            why.append("the file draws no outline; the box of its parts stands instead")
+            own = False
+            if points and beyond:
+                box = around
+            else:
+                box = self._box_of_parts(segment) or around
+                why.append("the file draws no outline; the box of its parts stands instead")
         left, top, right, bottom = _within(box, self.width, self.height)
+        width, height = self.width, self.height
+        rect = (left / width, top / height, (right - left) / width, (bottom - top) / height)
         kept: dict[str, Any] = {"driver": self.driver, "id": segment.id, "sequence": self.sequence}
         self.sequence += 1
+        if not own:
+            kept["outline"] = outline_mark(rect, None if polygon is None else orjson.Fragment(polygon.text))
+        if not own_baseline:
+            kept["baseline"] = baseline_mark(None if baseline is None else orjson.Fragment(baseline.text))
         if segment.position is not None:
             kept["position"] = segment.position
         if segment.extras:
@@ -127,20 +192,21 @@ class _Placing:
         if segment.texts:
             self._texts(segment, kept)
         metadata: dict[str, Any] = {"format": kept}
-        if why:
-            problem = "; ".join(dict.fromkeys(why))
+        if segment.line_order is not None:
+            metadata["line_order"] = segment.line_order
+        if why or beyond:
             metadata |= {
-                "geometry_problem": problem,
+                "geometry_problem": "; ".join(dict.fromkeys((*beyond, *why))),
                 "raw_pixel_frame": [self.width, self.height],
                 **raw,
             }
-            self.problems[f"{segment.kind.capitalize()}: {problem}"] += 1
-        width, height = self.width, self.height
+        if why:
+            self.problems[f"{segment.kind.capitalize()}: {'; '.join(dict.fromkeys(why))}"] += 1
         self.segments.append(
             NewSegment(
                 segment.id,
                 segment.kind,
-                (left / width, top / height, (right - left) / width, (bottom - top) / height),
+                rect,
                 polygon,
                 baseline,
                 parent,
@@ -160,52 +226,99 @@ class _Placing:
 
     def _around(self, line: PageSegment) -> Box | None:
         """The box of a line that has a baseline and no outline: that of its words, else as high as the page's lines are."""
-        if any(part.points for part in line.walk()):
-            return _box_of_parts(line)
+        if any(part.points for child in line.children for part in child.walk()):
+            return self._box_of_parts(line)
         if self.line_height is None:
             self.line_height = line_height(self.page, (self.width, self.height))
         self.bare += 1
         return around(line.baseline, self.line_height)
 
     def _shape(
-        self, segment: PageSegment, points: Sequence[Point], why: list[str], *, area: bool
-    ) -> tuple[Box | None, SoundPoints | None]:
-        """The box of an outline (*area*) or baseline in pixels, and its points in fractions where they can be held."""
-        width, height = self.width, self.height
+        self,
+        segment: PageSegment,
+        points: Sequence[Point],
+        why: list[str],
+        beyond: list[str],
+        *,
+        area: bool,
+    ) -> tuple[Box | None, SoundPoints | None, bool]:
+        """The box of an outline (*area*) or baseline in pixels, its points in fractions where they can be held, and whether
+        those are the file's own."""
         box = pixel_bounds(points)
-        left, top, right, bottom = box or (-inf, -inf, inf, inf)
-        if left < 0 or top < 0 or right > width or bottom > height:
-            if min(left, top, width - right, height - bottom) < -TOLERANCE:
-                if not self.outside or self.outside[-1] != segment.id:
-                    self.outside.append(segment.id)
-                return None, None
-            self.edged += 1
-            points = [(min(max(x, 0), width), min(max(y, 0), height)) for x, y in points]
-            box = max(left, 0), max(top, 0), min(right, width), min(bottom, height)
-        problem = _is_area(points) if area else _is_line(points)
+        if box is None:
+            self.countless.append(segment.id)
+            return None, None, False
+        own = True
+        left, top, right, bottom = box
+        problem = (why_no_area if area else why_no_line)(points)
+        if left < 0 or top < 0 or right > self.width or bottom > self.height:
+            far = distance_beyond(box, self.size)
+            what = f"its {'outline' if area else 'baseline'} reaches {far:.6g} pixels beyond the page"
+            if far <= TOLERANCE:
+                self.edged += 1
+                points = [(min(max(x, 0), self.width), min(max(y, 0), self.height)) for x, y in points]
+                box = within(box, self.size)
+                problem = (why_no_area if area else why_no_line)(points)
+            elif self.beyond == "refuse":
+                self.outside[segment.id] = None
+                return None, None, False
+            else:
+                parts = (clip_outline if area else clip_path)(points, self.size) if problem is None else []
+                if is_beside(box, self.size) or (problem is None and not parts):
+                    self.beside.append(far)
+                    self.outside[segment.id] = None
+                    beyond.append(f"{what}, and nothing of it lies on the page")
+                    return None, None, False
+                self.clipped.append(far)
+                own = False
+                if len(parts) > 1:
+                    beyond.append(f"{what}, and what lies on the page is in {len(parts)} parts")
+                    return _box_of(parts), None, False
+                beyond.append(what)
+                points, box = parts[0] if parts else points, _box_of(parts) or within(box, self.size)
         if problem is None and len(points) > MAX_POINTS:
             problem = f"has more than {MAX_POINTS:,} points"
         if problem is not None:
             why.append(f"its {'outline' if area else 'baseline'} {problem}")
-            return box, None
+            return box, None, False
         try:
-            return box, sound_pixels(points, (width, height), box, area=area)
+            return box, sound_pixels(points, self.size, box, area=area), own
         except BadGeometry:
             # Exact in pixels and nothing in fractions: a speck of a huge page, a straight line with the noise of a scale.
             why.append(f"its {'outline' if area else 'baseline'} is too flat to be held")
-            return box, None
+            return box, None, False
+
+    def _box_of_parts(self, segment: PageSegment) -> Box | None:
+        """The box around what of a segment and its parts lies on the page; None where nothing does."""
+        boxes = [
+            within(box, self.size)
+            for part in segment.walk()
+            if (points := part.points or part.baseline)
+            and (box := pixel_bounds(points)) is not None
+            and not is_beside(box, self.size)
+        ]
+        return surround(boxes) if boxes else None
 
     def _texts(self, segment: PageSegment, kept: dict[str, Any]) -> None:
         first, others = segment.texts[0], segment.texts[1:]
+        others = [text for text in others if not self._of_its_own_kind(segment, text)]
         if first.text.strip():
+            # Of readings of one time the last one counts, so the others come in before it.
+            seen = {first.text}
+            for text in reversed(others):
+                if text.text.strip() and text.text not in seen:
+                    seen.add(text.text)
+                    self.placed.texts.append((segment.id, text))
             self.placed.texts.append((segment.id, first))
             if first.extras:
                 kept["text"] = {"of": checksum(first.text), "extras": first.extras}
         else:
             self.empty += 1
-        others = [text for text in others if not self._of_its_own_kind(segment, text)]
         if others:
-            kept["alternatives"] = [[text.text, text.confidence, text.extras] for text in others]
+            kept["further"] = [
+                [None if text.text == first.text else text.text, text.confidence, text.extras]
+                for text in others
+            ]
 
     def _of_its_own_kind(self, segment: PageSegment, text: PageText) -> bool:
         """A further text of another kind (a normalised one, a translation) is a reading too, not an alternative."""
@@ -215,33 +328,24 @@ class _Placing:
         return True
 
 
-def _is_area(points: Sequence[Point]) -> str | None:
-    """Why *points* are no outline, or None: three of them that are not on one line."""
-    if len(points) < 3:
-        return f"has {len(points)} points"
-    ax, ay = points[0]
-    dx = dy = 0.0
-    for x, y in points:
-        if dx or dy:
-            if dx * (y - ay) != dy * (x - ax):
-                return None
-        else:
-            dx, dy = x - ax, y - ay
-    return "encloses no area"
+def _as_json(points: Sequence[Point]) -> list[Point]:
+    """Points as JSON holds them: it has no whole numbers of more than 64 bits."""
+    if max(map(max, points)) < _MOST_WHOLE and min(map(min, points)) > -_MOST_WHOLE:
+        return list(points)
+    return [(float(x), float(y)) for x, y in points]
 
 
-def _is_line(points: Sequence[Point]) -> str | None:
-    if len(points) < 2:
-        return "has one point"
-    return None if any(point != points[0] for point in points) else "has no length"
+def _box_of(parts: Sequence[Sequence[Point]]) -> Box | None:
+    return surround((x, y, x, y) for part in parts for x, y in part) if parts else None
 
 
-def _box_of_parts(segment: PageSegment) -> Box | None:
-    points = [point for part in segment.walk() for point in (part.points or part.baseline)]
-    if not points:
-        return None
-    xs, ys = [x for x, _ in points], [y for _, y in points]
-    return min(xs), min(ys), max(xs), max(ys)
+def _shapes(distances: Sequence[float]) -> str:
+    return f"{len(distances)} shape{' reaches' if len(distances) == 1 else 's reach'}"
+
+
+def _farthest(distances: Sequence[float]) -> str:
+    far = max(distances)
+    return f"{'by' if len(distances) == 1 else 'the farthest by'} {far:.6g} pixel{'' if far == 1 else 's'}"
 
 
 def _within(box: Box, width: int, height: int) -> Box:

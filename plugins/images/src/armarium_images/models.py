@@ -65,6 +65,7 @@ items = Table(
     Column("reason", Text),
     Index("ix_image_batch_item", "batch_id", "sequence"),
     Index("ix_image_batch_item_document", "document_id"),
-    info=tracked(label="picture of a batch", document="document_id"),
+    # How a locked picture fared is told too.
+    info=tracked(label="picture of a batch", document="document_id", heeds_locks=False),
 )
 """One picture of a batch: waiting, done, failed, skipped or undone."""

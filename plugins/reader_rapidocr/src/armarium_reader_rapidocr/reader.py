@@ -41,6 +41,7 @@ class RapidOcrReader(Reader):
     name = "rapidocr"
     label = "RapidOCR"
     can = frozenset({"find_lines", "read_lines", "read_page"})
+    writing = frozenset({"print"})
     languages = (
         "zh", "en", "ja", "af", "az", "bs", "ca", "cs", "cy", "da", "de", "es", "et", "eu", "fi", "fr", "ga", "gl",
         "hr", "hu", "id", "is", "it", "ku", "la", "lb", "lt", "lv", "mi", "ms", "mt", "nl", "no", "oc", "pi", "pl",

@@ -37,6 +37,7 @@ class TesseractReader(Reader):
     name = "tesseract"
     label = "Tesseract"
     can = frozenset({"find_lines", "read_lines", "read_page"})
+    writing = frozenset({"print"})
     model_kind = "tesseract"
     model_suffixes = (SUFFIX,)
 

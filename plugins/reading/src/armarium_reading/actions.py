@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import ActionContext, Example, action, cancel_with_undo
-from armarium_documents.api import pages_under, require_unlocked
+from armarium_documents.api import pages_under
 from armarium_reading import errors, local_models
 from armarium_reading.readers import choose, models_folder
 from armarium_reading.schemas import (
@@ -29,8 +29,6 @@ def _pages(ctx: ActionContext, scope: list[str]) -> list[str]:
     pages = pages_under(ctx.conn, scope, for_processing=True)
     if not pages:
         raise errors.no_pages(scope)
-    for page in scope:
-        require_unlocked(ctx, page)
     ctx.target(*scope)
     return pages
 
@@ -66,6 +64,7 @@ def _kept_model(ex: Example) -> dict[str, Any]:
     summary="Find the lines of pages with a reader; each page gets a new pass.",
     words="Began to find the lines of {scope_ids|pages}",
     example=lambda ex: {"scope_ids": [_page(ex)]},
+    guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def find_lines(ctx: ActionContext, params: FindLinesParams) -> dict[str, Any]:
@@ -83,6 +82,7 @@ def find_lines(ctx: ActionContext, params: FindLinesParams) -> dict[str, Any]:
     summary="Read the lines of pages with a reader; each line gets a reading.",
     words="Began to read the lines of {scope_ids|pages}",
     example=lambda ex: {"scope_ids": [_page_with_line(ex)]},
+    guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def read_lines(ctx: ActionContext, params: ReadLinesParams) -> dict[str, Any]:
@@ -120,6 +120,7 @@ def read_lines(ctx: ActionContext, params: ReadLinesParams) -> dict[str, Any]:
     summary="Find and read the lines of pages in one go; each page gets a new pass with its readings.",
     words="Began to find and read the lines of {scope_ids|pages}",
     example=lambda ex: {"scope_ids": [_page(ex)]},
+    guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def read_pages(ctx: ActionContext, params: ReadPagesParams) -> dict[str, Any]:

@@ -12,11 +12,15 @@ from armarium.commandline import (
     answer,
     finished,
     name_each,
+    pages_of,
     plural,
     project_session,
     result_of,
     scope_of,
 )
+
+NAMED = 20
+"""Pages that are looked at for text of theirs that the new lines hide."""
 
 
 def commands() -> typer.Typer:
@@ -39,7 +43,19 @@ def lines(
         job_id = started["result"]["job_id"]
         finished(session, job_id, "Find lines")
         outcome = result_of(session, job_id)
-    answer({"job_id": job_id, **outcome}, lambda: _read_words("Found lines on", outcome))
+        pages = pages_of(session, ids or [])[:NAMED]
+        notices = [
+            (page["name"], session.get(f"/api/segments/document/{page['id']}/text")["notice"])
+            for page in pages
+        ]
+
+    def words() -> None:
+        _read_words("Found lines on", outcome)
+        for name, notice in notices:
+            if notice:
+                typer.echo(f"  {name}: {notice}", err=True)
+
+    answer({"job_id": job_id, **outcome}, words)
 
 
 def read(
@@ -56,7 +72,51 @@ def read(
         job_id = started["result"]["job_id"]
         finished(session, job_id, "Read")
         outcome = result_of(session, job_id)
-    answer({"job_id": job_id, **outcome}, lambda: _read_words("Read", outcome))
+        readers = session.get("/api/reading/readers")["items"] if outcome.get("by_hand_count") else []
+    hint = handwriting_hint(outcome, readers)
+
+    def words() -> None:
+        _read_words("Read", outcome)
+        _sure_words(outcome)
+        if hint is not None:
+            typer.echo(f"\n{hint}")
+
+    answer({"job_id": job_id, **outcome, "hint": hint}, words)
+
+
+def _sure_words(outcome: dict[str, Any]) -> None:
+    sure = outcome.get("confidence")
+    by = outcome["reader"] + (f", {outcome['model']}" if outcome.get("model") else "")
+    if sure is None:
+        typer.echo(f"  read by {by}, which does not say how sure it was")
+        return
+    typer.echo(
+        f"  read by {by}; it was {sure['mean']:.0%} sure on average, and less than half sure "
+        f"of {sure['below_half']:.0%} of the lines"
+    )
+
+
+def handwriting_hint(outcome: dict[str, Any], readers: list[dict[str, Any]]) -> str | None:
+    """What to do about pages that look written by hand and were read by a reader of print; None where there are none."""
+    count = int(outcome.get("by_hand_count", 0))
+    if not count:
+        return None
+    names = [one["name"] or one["document_id"] for one in outcome["by_hand"][:3]]
+    more = f" and {count - len(names)} more" if count > len(names) else ""
+    looks = "looks" if count == 1 else "look"
+    said = f"{', '.join(names)}{more} {looks} handwritten, and {outcome['reader']} is made for print: do not trust these readings."
+    meant = [one for one in readers if "hand" in one["writing"] and "read_lines" in one["can"]]
+    if not meant:
+        return f"{said} No reader for handwriting is installed."
+    return f"{said} For handwriting: " + "; ".join(_how_to_use(one) for one in meant) + "."
+
+
+def _how_to_use(reader: dict[str, Any]) -> str:
+    needs = f" --model FILE (a {reader['model_kind']} model)" if reader["reading_needs_model"] else ""
+    use = f"armarium read --reader {reader['name']}{needs}"
+    if not reader["installed"]:
+        return f"{reader['label']}, not installed yet (armarium runtime install {reader['runtime']}; then {use})"
+    return f"{reader['label']} ({use})"
 
 
 def _read_words(verb: str, outcome: dict[str, Any]) -> None:

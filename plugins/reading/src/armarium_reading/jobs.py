@@ -7,16 +7,18 @@ transaction; while that step is written the worker has the next page in hand alr
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import select
 
-from armarium.api import Invalid, JobContext, JobKind, ServiceError, Unavailable, now
+from armarium.api import Invalid, JobContext, JobKind, ServiceError, Unavailable, now, open_image
 from armarium_documents.api import PageImage, documents, page_image
 from armarium_reading import ledger, local_models
+from armarium_reading.confidence import Confidence
+from armarium_reading.handwriting import outline_of, page_score
 from armarium_reading.ledger import ModelCall
 from armarium_reading.queries import lines_of
 from armarium_reading.readers import Choice, choose
@@ -40,6 +42,8 @@ class PageAnswer:
     found: dict[str, Any]
     pass_id: str | None = None
     segment_ids: tuple[str, ...] = ()
+    handwriting: float | None = None
+    """Above 0 the page looks written by hand; None where that was not asked (see `PageJob.assess`)."""
 
 
 class PageSkipped(Exception):
@@ -69,6 +73,9 @@ class PageJob(ABC):
             "lines": 0,
             "failed": [],
             "skipped": 0,
+            "by_hand": [],
+            "by_hand_count": 0,
+            "confidence": Confidence().kept(),
             **ctx.checkpoint,
         }
 
@@ -83,6 +90,7 @@ class PageJob(ABC):
                 lines = self.record(document_id, given)
                 kept["pages"] += 1
                 kept["lines"] += lines
+                self._assess(document_id, given, kept)
                 self.write(document_id, given, kept)
             except WorkerStopped:
                 self.ctx.check()
@@ -93,7 +101,7 @@ class PageJob(ABC):
             except ServiceError as refusal:
                 if refusal.code in GONE:
                     raise
-                kept = {**kept, "pages": self.kept["pages"], "lines": self.kept["lines"]}
+                kept = {**self.kept, "next": index + 1, "failed": list(self.kept["failed"])}
                 if len(kept["failed"]) < MAX_FAILED:
                     name = self._name(document_id)
                     kept["failed"].append({"document_id": document_id, "name": name, "why": refusal.detail})
@@ -104,12 +112,49 @@ class PageJob(ABC):
             raise Invalid(
                 f"No page could be done. The first: {self.kept['failed'][0]['why']}", code="all_failed"
             )
-        return {key: self.kept[key] for key in ("pages", "lines", "skipped", "failed")}
+        done = {key: self.kept[key] for key in ("pages", "lines", "skipped", "failed")}
+        if self.method == "find_lines":
+            return done
+        return {
+            **done,
+            "reader": self.choice.reader.name,
+            "model": self.choice.model_name,
+            "confidence": Confidence(**self.kept["confidence"]).told(),
+            "by_hand": self.kept["by_hand"],
+            "by_hand_count": self.kept["by_hand_count"],
+        }
 
     def ask(self, document_id: str) -> PageAnswer:
         """Call the worker for one page; runs in a thread of its own."""
         picture = self._picture(document_id)
-        return PageAnswer(picture, now(), self.call(picture, {}))
+        started_at = now()
+        found = self.call(picture, {})
+        return PageAnswer(picture, started_at, found, handwriting=self.look(picture, found.get("lines", [])))
+
+    def look(self, picture: PageImage, lines: Sequence[dict[str, Any]]) -> float | None:
+        """How much *lines* look written by hand, where what reads them is meant for print alone."""
+        if self.method == "find_lines" or "hand" in self.choice.reader.writing:
+            return None
+        outlines = [outline_of(line) for line in lines if line.get("kind", "line") == "line"]
+        limit = self.ctx.engine.settings.max_image_pixels
+        return page_score(open_image(picture.path, max_pixels=limit), outlines)
+
+    def readings(self, answer: PageAnswer) -> list[dict[str, Any]]:
+        """The readings of a page's lines, {text, confidence?} each."""
+        return []
+
+    def _assess(self, document_id: str, answer: PageAnswer, kept: dict[str, Any]) -> None:
+        """Add a page to what is told when all is read: how sure the reader was, and where hands were at work."""
+        readings = self.readings(answer)
+        total, page = Confidence(**kept["confidence"]), Confidence()
+        total.add(readings)
+        page.add(readings)
+        kept["confidence"] = total.kept()
+        if answer.handwriting is not None and answer.handwriting > 0 and not page.is_sure:
+            kept["by_hand_count"] += 1
+            if len(kept["by_hand"]) < MAX_FAILED:
+                named = {"document_id": document_id, "name": self._name(document_id)}
+                kept["by_hand"] = [*kept["by_hand"], named]
 
     def call(self, picture: PageImage, more: dict[str, Any]) -> dict[str, Any]:
         """One call of the worker for a page's picture."""
@@ -211,8 +256,11 @@ class ReadPage(FindLines):
 
     method = "read_page"
 
+    def readings(self, answer: PageAnswer) -> list[dict[str, Any]]:
+        return [line["reading"] for line in answer.found["lines"] if line["kind"] == "line"]
+
     def told(self, answer: PageAnswer) -> tuple[str, str, int]:
-        texts = [line["reading"]["text"] for line in answer.found["lines"] if line["kind"] == "line"]
+        texts = [reading["text"] for reading in self.readings(answer)]
         return _asked("Find and read the lines of", answer), "\n".join(texts), len(texts)
 
 
@@ -231,7 +279,11 @@ class ReadLines(PageJob):
         if not ids:
             raise PageSkipped("The page has no lines to read.")
         started_at = now()
-        return PageAnswer(picture, started_at, self.call(picture, {"lines": shapes}), pass_id, tuple(ids))
+        found = self.call(picture, {"lines": shapes})
+        return PageAnswer(picture, started_at, found, pass_id, tuple(ids), self.look(picture, shapes))
+
+    def readings(self, answer: PageAnswer) -> list[dict[str, Any]]:
+        return list(answer.found["readings"])
 
     def told(self, answer: PageAnswer) -> tuple[str, str, int]:
         texts = [reading["text"] for reading in answer.found["readings"]]

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from armarium_reading.models import episodes
-from armarium_source_model.api import segments_of
+from armarium_source_model.api import get_pass, ladder_of_pass, segments_of
 
 
 def list_episodes(
@@ -60,14 +60,15 @@ def lines_of(
     """The live lines of a pass: their ids, and their shapes in pixels of a picture of *width* x *height*."""
     ids: list[str] = []
     shapes: list[dict[str, Any]] = []
+    ladder = ladder_of_pass(conn, get_pass(conn, pass_id).document_id, pass_id)
     for row in segments_of(conn, pass_id, "line"):
         x, y, w, h = row.anchor["rect"]
         shape: dict[str, Any] = {"rect": [x * width, y * height, w * width, h * height]}
         for name, points in (("polygon", row.anchor.get("polygon")), ("baseline", row.baseline)):
             if points:
                 shape[name] = _in_pixels(points, width, height)
-        if row.direction is not None:
-            shape["direction"] = row.direction
+        if direction := ladder.value("direction", row.id):
+            shape["direction"] = direction
         ids.append(row.id)
         shapes.append(shape)
     return ids, shapes

@@ -76,6 +76,7 @@ def get_readers(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
             "can": sorted(reader.can),
             "languages": list(reader.languages),
             "scripts": list(reader.scripts),
+            "writing": sorted(reader.writing),
             "runtime": reader.runtime.name if reader.runtime else None,
             "installed": reader.runtime is None or runtime_folder(engine, reader) is not None,
             "model_kind": reader.model_kind,

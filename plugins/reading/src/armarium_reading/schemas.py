@@ -157,6 +157,7 @@ class ReaderOut(Message):
     can: list[str]
     languages: list[str]
     scripts: list[str]
+    writing: list[Literal["hand", "print"]]
     runtime: str | None
     installed: bool
     """Whether the runtime it needs, if any, is on this machine."""

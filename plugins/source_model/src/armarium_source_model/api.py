@@ -5,6 +5,8 @@ from __future__ import annotations
 from armarium_documents.api import representations
 from armarium_source_model.cer import CannotScore, Score, normalise, score, total_rate, word_rate
 from armarium_source_model.counting import Counting, PassBasis, ReadingRule
+from armarium_source_model.errors import UnknownKind
+from armarium_source_model.facts import KEYS, Holder, Ladder, PageFacts, Statement
 from armarium_source_model.geometry import (
     BadGeometry,
     SoundGeometry,
@@ -24,13 +26,20 @@ from armarium_source_model.geometry import (
 from armarium_source_model.models import forwardings, passes, reading_choices, segments
 from armarium_source_model.order import Shape, page_slope, reading_sequence
 from armarium_source_model.queries.drawing import page_drawing, page_drawing_png
+from armarium_source_model.queries.facts import ladder_of_pass, page_facts
 from armarium_source_model.queries.orders import standing_order, written_order
 from armarium_source_model.queries.orders import walk as order_walk
-from armarium_source_model.queries.passes import get_pass, list_passes, working_pass
+from armarium_source_model.queries.passes import (
+    get_pass,
+    list_passes,
+    notice_of_text_elsewhere,
+    working_pass,
+)
 from armarium_source_model.queries.readings import (
     CountingText,
     counting_of_document,
     counting_of_segment,
+    reading_kind_keys,
     readings_of,
 )
 from armarium_source_model.queries.readings import counting_of_pass as counting_readings
@@ -42,13 +51,19 @@ from armarium_source_model.queries.staleness import (
     stale_readings,
     stale_rows,
 )
-from armarium_source_model.queries.text import PageTextResult, page_text, pass_sequence
+from armarium_source_model.queries.text import (
+    PageTextResult,
+    line_sequence,
+    page_text,
+    pass_sequence,
+)
 from armarium_source_model.segment_rows import NewSegment, ReadySegments, ready_segments
 from armarium_source_model.text import text_fingerprint
 from armarium_source_model.writes import (
     MadePass,
     NewPass,
     NewReading,
+    StatedFacts,
     add_readings,
     add_segments,
     create_pass,
@@ -56,15 +71,19 @@ from armarium_source_model.writes import (
 )
 
 __all__ = [
+    "KEYS",
     "BadGeometry",
     "CannotScore",
     "Counting",
     "CountingText",
     "Derived",
+    "Holder",
+    "Ladder",
     "MadePass",
     "NewPass",
     "NewReading",
     "NewSegment",
+    "PageFacts",
     "PageTextResult",
     "PassBasis",
     "ReadingRule",
@@ -73,6 +92,9 @@ __all__ = [
     "Shape",
     "SoundGeometry",
     "SoundPoints",
+    "StatedFacts",
+    "Statement",
+    "UnknownKind",
     "add_readings",
     "add_segments",
     "clip_points",
@@ -84,17 +106,22 @@ __all__ = [
     "forwardings",
     "get_pass",
     "get_segment",
+    "ladder_of_pass",
+    "line_sequence",
     "list_passes",
     "normalise",
+    "notice_of_text_elsewhere",
     "order_walk",
     "page_drawing",
     "page_drawing_png",
+    "page_facts",
     "page_slope",
     "page_text",
     "pass_sequence",
     "passes",
     "pixel_bounds",
     "reading_choices",
+    "reading_kind_keys",
     "reading_sequence",
     "readings_of",
     "ready_segments",

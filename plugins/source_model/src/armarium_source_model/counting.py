@@ -27,11 +27,13 @@ class ReadingFacts(NamedTuple):
 
 
 class Counting(NamedTuple):
-    """The reading that counts, and why. `labelled_machine`: show it as a machine's."""
+    """The reading that counts, and why. `labelled_machine`: show it as a machine's. `disputed`: it is the newest of
+    several readings by persons, of which none has corrected the others and none was chosen."""
 
     representation_id: str | None
     basis: CountingBasis
     labelled_machine: bool = False
+    disputed: bool = False
 
 
 NOTHING_COUNTS = Counting(None, "none")
@@ -40,30 +42,27 @@ NOTHING_COUNTS = Counting(None, "none")
 def counting_reading(
     readings: Sequence[ReadingFacts], *, chosen_id: str | None = None, rule: ReadingRule = "strict"
 ) -> Counting:
-    """The reading of one kind that counts on one segment, over its live *readings*; the first rule that applies."""
+    """The reading of one kind that counts on one segment, over its live *readings*; the first rule that applies.
+
+    Wherever there is a reading, exactly one counts (B 2.2). No rule prefers one scholar to another: where several have
+    read and none was chosen, the newest counts, and a strict project marks it as disputed until somebody chooses.
+    """
     if not readings:
         return NOTHING_COUNTS
     if chosen_id is not None and any(reading.id == chosen_id for reading in readings):
         return Counting(chosen_id, "chosen")
-    if len(readings) == 1:
-        only = readings[0]
-        if only.provenance_kind == HUMAN:
-            return Counting(only.id, "correction" if only.corrects_id else "newest-human")
-        return Counting(only.id, "newest-machine-unchosen", only.provenance_kind != IMPORTED)
-    retired = retired_ids(readings)
-    human = [r for r in readings if r.provenance_kind == HUMAN and r.id not in retired]
-    corrections = [r for r in human if r.corrects_id]
-    for candidates, basis in ((corrections, "correction"), (human, "newest-human")):
-        if len(candidates) == 1 or (candidates and rule == "relaxed"):
-            return Counting(_newest(candidates).id, "correction" if basis == "correction" else "newest-human")
-        if candidates:
-            # Rival readings by persons: no rule may prefer one scholar to another, so a person has to choose.
-            return NOTHING_COUNTS
-    machine = [r for r in readings if r.provenance_kind != HUMAN and r.id not in retired]
-    if any(r.provenance_kind == HUMAN for r in readings) or not machine:
-        return NOTHING_COUNTS
-    newest = _newest(machine)
-    return Counting(newest.id, "newest-machine-unchosen", newest.provenance_kind != IMPORTED)
+    human = [reading for reading in readings if reading.provenance_kind == HUMAN]
+    if not human:
+        newest = _newest(readings)
+        return Counting(newest.id, "newest-machine-unchosen", newest.provenance_kind != IMPORTED)
+    retired = retired_ids(human)
+    current = [reading for reading in human if reading.id not in retired] or human
+    corrections = [reading for reading in current if reading.corrects_id]
+    return Counting(
+        _newest(corrections or current).id,
+        "correction" if corrections else "newest-human",
+        disputed=rule == "strict" and len(current) > 1,
+    )
 
 
 def retired_ids(readings: Iterable[ReadingFacts]) -> set[str]:

@@ -169,7 +169,17 @@ class PersonOnly(Forbidden):
         super().__init__(f"Only a person may {what}; a machine or a run may not.", code="person_only")
 
 
+class GroundTruthNeedsAPerson(Invalid):
+    def __init__(self) -> None:
+        super().__init__(
+            "Only a person may say that a pass is ground truth; a machine's word for it would prove nothing.",
+            code="ground_truth_needs_a_person",
+        )
+
+
 class UnknownKind(Invalid):
+    """A reading kind that the project does not have; the sentence names those it has."""
+
     def __init__(self, kind: str, known: Sequence[str]) -> None:
         super().__init__(
             f"This project has no reading kind {kind!r}; it has {', '.join(known)}.", code="unknown_kind"

@@ -181,10 +181,10 @@ def rect_around(points: Points) -> tuple[float, float, float, float]:
 
 
 def union_rect(rects: Sequence[Rect]) -> tuple[float, float, float, float]:
-    """The smallest rect that encloses all of *rects*."""
+    """The smallest rect that encloses all of *rects*, to twelve decimals: sums of fractions end in noise."""
     left, top = min(r[0] for r in rects), min(r[1] for r in rects)
     right, bottom = max(r[0] + r[2] for r in rects), max(r[1] + r[3] for r in rects)
-    return left, top, right - left, bottom - top
+    return round(left, 12), round(top, 12), round(right - left, 12), round(bottom - top, 12)
 
 
 def convex_hull(points: Points) -> list[list[float]]:

@@ -33,6 +33,12 @@ passes = Table(
     Column("transformation", Json),
     *provenance_columns(),
     Column("deleted_at", Text),
+    # What the file that the pass was read from states of its page as a whole; what is stated on the page goes before it.
+    Column("language", Text),
+    Column("script", Text),
+    Column("direction", Text),
+    # How the lines of the page follow each other (tb, bt, lr, rl), where the file says so.
+    Column("line_order", Text),
     info=tracked(label="pass", document="document_id"),
 )
 """One laying-out of a page: a model's, an import's or a person's. Rival passes stand side by side."""
@@ -163,7 +169,10 @@ reading_kinds = Table(
     Column("label", Text, nullable=False),
     Column("builtin", Boolean, nullable=False),
     Column("created_at", Text, nullable=False),
-    info=tracked(label="kind of reading"),
+    info=tracked(
+        label="kind of reading",
+        used_by=(("content_representation", "kind"), ("reading_choice", "kind")),
+    ),
 )
 """The kinds a reading may have: an open table, seeded, from which nothing is removed (B 2.2)."""
 
@@ -172,14 +181,9 @@ forwardings = Table(
     metadata,
     Column("sequence", Integer, primary_key=True),
     Column("id", Text, nullable=False, unique=True),
-    Column(
-        "document_id",
-        Text,
-        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
-        nullable=False,
-        index=True,
-    ),
-    # No foreign keys to segments: a note outlives the part that an undo takes back, so that its citation still resolves.
+    # No foreign keys: a note outlives the part that an undo takes back, so that its citation still resolves, and keeps
+    # no undo from taking the page.
+    Column("document_id", Text, nullable=False, index=True),
     Column("old_segment_id", Text, nullable=False, index=True),
     Column("kind", Text, nullable=False),
     Column("new_segment_ids", Json, nullable=False),

@@ -3,7 +3,7 @@
 The tree of regions, lines and words is walked from the top; brothers are ordered by cutting the page along its
 white space. Every direction is turned into the same picture first (lines run along `u`, the page progresses along
 `v`), so that there is one algorithm and no special case: right to left mirrors `u`, vertical script swaps the axes.
-Here is no database and no text; who knows the text may say the direction.
+Here is no database and no text; who knows the text may say which way the parts of a segment run.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from operator import itemgetter
 from statistics import median
 from typing import NamedTuple
 
+from armarium_source_model.facts import Holder, Ladder, PageFacts
 from armarium_source_model.whitespace import Box, cut
 
 HORIZONTAL = frozenset({"ltr", "rtl"})
@@ -57,14 +58,32 @@ class Shape(NamedTuple):
     row: int | None = None
     column: int | None = None
     """Its place in a table, when it is a cell."""
+    line_order: str | None = None
+    """How the lines in it follow each other when its source says so: tb, bt, lr or rl."""
+
+
+class Way(NamedTuple):
+    """Which way the parts of a segment, or of the page, run; None where nothing is known."""
+
+    direction: str | None = None
+    """ltr, rtl, ttb or btt."""
+    script: str | None = None
+    line_order: str | None = None
 
 
 def reading_sequence(
-    shapes: Sequence[Shape], *, direction: str | None = None, aspect: float = 1.0, slope: float = 0.0
+    shapes: Sequence[Shape],
+    *,
+    direction: str | None = None,
+    aspect: float = 1.0,
+    slope: float = 0.0,
+    within: Callable[[str | None], Way] | None = None,
 ) -> list[str]:
     """Ids of *shapes* in reading order: every parent before its children, every shape exactly once.
 
-    direction: what is known of the page (ltr, rtl, ttb, btt); a segment's own stated direction goes before it.
+    direction: what is known of the page (ltr, rtl, ttb, btt); what a segment states goes before it for its parts.
+    within: which way the parts of a segment run, and (asked None) the segments that stand in none; *direction* and
+    what the shapes state where it is not given.
     aspect: width of the image divided by its height, so that a vertical line is told from a short wide one.
     slope: how much the lines fall to the right (page heights per page height), from `page_slope`.
 
@@ -79,8 +98,9 @@ def reading_sequence(
     sequence: list[str] = []
     seen: set[str] = set()
 
-    page = direction if direction in HORIZONTAL | VERTICAL else None
-    stack = list(reversed(_order_brothers(children.get(None, []), page, aspect, slope)))
+    if within is None:
+        within = _stated_ways(shapes, direction)
+    stack = list(reversed(_order_brothers(children.get(None, []), within(None), aspect, slope)))
     while stack:
         shape = stack.pop()
         if shape.id in seen:
@@ -89,13 +109,35 @@ def reading_sequence(
         sequence.append(shape.id)
         inside = children.get(shape.id)
         if inside:
-            own = shape.direction or page
-            stack.extend(reversed(_order_brothers(inside, own, aspect, slope)))
+            stack.extend(reversed(_order_brothers(inside, within(shape.id), aspect, slope)))
     for shape in shapes:
         # A ring of parents cannot come from the database, but a caller's list may hold one: nothing is lost.
         if shape.id not in seen:
             sequence.append(shape.id)
     return sequence
+
+
+def ladder_of_shapes(shapes: Iterable[Shape], page: PageFacts) -> Ladder:
+    """The walk over what *shapes* and the page state; nothing is said of their languages."""
+    return Ladder(
+        page,
+        ((Holder("segment", one.id, None, one.script, one.direction), one.parent_id) for one in shapes),
+    )
+
+
+def geometric(direction: str | None) -> str | None:
+    """A direction that says where lines begin and where they go; alternating ones, and those of baselines, do not."""
+    return direction if direction in HORIZONTAL or direction in VERTICAL else None
+
+
+def _stated_ways(shapes: Sequence[Shape], direction: str | None) -> Callable[[str | None], Way]:
+    page = Holder("page", "", direction=direction)
+    ladder = ladder_of_shapes(shapes, PageFacts((page,)))
+
+    def way(segment_id: str | None) -> Way:
+        return Way(geometric(ladder.value("direction", segment_id)), ladder.value("script", segment_id))
+
+    return way
 
 
 def page_slope(baselines: Iterable[Sequence[Sequence[float]]], aspect: float = 1.0) -> float:
@@ -121,15 +163,15 @@ def line_shape_direction(shapes: Iterable[Shape], aspect: float = 1.0) -> str | 
     return "ttb" if tall > wide else None
 
 
-def _order_brothers(shapes: list[Shape], direction: str | None, aspect: float, slope: float) -> list[Shape]:
+def _order_brothers(shapes: list[Shape], way: Way, aspect: float, slope: float) -> list[Shape]:
     """Shapes of one parent: head furniture, body, footnotes, margins, foot furniture; each part by its place."""
     if len(shapes) < 2:
         return shapes
     if all(shape.row is not None for shape in shapes):
         return sorted(shapes, key=lambda s: (s.row or 0, s.column or 0))
-    direction = _direction_of(shapes, direction, aspect)
+    direction = _direction_of(shapes, way.direction, aspect)
     scripts = Counter(shape.script for shape in shapes if shape.script)
-    script = scripts.most_common(1)[0][0] if scripts else None
+    script = way.script or (scripts.most_common(1)[0][0] if scripts else None)
     head: list[Shape] = []
     body: list[Shape] = []
     notes: list[Shape] = []
@@ -149,7 +191,7 @@ def _order_brothers(shapes: list[Shape], direction: str | None, aspect: float, s
     ordered: list[Shape] = []
     for group in (head, body, notes, margin, foot):
         if len(group) > 1:
-            group = _place(group, direction, script, aspect, slope)
+            group = _place(group, Way(direction, script, way.line_order), aspect, slope)
         ordered += group
     return ordered
 
@@ -197,18 +239,18 @@ def _part_of(role: str) -> str | None:
 
 
 def _direction_of(shapes: list[Shape], known: str | None, aspect: float) -> str:
-    """What most brothers state, else what is known from above, else what their shapes tell, else ltr."""
+    """What is known of what holds them, else what most brothers state, else what their shapes tell, else ltr."""
+    if known is not None:
+        return known
     stated = Counter(s.direction for s in shapes if s.direction in HORIZONTAL or s.direction in VERTICAL)
     if stated and 2 * sum(stated.values()) >= len(shapes):
         return str(stated.most_common(1)[0][0])
-    return known or line_shape_direction(shapes, aspect) or "ltr"
+    return line_shape_direction(shapes, aspect) or "ltr"
 
 
-def _place(
-    shapes: list[Shape], direction: str, script: str | None, aspect: float, slope: float
-) -> list[Shape]:
+def _place(shapes: list[Shape], way: Way, aspect: float, slope: float) -> list[Shape]:
     """Order *shapes* by place alone, in the common picture of their direction."""
-    turn = _turn(direction, script, aspect)
+    turn = _turn(way, aspect)
     boxes: list[Box] = []
     lines_only = all(shape.kind != "region" for shape in shapes)
     for index, shape in enumerate(shapes):
@@ -237,13 +279,12 @@ def _place(
 _Turn = Callable[[float, float, float, float], tuple[float, float, float, float]]
 
 
-def _turn(direction: str, script: str | None, aspect: float) -> _Turn:
-    """How x0, x1, y0, y1 become u0, u1, v0, v1 for a direction."""
-    if direction == "rtl":
-        return lambda x0, x1, y0, y1: (aspect - x1, aspect - x0, y0, y1)
+def _turn(way: Way, aspect: float) -> _Turn:
+    """How x0, x1, y0, y1 become u0, u1, v0, v1 for the way that lines run and follow each other."""
+    direction, script, line_order = way
     if direction in VERTICAL:
         up = direction == "btt"
-        rightwards = script in LEFT_TO_RIGHT_COLUMNS
+        rightwards = line_order == "lr" or (line_order != "rl" and script in LEFT_TO_RIGHT_COLUMNS)
 
         def turned(x0: float, x1: float, y0: float, y1: float) -> tuple[float, float, float, float]:
             u0, u1 = (1 - y1, 1 - y0) if up else (y0, y1)
@@ -251,4 +292,11 @@ def _turn(direction: str, script: str | None, aspect: float) -> _Turn:
             return u0, u1, v0, v1
 
         return turned
-    return lambda x0, x1, y0, y1: (x0, x1, y0, y1)
+    leftwards, upwards = direction == "rtl", line_order == "bt"
+
+    def level(x0: float, x1: float, y0: float, y1: float) -> tuple[float, float, float, float]:
+        u0, u1 = (aspect - x1, aspect - x0) if leftwards else (x0, x1)
+        v0, v1 = (1 - y1, 1 - y0) if upwards else (y0, y1)
+        return u0, u1, v0, v1
+
+    return level

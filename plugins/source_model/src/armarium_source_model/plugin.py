@@ -21,6 +21,8 @@ from armarium_source_model.actions import (
 )
 from armarium_source_model.migrations import MIGRATIONS
 from armarium_source_model.models import metadata
+from armarium_source_model.queries.boxes import BoxWriting
+from armarium_source_model.queries.forwarding import absorbed_into
 from armarium_source_model.routes import routers
 
 
@@ -67,7 +69,7 @@ def armarium_plugin() -> Plugin:
             "representation.create",
         ),
         metadata=metadata,
-        version=3,
+        version=5,
         migrations=MIGRATIONS,
         actions=(
             passes.create,
@@ -112,5 +114,9 @@ def armarium_plugin() -> Plugin:
         routers=routers(),
         on_create=(readings.seed_kinds,),
         stats=_stats,
-        extras={"carriers": (_CARRIER,)},
+        extras={
+            "carriers": (_CARRIER,),
+            "writings": (BoxWriting(),),
+            "earlier_segment_ids": (absorbed_into,),
+        },
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -48,8 +48,8 @@ class Piece(NamedTuple):
     text: str
     block: str | None
     """What it stands in (its region); a change of block is a blank line, a piece without one is a line of its own."""
-    direction: str | None
-    """What is stated on it or on its block."""
+    direction: str
+    """Which way it runs."""
     joiner: str = LINE_BREAK
     """What parts it from the piece before in the same block: words of one line are parted by a space."""
 
@@ -72,38 +72,20 @@ def first_strong_direction(text: str) -> str | None:
     return None
 
 
-def majority_direction(texts: Iterable[str]) -> str | None:
-    """The direction of most of *texts*, or None when none of them has a strongly directed character."""
-    ltr = rtl = 0
-    for text in texts:
-        direction = first_strong_direction(text)
-        if direction == "rtl":
-            rtl += 1
-        elif direction == "ltr":
-            ltr += 1
-    if not ltr and not rtl:
-        return None
-    return "rtl" if rtl > ltr else "ltr"
-
-
-def assemble(pieces: Sequence[Piece], *, page_direction: str | None = None) -> AssembledText:
-    """Join *pieces*: lines by newline, blocks by a blank line. A reading goes in exactly as it is stored.
-
-    page_direction: what is known for the page; else each block's direction is read off its own letters.
-    """
-    directions = _block_directions(pieces, page_direction)
+def assemble(pieces: Sequence[Piece]) -> AssembledText:
+    """Join *pieces*: lines by newline, blocks by a blank line. A reading goes in exactly as it is stored."""
     parts: list[str] = []
     spans: list[Span] = []
     at = 0
     before: object = _NOTHING
-    for segment_id, representation_id, text, block, stated, joiner in pieces:
+    for segment_id, representation_id, text, block, direction, joiner in pieces:
         if before is not _NOTHING:
             between = joiner if block == before else BLOCK_BREAK
             parts.append(between)
             at += len(between)
         parts.append(text)
         end = at + len(text)
-        spans.append(Span(at, end, segment_id, representation_id, stated or directions.get(block) or "ltr"))
+        spans.append(Span(at, end, segment_id, representation_id, direction))
         at = end
         before = block
     return AssembledText("".join(parts), spans)
@@ -111,15 +93,3 @@ def assemble(pieces: Sequence[Piece], *, page_direction: str | None = None) -> A
 
 _NOTHING = object()
 """Before the first piece; a block may well be None."""
-
-
-def _block_directions(pieces: Sequence[Piece], page_direction: str | None) -> Mapping[str | None, str]:
-    if page_direction is not None:
-        return dict.fromkeys((piece.block for piece in pieces), page_direction)
-    found: dict[str | None, str] = {}
-    for piece in pieces:
-        if piece.block not in found:
-            direction = first_strong_direction(piece.text)
-            if direction is not None:
-                found[piece.block] = direction
-    return found

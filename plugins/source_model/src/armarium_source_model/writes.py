@@ -6,19 +6,21 @@ Other families use these through `armarium_source_model.api`, so that an import 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple
 
 import orjson
 from sqlalchemy import Row
 
-from armarium.api import ActionContext, json_text, new_id, raw_of
-from armarium_documents.api import representations, require_all_live, require_live, require_unlocked
-from armarium_source_model.counting import HUMAN, IMPORTED
+from armarium.api import ActionContext, Invalid, json_text, new_id, raw_of
+from armarium_documents.api import representations, require_all_live, require_live
+from armarium_source_model.counting import HUMAN, IMPORTED, TEXT_LAYER
 from armarium_source_model.errors import NoSuchPass, NoSuchSegment, OtherPage, PassDeleted, refuse_provisional
 from armarium_source_model.models import passes, segments
 from armarium_source_model.queries.passes import get_pass
+from armarium_source_model.schemas.settings import DIRECTIONS
+from armarium_source_model.scripts import is_language, is_script
 from armarium_source_model.segment_rows import (
     COLUMNS,
     Belonging,
@@ -29,8 +31,21 @@ from armarium_source_model.segment_rows import (
     rows_of,
 )
 
+LINE_ORDERS = frozenset({"tb", "bt", "lr", "rl"})
 USER = "user"
 """The provider of what a person drew by hand."""
+
+_NO_READER = {
+    USER: "A reader's work cannot be a person's: name the reader as provider.",
+    TEXT_LAYER: "Only the engine says that a text is the file's own: name the reader as provider.",
+}
+
+
+def refuse_provider(provider: str) -> None:
+    """Invalid where a caller's reader goes by a name that would lift its work above that of readers (B 4.2)."""
+    why = _NO_READER.get(provider.strip().casefold())
+    if why is not None:
+        raise Invalid(why, code="not_a_person" if provider == USER else "not_a_reader", provider=provider)
 
 
 @dataclass(slots=True)
@@ -49,11 +64,33 @@ class NewReading:
     script: str | None = None
 
 
+class StatedFacts(NamedTuple):
+    """What a file states of its page as a whole; what is stated on the page itself goes before it.
+
+    line_order: how the lines follow each other: tb, bt, lr or rl.
+    """
+
+    language: str | None = None
+    script: str | None = None
+    direction: str | None = None
+    line_order: str | None = None
+
+    def lawful(self) -> StatedFacts:
+        """The same without what is no BCP 47 tag, no ISO 15924 code, no direction."""
+        return StatedFacts(
+            self.language if self.language and is_language(self.language) else None,
+            self.script if self.script and is_script(self.script) else None,
+            self.direction if self.direction in DIRECTIONS else None,
+            self.line_order if self.line_order in LINE_ORDERS else None,
+        )
+
+
 @dataclass(slots=True)
 class NewPass:
     """A pass to be added to a live, unlocked page, and its segments where it begins with some.
 
     rendition_id: the picture that the segments were measured on.
+    facts: what its file states of the page as a whole.
     """
 
     document_id: str
@@ -70,6 +107,7 @@ class NewPass:
     transformation: Mapping[str, Any] | None = None
     segments: ReadySegments | None = None
     rendition_id: str | None = None
+    facts: StatedFacts = field(default_factory=StatedFacts)
 
 
 class MadePass(NamedTuple):
@@ -82,7 +120,7 @@ class MadePass(NamedTuple):
 _PASS_COLUMNS = (
     "id", "document_id", "name", "provider", "model", "source_artifact_id", "artifact_type", "import_file",
     "import_checksum", "import_format", "has_original", "ground_truth", "transformation", "provenance_kind",
-    "created_by", "run_id", "created_at",
+    "created_by", "run_id", "created_at", "language", "script", "direction", "line_order",
 )  # fmt: skip
 
 
@@ -125,8 +163,6 @@ def create_passes(ctx: ActionContext, new: Sequence[NewPass]) -> list[MadePass]:
     """New passes with their segments, many by few statements; see `create_pass` for who is said to have made them."""
     documents = list(dict.fromkeys(one.document_id for one in new))
     require_all_live(ctx.conn, documents)
-    for document_id in documents:
-        require_unlocked(ctx, document_id)
     made: list[MadePass] = []
     rows: list[tuple[object, ...]] = []
     segment_rows: list[Iterable[tuple[object, ...]]] = []
@@ -153,6 +189,7 @@ def create_passes(ctx: ActionContext, new: Sequence[NewPass]) -> list[MadePass]:
                 provenance["created_by"],
                 provenance["run_id"],
                 provenance["created_at"],
+                *one.facts.lawful(),
             )
         )
         if one.segments is not None:
@@ -227,7 +264,6 @@ def _refuse_unwritable(
     if row.deleted_at is not None:
         raise PassDeleted(pass_id)
     require_live(ctx.conn, row.document_id)
-    require_unlocked(ctx, row.document_id)
 
 
 def add_segments(
@@ -242,7 +278,7 @@ def add_segments(
     """Add many segments to a pass with one executemany; their ids in the order given.
 
     rendition_id: the picture they were measured on; None means the page's primary one now. provenance_kind: who
-    made them where that is not the pass's maker (a machine caller never makes a person's). Every shape is checked;
+    made them where that is not the pass's maker (a machine never makes a person's of its own accord). Every shape is checked;
     BadGeometry names the segment's key and nothing is written.
     """
     maker = _maker(ctx, pass_id, document_id)
@@ -262,10 +298,15 @@ def add_segments(
 def row_provenance(
     ctx: ActionContext, pass_row: _Maker, provenance_kind: str | None = None
 ) -> dict[str, Any]:
-    """Who made a row of a pass: the one said, else the pass's maker; a machine never makes a person's row."""
+    """Who made a row of a pass: the one said, else the pass's maker. A machine never makes a person's row; it only
+    writes one down anew for a person, where the caller says so."""
     provenance = ctx.provenance()
     said = provenance_kind or pass_row.provenance_kind
-    if said != HUMAN or provenance["provenance_kind"] == HUMAN:
+    if (
+        said != HUMAN
+        or provenance["provenance_kind"] == HUMAN
+        or (provenance_kind == HUMAN and ctx.principal.restates_persons)
+    ):
         provenance["provenance_kind"] = said
     if provenance["run_id"] is None:
         provenance["run_id"] = pass_row.run_id
@@ -293,7 +334,7 @@ def add_readings(
     """Add many readings with one executemany; their ids in the order given. NoSuchSegment names an unknown one.
 
     provenance_kind: external_import for an import; else a reading with a tool or model is workflow (or agent), and
-    one without is the caller's own. A machine never makes a person's reading.
+    one without is the caller's own. A machine never makes a person's reading of its own accord.
     """
     if not new:
         return []
@@ -311,12 +352,11 @@ def add_readings(
     documents = sorted(set(where.values()))
     for document_id in documents:
         require_live(ctx.conn, document_id)
-        require_unlocked(ctx, document_id)
     provenance = ctx.provenance()
     caller = provenance["provenance_kind"]
 
     def maker(one: NewReading) -> str:
-        if provenance_kind is not None and not (provenance_kind == HUMAN and caller != HUMAN):
+        if provenance_kind is not None and (provenance_kind != HUMAN or ctx.principal.restates_persons):
             return provenance_kind
         if caller == HUMAN and (one.producer_tool or one.producer_model or one.producer_run_id):
             return "workflow"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import ActionContext, Example, Invalid, action, new_id, raw_of
-from armarium_documents.api import require_document, require_live, require_unlocked
+from armarium_documents.api import require_document, require_live
 from armarium_documents.models import annotation_table
 from armarium_documents.queries.annotations import annotation
 from armarium_documents.schemas.annotations import (
@@ -41,7 +41,6 @@ def create(ctx: ActionContext, p: AnnotationCreateParams) -> dict[str, Any]:
     """Raises NotFound for an unknown document or note, Conflict in the Trash, Forbidden by a lock, Invalid for an
     anchor that lacks what its kind needs."""
     require_live(ctx.conn, p.document_id)
-    require_unlocked(ctx, p.document_id)
     row = {"id": new_id(), **p.model_dump(), **ctx.provenance()}
     _check(ctx, row)
     ctx.conn.execute(annotation_table.insert().values(row))
@@ -67,7 +66,6 @@ def update(ctx: ActionContext, p: AnnotationUpdateParams) -> dict[str, Any]:
     raw = raw_of(ctx.conn)
     found = annotation(raw, p.annotation_id)
     require_live(ctx.conn, found["document_id"])
-    require_unlocked(ctx, found["document_id"])
     # An anchor and targets stand there whole, with what they leave out, as `create` keeps them.
     changes = p.model_dump(include=p.model_fields_set - {"annotation_id"})
     if changes.get("kind", "") is None:
@@ -104,7 +102,6 @@ def delete(ctx: ActionContext, p: AnnotationDeleteParams) -> dict[str, Any]:
     """Raises NotFound, Conflict when the document is in the Trash, Forbidden by a lock."""
     found = annotation(raw_of(ctx.conn), p.annotation_id)
     require_live(ctx.conn, found["document_id"])
-    require_unlocked(ctx, found["document_id"])
     ctx.conn.execute(annotation_table.delete().where(annotation_table.c.id == p.annotation_id))
     _say(ctx, p.annotation_id, found["document_id"])
     return {"status": "deleted", "id": p.annotation_id}

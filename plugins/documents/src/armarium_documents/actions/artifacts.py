@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import ActionContext, Conflict, Example, Invalid, action, new_id, raw_of
-from armarium_documents.api import artifacts, require_live, require_unlocked
+from armarium_documents.api import artifacts, require_live
+from armarium_documents.queries.box_order import in_reading_order, writing_of
 from armarium_documents.queries.files import artifact
 from armarium_documents.schemas.artifacts import (
     AddRegion,
     ArtifactCreateParams,
     ArtifactEdited,
+    BoxIn,
     CombineRegions,
     DeleteRegions,
     EditRegionsParams,
@@ -18,6 +20,11 @@ from armarium_documents.schemas.artifacts import (
 )
 from armarium_documents.schemas.files import Artifact
 from armarium_documents.schemas.geometry import union
+
+USER, MANUAL = "user", "manual"
+"""The provider of boxes that a person drew, and the source of one box that a person drew or moved."""
+TEXT_LAYER = "text-layer"
+"""The provider of a text that the file itself holds."""
 
 
 def _create_example(ex: Example) -> dict[str, Any]:
@@ -46,7 +53,6 @@ def _create_example(ex: Example) -> dict[str, Any]:
 def create(ctx: ActionContext, p: ArtifactCreateParams) -> dict[str, Any]:
     """Raises NotFound for an unknown document or source artifact, Conflict in the Trash, Forbidden by a lock."""
     require_live(ctx.conn, p.document_id)
-    require_unlocked(ctx, p.document_id)
     raw = raw_of(ctx.conn)
     if p.source_artifact_id is not None:
         artifact(raw, p.source_artifact_id)
@@ -54,6 +60,7 @@ def create(ctx: ActionContext, p: ArtifactCreateParams) -> dict[str, Any]:
         "SELECT COALESCE(max(sequence), 0) FROM artifact WHERE document_id = ? AND artifact_type = ?",
         (p.document_id, p.artifact_type),
     ).fetchone()
+    _refuse_false_marks(ctx, p)
     given = p.model_dump()
     if given["ocr_geometry"] is not None:
         given["ocr_geometry"]["curation_log"] = []
@@ -71,6 +78,27 @@ def create(ctx: ActionContext, p: ArtifactCreateParams) -> dict[str, Any]:
     ctx.target(row["id"], p.document_id)
     ctx.changed(document_ids=[p.document_id], artifact_ids=[row["id"]])
     return artifact(raw, row["id"], plain=True)
+
+
+def _refuse_false_marks(ctx: ActionContext, p: ArtifactCreateParams) -> None:
+    """Invalid where the marks of somebody else are sent: once the boxes are segments, they would go before all others.
+
+    What a machine found is no person's; and only a job of the engine says that a text is the file's own.
+    """
+    geometry = p.ocr_geometry
+    providers = {p.provider, geometry.provider if geometry is not None else None}
+    if TEXT_LAYER in providers and ctx.principal.token_kind != "run":
+        raise Invalid(
+            f"Only the engine says that a text is the file's own: name what found the boxes as provider, not {TEXT_LAYER!r}.",
+            code="not_a_reader",
+        )
+    sources = {box.source for box in geometry.boxes} if geometry is not None else set()
+    if ctx.principal.kind != "person" and (USER in providers or MANUAL in sources):
+        raise Invalid(
+            f"A machine's boxes cannot be a person's: name what found them as provider, not {USER!r}, and leave the "
+            f"source {MANUAL!r} to what a person drew.",
+            code="not_a_person",
+        )
 
 
 def _edit_example(ex: Example) -> dict[str, Any]:
@@ -91,7 +119,6 @@ def edit_regions(ctx: ActionContext, p: EditRegionsParams) -> dict[str, Any]:
     raw = raw_of(ctx.conn)
     found = artifact(raw, p.artifact_id, plain=True)
     require_live(ctx.conn, found["document_id"])
-    require_unlocked(ctx, found["document_id"])
     if found["geometry_superseded_by_pass_id"] is not None:
         raise Conflict(
             "The boxes of this artifact became segments and are frozen. Edit the segments of pass "
@@ -105,7 +132,7 @@ def edit_regions(ctx: ActionContext, p: EditRegionsParams) -> dict[str, Any]:
             raise Invalid("This artifact has no boxes yet. Add one first.", code="unknown_index")
         geometry = {
             "text": found["content"] or "",
-            "provider": "user",
+            "provider": USER if ctx.principal.kind == "person" else ctx.principal.provenance_kind,
             "model": None,
             "rendition_id": None,
             "boxes": [],
@@ -113,7 +140,7 @@ def edit_regions(ctx: ActionContext, p: EditRegionsParams) -> dict[str, Any]:
             "metadata": {},
         }
     boxes: list[dict[str, Any]] = geometry["boxes"]
-    touched = _edit(boxes, p.edit, person=ctx.principal.kind == "person")
+    touched = _edit(ctx, found["document_id"], boxes, p.edit)
     geometry.setdefault("curation_log", []).append(
         {
             "at": ctx.now,
@@ -134,15 +161,15 @@ def edit_regions(ctx: ActionContext, p: EditRegionsParams) -> dict[str, Any]:
 
 
 def _edit(
+    ctx: ActionContext,
+    document_id: str,
     boxes: list[dict[str, Any]],
     edit: MoveRegion | DeleteRegions | AddRegion | CombineRegions,
-    *,
-    person: bool,
 ) -> list[int]:
     """Change *boxes* in place; the indices (as they were before) that the edit was about."""
-    by = {"source": "manual"} if person else {}
+    by = {"source": MANUAL} if ctx.principal.kind == "person" else {}
     if isinstance(edit, AddRegion):
-        boxes.append({"bbox": edit.bbox, "text": edit.text, "level": edit.level, "metadata": {}, **by})
+        boxes.append(BoxIn(bbox=edit.bbox, text=edit.text, level=edit.level).model_dump() | by)
         return [len(boxes) - 1]
     if isinstance(edit, MoveRegion):
         _known(boxes, [edit.index])
@@ -153,7 +180,9 @@ def _edit(
     if isinstance(edit, CombineRegions):
         if len(indices) < 2:
             raise Invalid("Combine needs two different boxes at least.", code="unknown_index")
-        one = _combined([boxes[index] for index in indices]) | by
+        parts = [boxes[index] for index in indices]
+        writing = writing_of(ctx.engine, ctx.project, ctx.conn, document_id, parts)
+        one = _combined(in_reading_order(parts, writing)) | by
         boxes[indices[0]] = one
         indices_to_drop = indices[1:]
     else:
@@ -176,10 +205,9 @@ _COARSENESS = ("word", "line", "region", "block", "page")
 
 
 def _combined(parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """One box around *parts*: texts joined in reading order, the coarsest level, the span from first to last."""
-    ordered = _in_reading_order(parts)
+    """One box around *parts*, which come in reading order: texts joined, the coarsest level, the span of all."""
     level = max((part.get("level", "word") for part in parts), key=_COARSENESS.index)
-    texts = [part["text"] for part in ordered if part.get("text")]
+    texts = [part["text"] for part in parts if part.get("text")]
     starts = [part["char_start"] for part in parts if part.get("char_start") is not None]
     ends = [part["char_end"] for part in parts if part.get("char_end") is not None]
     spanned = len(starts) == len(ends) == len(parts)
@@ -192,20 +220,6 @@ def _combined(parts: list[dict[str, Any]]) -> dict[str, Any]:
         "char_start": min(starts) if spanned else None,
         "char_end": max(ends) if spanned else None,
         "page_index": parts[0].get("page_index"),
+        "source": None,
         "metadata": {},
     }
-
-
-def _in_reading_order(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """By character when every part says its own, else line by line from the top, each from the left."""
-    if all(part.get("char_start") is not None for part in parts):
-        return sorted(parts, key=lambda part: int(part["char_start"]))
-    lines: list[list[dict[str, Any]]] = []
-    for part in sorted(parts, key=lambda part: float(part["bbox"][1]) + float(part["bbox"][3]) / 2):
-        middle = part["bbox"][1] + part["bbox"][3] / 2
-        last = lines[-1][-1]["bbox"] if lines else None
-        if last is not None and middle < last[1] + last[3]:
-            lines[-1].append(part)
-        else:
-            lines.append([part])
-    return [part for line in lines for part in sorted(line, key=lambda part: float(part["bbox"][0]))]

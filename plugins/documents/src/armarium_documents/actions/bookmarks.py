@@ -6,7 +6,7 @@ from typing import Any
 
 from armarium.api import ActionContext, Example, action
 from armarium_documents.actions.documents import new_row
-from armarium_documents.api import document, documents, require_live, require_parent, require_unlocked
+from armarium_documents.api import document, documents, require_live, require_parent
 from armarium_documents.errors import alias_of_alias
 from armarium_documents.queries.tree import require_depth
 from armarium_documents.schemas.bookmarks import BookmarkCreate
@@ -33,7 +33,6 @@ def create(ctx: ActionContext, p: BookmarkCreate) -> dict[str, Any]:
     if target.node_kind == "alias":
         raise alias_of_alias(target.id, target.name)
     require_parent(ctx.conn, p.parent_id, "file", "alias")
-    require_unlocked(ctx, p.parent_id)
     require_depth(ctx.conn, p.parent_id)
     row = new_row(
         ctx,

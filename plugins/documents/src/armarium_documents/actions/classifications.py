@@ -8,7 +8,7 @@ import orjson
 
 from armarium.api import ActionContext, Conflict, Example, action, raw_of
 from armarium_documents.actions.documents import require_prototype
-from armarium_documents.api import document, documents, require_live, require_unlocked
+from armarium_documents.api import document, documents, require_live
 from armarium_documents.errors import no_proposal, proposal_decided
 from armarium_documents.models import classifications
 from armarium_documents.queries.classifications import chain_of, find, require
@@ -178,7 +178,6 @@ def _propose_example(ex: Example) -> dict[str, Any]:
 def propose_kind(ctx: ActionContext, p: ProposeKindParams) -> dict[str, Any]:
     """Raises Conflict for a kind that was rejected for this node before, Invalid for one that does not resolve."""
     node = require_live(ctx.conn, p.document_id)
-    require_unlocked(ctx, node.id)
     require_prototype(ctx, p.value)
     metadata = _metadata(ctx, node.id)
     proposed = metadata.setdefault("proposed_attributes", {})
@@ -247,7 +246,6 @@ def _metadata(ctx: ActionContext, document_id: str) -> dict[str, Any]:
 def _pending(ctx: ActionContext, document_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """A node's metadata and the proposal in it that waits for a decision."""
     node = require_live(ctx.conn, document_id)
-    require_unlocked(ctx, node.id)
     metadata = _metadata(ctx, node.id)
     proposal = metadata.get("proposed_attributes", {}).get("prototype")
     if proposal is None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import ActionContext, Example, Invalid, action, new_id, raw_of
-from armarium_documents.api import document, documents, require_live, require_parent, require_unlocked
-from armarium_documents.errors import sources_stays
+from armarium_documents.api import document, documents, require_live, require_parent
+from armarium_documents.errors import sources_stays, stale_document
 from armarium_documents.queries.classifications import chain_of
+from armarium_documents.queries.documents import updated_at
 from armarium_documents.queries.tree import require_depth
 from armarium_documents.schemas.documents import (
     CLEARED,
@@ -79,7 +80,6 @@ def create(ctx: ActionContext, p: CreateParams) -> dict[str, Any]:
     that cannot hold it."""
     assert p.doc_type is not None
     require_parent(ctx.conn, p.parent_id, p.doc_type, p.node_kind)
-    require_unlocked(ctx, p.parent_id)
     require_depth(ctx.conn, p.parent_id)
     require_prototype(ctx, p.prototype_key)
     row = new_row(ctx, **p.model_dump())
@@ -104,11 +104,14 @@ def _update_example(ex: Example) -> dict[str, Any]:
     example=_update_example,
 )
 def update(ctx: ActionContext, p: UpdateParams) -> dict[str, Any]:
-    """Raises NotFound, Conflict in the Trash, Forbidden at or beneath a lock, Invalid for a name set to null."""
+    """Raises NotFound, Conflict in the Trash, or where it is not as the caller read it, Forbidden at or beneath a lock,
+    Invalid for a name set to null."""
     node = require_live(ctx.conn, p.document_id)
-    require_unlocked(ctx, node.id)
     changes = {name: getattr(p, name) for name in UpdateParams.model_fields if name in p.model_fields_set}
     del changes["document_id"]
+    expected = changes.pop("expected_updated_at", None)
+    if expected is not None and expected != (current := updated_at(ctx.conn, node.id)):
+        raise stale_document(node.id, node.name, expected, current)
     for name, value in changes.items():
         if value is None and name in CLEARED:
             changes[name] = CLEARED[name]

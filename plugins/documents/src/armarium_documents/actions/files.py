@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import select, update
 
 from armarium.api import ActionContext, Example, Invalid, action, new_id, raw_of
-from armarium_documents.api import renditions, representations, require_live, require_unlocked, revisions
+from armarium_documents.api import renditions, representations, require_live, revisions
 from armarium_documents.errors import not_materialized
 from armarium_documents.frames import IDENTITY, composed, inverse
 from armarium_documents.queries.files import rendition, representation_document
@@ -44,7 +44,6 @@ def _primary_example(ex: Example) -> dict[str, Any]:
 def set_primary(ctx: ActionContext, p: PrimaryParams) -> dict[str, Any]:
     """Raises NotFound for an unknown document or rendition, or one whose bytes are not made; Forbidden by a lock."""
     require_live(ctx.conn, p.document_id)
-    require_unlocked(ctx, p.document_id)
     found = rendition(ctx.conn, p.document_id, p.rendition_id)
     if not found["materialized"]:
         raise not_materialized(p.rendition_id)
@@ -96,7 +95,6 @@ def represent(ctx: ActionContext, p: RepresentationParams) -> dict[str, Any]:
     """Raises NotFound for an unknown document or representation, Conflict in the Trash, Forbidden by a lock, Invalid
     for a kind that is none."""
     require_live(ctx.conn, p.document_id)
-    require_unlocked(ctx, p.document_id)
     if p.kind not in KINDS:
         raise Invalid(
             f"{p.kind!r} is no kind of representation; there are {', '.join(KINDS)}.", code="unknown_kind"
@@ -137,7 +135,6 @@ def revise(ctx: ActionContext, p: RevisionParams) -> dict[str, Any]:
     """Raises NotFound for an unknown representation, Conflict in the Trash, Forbidden by a lock."""
     document_id = representation_document(ctx.conn, p.representation_id)
     require_live(ctx.conn, document_id)
-    require_unlocked(ctx, document_id)
     (last,) = (
         raw_of(ctx.conn)
         .execute(

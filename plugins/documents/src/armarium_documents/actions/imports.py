@@ -19,7 +19,7 @@ from armarium.api import (
     new_id,
     raw_of,
 )
-from armarium_documents.api import documents, renditions, require_unlocked, sources_folder
+from armarium_documents.api import documents, renditions, sources_folder
 from armarium_documents.errors import in_trash, not_a_container, unknown_document
 from armarium_documents.frames import IDENTITY
 from armarium_documents.queries.tree import (
@@ -53,6 +53,7 @@ def _import_example(ex: Example) -> dict[str, Any]:
     summary="Copy a folder or files of pictures and PDFs into the project, as a background job.",
     words="Began an import into {|Sources}",
     example=_import_example,
+    guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def start_import(ctx: ActionContext, p: ImportParams) -> dict[str, Any]:
@@ -65,7 +66,6 @@ def start_import(ctx: ActionContext, p: ImportParams) -> dict[str, Any]:
         sources_folder(ctx.conn) if p.parent_id is None else require_parent(ctx.conn, p.parent_id, "folder")
     )
     assert parent is not None
-    require_unlocked(ctx, parent.id)
     folder = str(_there(p.folder, folder=True)) if p.folder is not None else None
     paths = [str(_there(path, folder=False)) for path in p.paths]
     title = f"Import {Path(folder).name if folder else f'{len(paths)} files'}"
@@ -78,6 +78,7 @@ def start_import(ctx: ActionContext, p: ImportParams) -> dict[str, Any]:
             "recursive": p.recursive,
             "format": p.format,
             "again": p.again,
+            "beyond": p.beyond,
         },
         title=title,
         subject={"kind": "document", "id": parent.id},
@@ -183,7 +184,6 @@ def _check_parents(ctx: ActionContext, nodes: list[NewNode], made: set[str]) -> 
                 raise unknown_document(node.parent_id)
             if found.deleted_at is not None:
                 raise in_trash(found.id, found.name)
-            require_unlocked(ctx, found.id)
             require_depth(ctx.conn, found.id)
             checked[node.parent_id] = found
         if node.parent_id in checked:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import ActionContext, Example, action, raw_of
-from armarium_documents.api import require_parent, require_unlocked
+from armarium_documents.api import require_parent
 from armarium_documents.errors import in_trash, into_itself, not_a_sibling, sources_stays
 from armarium_documents.queries.tree import (
     STEP,
@@ -49,10 +49,6 @@ def move(ctx: ActionContext, p: MoveParams) -> dict[str, Any]:
     for node in nodes:
         if node.id in above:
             raise into_itself(node.id, node.name)
-    require_unlocked(ctx, p.parent_id)
-    if ctx.principal.role != "owner" and _any_lock(ctx):
-        for node in nodes:
-            require_unlocked(ctx, node.id)
     for node in nodes:
         if node.parent_id != p.parent_id:
             require_depth(ctx.conn, p.parent_id, height_of(ctx.conn, node.id))
@@ -60,11 +56,6 @@ def move(ctx: ActionContext, p: MoveParams) -> dict[str, Any]:
     ctx.target(*p.ids)
     ctx.changed(document_ids=p.ids)
     return {"ids": p.ids, "parent_id": p.parent_id}
-
-
-def _any_lock(ctx: ActionContext) -> bool:
-    raw = raw_of(ctx.conn)
-    return raw.execute("SELECT 1 FROM document WHERE is_locked LIMIT 1").fetchone() is not None
 
 
 def _place(ctx: ActionContext, nodes: list[Node], p: MoveParams) -> None:

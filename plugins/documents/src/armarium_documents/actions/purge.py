@@ -39,7 +39,8 @@ def _example(ex: Example) -> dict[str, Any]:
     example=_example,
 )
 def empty_trash(ctx: ActionContext, p: EmptyParams) -> dict[str, Any]:
-    """Raises Unavailable (503) and removes nothing when no snapshot can be made, Forbidden for a machine."""
+    """Raises Unavailable (503) and removes nothing when no snapshot can be made, Forbidden for a machine, and
+    for an editor where something locked lies in it."""
     raw = raw_of(ctx.conn)
     made_permanent = moves(raw)
     # Copies that a transfer is still writing lie in the Trash unseen, and stay.
@@ -80,6 +81,7 @@ class Purge:
     """Rows to remove for good, followed through foreign keys over the tables of every loaded family."""
 
     def __init__(self, ctx: ActionContext) -> None:
+        self.ctx = ctx
         self.raw = raw_of(ctx.conn)
         self.conn = ctx.conn
         self.tables = ctx.engine.library_schema.tables
@@ -107,6 +109,8 @@ class Purge:
                 self.raw.execute(
                     f"DELETE FROM {_q(table.name)} WHERE {_key(table)} IN ({self._marked(table)})"
                 )
+            # With the images goes what tells whose rows they were.
+            self.ctx.check_rows()
             for table in self.chosen.values():
                 if rules_of(table).kind == "tracked":
                     self._forget(table)

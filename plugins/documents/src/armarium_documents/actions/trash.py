@@ -10,16 +10,14 @@ from armarium.api import ActionContext, Example, action, raw_of
 from armarium_documents.api import (
     folder_path,
     require_document,
-    require_unlocked,
     sources_folder,
 )
-from armarium_documents.errors import in_trash, node_locked, not_in_trash, sources_stays, still_arriving
+from armarium_documents.errors import in_trash, not_in_trash, sources_stays, still_arriving
 from armarium_documents.queries.transfers import arriving
 from armarium_documents.queries.tree import (
     Node,
     find_node,
     id_list,
-    locked_within,
     next_sort_order,
     nodes_of,
     topmost,
@@ -51,12 +49,6 @@ def delete(ctx: ActionContext, p: DeleteParams) -> dict[str, Any]:
         if node.system_key == "sources":
             raise sources_stays("deleted")
     tops = topmost(ctx.conn, p.ids)
-    if ctx.principal.role != "owner":
-        for document_id in tops:
-            require_unlocked(ctx, document_id)
-        locked = locked_within(ctx.conn, tops)
-        if locked is not None:
-            raise node_locked(*locked)
     gone = send_to_trash(ctx, [node for node in nodes if node.id in set(tops)])
     ctx.target(*tops)
     ctx.changed(document_ids=gone)
@@ -125,8 +117,6 @@ def restore(ctx: ActionContext, p: RestoreParams) -> dict[str, Any]:
     parent = find_node(ctx.conn, node.parent_id) if node.parent_id is not None else None
     into_sources = parent is not None and parent.deleted_at is not None
     folder = sources_folder(ctx.conn) if into_sources else parent
-    require_unlocked(ctx, node.id)
-    require_unlocked(ctx, folder.id if folder is not None else None)
     raw = raw_of(ctx.conn)
     rows = raw.execute(
         "WITH RECURSIVE down(id) AS (VALUES (:id) UNION SELECT c.id FROM down"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +19,12 @@ def read_into(
     page_id: str,
     places: list[str],
     *,
-    format_name: str | None,
+    form: Mapping[str, object],
     beside: list[str],
-    number: int | None,
 ) -> None:
     """Read each file into the page as a pass, a step for each; one that is refused is named and stops no other."""
     companions = [("companions", Path(one).name, _bytes_of(full_path(one))) for one in beside]
-    words = {
-        key: str(value) for key, value in (("format", format_name), ("pages", number)) if value is not None
-    }
+    words = {key: str(value) for key, value in form.items() if value is not None}
     made: list[dict[str, Any]] = []
     refused: list[dict[str, str]] = []
     for place in places:

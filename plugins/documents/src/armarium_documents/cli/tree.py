@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -92,6 +92,13 @@ def import_(
         ),
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Also what is there already, once more.")] = False,
+    beyond: Annotated[
+        Literal["clip", "keep", "refuse"],
+        typer.Option(
+            help="Of layout files, shapes that reach beyond the page: clip them, keep also those wholly beyond it without a "
+            "place of their own, or refuse the file."
+        ),
+    ] = "clip",
 ) -> None:
     """Copy pages into the project, and the layout files beside them into the pages they are of.
 
@@ -107,6 +114,8 @@ def import_(
         body["format"] = format_name
     if again:
         body["again"] = True
+    if beyond != "clip":
+        body["beyond"] = beyond
     if len(places) == 1 and Path(places[0]).is_dir():
         body["folder"] = places[0]
     else:
@@ -115,7 +124,8 @@ def import_(
         if into is not None:
             into = body["parent_id"] = document_id(session, into)
         if into is not None and is_page(session.get(f"/api/documents/{into}")):
-            read_into(session, into, places, format_name=format_name, beside=beside or [], number=number)
+            form = {"format": format_name, "pages": number, "beyond": beyond}
+            read_into(session, into, places, form=form, beside=beside or [])
             return
         if beside or number:
             raise Refused("--with and --page are of a layout file for a page; name that page with --into.")

@@ -73,21 +73,27 @@ class AnnotationLocator:
 
 
 def annotation_page(
-    raw: sqlite3.Connection, *, document_id: str | None, segment_id: str | None, limit: int, offset: int
+    raw: sqlite3.Connection,
+    *,
+    document_id: str | None,
+    segment_ids: Sequence[str] | None,
+    limit: int,
+    offset: int,
 ) -> dict[str, Any]:
-    """One page of annotations, oldest first: of a document, of a segment, or all."""
+    """One page of annotations, oldest first: of a document, of a segment under all its ids, or all."""
     wheres = []
     if document_id is not None:
         if raw.execute("SELECT 1 FROM document WHERE id = ?", (document_id,)).fetchone() is None:
             raise unknown_document(document_id)
         wheres.append("document_id = :document")
-    if segment_id is not None:
+    if segment_ids is not None:
         wheres.append(
             "targets <> '[]' AND EXISTS (SELECT 1 FROM json_each(targets) t"
-            " WHERE json_extract(t.value, '$.segment_id') = :segment)"
+            " WHERE json_extract(t.value, '$.segment_id') IN (SELECT value FROM json_each(:segments)))"
         )
     where = " AND ".join(wheres) or "1"
-    given = {"document": document_id, "segment": segment_id, "limit": limit, "offset": offset}
+    segments = orjson.dumps(list(segment_ids or ())).decode()
+    given = {"document": document_id, "segments": segments, "limit": limit, "offset": offset}
     (total,) = raw.execute(f"SELECT count(*) FROM annotation WHERE {where}", given).fetchone()
     rows = raw.execute(f"{_SELECT} WHERE {where} ORDER BY created_at, id LIMIT :limit OFFSET :offset", given)
     items = [_value(row, plain=False) for row in rows]

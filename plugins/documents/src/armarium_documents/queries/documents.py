@@ -215,6 +215,12 @@ def _counts(raw: sqlite3.Connection, document_id: str) -> dict[str, int]:
     return counts
 
 
+def updated_at(conn: Connection, document_id: str) -> str:
+    """When a node was last changed."""
+    (at,) = raw_of(conn).execute("SELECT updated_at FROM document WHERE id = ?", (document_id,)).fetchone()
+    return str(at)
+
+
 def documents_named(conn: Connection, ids: Iterable[str]) -> list[dict[str, Any]]:
     """Documents by id, in the order asked, as Python values; an id that names nothing is left out."""
     raw = raw_of(conn)

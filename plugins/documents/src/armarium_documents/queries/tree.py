@@ -9,7 +9,7 @@ import orjson
 from sqlalchemy import Connection
 
 from armarium.api import Conflict, raw_of
-from armarium_documents.errors import in_trash, node_locked, not_a_container, too_deep, unknown_document
+from armarium_documents.errors import in_trash, not_a_container, too_deep, unknown_document
 
 MAX_LEVELS = 100
 """How deep the tree may become; beyond it a path cannot be read anyway."""
@@ -134,15 +134,6 @@ def locked_above(conn: Connection, document_id: str) -> tuple[str, str] | None:
         .fetchone()
     )
     return None if row is None else (row[0], row[1])
-
-
-def require_unlocked_for(conn: Connection, role: str, document_id: str | None) -> None:
-    """Refuse (403 node_locked) a write by anyone but an owner at or beneath a locked node; None is the top."""
-    if role == "owner" or document_id is None:
-        return
-    locked = locked_above(conn, document_id)
-    if locked is not None:
-        raise node_locked(*locked)
 
 
 def locked_within(conn: Connection, ids: Sequence[str]) -> tuple[str, str] | None:

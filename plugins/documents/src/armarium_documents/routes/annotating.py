@@ -8,7 +8,7 @@ import orjson
 from fastapi import APIRouter, Query, Request, Response
 from starlette.responses import JSONResponse
 
-from armarium.api import REFUSALS, CurrentLibrary, act, json_response
+from armarium.api import REFUSALS, CurrentEngine, CurrentLibrary, act, json_response, raw_of
 from armarium_documents.queries import annotations as queries
 from armarium_documents.schemas.annotations import (
     AnnotationCreateParams,
@@ -28,15 +28,20 @@ router = APIRouter(tags=["documents"])
     responses=REFUSALS(400, 401, 403, 404, 409, 422),
 )
 def list_annotations(
+    engine: CurrentEngine,
     library: CurrentLibrary,
     document_id: Annotated[str | None, Query(max_length=64)] = None,
     segment_id: Annotated[str | None, Query(max_length=64)] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     offset: Annotated[int, Query(ge=0, le=2**62)] = 0,
 ) -> Response:
-    with library.db.read_raw() as raw:
+    """Of a segment also those that were made on segments it has absorbed since."""
+    with library.db.read() as conn:
+        ids = None if segment_id is None else [segment_id]
+        for _, earlier_ids in engine.plugins.contributions("earlier_segment_ids"):
+            ids = ids and [*ids, *earlier_ids(conn, segment_id)]
         found = queries.annotation_page(
-            raw, document_id=document_id, segment_id=segment_id, limit=limit, offset=offset
+            raw_of(conn), document_id=document_id, segment_ids=ids, limit=limit, offset=offset
         )
     return json_response(found)
 

@@ -154,9 +154,17 @@ class CreateParams(DescriptionFields):
         return self
 
 
-class UpdateBody(Params):
-    """Changes to a node: a field left out stays, null clears it, attributes are replaced as a whole."""
+Timestamp = Annotated[str, Field(max_length=40)]
 
+
+class UpdateBody(Params):
+    """Changes to a node: a field left out stays, null clears it, attributes are replaced as a whole.
+
+    With `expected_updated_at`, the node's `updated_at` as it was read, nothing is changed (409 stale_version) where
+    somebody else changed it since.
+    """
+
+    expected_updated_at: Timestamp | None = None
     name: Name | None = None
     prototype_key: Key | None = None
     attributes: JsonObject | None = None

@@ -176,6 +176,8 @@ class ImportParams(Params):
     """Of the layout files beside the pictures; left out: each is recognised by its content."""
     again: bool = False
     """Also what is in its place already: the same bytes of the same name in the same folder of the target."""
+    beyond: Literal["clip", "keep", "refuse"] = "clip"
+    """Of layout files: what becomes of shapes that reach beyond their page."""
 
     @model_validator(mode="after")
     def _something(self) -> ImportParams:
@@ -209,6 +211,7 @@ class ImportJobArgs(Message):
     recursive: bool = True
     format: str | None = None
     again: bool = False
+    beyond: Literal["clip", "keep", "refuse"] = "clip"
 
 
 class ThumbnailJobArgs(Message):

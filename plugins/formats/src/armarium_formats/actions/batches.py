@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from armarium.api import ActionContext, Conflict, Engine, Example, Invalid, Library, action, new_id, raw_of
-from armarium_documents.api import clean_name, require_parent, require_unlocked, sources_folder
+from armarium_documents.api import clean_name, require_parent, sources_folder
 from armarium_formats.actions.importing import ToKeep, keep_passes, make_ready
 from armarium_formats.actions.samples import SAMPLE_PAGE, sample_picture
 from armarium_formats.batches.disk import disk_refuses, scratch
@@ -21,6 +21,7 @@ from armarium_formats.batches.names import Folder
 from armarium_formats.batches.staging import Given, Staged, StagedPass, said, stage
 from armarium_formats.errors import AlreadyAPass, AlreadyHere, NothingCameIn
 from armarium_formats.opening import Opened, collector_waits
+from armarium_formats.placing import Beyond
 from armarium_formats.queries.exchange import pass_of_file, picture_of
 from armarium_formats.schemas.batches import IngestBatch, Ingested, IngestFiles
 
@@ -93,7 +94,7 @@ def _batch_example(ex: Example) -> dict[str, Any]:
 def ingest_batch(ctx: ActionContext, p: IngestBatch) -> dict[str, Any]:
     """Raises NotFound for an unknown parent, Forbidden by a lock, NothingCameIn with the reasons, Unavailable when
     the disk is full. Folders that the files' names state are mirrored where they hold pictures."""
-    return _take_in(ctx, p.parent_id, p.staged or _stage_sent(ctx.engine, ctx.project, p))
+    return _take_in(ctx, p, p.staged or _stage_sent(ctx.engine, ctx.project, p))
 
 
 def _files_example(ex: Example) -> dict[str, Any]:
@@ -114,13 +115,13 @@ def _files_example(ex: Example) -> dict[str, Any]:
 def ingest_files(ctx: ActionContext, p: IngestFiles) -> dict[str, Any]:
     """Raises what `ingest.batch` does; a path that may not be taken is refused by itself. With `link` a picture stays
     where it is and the project keeps a link to it; layout files are kept byte for byte in any case."""
-    return _take_in(ctx, p.parent_id, p.staged or _stage_named(ctx.engine, ctx.project, p))
+    return _take_in(ctx, p, p.staged or _stage_named(ctx.engine, ctx.project, p))
 
 
-def _take_in(ctx: ActionContext, parent_id: str | None, staged: Staged) -> dict[str, Any]:
+def _take_in(ctx: ActionContext, p: IngestBatch | IngestFiles, staged: Staged) -> dict[str, Any]:
     try:
         with collector_waits():
-            return _Step(ctx, staged).run(parent_id)
+            return _Step(ctx, staged, p.beyond).run(p.parent_id)
     finally:
         staged.close()
 
@@ -130,8 +131,9 @@ NODES_AT_ONCE = 20_000
 
 
 class _Step:
-    def __init__(self, ctx: ActionContext, staged: Staged) -> None:
+    def __init__(self, ctx: ActionContext, staged: Staged, beyond: Beyond) -> None:
         self.ctx = ctx
+        self.beyond = beyond
         self.staged = staged
         self.nodes: list[dict[str, Any]] = []
         self.folders: dict[Folder, str] = {}
@@ -149,7 +151,6 @@ class _Step:
             sources_folder(ctx.conn) if parent_id is None else require_parent(ctx.conn, parent_id, "folder")
         )
         assert parent is not None
-        require_unlocked(ctx, parent.id)
         self.folders[()] = parent.id
         for one in self.staged.pictures:
             self._picture(one.given, one.nodes, one.checksum)
@@ -254,7 +255,7 @@ class _Step:
             picture = picture_of(conn, document_id)
             name = said(staged.given.name)[:500]
             opened = Opened(staged.driver, name, staged.digest, [self.staged.page(staged)])
-            ready = make_ready(opened, picture, notes=staged.pair.notes)
+            ready = make_ready(opened, picture, notes=staged.pair.notes, beyond=self.beyond)
             with conn.begin_nested():
                 kept = ToKeep(document_id, ready, picture, name, staged.digest)
                 (made,) = keep_passes(self.ctx, [kept])

@@ -16,10 +16,17 @@ from armarium_formats.errors import AlreadyAPass
 from armarium_formats.models import format_imports
 from armarium_formats.opening import Opened, chosen, collector_waits, open_layout, sized
 from armarium_formats.page_model import PageModel
-from armarium_formats.placing import Placed, place
+from armarium_formats.placing import Beyond, Placed, place
 from armarium_formats.queries.exchange import Picture, pass_of_file, passes_of_files, picture_of, pictures_of
 from armarium_formats.schemas.exchange import Imported, ImportedSeveral, ImportFile, ImportSeveral
-from armarium_source_model.api import MadePass, NewPass, NewReading, add_readings, create_passes
+from armarium_source_model.api import (
+    MadePass,
+    NewPass,
+    NewReading,
+    StatedFacts,
+    add_readings,
+    create_passes,
+)
 
 HANDS = 4
 """Files whose bytes are put on disk at a time."""
@@ -43,13 +50,18 @@ class Ready:
 
 
 def make_ready(
-    opened: Opened, picture: Picture, asked: str | None = None, notes: tuple[str, ...] = ()
+    opened: Opened,
+    picture: Picture,
+    asked: str | None = None,
+    notes: tuple[str, ...] = (),
+    *,
+    beyond: Beyond = "clip",
 ) -> Ready:
     """The page asked for, its shapes in fractions of the page's picture. Raises ShapesOutside, NoPageSize, Invalid."""
     page, left_out = chosen(opened.pages, asked)
     said = [*page.notes, *notes]
     size = sized(page, picture.size, opened.filename, said)
-    placed = opened.placed or place(page, size, opened.filename, opened.driver.name)
+    placed = opened.placed or place(page, size, opened.filename, opened.driver.name, beyond)
     bare = replace(page, segments=[])
     return Ready(opened.driver, bare, placed, said + placed.notes, len(opened.pages), left_out)
 
@@ -79,7 +91,7 @@ def _ready(engine: Engine, p: ImportFile, picture: Picture, likely: str | None =
             companions={one.filename: one.data for one in p.companions},
             likely=likely,
         )
-        return make_ready(opened, picture, p.pages)
+        return make_ready(opened, picture, p.pages, beyond=p.beyond)
 
 
 @action(
@@ -200,6 +212,12 @@ def keep_passes(ctx: ActionContext, given: Sequence[ToKeep]) -> list[dict[str, A
                 has_original=True,
                 segments=one.ready.placed.segments,
                 rendition_id=one.picture.rendition_id,
+                facts=StatedFacts(
+                    one.ready.page.language,
+                    one.ready.page.script,
+                    one.ready.page.direction,
+                    one.ready.page.line_order,
+                ),
             )
             for one in given
         ],

@@ -28,6 +28,11 @@ class Block:
     """Near which id the one of a block that was put around lines is made."""
 
 
+def holds_text(block: Block) -> bool:
+    """Whether a block is one of text, or one that holds such."""
+    return block.element == "TextBlock" or any(map(holds_text, block.blocks))
+
+
 def arrange(segments: list[PageSegment], lose: Lose) -> list[Block]:
     """Top-level segments as blocks; runs of lines without a region get one around."""
     found: list[Block] = []

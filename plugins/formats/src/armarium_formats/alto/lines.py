@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from armarium_formats.alto.reading import Reading
 from armarium_formats.alto.shapes import number, read_baseline, read_shape
+from armarium_formats.alto.strings import touch
 from armarium_formats.page_model import PageSegment, PageText
 
 if TYPE_CHECKING:
@@ -107,12 +108,14 @@ def _take_words(
     line: PageSegment,
     reading: Reading,
 ) -> None:
+    words = [_word(one, reading) for one in strings]
     parted = len(strings) < 2 or any(space is not None for space in spaces[:-1])
-    if not parted:
+    if not parted and reading.says_blanks and touch(words):
+        parted = True
+    elif not parted:
         reading.note(
             "A line's Strings stand without SP between them; they are taken for words with blanks between"
         )
-    words = [_word(one, reading) for one in strings]
     line.children = words
     pieces: list[str] = []
     last = len(words) - 1

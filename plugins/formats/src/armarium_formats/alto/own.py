@@ -98,6 +98,8 @@ def _segment(value: dict[str, Any]) -> dict[str, Any]:
     for key in ("wrapper", "furniture"):
         if isinstance(value.get(key), bool):
             found[key] = value[key]
+    if isinstance(value.get("inherited"), list):
+        found["inherited"] = [one for one in value["inherited"] if one in ("language", "direction")]
     if isinstance(value.get("id"), str) and value["id"]:
         found["id"] = value["id"]
     if _is_whole(value.get("position")):

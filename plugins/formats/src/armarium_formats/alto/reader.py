@@ -6,6 +6,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from armarium.api import Invalid, parse_xml
+from armarium_formats.alto.files import (
+    has_blanks_between_strings,
+    has_words_without_ids,
+    version_of,
+    volumes_of,
+)
 from armarium_formats.alto.lines import read_line
 from armarium_formats.alto.orders import chained, read_order
 from armarium_formats.alto.own import EXPORT, TYPE, read_tag
@@ -24,14 +30,13 @@ from armarium_formats.decoding import head_of
 from armarium_formats.driver import ReadContext
 from armarium_formats.kinds import ALTO_BLOCKS, is_furniture, of_alto
 from armarium_formats.markup.fragments import local_name
+from armarium_formats.markup.points import require_countable
 from armarium_formats.page_model import PageModel, PageSegment
 
 if TYPE_CHECKING:
     from lxml import etree
 
 _ROOT = re.compile(rb"<(?:[\w.-]+:)?(?:alto|ALTO)[\s>/]")
-_SPACE = re.compile(r"standards/alto/ns-v(\d+)#?$")
-_STATED = re.compile(r"alto-(?:v)?(\d+)[.-](\d+)")
 _MOST_INCHES = 120
 """Of a page whose unit is none of ALTO's: one that would be larger counts in pixels."""
 
@@ -55,6 +60,7 @@ def read(data: bytes, context: ReadContext) -> list[PageModel]:
     """The pages of an ALTO file, or `Invalid` with a sentence about it."""
     name = context.filename
     root = parse_xml(data, name=name)
+    require_countable(root, name)
     if local_name(str(root.tag)).lower() != "alto":
         raise Invalid(
             f"{name} is not ALTO: its root element is {local_name(str(root.tag))}, not alto.", code="not_alto"
@@ -68,64 +74,53 @@ class _File(Reading):
     def __init__(self, root: etree._Element, context: ReadContext) -> None:
         super().__init__(context.filename)
         self.context = context
-        self.version = self._version(root)
-        parts: dict[str, etree._Element] = {}
-        others: list[str] = []
-        for child in root:
-            part = self.name_of(child)
-            if part in ("Description", "Styles", "Tags", "ReadingOrder", "Layout") and part not in parts:
-                parts[part] = child
-            else:
-                others.append(self.scale.keep(child))
-                self.kept[f"element alto/{part}"] += 1
-        layout = parts.get("Layout")
-        pages = [one for one in layout if self.name_of(one) == "Page"] if layout is not None else []
-        if not pages:
+        self.version = version_of(root, self)
+        volumes, others = volumes_of(root, self)
+        if not any(self.name_of(one) == "Page" for part in volumes for one in part.get("Layout", ())):
             raise Invalid(
                 f"{self.name} is ALTO without a Page element; there is nothing to read.", code="no_page"
             )
-        self.whole: dict[str, Any] = {"elements": others} if others else {}
         self.unit, self.image = "pixel", ""
         self.loose: list[etree._Element] = []
         self.resolution: float | None = None
-        self._describe(parts.get("Description"))
-        if "Styles" in parts:
-            self.whole["styles"] = [
-                self.scale.keep(one) for one in parts["Styles"] if isinstance(one.tag, str)
-            ]
-            self.kept["element alto/Styles"] += len(self.whole["styles"])
-        self._tags(parts.get("Tags"))
-        if layout is not None and layout.get("STYLEREFS"):
-            self.whole["layout"] = {"STYLEREFS": layout.get("STYLEREFS")}
-        self.words_without_ids = _has_words_without_ids(root, self)
-        self.pages = [self._page(one) for one in pages]
-        self._orders(parts.get("ReadingOrder"))
+        self.words_without_ids = has_words_without_ids(root, self)
+        self.says_blanks = has_blanks_between_strings(root, self)
+        self.pages: list[PageModel] = []
+        self.heads: dict[str, etree._Element] = {}
+        self.about: dict[str, Any] = {}
+        self.leftover: dict[str, Any] = {"elements": others} if others else {}
+        for parts in volumes:
+            self._volume(parts)
         for page in self.pages:
             page.kept = dict(self.kept)
             page.notes = self.sentences()
 
-    # ------------------------------------------------------------------------------------------ the file
+    def _volume(self, parts: dict[str, etree._Element]) -> None:
+        """The pages of one Layout, with ids of their own; what it shares with the one before it was read there."""
+        self.ids, self.restored, self.given_back = set(), set(), {}
+        if self.heads.get("Description") is not (description := parts.get("Description")) or not self.pages:
+            self.unit, self.image, self.resolution = "pixel", "", None
+            for key in ("description", "source"):
+                self.about.pop(key, None)
+            self._describe(description)
+        if "Styles" in parts and self.heads.get("Styles") is not parts["Styles"]:
+            self.about["styles"] = [
+                self.scale.keep(one) for one in parts["Styles"] if isinstance(one.tag, str)
+            ]
+            self.kept["element alto/Styles"] += len(self.about["styles"])
+        if "Tags" in parts and self.heads.get("Tags") is not parts["Tags"]:
+            self._tags(parts["Tags"])
+        self.heads = parts
+        layout = parts["Layout"]
+        self.whole = {**self.about, **self.leftover}
+        self.leftover = {}
+        if layout.get("STYLEREFS"):
+            self.whole["layout"] = {"STYLEREFS": layout.get("STYLEREFS")}
+        pages = [self._page(one) for one in layout if self.name_of(one) == "Page"]
+        self._orders(pages, parts.get("ReadingOrder"))
+        self.pages += pages
 
-    def _version(self, root: etree._Element) -> str | None:
-        tag = str(root.tag)
-        namespace = tag[1:].partition("}")[0] if tag.startswith("{") else ""
-        found = _SPACE.search(namespace)
-        stated = root.get("SCHEMAVERSION") or ""
-        if not stated:
-            hint = next((str(value) for key, value in root.attrib.items() if "chemaLocation" in str(key)), "")
-            named = _STATED.search(hint)
-            stated = f"{named.group(1)}.{named.group(2)}" if named else ""
-        if not namespace:
-            self.note("The file names no ALTO namespace")
-        elif found is None and "ALTO" not in namespace and "alto" not in namespace:
-            self.note(f"The file's namespace {namespace} is none of ALTO's; it is read like ALTO")
-        elif found is not None and int(found.group(1)) > 4:
-            self.note(f"The file is ALTO {found.group(1)}, newer than this reader; it is read like 4.4")
-        if stated and (found is None or stated.startswith(found.group(1))):
-            return stated
-        if found is not None:
-            return found.group(1)
-        return "1" if "ccs-gmbh" in namespace else None
+    # ------------------------------------------------------------------------------------------ the file
 
     def _describe(self, element: etree._Element | None) -> None:
         if element is None:
@@ -173,13 +168,12 @@ class _File(Reading):
         if not self.image:
             self.note("The file names no image")
         if kept:
-            self.whole["description"] = kept
+            self.about["description"] = kept
         if source:
-            self.whole["source"] = source
+            self.about["source"] = source
 
-    def _tags(self, element: etree._Element | None) -> None:
-        if element is None:
-            return
+    def _tags(self, element: etree._Element) -> None:
+        self.tags, self.own = {}, {"page": {}, "segments": {}, "groups": {}}
         for child in element:
             if child.get("TYPE") == TYPE:
                 own = read_tag(child)
@@ -190,12 +184,12 @@ class _File(Reading):
                 element.remove(child)
         tags = self.read_tags(element)
         if tags:
-            self.whole["tags"] = [tag.as_json() for tag in tags]
+            self.about["tags"] = [tag.as_json() for tag in tags]
             self.kept["element alto/Tags"] += len(tags)
 
-    def _orders(self, element: etree._Element | None) -> None:
-        everything = {segment.id for page in self.pages for segment in page.walk()}
-        for page in self.pages:
+    def _orders(self, pages: list[PageModel], element: etree._Element | None) -> None:
+        everything = {segment.id for page in pages for segment in page.walk()}
+        for page in pages:
             if element is not None:
                 page.order = read_order(element, {segment.id for segment in page.walk()}, everything, self)
             else:
@@ -385,12 +379,3 @@ class _File(Reading):
 def _is_furniture(raw: str) -> bool:
     kind = raw.rpartition(":")[2]
     return is_furniture(kind)
-
-
-def _has_words_without_ids(root: etree._Element, reading: Reading) -> bool:
-    """Whether lines of the file have several Strings and these no ids: then one alone is a word too."""
-    for line in root.iter("{*}TextLine"):
-        strings = [child for child in line if reading.name_of(child) == "String"]
-        if len(strings) > 1 and strings[0].get("ID") is None:
-            return True
-    return False

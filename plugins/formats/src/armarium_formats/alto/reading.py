@@ -37,6 +37,7 @@ class Reading(Notes):
         self.own: dict[str, Any] = {"page": {}, "segments": {}, "groups": {}}
         self.given_back: dict[str, str] = {}
         self.words_without_ids = False
+        self.says_blanks = False
         self.restored: set[str] = set()
         self.by_tag: dict[int, str] = {}
         """The language of a segment where a tag says it and no attribute does."""
@@ -136,6 +137,8 @@ class Reading(Notes):
     def restore(self, found: PageSegment, entry: dict[str, Any]) -> None:
         """What a tag of ours says of a segment."""
         self.restored.add(found.id)
+        for key in entry.get("inherited", ()):
+            setattr(found, key, None)
         for key in ("language", "script", "direction", "kind_raw", "position", "confidence", "cell"):
             if key in entry:
                 setattr(found, key, entry[key])

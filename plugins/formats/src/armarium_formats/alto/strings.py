@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from armarium_formats.page_model import PageSegment, ordered
 
 HYPHENS = frozenset("-\u00ad\u00ac\u2010\u2e17=\u2011")
+
+
+_TOUCHING = 0.1
+"""Of a word's height: words no farther apart touch."""
+
+
+def says_blanks(parted: int, unparted: int) -> bool:
+    """Whether a file has an SP wherever there is a blank: more of its lines of several Strings have some than have none."""
+    return parted > unparted
+
+
+def touch(words: Sequence[PageSegment]) -> bool:
+    """Whether words stand so close that there is no blank between them, as far as they have places."""
+    for before, after in pairwise(words):
+        if before.points and after.points:
+            one, other = _span(before), _span(after)
+            height = max(y for _, y in after.points) - min(y for _, y in after.points)
+            if max(other[0] - one[1], one[0] - other[1]) > _TOUCHING * height:
+                return False
+    return True
+
+
+def _span(word: PageSegment) -> tuple[float, float]:
+    return min(x for x, _ in word.points), max(x for x, _ in word.points)
 
 
 @dataclass(slots=True)

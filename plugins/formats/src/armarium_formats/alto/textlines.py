@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from armarium_formats.alto.lines import derived_space
@@ -9,7 +10,7 @@ from armarium_formats.alto.own import clean_extras
 from armarium_formats.alto.profile import elements
 from armarium_formats.alto.reading import checksum
 from armarium_formats.alto.schema import fits, schema
-from armarium_formats.alto.strings import Split, split_line
+from armarium_formats.alto.strings import Split, says_blanks, split_line, touch
 from armarium_formats.alto.writing import Writing, is_moved
 from armarium_formats.markup.fragments import (
     attribute_of,
@@ -89,6 +90,10 @@ class Textlines(Writing):
                 "they had none of their own; those of their line were given to them",
                 len(split.words),
             )
+        if not any(split.blanks) and len(split.words) > 1 and self.says_blanks():
+            words = [word for word, _ in split.words]
+            if touch(words):
+                split.text = "".join(text for _, text in split.words) + split.hyphen
         self._texts_of_words(line, split, entry)
         if split.moved or is_moved(line.children):
             entry["sequence"] = [self.ids.of_segment[word.id] for word in line.children]
@@ -112,6 +117,13 @@ class Textlines(Writing):
             stated = {**(extras.get("hyphen") or {}), "CONTENT": split.hyphen}
             parts.append(f"<HYP{self._measures('HYP', stated)}/>")
         return "".join(parts)
+
+    @cache  # noqa: B019 - a writer lives for one file
+    def says_blanks(self) -> bool:
+        """Whether a reader sees in the file that it says blanks by SP."""
+        splits = [split for line in self.page.of_kind("line") if (split := split_line(line)) and split.blanks]
+        parted = sum(1 for split in splits if any(split.blanks))
+        return says_blanks(parted, len(splits) - parted)
 
     def _measures(self, name: str, stated: dict[str, str]) -> str:
         """The attributes of an SP or HYP that ALTO has as they are; their ids stand once."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
-from armarium_formats.alto.arrangement import Block, arrange
+from armarium_formats.alto.arrangement import Block, arrange, holds_text
 from armarium_formats.alto.own import EXPORT, clean_extras, write_tag
 from armarium_formats.alto.profile import NAMESPACE, SPACES, VERSION, XLINK
+from armarium_formats.alto.reading import DIRECTIONS
 from armarium_formats.alto.schema import fits, schema
 from armarium_formats.alto.tags import kind_in
 from armarium_formats.alto.textlines import Textlines
@@ -16,6 +17,9 @@ from armarium_formats.driver import Loss, WriteContext, Written
 from armarium_formats.kinds import in_page_words, is_furniture, of_alto
 from armarium_formats.markup.fragments import attributes_of, name_of, text_of
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment
+
+Facts: TypeAlias = tuple[str | None, str | None]
+"""A language and a direction."""
 
 
 def write(page: PageModel, context: WriteContext) -> Written:
@@ -142,13 +146,18 @@ class _File(Textlines):
             else:
                 self.own_page["language"] = page.language
                 self.lose("language of the page", "it is no language tag; it stands in a tag of ours")
-        for key in ("script", "direction"):
-            if value := getattr(page, key):
-                self.own_page[key] = value
-                self.lose(f"{key} of the page", "ALTO has no place for it; it stands in a tag of ours")
         spaces: dict[str, Any] = self.kept.get("spaces") or {}
         filled: dict[str, list[Block]] = {}
         tops = arrange(page.segments, self.lose)
+        if page.script:
+            self.own_page["script"] = page.script
+            self.lose("script of the page", "ALTO has no place for it; it stands in a tag of ours")
+        if page.direction:
+            self.own_page["direction"] = page.direction
+            if page.direction not in DIRECTIONS or not any(map(holds_text, tops)):
+                self.lose(
+                    "direction of the page", "ALTO states it of blocks of text; it stands in a tag of ours"
+                )
         for block in tops:
             wish = ((block.segment.extras or {}).get("alto") or {}).get("space") if block.segment else None
             filled.setdefault(wish if wish in SPACES else "PrintSpace", []).append(block)
@@ -188,25 +197,36 @@ class _File(Textlines):
             shape = ""
         self.out = []
         for block in blocks:
-            self._block(block, "\n        ")
+            self._block(block, "\n        ", (None, self.page.direction))
         inside = f"\n        {shape}" if shape else ""
         return f"\n      <{name}{attributes_of(attributes)}>{inside}{''.join(self.out)}\n      </{name}>"
 
     # ------------------------------------------------------------------------------------------ blocks
 
-    def _block(self, block: Block, indent: str) -> None:
+    def _block(self, block: Block, indent: str, around: Facts) -> None:
+        """*around*: language and direction that what holds the block states and ALTO has no place for there."""
         segment = block.segment
         out = self.out
         if segment is None:
             identity = self.ids.make(block.wraps)
             self.own_segments[identity] = {"wrapper": True}
-            out.append(f'{indent}<TextBlock ID="{identity}">')
+            attributes = {"ID": identity}
+            self._inherited(around, attributes)
+            out.append(f"{indent}<TextBlock{attributes_of(attributes)}>")
         else:
             entry: dict[str, Any] = {}
             attributes = {"ID": self.ids.of_segment[segment.id]}
             kept, stated = self._begin(segment, entry)
             self._kind(block, segment, stated, attributes, entry)
             self._facts(segment, block.element, attributes, entry)
+            if block.element == "TextBlock":
+                missing = (
+                    None if segment.language else around[0],
+                    None if segment.direction else around[1],
+                )
+                if inherited := self._inherited(missing, attributes):
+                    entry["inherited"] = inherited
+            around = (segment.language or around[0], segment.direction or around[1])
             shape = self._outline(segment, kept, attributes, always=True)
             after = self.after.get(segment.id)
             if after is not None and after in self.ids.of_segment:
@@ -230,10 +250,20 @@ class _File(Textlines):
             )
         inner = indent + "  "
         for one in block.blocks:
-            self._block(one, inner)
+            self._block(one, inner, around)
         for line in block.lines:
             self._line(line, inner)
         out.append(f"{indent}</{block.element}>")
+
+    def _inherited(self, around: Facts, attributes: dict[str, str]) -> list[str]:
+        """State on a block of text what holds for it and stands nowhere in ALTO; the names of what was stated so."""
+        found: list[str] = []
+        for name, key, value in (("language", "LANG", around[0]), ("direction", "BASEDIRECTION", around[1])):
+            fit = value is not None and (value in DIRECTIONS if name == "direction" else fits("tag", value))
+            if value is not None and fit and key not in attributes:
+                attributes[key] = value
+                found.append(name)
+        return found
 
     def _kind(
         self,

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO
 
-from armarium.api import json_text
+from armarium.api import ServiceError, json_text
 from armarium_documents.api import Found, clean_name
 from armarium_formats.batches.names import Folder, plain
 from armarium_formats.batches.pairing import PictureFile
+from armarium_formats.opening import MAX_COMPANION_BYTES
 
 Place = tuple[str, ...]
 
@@ -75,4 +79,18 @@ def _pictures_in(raw: sqlite3.Connection, folders: list[str]) -> dict[str, Pictu
         found[plain(name)] = picture
         if path is not None:
             found[path] = picture
+    return found
+
+
+def companions_of(
+    companions: Mapping[Folder, Sequence[Path]], folder: Folder, opened: Callable[[Path], BinaryIO]
+) -> dict[str, bytes]:
+    """Files that say what the label files of a folder mean: those beside them and in the folders above."""
+    found: dict[str, bytes] = {}
+    for place, paths in companions.items():
+        if folder[: len(place)] == place:
+            for path in paths:
+                with suppress(OSError, ServiceError), opened(path) as file:
+                    if len(data := file.read(MAX_COMPANION_BYTES + 1)) <= MAX_COMPANION_BYTES:
+                        found[path.name] = data
     return found

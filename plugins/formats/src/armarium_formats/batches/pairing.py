@@ -109,7 +109,17 @@ class Pictures:
         if len(layout.pages) == 1:
             return [self._single(layout, layout.pages[0])]
         whole = [one for one in self.called(layout.folder, layout_stems(layout.name)) if one.pages]
-        return [self._of_several(layout, number, page, whole) for number, page in enumerate(layout.pages)]
+        found: list[Pair | Alone] = []
+        taken: dict[str, int] = {}
+        for number, page in enumerate(layout.pages):
+            result = self._of_several(layout, number, page, whole)
+            if isinstance(result, Pair) and result.part is None:
+                first = taken.setdefault(result.picture.key, number)
+                if first != number:
+                    why = f"Page {first + 1} of the file is of {result.picture.name}, which it names for this one too."
+                    result = Alone(number, why, page.size)
+            found.append(result)
+        return found
 
     def hint(self, folder: Folder, name: str) -> PictureFile | None:
         """The one picture that a layout file's own name points at, before it was read."""

@@ -25,7 +25,6 @@ from armarium_documents.api import (
     renditions,
     require_live,
     require_parent,
-    require_unlocked,
     sources_folder,
 )
 from armarium_formats.iiif.errors import AlreadyImported, NotACanvasImage, NothingToFetch
@@ -76,7 +75,6 @@ def import_manifest(ctx: ActionContext, p: ImportManifest) -> dict[str, Any]:
     """
     parent = sources_folder(ctx.conn) if p.parent_id is None else require_live(ctx.conn, p.parent_id)
     require_parent(ctx.conn, parent.id, "folder")
-    require_unlocked(ctx, parent.id)
     data = p.file.encode() if isinstance(p.file, str) else p.file
     found = read_manifest(data, p.filename)
     digest = hashlib.sha256(data).hexdigest()
@@ -209,6 +207,7 @@ def _keep(
     words="Began to fetch a IIIF manifest",
     # The name of this machine: should the job be run, the network gate refuses it and nobody is asked.
     example=lambda ex: {"url": "http://localhost/letters/manifest"},
+    guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def fetch_manifest(ctx: ActionContext, p: FetchManifest) -> dict[str, Any]:
@@ -216,7 +215,6 @@ def fetch_manifest(ctx: ActionContext, p: FetchManifest) -> dict[str, Any]:
     Egress(local_only=ctx.engine.settings.local_only).checked(p.url)
     parent = sources_folder(ctx.conn) if p.parent_id is None else require_live(ctx.conn, p.parent_id)
     require_parent(ctx.conn, parent.id, "folder")
-    require_unlocked(ctx, parent.id)
     job_id = ctx.enqueue(
         "iiif-manifest",
         {"url": p.url, "parent_id": parent.id, "name": p.name},
@@ -240,6 +238,7 @@ def _images_example(ex: Example) -> dict[str, Any]:
     summary="Fetch the pictures of imported canvases, as a background job.",
     words="Began to fetch the pictures of {document_ids|imported pages}",
     example=_images_example,
+    guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def fetch_images(ctx: ActionContext, p: FetchImages) -> dict[str, Any]:
@@ -249,7 +248,6 @@ def fetch_images(ctx: ActionContext, p: FetchImages) -> dict[str, Any]:
     """
     for document_id in p.document_ids:
         require_live(ctx.conn, document_id)
-        require_unlocked(ctx, document_id)
     pages = [
         one for one in references(ctx.conn, pages_under(ctx.conn, p.document_ids)) if not one.has_picture
     ]
@@ -291,7 +289,6 @@ def _attach_example(ex: Example) -> dict[str, Any]:
 def attach_image(ctx: ActionContext, p: AttachImage) -> dict[str, Any]:
     """Raises NotFound (no such document or object), NotACanvasImage, Conflict where it has a picture, Forbidden."""
     node = require_live(ctx.conn, p.document_id)
-    require_unlocked(ctx, node.id)
     found = references(ctx.conn, [node.id])
     if not found:
         raise NotACanvasImage(node.name)

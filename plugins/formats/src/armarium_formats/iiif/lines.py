@@ -18,15 +18,15 @@ from armarium_source_model.api import (
     ReadingRule,
     counting_readings,
     get_pass,
-    pass_sequence,
-    resolve_settings,
+    ladder_of_pass,
+    line_sequence,
     working_pass,
 )
 
 Json = dict[str, Any]
 
 _LINES = """
-SELECT id, language, parent_segment_id, bbox_x, bbox_y, bbox_w, bbox_h, json_extract(anchor, '$.rendition_id')
+SELECT id, bbox_x, bbox_y, bbox_w, bbox_h, json_extract(anchor, '$.rendition_id')
 FROM segment WHERE pass_id = ? AND kind = 'line' AND deleted_at IS NULL
 """
 
@@ -87,14 +87,13 @@ def lines_page(library: Library, places: Places, document_id: str) -> Json:
         if rows and page.width is None:
             raise NoFrame(page.name)
         texts = counting_readings(conn, pass_id, rule=rule, words=False)
-        order = pass_sequence(conn, document_id, pass_id, texts)
+        order = line_sequence(conn, document_id, pass_id, rule)
         makers = {row[0]: row for row in raw_of(conn).execute(_READINGS, (pass_id, "line"))}
         unread = [one for one in rows if one not in texts or not texts[one].text]
         if unread and (words := raw_of(conn).execute(_WORDS, (pass_id, json_text(unread))).fetchall()):
             makers |= {row[0]: row for row in raw_of(conn).execute(_READINGS, (pass_id, "word"))}
             texts = texts | _said_by_words(dict(words), order, counting_readings(conn, pass_id, rule=rule))
-        settings = resolve_settings(library, conn, document_id=document_id)["settings"]
-        stated = next((one["value"] for one in settings if one["key"] == "language"), None)
+        ladder = ladder_of_pass(conn, document_id, pass_id)
         frames = _frames(conn, page)
     items: list[Json] = []
     left_out = 0
@@ -103,18 +102,17 @@ def lines_page(library: Library, places: Places, document_id: str) -> Json:
         row = rows.get(segment_id)
         if row is None:
             continue
-        box = frames.box(row[7], (row[3], row[4], row[5], row[6]))
+        box = frames.box(row[5], (row[1], row[2], row[3], row[4]))
         if box is None:
             left_out += 1
             continue
-        language = row[1] or stated
         items.append(
             _annotation(
                 f"{places.lines(document_id)}#{segment_id}",
                 f"{canvas}#xywh={box[0]},{box[1]},{box[2]},{box[3]}",
                 texts.get(segment_id),
                 makers,
-                language,
+                ladder.value("language", segment_id),
             )
         )
     return _annotation_page(places, page, name, items, left_out)

@@ -14,13 +14,14 @@ from armarium_formats.iiif.canvases import PageCanvas, page_canvases, shown_canv
 from armarium_formats.iiif.errors import MAX_CANVASES, NoPages, TooManyCanvases
 from armarium_formats.iiif.places import PRESENTATION, Places
 from armarium_formats.iiif.texts import language_map
+from armarium_source_model.api import KEYS, PageFacts, page_facts
 
 Json = dict[str, Any]
 
 THUMBNAIL_SIDE = 256
 
 _FACTS = """
-SELECT attributes, source_metadata, date_original, date_iso, case_id, language, script, direction, metadata
+SELECT attributes, source_metadata, date_original, date_iso, case_id, metadata
 FROM document WHERE id = ?
 """
 
@@ -55,13 +56,14 @@ def manifest(library: Library, places: Places, document_id: str) -> Json:
         if not pages:
             raise NoPages(node.name)
         facts = raw_of(conn).execute(_FACTS, (document_id,)).fetchone()
+        stated = page_facts(conn, document_id)
         containers = _containers(conn, node, [page.document_id for page in pages])
     made: Json = {
         "@context": PRESENTATION,
         "id": places.manifest(document_id),
         "type": "Manifest",
         "label": language_map(node.name),
-        **_described(facts),
+        **_described(facts, stated),
     }
     thumbnail = next((found for page in pages if (found := _thumbnail(places, page))), None)
     if thumbnail is not None:
@@ -73,9 +75,12 @@ def manifest(library: Library, places: Places, document_id: str) -> Json:
     return made
 
 
-def _described(facts: Sequence[Any]) -> Json:
-    """What the document says of itself: metadata pairs, direction of reading, a whole date."""
-    attributes, source, original, iso, case_id, language, script, direction, metadata = facts
+def _described(facts: Sequence[Any], stated: PageFacts) -> Json:
+    """What is said of the document: metadata pairs, direction of reading, a whole date."""
+    attributes, source, original, iso, case_id, metadata = facts
+    language, script, direction = (
+        None if (fact := stated.first(key)) is None else fact.value for key in KEYS
+    )
     pairs: list[tuple[str, str]] = []
     for name, value in (
         ("Date", original or iso),

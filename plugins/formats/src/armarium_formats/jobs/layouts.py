@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any, BinaryIO
 from armarium.api import JobContext, JobKind, MaterialPath, Message, ServiceError, open_plain, raw_of
 from armarium_documents.api import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, named_files, walk_folder
 from armarium_formats.actions.importing import make_ready
-from armarium_formats.batches.brought import brought_in, known_among
+from armarium_formats.batches.brought import brought_in, companions_of, known_among
 from armarium_formats.batches.names import Folder, is_companion
 from armarium_formats.batches.pairing import Alone, Pair, PictureFile, Pictures, pair_by_size
 from armarium_formats.batches.staging import as_layout, page_place, paired_by_size, read_layout, said
@@ -25,7 +24,8 @@ from armarium_formats.errors import AlreadyAPass
 from armarium_formats.jobs.pace import Pace
 from armarium_formats.jobs.reading_ahead import Ahead, Asked
 from armarium_formats.mets.reader import Mets
-from armarium_formats.opening import MAX_COMPANION_BYTES, MAX_FILE_BYTES, Opened, collector_waits
+from armarium_formats.opening import MAX_FILE_BYTES, Opened, collector_waits
+from armarium_formats.placing import Beyond
 from armarium_formats.queries.exchange import passes_of_files, pictures_of
 from armarium_formats.schemas.exchange import ImportFile, ImportSeveral
 
@@ -51,6 +51,7 @@ class LayoutJobArgs(Message):
     recursive: bool = True
     format: str | None = None
     again: bool = False
+    beyond: Beyond = "clip"
     set_id: str
 
 
@@ -150,7 +151,8 @@ class Layouts:
             hint = self.pictures.hint(folder, name)
             return Asked(path, name, None if hint is None else hint.size)
 
-        return Ahead(self.ctx, 0 if self.companions or self.args.format else len(self.files), asked)
+        files = 0 if self.companions or self.args.format else len(self.files)
+        return Ahead(self.ctx, files, asked, self.args.beyond)
 
     def _walk(self) -> Iterator[Found]:
         if self.root is None:
@@ -210,7 +212,7 @@ class Layouts:
                 folder,
                 name,
                 self.pictures,
-                self._beside(folder),
+                companions_of(self.companions, folder, self._open),
                 asked=self.args.format,
                 likely=self.likely,
             )
@@ -249,7 +251,11 @@ class Layouts:
             self._refuse(place, "The page it is of is not there any more.")
             return
         params = ImportFile(
-            document_id=document_id, file=data, filename=said(name)[:500], pages=str(pair.page + 1)
+            document_id=document_id,
+            file=data,
+            filename=said(name)[:500],
+            pages=str(pair.page + 1),
+            beyond=self.args.beyond,
         )
         with self.ctx.library.db.read_raw() as raw:
             (picture,) = pictures_of(raw, [document_id])
@@ -261,7 +267,9 @@ class Layouts:
             if known is not None:
                 raise AlreadyAPass(params.filename, *known)
             with collector_waits():
-                params.make_ready_for(picture, make_ready(opened, picture, params.pages, pair.notes))
+                params.make_ready_for(
+                    picture, make_ready(opened, picture, params.pages, pair.notes, beyond=params.beyond)
+                )
         except ServiceError as refusal:
             self._refuse(place, refusal.detail)
             return
@@ -357,16 +365,6 @@ class Layouts:
         assert not isinstance(found, Mets)
         note = (paired_by_size(picture),)
         self._import(one["place"], name, found[0], data, Pair(alone.page, picture, None, "size", note))
-
-    def _beside(self, folder: Folder) -> dict[str, bytes]:
-        found: dict[str, bytes] = {}
-        for place, paths in self.companions.items():
-            if folder[: len(place)] == place:
-                for path in paths:
-                    with suppress(OSError, ServiceError), self._open(path) as file:
-                        if len(data := file.read(MAX_COMPANION_BYTES + 1)) <= MAX_COMPANION_BYTES:
-                            found[path.name] = data
-        return found
 
     def _refuse(self, place: str, why: str) -> None:
         self.kept.refused_count += 1

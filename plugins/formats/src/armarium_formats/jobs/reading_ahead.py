@@ -23,7 +23,7 @@ from armarium_formats.driver import FormatDriver, ReadContext
 from armarium_formats.mets.reader import sniff_mets
 from armarium_formats.opening import MAX_SIDE, Opened, Size, collector_waits, digest_of
 from armarium_formats.page_model import PageModel
-from armarium_formats.placing import Placed, place
+from armarium_formats.placing import Beyond, Placed, place
 
 if TYPE_CHECKING:
     from armarium.api import JobContext
@@ -89,12 +89,14 @@ class ReadingAhead:
         kind = entry.load()
         driver = kind()
         with collector_waits():
-            found = [_read(driver, *one) for one in call.params["files"]]
+            found = [_read(driver, call.params["beyond"], *one) for one in call.params["files"]]
         call.answer_binary = pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
         return {"driver": _whole_name(kind)}
 
 
-def _read(driver: FormatDriver, path: str, name: str, picture: Sequence[int] | None) -> _Read | None:
+def _read(
+    driver: FormatDriver, beyond: Beyond, path: str, name: str, picture: Sequence[int] | None
+) -> _Read | None:
     try:
         with open_plain(Path(path), None) as file:
             data = file.read(LONGEST + 1)
@@ -105,7 +107,7 @@ def _read(driver: FormatDriver, path: str, name: str, picture: Sequence[int] | N
         (page,) = pages
         if not (0 < page.width <= MAX_SIDE and 0 < page.height <= MAX_SIDE):
             return None
-        placed = place(page, (page.width, page.height), name, driver.name)
+        placed = place(page, (page.width, page.height), name, driver.name, beyond)
     except Exception:
         # The import reads it itself and says in words what is the matter.
         return None
@@ -126,10 +128,13 @@ class _There(NamedTuple):
 class Ahead:
     """The import's side: files are asked for in their order, a few calls ahead, and their bytes put into the store."""
 
-    def __init__(self, ctx: JobContext, files: int, asked: Callable[[int], Asked]) -> None:
+    def __init__(
+        self, ctx: JobContext, files: int, asked: Callable[[int], Asked], beyond: Beyond = "clip"
+    ) -> None:
         self.ctx = ctx
         self.files = files
         self.asked = asked
+        self.beyond = beyond
         self.calls: list[tuple[range, Future[list[_There | None]]]] = []
         self.read: dict[int, _There] = {}
         self.next = 0
@@ -216,7 +221,8 @@ class Ahead:
 
     def _call(self, driver: FormatDriver, asked: Sequence[Asked]) -> list[_There | None]:
         files = [(_told(one.path), one.name, one.picture) for one in asked]
-        answer = self.ctx.call_worker(None, WORKER, "read", {"driver": driver.name, "files": files})
+        params = {"driver": driver.name, "files": files, "beyond": self.beyond}
+        answer = self.ctx.call_worker(None, WORKER, "read", params)
         if answer["driver"] != _whole_name(type(driver)):
             # Another driver of that name is installed than the engine has.
             return [None] * len(asked)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeAlias
 
+from armarium_formats.heights import around
 from armarium_formats.kinds import in_page_words, is_furniture
 from armarium_formats.page_model import PageModel, PageSegment, Point, ordered
 from armarium_formats.pagexml.profile import REGION_TAGS, elements
@@ -141,12 +142,21 @@ def _word(segment: PageSegment, lose: Lose) -> PageSegment:
     return replace(segment, children=[])
 
 
-def outline_of(segment: PageSegment, parent: PageSegment | None, page: PageModel, lose: Lose) -> list[Point]:
-    """Its outline; PAGE asks for one, so a segment without gets the box of what is in it, its baseline or its parent."""
+def outline_of(
+    segment: PageSegment,
+    parent: PageSegment | None,
+    page: PageModel,
+    lose: Lose,
+    height: Callable[[], float],
+) -> list[Point]:
+    """Its outline; PAGE asks for one, so a segment without gets the box of what is in it, its baseline (in lines of that *height*) or its parent."""
     if len(segment.points) > 1:
         return segment.points
     lose("a missing outline", f"PAGE asks for one on every {segment.kind}; the box of its parts was written")
     inside = [point for part in segment.walk() for point in (part.points or part.baseline)]
+    if inside and segment.kind == "line" and inside == segment.baseline:
+        left, top, right, bottom = around(segment.baseline, height())
+        inside = [(max(round(left), 0), max(round(top), 0)), (round(right), round(bottom))]
     if not inside and parent is not None:
         inside = list(parent.points)
     if not inside:

@@ -6,6 +6,7 @@ it that every export must obey, and the writer asks it which attributes an eleme
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
 from armarium_formats.markup.languages import languages
@@ -143,3 +144,8 @@ def words() -> dict[str, frozenset[str]]:
 def elements() -> dict[str, Element]:
     """Every element of PAGE 2019-07-15 by name."""
     return read_elements(_ELEMENTS, _MACROS)
+
+
+def bare_names(content: Iterable[str]) -> list[str]:
+    """Names of a content model without their marks; the mixture of regions is one name."""
+    return ["(REGIONS" if token.startswith("(") else token.rstrip("?*+") for token in content]

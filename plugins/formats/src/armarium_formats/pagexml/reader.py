@@ -10,7 +10,7 @@ from armarium.api import Invalid, parse_xml
 from armarium_formats.decoding import head_of
 from armarium_formats.kinds import is_furniture
 from armarium_formats.markup.fragments import local_name
-from armarium_formats.markup.points import parse_points
+from armarium_formats.markup.points import parse_points, require_countable
 from armarium_formats.numbers import whole
 from armarium_formats.page_model import PageModel, PageSegment, Point
 from armarium_formats.pagexml.early import modernise
@@ -20,8 +20,9 @@ from armarium_formats.pagexml.orders import read_order
 from armarium_formats.pagexml.strangers import holds_segments, respell, usual_tags
 from armarium_formats.pagexml.texts import read_text, sort_texts
 from armarium_formats.pagexml.vocabulary import (
-    DIRECTIONS,
+    LINE_ORDERS,
     VERSIONS,
+    direction_of,
     language_names,
     language_of,
     script_names,
@@ -47,6 +48,7 @@ def sniff(data: bytes) -> float:
 def read(data: bytes, name: str) -> PageModel:
     """The page of a PAGE file, or `Invalid` with a sentence about *name*."""
     root = parse_xml(data, name=name)
+    require_countable(root, name)
     early = modernise(root)
     tag = str(root.tag)
     if local_name(tag) != "PcGts":
@@ -109,9 +111,6 @@ class _Reading:
             width=self._size(attributes.pop("imageWidth", None), "imageWidth"),
             height=self._size(attributes.pop("imageHeight", None), "imageHeight"),
             image=str(attributes.pop("imageFilename", None) or ""),
-            language=language_of(element.get("primaryLanguage")),
-            script=script_of(element.get("primaryScript")),
-            direction=DIRECTIONS.get(element.get("readingDirection") or ""),
             version=version,
         )
         if not page.image:
@@ -138,6 +137,11 @@ class _Reading:
                 extras["metadata"] = self._metadata(child)
             elif child is not element:
                 fragments += self.keeper.element("PcGts", child, attributes)
+        # Not before its children: what an earlier export set aside came back into the attributes.
+        page.language = language_of(attributes.get("primaryLanguage"))
+        page.script = script_of(attributes.get("primaryScript"))
+        page.direction = direction_of(attributes)
+        page.line_order = LINE_ORDERS.get(attributes.get("textLineOrder", ""))
         if root.get("pcGtsId"):
             extras["pcGtsId"] = root.get("pcGtsId")
         self.keeper.attach("Page", extras, attributes, fragments)
@@ -292,13 +296,15 @@ class _Reading:
         if found.kind == "line" and (stated := whole(attributes.get("index"))) is not None:
             found.position = stated
         found.is_furniture = found.kind == "region" and is_furniture(found.kind_raw or "")
+        if attributes.get("outline") == "none":  # an export of ours: PAGE asks for one, and there was none
+            found.points = []
+            del attributes["outline"]
         if attributes.get("furniture") in ("true", "false"):  # an export of ours whose kind does not say so
             found.is_furniture = attributes.pop("furniture") == "true"
-        direction = attributes.get("readingDirection")
-        if direction in DIRECTIONS:
-            found.direction = DIRECTIONS[attributes.pop("readingDirection")]
-        elif direction in ("alternating", "follows-baseline"):  # an earlier export of ours
-            found.direction = attributes.pop("readingDirection")
+        found.direction = direction_of(attributes)
+        if found.direction is not None:
+            attributes.pop("readingDirection", None)
+        found.line_order = LINE_ORDERS.get(attributes.get("textLineOrder", ""))
         key = "language" if name == "Word" and "language" in attributes else "primaryLanguage"
         if found_language := language_of(attributes.get(key)):
             found.language = found_language

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
@@ -26,7 +28,18 @@ DIRECTIONS: Final = {
     "top-to-bottom": "ttb",
     "bottom-to-top": "btt",
 }
+LINE_ORDERS: Final = {
+    "top-to-bottom": "tb",
+    "bottom-to-top": "bt",
+    "left-to-right": "lr",
+    "right-to-left": "rl",
+}
+"""Values of textLineOrder: how the lines of a block follow each other."""
+
 DIRECTION_NAMES: Final = {ours: theirs for theirs, ours in DIRECTIONS.items()}
+
+BESIDE: Final = frozenset({"alternating", "follows-baseline"})
+"""Directions of ours that PAGE has no word for."""
 
 _SCRIPTS = """
 Adlm - Adlam; Afak - Afaka; Aghb - Caucasian Albanian; Ahom - Ahom, Tai Ahom; Arab - Arabic; Aran -
@@ -83,6 +96,15 @@ def script_names() -> dict[str, str]:
     return {name[:4]: name for name in _SCRIPTS.replace("\n", " ").strip().split("; ")}
 
 
+def direction_of(attributes: Mapping[str, str]) -> str | None:
+    """The direction that attributes state: lines that follow each other sideways are written from top to bottom."""
+    stated = attributes.get("readingDirection")
+    if stated:
+        # Words of ours that PAGE does not have stood beside it in an earlier export.
+        return DIRECTIONS.get(stated) or (stated if stated in BESIDE else None)
+    return "ttb" if attributes.get("textLineOrder") in ("left-to-right", "right-to-left") else None
+
+
 def language_of(name: str | None) -> str | None:
     """BCP 47 for a language as PAGE files give it: PAGE's own name, or a tag that is one already."""
     if not name:
@@ -100,3 +122,8 @@ def language_of(name: str | None) -> str | None:
 def script_of(name: str | None) -> str | None:
     """ISO 15924 code of a script as PAGE files give it: "Latn - Latin", or the bare code."""
     return name[:4] if name and name[:4] in script_names() else None
+
+
+def brace_free(word: str) -> str:
+    """A word as a `custom` can hold it."""
+    return re.sub(r"[{};]", " ", word).strip()

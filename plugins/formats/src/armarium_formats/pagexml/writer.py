@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 from armarium_formats.driver import Loss, WriteContext, Written
+from armarium_formats.heights import line_height
 from armarium_formats.markup.fragments import (
     attribute_of,
     attributes_of,
@@ -19,10 +21,11 @@ from armarium_formats.markup.identities import Identities
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText, Point
 from armarium_formats.pagexml.arrangement import arrange, outline_of, says_furniture, tag_of
 from armarium_formats.pagexml.fragments import IDS, user_attribute
-from armarium_formats.pagexml.profile import NAMESPACE, elements
+from armarium_formats.pagexml.profile import NAMESPACE, bare_names, elements
 from armarium_formats.pagexml.schema import fits, is_valid
 from armarium_formats.pagexml.vocabulary import (
     DIRECTION_NAMES,
+    brace_free,
     language_names,
     language_of,
     script_names,
@@ -50,6 +53,7 @@ class _Writing:
         self.losses: Counter[tuple[str, str]] = Counter()
         self.ids = Identities((segment.id for segment in page.walk()), IDS)
         self.regions = {segment.id for segment in page.walk() if segment.kind == "region"}
+        self.line_height = cache(lambda: line_height(page, (page.width, page.height)))
         self.out: list[str] = []
 
     def written(self) -> Written:
@@ -83,7 +87,7 @@ class _Writing:
         if (own := kept.get("pcGtsId")) and fits("id", own):
             root = f' pcGtsId="{attribute_of(own if own not in self.ids.used else self.ids.make(own))}"'
         head = "".join(
-            f"\n    {slots[name]}" for name in _bare(elements()["Page"].content) if slots.get(name)
+            f"\n    {slots[name]}" for name in bare_names(elements()["Page"].content) if slots.get(name)
         )
         content = (
             f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<PcGts xmlns="{NAMESPACE}"{root}>'
@@ -107,6 +111,8 @@ class _Writing:
         tag = self._kind(segment, stated, attributes)
         if attributes["id"] != segment.id:
             others.append(user_attribute(f"{tag}/@id", segment.id))
+        if not segment.points:
+            others.append(user_attribute(f"{tag}/@outline", "none"))
         if segment.is_furniture != says_furniture(segment):
             others.append(user_attribute(f"{tag}/@furniture", str(segment.is_furniture).lower()))
         if segment.language or segment.script or segment.direction:
@@ -119,7 +125,9 @@ class _Writing:
             self.lose(f"baseline of a {segment.kind}", "PAGE has baselines on lines only")
         out = self.out
         out.append(f"{indent}<{tag}{attributes_of(attributes)}>")
-        coords = self._points(outline_of(segment, parent, self.page, self.lose), kept.get("coords_conf"))
+        coords = self._points(
+            outline_of(segment, parent, self.page, self.lose, self.line_height), kept.get("coords_conf")
+        )
         inner = indent + "  "
         if not kept and not others and segment.cell is None and tag in ("TextLine", "Word", "TextRegion"):
             out.append(f"{inner}<Coords {coords}/>")
@@ -133,7 +141,7 @@ class _Writing:
             slots = self._slots(tag, kept.get("elements") or (), others)
             if segment.cell is not None:
                 slots["Roles"] = self._role(segment, kept)
-            content = _bare(elements()[tag].content)
+            content = bare_names(elements()[tag].content)
             for name in dict.fromkeys(content):
                 if name == "Coords":
                     out.append(f"{inner}<Coords {coords}/>")
@@ -164,7 +172,12 @@ class _Writing:
         if structure is not None:
             found = _STRUCTURE_TYPE.search(custom or "")
             if found is None or found.group(1).strip() != structure:
-                custom = f"{_STRUCTURE.sub('', custom or '').strip()} structure {{type:{_brace_free(structure)};}}".strip()
+                word = brace_free(structure)
+                if word != structure:
+                    self.lose(
+                        "marks in a kind", "a `custom` has no braces and semicolons; they became blanks"
+                    )
+                custom = f"{_STRUCTURE.sub('', custom or '').strip()} structure {{type:{word};}}".strip()
         if segment.position is not None and not (segment.kind == "line" and "index" in stated):
             found = _INDEX.search(custom or "")
             if found is None or int(found.group(1)) != segment.position:
@@ -383,12 +396,3 @@ class _Writing:
 
 
 _MODELLED = frozenset({"Coords", "Baseline", "TextEquiv", "TextLine", "Word", "Roles", "ReadingOrder"})
-
-
-def _bare(content: Iterable[str]) -> list[str]:
-    """Names of a content model without their marks; the mixture of regions is one name."""
-    return ["(REGIONS" if token.startswith("(") else token.rstrip("?*+") for token in content]
-
-
-def _brace_free(word: str) -> str:
-    return re.sub(r"[{};:]", " ", word).strip()

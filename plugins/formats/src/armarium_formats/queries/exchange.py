@@ -13,6 +13,7 @@ from sqlalchemy import Connection, select
 from armarium.api import NotFound, json_text, now, raw_of
 from armarium_documents.api import renditions, require_document
 from armarium_formats.assembling import Assembled, assemble
+from armarium_formats.beside import losses_beside
 from armarium_formats.catalogue import drivers, writer
 from armarium_formats.driver import WriteContext
 from armarium_formats.errors import NoPageSize, NotOfAFile, OrderOfOtherPass, SchemaInvalid
@@ -20,8 +21,11 @@ from armarium_formats.models import format_imports
 from armarium_formats.opening import NO_SHAPES
 from armarium_source_model.api import (
     ReadingRule,
+    UnknownKind,
     get_pass,
+    notice_of_text_elsewhere,
     order_walk,
+    reading_kind_keys,
     standing_order,
     working_pass,
     written_order,
@@ -132,6 +136,8 @@ def export(
     driver = writer(engine, format_name)
     with library.db.read() as conn:
         document = require_document(conn, document_id)
+        if reading_kind not in (known := reading_kind_keys(conn)):
+            raise UnknownKind(reading_kind, known)
         rule: ReadingRule = "relaxed" if library.setting("reading_rule") == "relaxed" else "strict"
         basis: str = "named"
         order = None if order_id is None else standing_order(conn, order_id)
@@ -170,12 +176,19 @@ def export(
             imported=row.page if row else None,
             sequence=sequence,
         )
+        elsewhere = None if basis == "named" else notice_of_text_elsewhere(conn, document_id, pass_id)
+        beside = losses_beside(conn, document_id, pass_id, reading_kind, assembled, driver.name)
     page = assembled.page
     page.image = page.image or frame.image
+    if frame.is_nominal and not any(one.points or one.baseline for one in page.walk()):
+        # Nothing in it was ever measured: no size is made up for it.
+        page.width = page.height = 0
     if not assembled.readings:
         notes.append(
             f"No reading of the kind {reading_kind} counts on this pass, so the file holds shapes only."
         )
+    if elsewhere is not None and reading_kind == "transcription":
+        notes.append(elsewhere)
     written = driver.write(page, WriteContext(created=now(), creator=_creator()))
     problems = driver.validate(written.content) if driver.validated else []
     if problems:
@@ -195,7 +208,7 @@ def export(
             "segment_count": assembled.segment_count,
             "notes": notes,
         },
-        "losses": [asdict(loss) for loss in (*assembled.losses, *written.losses)],
+        "losses": [asdict(loss) for loss in (*assembled.losses, *written.losses, *beside)],
     }
 
 
@@ -221,6 +234,7 @@ class _Frame(NamedTuple):
 
     size: tuple[int, int]
     image: str
+    is_nominal: bool = False
 
 
 _MEASURED_ON = """
@@ -262,10 +276,9 @@ def _frame(
     if chosen is None:
         if imported is not None and NO_SHAPES in imported.notes:
             notes.append(
-                f"The page has neither a picture nor a shape; it is written as {NOMINAL[0]} x {NOMINAL[1]} pixels, "
-                "and outlines in it are the whole page."
+                "The page has neither a picture nor a shape, so the file states neither its size nor outlines."
             )
-            return _Frame(NOMINAL, name), notes
+            return _Frame(NOMINAL, name, is_nominal=True), notes
         if imported is None or not imported.page_width or not imported.page_height:
             raise NoPageSize(name)
         return _Frame((imported.page_width, imported.page_height), name), notes

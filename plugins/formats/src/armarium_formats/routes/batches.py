@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast, get_args
 
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from armarium.api import REFUSALS, CurrentLibrary, Invalid, act, takes_upload
 from armarium_formats.batches.disk import scratch
+from armarium_formats.placing import Beyond
 from armarium_formats.receiving import receive
 from armarium_formats.schemas.batches import (
     MAX_FILES,
@@ -40,6 +41,12 @@ _BODY: dict[str, Any] = {
                             "type": "string",
                             "description": "The folder to put them in; else Sources",
                         },
+                        "beyond": {
+                            "type": "string",
+                            "enum": ["clip", "keep", "refuse"],
+                            "default": "clip",
+                            "description": "What becomes of shapes that reach beyond their page",
+                        },
                     },
                 }
             }
@@ -62,13 +69,20 @@ async def import_batch(request: Request, library: CurrentLibrary) -> Response:
         received = await receive(request, folder, "files", max_files=MAX_FILES)
         if not received.files:
             raise Invalid("No file was sent; send each as the field `files`.", code="no_files")
-        unknown = sorted(set(received.fields) - {"parent_id"})
+        unknown = sorted(set(received.fields) - {"parent_id", "beyond"})
         if unknown:
             raise Invalid(
-                f"There is no field {unknown[0][:80]!r}; there are files and parent_id.",
+                f"There is no field {unknown[0][:80]!r}; there are files, parent_id and beyond.",
+                code="invalid_request",
+            )
+        beyond = received.fields.get("beyond", "").strip() or "clip"
+        if beyond not in get_args(Beyond):
+            raise Invalid(
+                f"beyond is {beyond[:80]!r}; it is one of {', '.join(get_args(Beyond))}.",
                 code="invalid_request",
             )
         params = IngestBatch(
+            beyond=cast("Beyond", beyond),
             files=[SentFile.lying_at(name, path) for name, path in received.files],
             parent_id=received.fields.get("parent_id", "").strip()[:64] or None,
         )

@@ -52,6 +52,14 @@ def import_file(
     companions: Annotated[
         list[UploadFile] | None, File(description="Files it needs beside it, such as class names")
     ] = None,
+    beyond: Annotated[
+        str,
+        Form(
+            max_length=20,
+            description="Shapes that reach beyond the page: clip (one wholly beyond it refuses the file), keep (that one comes "
+            "in without a place of its own) or refuse",
+        ),
+    ] = "clip",
 ) -> Response:
     return act(
         request,
@@ -63,6 +71,7 @@ def import_file(
             "format": format or None,
             "name": name or None,
             "pages": pages or None,
+            "beyond": beyond or "clip",
             "companions": [
                 {"filename": one.filename or "file", "file": one.file.read(MAX_COMPANION_BYTES + 1)}
                 for one in companions or []

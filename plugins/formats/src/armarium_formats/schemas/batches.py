@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PrivateAttr
 
 from armarium.api import MaterialPath, Message, Params, SourceText
+from armarium_formats.placing import Beyond
 
 MAX_FILES = 10_000
 """Files of one batch."""
@@ -37,6 +38,8 @@ class SentFile(Params):
 
 class _Batch(Params):
     parent_id: Annotated[str, Field(min_length=1, max_length=64)] | None = None
+    beyond: Beyond = "clip"
+    """What becomes of shapes that reach beyond their page."""
     _staged: Any = PrivateAttr(default=None)
 
     def hand_over(self, staged: Any) -> None:

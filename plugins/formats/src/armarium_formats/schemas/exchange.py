@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field, PrivateAttr
 
 from armarium.api import MaterialPath, Message, Params, SourceText
+from armarium_formats.placing import Beyond
 
 
 class FormatInfo(Message):
@@ -41,7 +42,7 @@ class Companion(Params):
 
 
 class ImportFile(Params):
-    """`file` is the file itself: bytes, or text that was UTF-8."""
+    """`file` is the file itself: bytes, or text that was UTF-8. `beyond`: what becomes of shapes that reach beyond the page."""
 
     document_id: str
     file: SourceText | bytes
@@ -52,6 +53,7 @@ class ImportFile(Params):
         None
     )
     companions: Annotated[list[Companion], Field(max_length=20)] = Field(default_factory=list)
+    beyond: Beyond = "clip"
 
     _ready: tuple[Any, Any] | None = PrivateAttr(default=None)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from armarium_formats.tei.surfaces import Page, Zone
 
 _WRITTEN_BACK = frozenset({"p", "ab", "note", "fw"})
-_POINTERS = ("facs", "corresp", "xml:id", "xml:lang", "xml:space")
+POINTERS = ("facs", "corresp", "xml:id", "xml:lang", "xml:space")
 
 
 class Block:
@@ -57,12 +57,24 @@ class Block:
         if found is None:
             stated = stated_id(self.element) if not self.made else None
             found = PageSegment(page.identity(stated, self.name), "region")
+            if not self.made:
+                found.points = walk.drawn_at(self.element, page)
             self.made[id(page)] = found
             self.tell(found, walk)
             walk.mention(found)
             around = self._around(walk, page)
             (around.children if around is not None else page.model.segments).append(found)
         return found
+
+    def leave(self, walk: Collecting) -> None:
+        """At its end: a block that became no region, as its lines have zones that lie in none, is left behind and counted."""
+        if self.zone is not None or self.made or self.counted:
+            return
+        stated = attributes(self.element, POINTERS)
+        if self.name != "ab" or stated:
+            walk.left[self.name] += 1
+        if stated:
+            walk.left[f"attributes of {self.name}"] += len(stated)
 
     def _around(self, walk: Collecting, page: Page) -> PageSegment | None:
         above = self.above
@@ -85,10 +97,10 @@ class Block:
             segment.extras = segment.extras or {"tei": {}}
             segment.extras["tei"]["says_its_lines"] = True
         if segment.language is None and segment.script is None:
-            segment.language, segment.script = language_of(element.get(f"{XML}lang"))
+            segment.language, segment.script = language_of(self._language())
         if name == "cell":
             segment.cell = walk.cells.get(element, {"row": 0, "column": 0, "row_span": 1, "column_span": 1})
-        stated = attributes(element, _POINTERS)
+        stated = attributes(element, POINTERS)
         if said in ("furniture", "text", "furniture-text"):
             stated.pop("subtype", None)
         if name in ("table", "cell"):
@@ -103,11 +115,21 @@ class Block:
             self.counted = True
             if name not in ("table", "cell"):
                 walk.left[name] += 1
-            elif stated:
+            if stated:
                 walk.left[f"attributes of {name}"] += len(stated)
         if kept:
             segment.extras = segment.extras or {"tei": {}}
             segment.extras["tei"]["block"] = kept
+
+    def _language(self) -> str | None:
+        """What the element states, else a division around it that is no region of its own; the text's is the page's."""
+        above = self.above.element if self.above is not None else None
+        for one in (self.element, *self.element.iterancestors()):
+            if one is above or name_of(one) == "text":
+                return None
+            if stated := one.get(f"{XML}lang"):
+                return stated
+        return None
 
     def _is_said(self, key: str, segment: PageSegment) -> bool:
         """Whether an attribute says only what the writer says anew: the kind, the place of a marginal note."""

@@ -6,12 +6,13 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from armarium_formats.markup.fragments import local_name, text_of
-from armarium_formats.page_model import PageModel, PageSegment, PageText
+from armarium_formats.page_model import PageModel, PageSegment, PageText, Point
 from armarium_formats.tei.blocks import Block
 from armarium_formats.tei.keeping import name_of, start_tag
 from armarium_formats.tei.lines import Line, Opened, Word, held
+from armarium_formats.tei.shapes import drawn_in
 from armarium_formats.tei.surfaces import DEEPEST, Page, Surfaces, Zone, stated_id
-from armarium_formats.tei.vocabulary import LINE_POINTERS, WORD_POINTERS, XML, language_of
+from armarium_formats.tei.vocabulary import LINE_POINTERS, WORD_POINTERS, XML, image_of, language_of
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -126,15 +127,22 @@ class Collecting:
         texts = line.texts()
         page = line.page
         assert page is not None
-        if line.zone is None and not texts and not line.words:
+        bare = line.zone is None and not (line.identity or line.attributes or line.drawn)
+        if bare and not texts and not line.words:
             if any(piece.strip() and not piece.startswith("<") for piece in line.markup):
                 self.left["text that does not count on a line of its own"] += 1
+            elif line.is_broken:
+                self.left["lb without text"] += 1
             return
         if line.zone is not None:
             segment = line.zone.segment
             segment.kind = "line"
         else:
             segment = PageSegment(page.identity(line.identity, "line"), "line")
+            if len(line.drawn) > 2:
+                segment.points = line.drawn
+            else:
+                segment.baseline = line.drawn
             self.ranks[id(segment)] = line.rank
         self.put(segment, line.zone, page)
         self.fill(segment, texts, page)
@@ -235,10 +243,10 @@ class Collecting:
                 if picture.startswith("#"):
                     target.notes.note(f"A pb points at {picture}, which is not there")
                 else:
-                    target.model.image = picture
+                    target.model.image = image_of(picture)
                 self.surfaces.pages.append(target)
             elif not target.model.image and "#" not in picture:
-                target.model.image = picture
+                target.model.image = image_of(picture)
             self.breaks[element] = target
             if element.get("n") and target.name.startswith("surface "):
                 target.name = str(element.get("n"))
@@ -246,6 +254,16 @@ class Collecting:
             self.first = self.breaks[found[0]]
         elif self.surfaces.pages and not self.walked:
             self.first = self.surfaces.pages[0]
+
+    def drawn_at(self, element: etree._Element, page: Page) -> list[Point]:
+        """The shape that an element without a zone states in its own @facs, in pixels; what is none and is dropped is noted."""
+        pointer = (element.get("facs") or "").strip()
+        found = drawn_in(pointer)
+        if pointer and not found:
+            page.notes.note(
+                f"The facs of a {name_of(element)} is neither a zone of the file nor points, and is left out"
+            )
+        return [page.place(x, y) for x, y in found]
 
     def know_kinds(self, text: etree._Element) -> None:
         """What zones are, by what points at them: lb at lines, w at words, blocks at regions."""

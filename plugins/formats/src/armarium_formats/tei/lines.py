@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from armarium_formats.page_model import PageText
+from armarium_formats.page_model import PageText, Point
 from armarium_formats.tei.vocabulary import EDITED_KIND
 
 if TYPE_CHECKING:
@@ -47,8 +47,12 @@ class Line:
     rank: int = 0
     attributes: dict[str, str] = field(default_factory=dict)
     identity: str | None = None
+    drawn: list[Point] = field(default_factory=list)
+    """A shape that the line break states itself: an outline, or a baseline where it is of two points."""
     language: str | None = None
     detached: bool = False
+    is_broken: bool = False
+    """Whether a line break began it."""
     plain: list[str] = field(default_factory=list)
     edited: list[str] = field(default_factory=list)
     markup: list[str] = field(default_factory=list)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from armarium_formats.markup.noting import Notes
@@ -50,6 +52,19 @@ def outline_of(element: etree._Element, notes: Notes) -> list[Point]:
     return corners((left, top, right, bottom))
 
 
+_REGION = re.compile(
+    r"(?:xywh=(?:pixel:)?|/)(\d{1,9}),(\d{1,9}),(\d{1,9}),(\d{1,9})(?:$|&|/[^/]+/[^/]+/\w+\.\w{1,5}$)"
+)
+
+
+def drawn_in(pointer: str) -> list[Point]:
+    """The shape that a @facs holds itself, as files made from ALTO have it: points, or a piece of a picture by its address."""
+    if found := _REGION.search(pointer):
+        left, top, width, height = map(int, found.groups())
+        return corners((left, top, left + width, top + height)) if width and height else []
+    return [] if "#" in pointer else parse_points(pointer) or []
+
+
 def box_of(element: etree._Element) -> Box | None:
     """Left, top, right and bottom as an element states them; None when it does not, or not as numbers."""
     try:
@@ -59,3 +74,14 @@ def box_of(element: etree._Element) -> Box | None:
     if not all(abs(one) < 1e9 for one in (left, top, right, bottom)):
         return None
     return left, top, right, bottom
+
+
+def points_as(points: Sequence[Point]) -> str:
+    """Points as TEI states them."""
+    return " ".join(f"{figure(x)},{figure(y)}" for x, y in points)
+
+
+def figure(value: float) -> str:
+    """A coordinate, to hundredths."""
+    value = round(value, 2)
+    return str(int(value)) if value == int(value) else f"{value:.2f}".rstrip("0")

@@ -20,6 +20,7 @@ from armarium_formats.tei.vocabulary import (
     XML,
     decoded,
     direction_of,
+    image_of,
     language_of,
 )
 
@@ -136,7 +137,7 @@ class Surfaces:
         self.pages.append(page)
         if own:
             self.places.setdefault(own, page)
-        page.model.image = str(element.get("url")).strip()
+        page.model.image = image_of(str(element.get("url")))
         self._size(element, element, page)
         if stated := attributes(element, ("url", "width", "height")):
             page.extras["graphic"] = stated
@@ -174,13 +175,13 @@ class Surfaces:
             for zone in surface:
                 inside = [child for child in zone if name_of(child) == "graphic" and child.get("url")]
                 if inside and box_of(zone) is not None and box_of(zone) == box_of(surface):
-                    page.model.image = str(inside[0].get("url"))
+                    page.model.image = image_of(str(inside[0].get("url")))
                     return None
             if (facs := (surface.get("facs") or "").strip()) and not facs.startswith("#"):
-                page.model.image = facs.split()[0]
+                page.model.image = image_of(facs.split()[0])
             return None
         chosen = graphics[0]
-        page.model.image = str(chosen.get("url")).strip()
+        page.model.image = image_of(str(chosen.get("url")))
         stated = attributes(chosen, ("url", "width", "height"))
         if stated:
             page.extras["graphic"] = stated

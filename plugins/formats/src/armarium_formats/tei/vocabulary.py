@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Final
+from urllib.parse import unquote
 
 NAMESPACE: Final = "http://www.tei-c.org/ns/1.0"
 XML: Final = "{http://www.w3.org/XML/1998/namespace}"
@@ -162,6 +163,9 @@ def direction_of(style: str | None) -> str | None:
 
 _TAG = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 _SCRIPT = re.compile(r"-([A-Z][a-z]{3})(?=-|$)")
+OWN_LANGUAGE: Final = "-x-language"
+OWN_SCRIPT: Final = "-x-script"
+"""Ends of a tag of which one half is repeated from what stands around."""
 
 
 def language_tag(language: str | None, script: str | None) -> str | None:
@@ -183,6 +187,10 @@ def language_of(tag: str | None) -> tuple[str | None, str | None]:
     tag = (tag or "").strip().replace("_", "-")
     if not tag or not _TAG.fullmatch(tag):
         return None, None
+    if tag.endswith(OWN_SCRIPT):
+        return None, language_of(tag.removesuffix(OWN_SCRIPT))[1]
+    if tag.endswith(OWN_LANGUAGE):
+        return language_of(tag.removesuffix(OWN_LANGUAGE))[0], None
     found = _SCRIPT.search(tag)
     if found is None:
         return tag, None
@@ -230,3 +238,25 @@ def type_in_text(kind: str | None, *, furniture: bool = False) -> str | None:
     first, rest = type_and_subtype(kind)
     word = rest or first
     return FURNITURE_KINDS.get(word or "", word) if furniture else word
+
+
+_ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://")
+_NO_URL = re.compile(r"[\x00-\x20<>\"{}|\\^`\x7f]|%(?![0-9A-Fa-f]{2})")
+
+
+def url_of(image: str) -> str:
+    """@url of a picture: an address as it is, a name of a file with what no address can hold as `%20` and the like."""
+    if _ADDRESS.match(image) is None:
+        image = image.replace("%", "%25")
+    return _NO_URL.sub(lambda found: f"%{ord(found.group()):02X}", image)
+
+
+def image_of(url: str) -> str:
+    """The picture that an @url names: an address as it is, a name of a file as it is called."""
+    url = url.strip()
+    if _ADDRESS.match(url) is not None:
+        return url
+    try:
+        return unquote(url, errors="strict")
+    except UnicodeDecodeError:
+        return url

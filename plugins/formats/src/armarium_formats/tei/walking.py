@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from armarium_formats.markup.fragments import local_name
-from armarium_formats.tei.blocks import Block, cells_of
+from armarium_formats.tei.blocks import POINTERS, Block, cells_of
 from armarium_formats.tei.collecting import POINTING, Collecting
 from armarium_formats.tei.keeping import attributes, name_of, start_tag
 from armarium_formats.tei.lines import Line, Word
@@ -105,9 +105,19 @@ class Walk(Collecting):
             place = None
         if (place is not None and place.kind == "region") or name in REGIONS:
             self._region(element, place)
+        elif name == "l" and place is None and _is_written_across(element):
+            # Verses in lines that breaks part: where one begins, the line goes on.
+            self.left["l"] += 1
+            if stated := attributes(element, POINTERS):
+                self.left["attributes of l"] += len(stated)
+            if self.line is not None:
+                self.characters(" ")
+            self._content(element)
         elif name in BREAKS or self._is_container(element, name):
             if name not in ("text", "body", "l", "row", "item"):
                 self.left[name] += 1
+            if name not in ("text", "body", "row") and (stated := attributes(element, POINTERS)):
+                self.left[f"attributes of {name}"] += len(stated)
             self._bounded(element, place)
         elif place is not None and place.kind == "word" and element.find(".//{*}lb") is None:
             self._word(element, place)
@@ -177,9 +187,12 @@ class Walk(Collecting):
         self.begin(zone if zone is None or zone.kind == "line" else None)
         line = self.line
         assert line is not None
+        line.is_broken = True
         line.attributes = attributes(element, POINTING if zone is not None else ("facs",))
         if line.zone is None:
             line.identity = line.attributes.pop("xml:id", None)
+        if zone is None:
+            line.drawn = self.drawn_at(element, self.target())
 
     def _column(self, element: etree._Element, name: str) -> None:
         if self.line is not None and self.line.detached:
@@ -326,6 +339,7 @@ class Walk(Collecting):
             self.line_of(element, place)
         self._content(element)
         self.finish()
+        self.block.leave(self)
         self.block, self.open, self.mode = saved
 
     def _aside(self, element: etree._Element, name: str) -> None:
@@ -351,6 +365,14 @@ class Walk(Collecting):
         assert self.block is not None
         assert self.block.zone is not None
         self.block.zone.segment.texts = aside.texts()
+
+
+def _is_written_across(verse: etree._Element) -> bool:
+    """Whether the poem around a verse says by line breaks where its lines begin."""
+    poem = verse
+    for above in verse.iterancestors("{*}lg"):
+        poem = above
+    return next(poem.iter("{*}lb"), None) is not None
 
 
 def _is_twofold(ex: etree._Element) -> bool:

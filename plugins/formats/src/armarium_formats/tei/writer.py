@@ -15,14 +15,18 @@ from armarium_formats.markup.points import parse_points
 from armarium_formats.page_model import PageModel, PageSegment, Point
 from armarium_formats.tei import texts
 from armarium_formats.tei.keeping import IDS
+from armarium_formats.tei.languages import complete
 from armarium_formats.tei.losses import losses_of
+from armarium_formats.tei.shapes import figure, points_as
 from armarium_formats.tei.vocabulary import (
     NAMESPACE,
+    image_of,
     is_marginal,
     language_tag,
     style_of,
     type_and_subtype,
     type_in_text,
+    url_of,
 )
 
 _ATTRIBUTE = re.compile(r"(?:xml:)?[A-Za-z_][\w.-]*")
@@ -30,7 +34,7 @@ _ATTRIBUTE = re.compile(r"(?:xml:)?[A-Za-z_][\w.-]*")
 
 def write(page: PageModel, context: WriteContext) -> Written:
     """*page* as TEI P5 with the losses counted."""
-    return _Writing(page, context).written()
+    return _Writing(complete(page), context).written()
 
 
 class _Writing:
@@ -115,7 +119,9 @@ class _Writing:
         stated |= self._attributes("surface", self.kept.get("surface"), stated)
         graphic = ""
         if self.image:
-            about = {"url": self.image}
+            about = {"url": url_of(self.image)}
+            if image_of(about["url"]) != self.image:
+                self.lose("the address of the picture", "no address has blanks and the like; they became %20")
             if page.width > 0 and page.height > 0:
                 about |= {"width": f"{page.width}px", "height": f"{page.height}px"}
             about |= self._attributes("graphic", self.kept.get("graphic"), about)
@@ -143,7 +149,7 @@ class _Writing:
         if identity != segment.id:
             inside += f'{inner}<note type="id">{texts.bare(segment.id, self.lose)}</note>'
         if len(segment.baseline) > 1:
-            path = {"type": "baseline", "points": _points(segment.baseline)}
+            path = {"type": "baseline", "points": points_as(segment.baseline)}
             path |= self._attributes("path", kept.get("path"), path)
             inside += f"{inner}<path{attributes_of(path)}/>"
         elif segment.baseline:
@@ -170,11 +176,11 @@ class _Writing:
         left, top, right, bottom = min(xs), min(ys), max(xs), max(ys)
         rectangle = [(left, top), (right, top), (right, bottom), (left, bottom)]
         if len(points) > 2 and list(points) != rectangle:
-            return {"points": _points(points)}
+            return {"points": points_as(points)}
         if len(points) < 3:
             self.lose("an outline of fewer than three points", "TEI asks for three; the box was written")
         keys = ("ulx", "uly", "lrx", "lry")
-        return dict(zip(keys, map(_figure, (left, top, right, bottom)), strict=True))
+        return dict(zip(keys, map(figure, (left, top, right, bottom)), strict=True))
 
     def _facts(
         self, language: str | None, script: str | None, direction: str | None, what: str
@@ -252,16 +258,19 @@ class _Writing:
         name = str((((segment.extras or {}).get("tei") or {}).get("block") or {}).get("name") or "")
         if is_marginal(segment.kind_raw) or name == "note":
             return "note"
-        return "p" if name == "p" and not holds else "ab"
+        # TEI has neither @type nor @subtype on a paragraph: what has to say one is an anonymous block.
+        return "p" if name == "p" and not holds and not self._flags(segment, "ab") else "ab"
 
     def _region(self, segment: PageSegment, cell: dict[str, str] | None = None) -> None:
         kept = ((segment.extras or {}).get("tei") or {}).get("block") or {}
         tag = "cell" if cell is not None else self._tag(segment)
+        if kept.get("name") == "p" and tag != "p":
+            self.lose("a paragraph as such", "one that holds regions or is furniture is written as a block")
         stated = {"facs": f"#{self.identities[id(segment)]}"}
         if cell is not None:
             stated |= cell
         else:
-            if kind := type_in_text(segment.kind_raw, furniture=tag == "fw"):
+            if tag != "p" and (kind := type_in_text(segment.kind_raw, furniture=tag == "fw")):
                 stated["type"] = kind
             if tag == "note" and is_marginal(segment.kind_raw):
                 stated["place"] = "margin"
@@ -382,12 +391,3 @@ def _in_order(page: PageModel) -> list[PageSegment]:
 
     top = {id(segment) for segment in page.segments}
     return [settle(segment) for segment in page.in_order() if id(segment) in top]
-
-
-def _points(points: Sequence[Point]) -> str:
-    return " ".join(f"{_figure(x)},{_figure(y)}" for x, y in points)
-
-
-def _figure(value: float) -> str:
-    value = round(value, 2)
-    return str(int(value)) if value == int(value) else f"{value:.2f}".rstrip("0")

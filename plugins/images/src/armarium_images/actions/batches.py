@@ -21,7 +21,7 @@ from armarium.api import (
     raw_of,
     rules_of,
 )
-from armarium_documents.api import require_live, require_unlocked
+from armarium_documents.api import require_live
 from armarium_images.actions.children import hang_children, remove_children
 from armarium_images.actions.samples import sample_folder
 from armarium_images.errors import batch_taken_back, no_images, not_a_folder, too_many_images
@@ -64,6 +64,7 @@ def _apply_example(ex: Example) -> dict[str, Any]:
     summary="Cut every picture of a folder alike, as a background job that tells how each one stands.",
     words="Began to cut the pictures in {folder_id|a folder}",
     example=_apply_example,
+    guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def batch_apply(ctx: ActionContext, p: BatchApplyParams) -> dict[str, Any]:
@@ -75,7 +76,6 @@ def batch_apply(ctx: ActionContext, p: BatchApplyParams) -> dict[str, Any]:
     folder = require_live(ctx.conn, p.folder_id)
     if folder.doc_type not in ("folder", "group"):
         raise not_a_folder(folder.name)
-    require_unlocked(ctx, folder.id)
     if isinstance(p.spec, SplitSpec):
         check_apart(p.spec.regions)
     found = pictures_in(ctx.conn, folder.id, recursive=p.recursive)
@@ -161,6 +161,7 @@ def _cut_item(
         plan = plan_spec(ctx.conn, p.document_id, spec)
         if has_cut(ctx.conn, plan.frame.source_id, plan.kind, plan.boxes):
             return "skipped", "It is cut so already.", []
+        ctx.refuse_locked(plan.frame.source_id)
         return "done", None, hang_children(ctx, [plan], batch_id=p.batch_id)
     except ServiceError as refusal:
         if refusal.status >= 500:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from armarium.api import ActionContext, json_text, new_id, raw_of
-from armarium_documents.api import require_unlocked
 from armarium_images.cutting import cut_pieces
 from armarium_images.models import cuts
 from armarium_images.orientation import affine_to_source
@@ -27,7 +26,6 @@ def hang_children(ctx: ActionContext, plans: Sequence[Plan], *, batch_id: str | 
     """
     made = []
     for plan in plans:
-        require_unlocked(ctx, plan.frame.source_id)
         pieces = cut_pieces(
             ctx.project, plan.frame, plan.boxes, max_pixels=ctx.engine.settings.max_image_pixels
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import ActionContext, Engine, Example, Library, ServiceError, action
-from armarium_documents.api import documents_named, require_document, require_unlocked
+from armarium_documents.api import documents_named, require_document
 from armarium_images.actions.children import hang_children, remove_children
 from armarium_images.actions.samples import sample_folder
 from armarium_images.cutting import cut_pieces
@@ -190,5 +190,5 @@ def crop_batch(ctx: ActionContext, p: BatchCropParams) -> dict[str, Any]:
 
 def refuse_uncuttable(ctx: ActionContext, plan: Plan) -> None:
     """Raise what hanging the children of *plan* would, before any row is written."""
-    require_unlocked(ctx, plan.frame.source_id)
+    ctx.refuse_locked(plan.frame.source_id)
     cut_pieces(ctx.project, plan.frame, plan.boxes, max_pixels=ctx.engine.settings.max_image_pixels)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import ActionContext, Engine, Example, Library, action, cancel_with_undo
-from armarium_documents.api import add_rendition, pages_under, require_unlocked
+from armarium_documents.api import add_rendition, pages_under
 from armarium_images.actions.samples import sample_folder
 from armarium_images.errors import nothing_to_treat, too_many_images
 from armarium_images.pieces import Piece
@@ -35,6 +35,7 @@ def _start_example(ex: Example) -> dict[str, Any]:
     summary="Make a rendition of each picture: enhanced, with the background removed, or binarised.",
     words="Began to treat the pictures of {scope_ids|documents}",
     example=_start_example,
+    guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def treat(ctx: ActionContext, p: TreatParams) -> dict[str, Any]:
@@ -47,8 +48,6 @@ def treat(ctx: ActionContext, p: TreatParams) -> dict[str, Any]:
         raise nothing_to_treat()
     if len(found) > MAX_IMAGES:
         raise too_many_images(len(found), MAX_IMAGES)
-    for scope_id in p.scope_ids:
-        require_unlocked(ctx, scope_id)
     job_id = ctx.enqueue(
         "image-treat",
         {"document_ids": found, "role": p.role, "contrast": p.contrast},
@@ -94,7 +93,6 @@ def treat_item(ctx: ActionContext, p: TreatItemParams) -> dict[str, Any]:
     """
     assert ctx.library is not None
     original = original_of(ctx.conn, p.document_id)
-    require_unlocked(ctx, p.document_id)
     piece = _piece(ctx.engine, ctx.library, original, p)
     known = treated_rendition(ctx.conn, p.document_id, p.role, piece.checksum)
     rendition_id = known or add_rendition(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import ActionContext, Conflict, Example, action
-from armarium_documents.api import artifacts, require_live, require_unlocked
+from armarium_documents.api import artifacts, require_live
 from armarium_source_model.actions.samples import sample_document
 from armarium_source_model.api import NewReading, NewSegment, add_readings, add_segments, create_pass, passes
 from armarium_source_model.counting import HUMAN
@@ -56,7 +56,6 @@ def _convert_example(ex: Example) -> dict[str, Any]:
 def convert_page(ctx: ActionContext, p: ConvertPage) -> dict[str, Any]:
     """Raises NotFound, Conflict when the page has nothing to convert."""
     require_live(ctx.conn, p.document_id)
-    require_unlocked(ctx, p.document_id)
     old = old_geometry_of(ctx.conn, p.document_id)
     if not old:
         raise Conflict(
@@ -79,8 +78,8 @@ def _convert(ctx: ActionContext, old: OldGeometry) -> dict[str, Any]:
         artifact_type=old.artifact_type,
     )
     maker = old.provenance_kind
-    if maker == HUMAN and ctx.principal.kind != "person":
-        # Whose boxes they were is known, but a machine writes no person's rows.
+    if maker == HUMAN and not ctx.principal.restates_persons:
+        # Whose boxes they were is known, but a machine of its own accord writes no person's rows.
         maker = "unknown"
     ctx.conn.execute(passes.update().where(passes.c.id == pass_id).values(provenance_kind=maker))
     shapes = list(old.shapes())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from armarium.api import ActionContext, Invalid, json_text, raw_of
-from armarium_documents.api import require_live, require_unlocked
+from armarium_documents.api import require_live
 from armarium_source_model.errors import (
     NoSuchSegment,
     OtherPage,
@@ -66,7 +66,6 @@ def check_page(ctx: ActionContext, row: SegmentRow, checked: set[str]) -> None:
     if withdrawn is not None:
         raise PassDeleted(row.pass_id)
     require_live(ctx.conn, row.document_id)
-    require_unlocked(ctx, row.document_id)
     checked.add(row.pass_id)
 
 

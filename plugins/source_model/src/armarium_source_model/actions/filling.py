@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import Row
 
 from armarium.api import ActionContext, Conflict, Example, NotFound, action, new_id
-from armarium_documents.api import require_live, require_unlocked
+from armarium_documents.api import require_live
 from armarium_source_model.actions.edits import editable_rows, once
 from armarium_source_model.actions.samples import sample_page
 from armarium_source_model.errors import OtherPage
 from armarium_source_model.models import order_entries
 from armarium_source_model.queries.orders import standing_order
+from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.segments import SegmentRow
 from armarium_source_model.queries.text import pass_sequence
 from armarium_source_model.schemas.orders import FLOW, FilledOrder, OrderFill
@@ -55,11 +56,63 @@ def insert_entries(ctx: ActionContext, rows: Iterable[tuple[object, ...]]) -> No
     ctx.bulk_insert(order_entries, _COLUMNS, rows)
 
 
+SMALLEST_GAP = 1e-9
+
+_PLACES = """
+SELECT e.id, e.order_id, e.parent_entry_id, e.position, (
+    SELECT min(n.position) FROM reading_order_entry n WHERE n.order_id = e.order_id
+    AND n.parent_entry_id IS e.parent_entry_id AND (n.position, n.id) > (e.position, e.id))
+FROM reading_order_entry e WHERE e.segment_id = ?
+"""
+
+
+def place_beside(ctx: ActionContext, segment_id: str, document_id: str, new: Sequence[str]) -> None:
+    """Give segments their places right after another in every order that names that one and not yet them.
+
+    So that no order loses the words of what was cut from a line in it, or of what has absorbed one.
+    """
+    for order_id in [row[1] for row in ctx.conn.exec_driver_sql(_PLACES, (segment_id,)).all()]:
+        there = {
+            row[0]
+            for row in ctx.conn.exec_driver_sql(
+                "SELECT segment_id FROM reading_order_entry WHERE order_id = ?", (order_id,)
+            )
+        }
+        missing = [one for one in new if one not in there]
+        parent, position, gap = _room(ctx, segment_id, order_id, len(missing))
+        if gap < SMALLEST_GAP:
+            whole_steps(ctx, order_id)
+            parent, position, gap = _room(ctx, segment_id, order_id, len(missing))
+        insert_entries(
+            ctx,
+            [
+                (new_id(), order_id, one, document_id, parent, position + gap * number, 1, ctx.now)
+                for number, one in enumerate(missing, 1)
+            ],
+        )
+
+
+def _room(ctx: ActionContext, segment_id: str, order_id: str, count: int) -> tuple[str | None, float, float]:
+    """The level and position of a segment's entry, and the gap that *count* entries after it have each."""
+    row = ctx.conn.exec_driver_sql(f"{_PLACES} AND e.order_id = ?", (segment_id, order_id)).one()
+    return row[2], row[3], STEP if row[4] is None else (row[4] - row[3]) / (count + 1)
+
+
+def whole_steps(ctx: ActionContext, order_id: str) -> None:
+    """Give the entries of an order whole steps again; their order stays."""
+    ctx.conn.exec_driver_sql(
+        "UPDATE reading_order_entry SET position = n.place, version = version + 1 FROM (SELECT id AS entry, "
+        "CAST(row_number() OVER (PARTITION BY parent_entry_id ORDER BY position, id) AS REAL) AS place "
+        "FROM reading_order_entry WHERE order_id = ?) n "
+        "WHERE reading_order_entry.id = n.entry AND position <> n.place",
+        (order_id,),
+    )
+
+
 def writable_order(ctx: ActionContext, order_id: str) -> Row[Any]:
     """The row of an order that stands, of a page that may be written."""
     row = standing_order(ctx.conn, order_id)
     require_live(ctx.conn, row.document_id)
-    require_unlocked(ctx, row.document_id)
     return row
 
 
@@ -83,7 +136,7 @@ def seed(ctx: ActionContext, order_id: str, document_id: str, pass_id: str) -> N
         )
     }
     levels = Levels(order_id)
-    for segment_id in pass_sequence(ctx.conn, document_id, pass_id):
+    for segment_id in pass_sequence(ctx.conn, document_id, pass_id, reading_rule(ctx.project)):
         if segment_id in above:
             parent = levels.entries.get(above[segment_id] or "")
             levels.add(segment_id, document_id, parent, ctx.now)

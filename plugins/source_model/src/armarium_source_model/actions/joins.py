@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from armarium.api import ActionContext, Example, Invalid, action, json_text, new_id, raw_of
+from armarium.api import ActionContext, Conflict, Example, Invalid, action, json_text, new_id, raw_of
 from armarium_source_model.actions.edits import (
     editable,
     editable_rows,
@@ -15,6 +15,7 @@ from armarium_source_model.actions.edits import (
     set_deleted,
     write_version,
 )
+from armarium_source_model.actions.filling import place_beside
 from armarium_source_model.actions.forward import forward_undo
 from armarium_source_model.actions.readings import write_correction, write_reading
 from armarium_source_model.actions.samples import sample_page, sample_reading
@@ -27,7 +28,7 @@ from armarium_source_model.order import Shape, reading_sequence
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.readings import counting_of_segment, counting_of_segments
 from armarium_source_model.queries.segments import SegmentRow, get_segment, parsed_answers, rows_named
-from armarium_source_model.queries.shapes import page_shapes
+from armarium_source_model.queries.shapes import writing_of_pass
 from armarium_source_model.schemas.joins import Merge, Merged, Split, SplitBody
 
 BOXES = ("bbox_x", "bbox_y", "bbox_w", "bbox_h")
@@ -54,7 +55,8 @@ def _merge_example(ex: Example) -> dict[str, Any]:
     after_undo=forward_undo,
 )
 def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
-    """Raises ForwardingWouldLoop, StaleSegment, SegmentDeleted, OtherPage, NotFound, Invalid."""
+    """Raises ForwardingWouldLoop, StaleSegment, SegmentDeleted, OtherPage, NotFound, Invalid; and Conflict where a
+    machine would put its joined text beside a person's reading, which goes on to count."""
     once(p.segment_ids)
     refuse_provisional(p.keep_id, *p.segment_ids)
     if p.expected_versions and len(p.expected_versions) != len(p.segment_ids):
@@ -83,6 +85,8 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
     write_version(ctx, keep, changes)
     _join_texts(ctx, keep, ordered)
     set_deleted(ctx, absorbed, ctx.now)
+    for row in absorbed:
+        place_beside(ctx, row.id, keep.document_id, [keep.id])
     add_notes(ctx, [(row.document_id, row.id, "merged", (keep.id,), p.reason) for row in absorbed])
     ctx.target(keep.id)
     answer = parsed_answers(ctx.conn, [keep.id], reading_rule(ctx.project))[0]
@@ -91,9 +95,11 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
 
 def _in_order(ctx: ActionContext, rows: Sequence[SegmentRow]) -> list[SegmentRow]:
     shapes = [Shape(row.id, "line", *box_of(row), direction=row.direction, script=row.script) for row in rows]
-    page = page_shapes(ctx.conn, rows[0].document_id, shapes, rows[0].pass_id)
+    page = writing_of_pass(ctx.conn, rows[0].document_id, rows[0].pass_id, reading_rule(ctx.project))
+    parents = {row.parent_segment_id for row in rows}
+    way = page.way(parents.pop() if len(parents) == 1 else None)
     by_id = {row.id: row for row in rows}
-    sequence = reading_sequence(shapes, direction=page.direction, aspect=page.aspect, slope=page.slope)
+    sequence = reading_sequence(shapes, aspect=page.page.aspect, slope=page.slope, within=lambda _: way)
     return [by_id[one] for one in sequence]
 
 
@@ -161,10 +167,17 @@ def _join_texts(ctx: ActionContext, keep: SegmentRow, ordered: Sequence[SegmentR
     """The counting transcriptions of the pieces, joined by newline in reading order, as one new reading."""
     rule = reading_rule(ctx.project)
     texts = counting_of_segments(ctx.conn, [row.id for row in ordered], rule=rule)
-    joined = [texts[row.id].text for row in ordered if row.id in texts and texts[row.id].text]
-    if len(joined) > 1 or (joined and keep.id not in texts):
+    joined = "\n".join(texts[row.id].text for row in ordered if row.id in texts and texts[row.id].text)
+    if joined and (keep.id not in texts or texts[keep.id].text != joined):
         counting = counting_of_segment(ctx.conn, keep.id, "transcription", rule)
-        write_correction(ctx, keep, "\n".join(joined), counting)
+        made, _ = write_correction(ctx, keep, joined, counting)
+        if counting_of_segment(ctx.conn, keep.id, "transcription", rule).representation_id != made:
+            raise Conflict(
+                f"A person has read segment {keep.id}, and a machine's joined text would not count there: the words of "
+                "the others would be missing from the page. Let a person merge them.",
+                code="needs_a_person",
+                segment_id=keep.id,
+            )
 
 
 def _split_example(ex: Example) -> dict[str, Any]:
@@ -232,6 +245,7 @@ def split(ctx: ActionContext, p: SplitBody) -> dict[str, Any]:
         ],
     )  # fmt: skip
     _deal_children(ctx, row.id, ids, [rect for _, rect in shapes])
+    place_beside(ctx, row.id, row.document_id, ids[1:])
     add_notes(ctx, [(row.document_id, row.id, "split", ids, p.reason)])
     if p.parts[0].text:
         counting = counting_of_segment(ctx.conn, row.id, "transcription", reading_rule(ctx.project))

@@ -8,12 +8,13 @@ from typing import Any, Protocol
 from sqlalchemy import Connection
 
 from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, action, new_id
-from armarium_documents.api import require_live, require_unlocked
+from armarium_documents.api import require_live
 from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.samples import sample_page
 from armarium_source_model.errors import refuse_provisional
 from armarium_source_model.models import links
 from armarium_source_model.queries.links import get_link, standing_link
+from armarium_source_model.queries.segments import rows_named
 from armarium_source_model.schemas.links import DeletedLink, LinkCreate, LinkId, LinkWritten
 from armarium_source_model.vocabulary import LINK_TYPES, link_type
 
@@ -48,6 +49,7 @@ def _create_example(ex: Example) -> dict[str, Any]:
     result=LinkWritten,
     summary="Link two things: segments, documents, notes, entities, claims, or a URI.",
     words="Linked {|two things}",
+    guards_targets=True,
     example=_create_example,
 )
 def create(ctx: ActionContext, p: LinkCreate) -> dict[str, Any]:
@@ -94,7 +96,6 @@ def _check_end(ctx: ActionContext, kind: str, identity: str) -> str | None:
             raise Invalid(
                 f"“{node.name}” is a {node.node_kind}, not a note; name its own kind.", code="other_kind"
             )
-        require_unlocked(ctx, node.id)
         return node.id
     if kind == "uri":
         if _URI.fullmatch(identity) is None:
@@ -109,9 +110,12 @@ def _check_end(ctx: ActionContext, kind: str, identity: str) -> str | None:
 
 def _told(ctx: ActionContext, link_id: str) -> dict[str, Any]:
     row = get_link(ctx.conn, link_id)
-    ctx.target(link_id, row.from_id, row.to_id)
     ends = ((row.from_kind, row.from_id), (row.to_kind, row.to_id))
-    ctx.changed(segment_ids=[identity for kind, identity in ends if kind == "segment"])
+    lines = [identity for kind, identity in ends if kind == "segment"]
+    # A link says something of both its ends, and its row belongs to the page of one: a lock over either refuses it.
+    pages = [found.document_id for found in rows_named(ctx.conn, lines).values()]
+    ctx.target(link_id, row.from_id, row.to_id, *pages)
+    ctx.changed(segment_ids=lines)
     if row.document_id is not None:
         ctx.changed(document_ids=[row.document_id])
     kind = LINK_TYPES[row.link_type]
@@ -128,6 +132,7 @@ def _link_example(ex: Example) -> dict[str, Any]:
     result=DeletedLink,
     summary="Withdraw a link.",
     words="Withdrew a link of {|two things}",
+    guards_targets=True,
     example=_link_example,
 )
 def delete(ctx: ActionContext, p: LinkId) -> dict[str, Any]:
@@ -135,8 +140,6 @@ def delete(ctx: ActionContext, p: LinkId) -> dict[str, Any]:
     row = get_link(ctx.conn, p.link_id)
     if row.deleted_at is not None:
         raise Conflict(f"Link {row.id} is withdrawn already.", code="already_deleted")
-    if row.document_id is not None:
-        require_unlocked(ctx, row.document_id)
     ctx.conn.execute(links.update().where(links.c.id == row.id).values(deleted_at=ctx.now))
     return {**_told(ctx, row.id), "status": "deleted", "id": row.id}
 
@@ -153,6 +156,7 @@ def _restore_example(ex: Example) -> dict[str, Any]:
     result=LinkWritten,
     summary="Bring a withdrawn link back.",
     words="Brought a link of {|two things} back",
+    guards_targets=True,
     example=_restore_example,
 )
 def restore(ctx: ActionContext, p: LinkId) -> dict[str, Any]:
@@ -160,8 +164,6 @@ def restore(ctx: ActionContext, p: LinkId) -> dict[str, Any]:
     row = get_link(ctx.conn, p.link_id)
     if row.deleted_at is None:
         raise Conflict(f"Link {row.id} was not withdrawn.", code="not_deleted")
-    if row.document_id is not None:
-        require_unlocked(ctx, row.document_id)
     standing = standing_link(
         ctx.conn, row.link_type, row.from_id, row.to_id, LINK_TYPES[row.link_type].directed
     )

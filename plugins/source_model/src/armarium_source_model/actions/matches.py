@@ -124,12 +124,11 @@ def _decide(ctx: ActionContext, match_id: str, state: str) -> dict[str, Any]:
     result=WrittenMatch,
     summary="Accept a proposed match; only a person may.",
     words="Accepted a match of {match_id|a page}",
+    person_only=MatchNeedsAPerson,
     example=_match_example,
 )
 def accept(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
     """Raises MatchNeedsAPerson (422) for a machine, NotFound, Conflict when it is decided already."""
-    if ctx.principal.kind != "person":
-        raise MatchNeedsAPerson
     return _decide(ctx, p.match_id, "accepted")
 
 
@@ -264,7 +263,7 @@ def _carry_readings(
             continue
         copies[row.id] = new_id()
         maker = row.provenance_kind
-        if maker == HUMAN and ctx.principal.kind != "person":
+        if maker == HUMAN and not ctx.principal.restates_persons:
             # A machine that copies a person's words does not become that person.
             maker = ctx.provenance()["provenance_kind"]
         new.append(

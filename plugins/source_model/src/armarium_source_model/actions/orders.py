@@ -5,9 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import ActionContext, Conflict, Example, Invalid, action, new_id
-from armarium_documents.api import require_live, require_unlocked
+from armarium_documents.api import require_live
 from armarium_source_model.actions.edits import editable
-from armarium_source_model.actions.filling import STEP, insert_entries, of_its_pass, seed, writable_order
+from armarium_source_model.actions.filling import (
+    SMALLEST_GAP,
+    STEP,
+    insert_entries,
+    of_its_pass,
+    seed,
+    whole_steps,
+    writable_order,
+)
 from armarium_source_model.actions.samples import SamplePage, sample_page
 from armarium_source_model.errors import PositionsOutOfRoom, refuse_provisional
 from armarium_source_model.models import order_entries, reading_orders
@@ -29,8 +37,6 @@ from armarium_source_model.schemas.orders import (
     WrittenOrder,
 )
 from armarium_source_model.writes import writable_pass
-
-SMALLEST_GAP = 1e-9
 
 
 def _sample_order(ex: Example, *, seed: bool = True) -> tuple[SamplePage, str]:
@@ -254,7 +260,6 @@ def restore(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
     if row.deleted_at is None:
         raise Conflict(f"Reading order {row.id} was not withdrawn.", code="not_deleted")
     require_live(ctx.conn, row.document_id)
-    require_unlocked(ctx, row.document_id)
     ctx.conn.execute(reading_orders.update().where(reading_orders.c.id == row.id).values(deleted_at=None))
     return _told(ctx, row.id)
 
@@ -270,13 +275,7 @@ def restore(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
 def renumber(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
     """Raises NotFound, OrderDeleted."""
     row = writable_order(ctx, p.order_id)
-    ctx.conn.exec_driver_sql(
-        "UPDATE reading_order_entry SET position = n.place, version = version + 1 FROM (SELECT id AS entry, "
-        "CAST(row_number() OVER (PARTITION BY parent_entry_id ORDER BY position, id) AS REAL) AS place "
-        "FROM reading_order_entry WHERE order_id = ?) n "
-        "WHERE reading_order_entry.id = n.entry AND position <> n.place",
-        (row.id,),
-    )
+    whole_steps(ctx, row.id)
     return _told(ctx, row.id)
 
 

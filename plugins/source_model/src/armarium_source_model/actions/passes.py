@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, action
-from armarium_documents.api import require_live, require_unlocked
+from sqlalchemy import Row
+
+from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, RowRule, UndoContext, action
+from armarium_documents.api import require_live
 from armarium_source_model.actions.samples import sample_document, sample_page
 from armarium_source_model.api import passes
-from armarium_source_model.errors import refuse_provisional
+from armarium_source_model.errors import GroundTruthNeedsAPerson, refuse_provisional
 from armarium_source_model.models import pass_choices
-from armarium_source_model.queries.passes import chosen_pass, get_pass, get_pass_answer, reading_rule
+from armarium_source_model.queries.passes import (
+    chosen_pass,
+    get_pass,
+    get_pass_answer,
+    live_twin,
+    reading_rule,
+)
 from armarium_source_model.schemas.segments import (
     DeletedPass,
     GroundTruth,
@@ -62,6 +70,14 @@ def _pass_example(ex: Example) -> dict[str, Any]:
     return {"pass_id": sample_page(ex).pass_id}
 
 
+def _refuse_twins(undo: UndoContext) -> None:
+    """An undo or redo brings no pass back that the action would not."""
+    for pass_id in undo.target_ids:
+        row = get_pass(undo.step.conn, pass_id)
+        if row.deleted_at is None:
+            _refuse_twin(undo.step, row)
+
+
 @action(
     "segment.pass_delete",
     params=PassId,
@@ -69,6 +85,7 @@ def _pass_example(ex: Example) -> dict[str, Any]:
     summary="Withdraw a pass: its segments stop appearing, and it can be restored.",
     words="Withdrew a pass of {pass_id|a page}",
     example=_pass_example,
+    after_undo=_refuse_twins,
 )
 def delete(ctx: ActionContext, p: PassId) -> dict[str, Any]:
     """Raises NotFound, Conflict when it is withdrawn already, Invalid for a provisional id."""
@@ -90,6 +107,7 @@ def _restore_example(ex: Example) -> dict[str, Any]:
     summary="Bring a withdrawn pass back.",
     words="Brought a pass of {pass_id|a page} back",
     example=_restore_example,
+    after_undo=_refuse_twins,
 )
 def restore(ctx: ActionContext, p: PassId) -> dict[str, Any]:
     """Raises NotFound, Conflict when it was not withdrawn, Invalid for a provisional id."""
@@ -100,7 +118,7 @@ def restore(ctx: ActionContext, p: PassId) -> dict[str, Any]:
             f"Pass {p.pass_id} is not withdrawn, so there is nothing to restore.", code="not_deleted"
         )
     require_live(ctx.conn, row.document_id)
-    require_unlocked(ctx, row.document_id)
+    _refuse_twin(ctx, row)
     ctx.conn.execute(passes.update().where(passes.c.id == row.id).values(deleted_at=None))
     return _touched(ctx, row.id, row.document_id)
 
@@ -142,6 +160,18 @@ def choose(ctx: ActionContext, p: PassChoose) -> dict[str, Any]:
     return _touched(ctx, row.id, row.document_id)
 
 
+_BY_A_PERSON: RowRule[GroundTruth] = RowRule(
+    "segment_pass",
+    "person",
+    when=lambda before, after: (
+        after is not None and after["ground_truth"] and not (before is not None and before["ground_truth"])
+    ),
+    refusal=GroundTruthNeedsAPerson,
+    sent=lambda p: p.ground_truth,
+)
+"""A pass becomes ground truth by a person's word; the mark is taken back by anyone."""
+
+
 def _ground_truth_example(ex: Example) -> dict[str, Any]:
     return {**_pass_example(ex), "ground_truth": True}
 
@@ -156,18 +186,26 @@ def _ground_truth_example(ex: Example) -> dict[str, Any]:
         if p.get("ground_truth", True)
         else "Took the mark of ground truth from a pass of {pass_id|a page}"
     ),
+    rules=(_BY_A_PERSON,),
     example=_ground_truth_example,
 )
 def ground_truth(ctx: ActionContext, p: GroundTruth) -> dict[str, Any]:
     """Raises Invalid when a machine would set the mark, NotFound, Conflict for a withdrawn pass."""
-    if p.ground_truth and ctx.principal.kind != "person":
-        raise Invalid(
-            "Only a person may say that a pass is ground truth; a machine's word for it would prove nothing.",
-            code="ground_truth_needs_a_person",
-        )
     row = writable_pass(ctx, p.pass_id)
     ctx.conn.execute(passes.update().where(passes.c.id == row.id).values(ground_truth=p.ground_truth))
     return _touched(ctx, row.id, row.document_id)
+
+
+def _refuse_twin(ctx: ActionContext, row: Row[Any]) -> None:
+    """Conflict where the same file stands as another pass of the page: it would be there twice."""
+    twin = live_twin(ctx.conn, row)
+    if twin is not None:
+        raise Conflict(
+            f"The file of pass {row.id} was imported again and is the pass {twin.name!r} ({twin.id}) of this page; "
+            "work on that one, or withdraw it first.",
+            code="already_a_pass",
+            pass_id=twin.id,
+        )
 
 
 def _touched(ctx: ActionContext, pass_id: str, document_id: str) -> dict[str, Any]:

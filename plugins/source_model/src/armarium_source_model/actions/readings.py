@@ -6,8 +6,8 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, action, new_id
-from armarium_documents.api import require_live, require_unlocked
+from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, RowRule, action, new_id
+from armarium_documents.api import require_live
 from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.facts import StatedFacts
 from armarium_source_model.actions.samples import sample_page, sample_reading
@@ -136,7 +136,7 @@ def correct_many(ctx: ActionContext, p: CorrectMany) -> dict[str, Any]:
             if one.segment_id in met:
                 raise Invalid(f"{one.segment_id} is named twice; name each segment once.", code="named_twice")
             met.add(one.segment_id)
-            items.append(correct.perform(ctx, Correct(kind=p.kind, **one.model_dump())))
+            items.append(ctx.run(correct.name, Correct(kind=p.kind, **one.model_dump())))
         except (Invalid, Conflict, NotFound) as refusal:
             refusal.detail = f"corrections[{index}]: {refusal.detail}"
             refusal.fields["index"] = index
@@ -303,6 +303,20 @@ def choose(ctx: ActionContext, p: Choose) -> dict[str, Any]:
     }
 
 
+_A_PERSONS: RowRule[Retract] = RowRule(
+    "content_representation",
+    "person",
+    when=lambda before, after: (
+        after is not None
+        and after["retracted"]
+        and after["provenance_kind"] == HUMAN
+        and not (before is not None and before["retracted"])
+    ),
+    refusal=lambda: PersonOnly("retract a person's reading"),
+)
+"""A machine takes back what machines read."""
+
+
 def _retract_example(ex: Example) -> dict[str, Any]:
     return {"representation_id": sample_reading(ex, sample_page(ex))}
 
@@ -313,6 +327,7 @@ def _retract_example(ex: Example) -> dict[str, Any]:
     result=ReadingOut,
     summary="Take a reading out of the count; it stays readable.",
     words="Retracted a reading of a line of {representation_id|a page}",
+    rules=(_A_PERSONS,),
     example=_retract_example,
 )
 def retract(ctx: ActionContext, p: Retract) -> dict[str, Any]:
@@ -325,10 +340,7 @@ def retract(ctx: ActionContext, p: Retract) -> dict[str, Any]:
         raise NotFound(f"{p.representation_id} is a text of a whole document, not a reading of a segment.")
     if reading["retracted"]:
         raise Conflict(f"Reading {p.representation_id} is retracted already.", code="already_retracted")
-    if reading["provenance_kind"] == HUMAN and ctx.principal.kind != "person":
-        raise PersonOnly("retract a person's reading")
     require_live(ctx.conn, reading["document_id"])
-    require_unlocked(ctx, reading["document_id"])
     pass_id = ctx.conn.exec_driver_sql(
         "SELECT pass_id FROM segment WHERE id = ?", (reading["segment_id"],)
     ).scalar_one()

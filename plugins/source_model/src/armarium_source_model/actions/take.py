@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from armarium.api import ActionContext, Example, Invalid, action
+from armarium.api import ActionContext, Example, action
 from armarium_source_model.actions.readings import require_kind
 from armarium_source_model.actions.samples import sample_anchor, sample_document, sample_page
 from armarium_source_model.api import NewReading, NewSegment, add_readings, add_segments, create_pass
@@ -15,7 +15,7 @@ from armarium_source_model.errors import NoSuchSegment, OtherPage, SegmentDelete
 from armarium_source_model.geometry import BadGeometry, Points, clip_points, rect_around, sound_geometry
 from armarium_source_model.schemas.readings import TakenReadings, TakeReadings
 from armarium_source_model.schemas.segments import FoundLineIn, TakeLines, TakenLines
-from armarium_source_model.writes import USER, writable_pass
+from armarium_source_model.writes import refuse_provider, writable_pass
 
 
 def _lines_example(ex: Example) -> dict[str, Any]:
@@ -46,10 +46,7 @@ def take_lines(ctx: ActionContext, p: TakeLines) -> dict[str, Any]:
     Shapes that reach a little over the image's edge are brought back into it; what else cannot be held is left
     out and its reason kept in the segment's metadata. Texts that come with lines become readings.
     """
-    if p.provider == USER:
-        raise Invalid(
-            "A reader's lines cannot be a person's: name the reader as provider.", code="not_a_person"
-        )
+    refuse_provider(p.provider)
     rendition_id = _rendition(ctx, p.document_id, p.rendition_id)
     pass_id = create_pass(
         ctx, p.document_id, p.name, provider=p.provider, model=p.model, run_id=p.run_id or ctx.run_id
@@ -142,10 +139,7 @@ def _readings_example(ex: Example) -> dict[str, Any]:
 )
 def take_readings(ctx: ActionContext, p: TakeReadings) -> dict[str, Any]:
     """Raises NotFound, SegmentDeleted, and Conflict for a segment of another pass than the one named."""
-    if p.provider == USER:
-        raise Invalid(
-            "A reader's readings cannot be a person's: name the reader as provider.", code="not_a_person"
-        )
+    refuse_provider(p.provider)
     writable_pass(ctx, p.pass_id, p.document_id)
     require_kind(ctx, p.kind)
     wanted = [one.segment_id for one in p.readings]

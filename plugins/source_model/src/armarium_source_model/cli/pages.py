@@ -55,6 +55,9 @@ def text(
     with_ids: Annotated[
         bool, typer.Option("--ids", help="Each line after its id, as correct takes it.")
     ] = False,
+    confidence: Annotated[
+        bool, typer.Option("--confidence", help="Each line after how sure its reader was, in per cent.")
+    ] = False,
     of_pass: Annotated[
         str | None,
         typer.Option("--pass", metavar="ID", help="Of this pass, not the one worked on; one page."),
@@ -68,7 +71,12 @@ def text(
         pages = pages_of(session, ids or [])
         if (of_pass or order) and len(pages) != 1:
             raise Refused(f"--pass and --order are of one page, and {plural(len(pages), 'page')} are meant.")
-        query = {"include_furniture": furniture or None, "pass_id": of_pass, "order": order}
+        query = {
+            "include_furniture": furniture or None,
+            "pass_id": of_pass,
+            "order": order,
+            "confidence": confidence or None,
+        }
         found = [
             {
                 "name": page["name"],
@@ -81,10 +89,14 @@ def text(
         for page in found:
             if len(found) > 1:
                 typer.echo(f"── {page['name']}")
-            if not with_ids:
+            if page["notice"]:
+                typer.echo(page["notice"], err=True)
+            if not with_ids and not confidence:
                 typer.echo(page["text"])
-            for span in page["spans"] if with_ids else ():
-                typer.echo(f"{span['segment_id']}  {page['text'][span['char_start'] : span['char_end']]}")
+            for span in page["spans"] if with_ids or confidence else ():
+                before = [span["segment_id"]] if with_ids else []
+                before += [_sureness(span["confidence"])] if confidence else []
+                typer.echo("  ".join([*before, page["text"][span["char_start"] : span["char_end"]]]))
             if order is None:
                 continue
             for gap in page["omitted"]:
@@ -92,6 +104,11 @@ def text(
                 typer.echo(f"left out: {gap['segment_id']} ({why})", err=True)
 
     answer({"items": found, "count": len(found)}, words)
+
+
+def _sureness(confidence: float | None) -> str:
+    """How sure a line's reader was, four characters wide; a dash for a person's reading."""
+    return "   –" if confidence is None else f"{round(confidence * 100):3d}%"
 
 
 def passes(
@@ -122,7 +139,8 @@ def passes(
             session.ask(method, f"/api/segments/passes/{id_of(identity or '')}{what}", body=body)
             for identity, method, what, body in chosen
         ]
-        found = _listed(session, page)["passes"]
+        listed = _listed(session, page)
+    found, notice = listed["passes"], listed["notice"]
     audit_id = changed[0]["audit_id"] if changed else None
 
     def words() -> None:
@@ -138,6 +156,8 @@ def passes(
             for one in found
         ]
         table("", ("id", "name", "by", "segments", "worked on", ""), rows)
+        if notice:
+            typer.echo(notice, err=True)
         if audit_id:
             typer.echo(f"Take it back with: armarium undo {audit_id}")
 
@@ -169,6 +189,8 @@ def segments(
         ]
         table("", ("id", "kind", "x, y, width, height", "text"), rows)
         typer.echo(plural(len(rows), "segment") + ".")
+        if found["notice"]:
+            typer.echo(found["notice"], err=True)
 
     answer(found, words)
 

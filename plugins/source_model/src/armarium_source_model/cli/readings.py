@@ -72,8 +72,9 @@ def _kind_of(found: dict[str, Any], representation_id: str | None) -> str:
 
 def _state(one: dict[str, Any], counting: dict[str, Any]) -> str:
     if one["counting"]:
-        basis = counting[one["kind"]]["basis"].replace("-", " ")
-        return f"counts ({basis})"
+        why = counting[one["kind"]]
+        basis = why["basis"].replace("-", " ")
+        return f"counts ({basis}{', disputed' if why['disputed'] else ''})"
     if one["retracted"]:
         return "retracted"
     return "corrected" if one["superseded_by"] else "stale" if one["stale"] else ""

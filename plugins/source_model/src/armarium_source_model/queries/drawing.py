@@ -13,7 +13,7 @@ from armarium_documents.api import page_image
 from armarium_source_model.picture import DrawnLine, draw_page
 from armarium_source_model.queries.passes import reading_rule, standing_pass, working_pass
 from armarium_source_model.queries.readings import counting_of_pass
-from armarium_source_model.queries.text import pass_sequence
+from armarium_source_model.queries.text import line_sequence
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -34,7 +34,8 @@ def drawn_lines(
             raise NotFound(f"Document {document_id} has no pass yet: find its lines first, then draw them.")
     elif standing_pass(conn, pass_id).document_id != document_id:
         raise NotFound(f"Pass {pass_id} is of another page; name a pass of {document_id}.")
-    texts = counting_of_pass(conn, pass_id, rule=reading_rule(library), words=False)
+    rule = reading_rule(library)
+    texts = counting_of_pass(conn, pass_id, rule=rule, words=False)
     rows = {
         row[0]: row
         for row in conn.exec_driver_sql(
@@ -45,7 +46,7 @@ def drawn_lines(
     }
     found: list[DrawnLine] = []
     number = 0
-    for identity in pass_sequence(conn, document_id, pass_id, texts):
+    for identity in line_sequence(conn, document_id, pass_id, rule):
         row = rows.get(identity)
         if row is None:
             continue

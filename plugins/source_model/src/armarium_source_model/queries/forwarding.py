@@ -55,28 +55,86 @@ def _note(row: Any) -> dict[str, Any]:
 def follow(conn: Connection, segment_id: str) -> tuple[list[dict[str, Any]], list[str]]:
     """The trail from *segment_id* (oldest note first) and the ids that are live at its end.
 
-    The newest note on an id decides where it went; the parts of a split stay parts of what was cited whatever became
-    of the first one since, so they are followed too. An id met twice is not followed again, so a ring (a part merged back
-    into the whole, say) ends as well.
+    The newest note on an id decides where it went. The parts of a split stay parts of what was cited whatever became
+    of the first one since, so they are followed too; but only of a split that came after what is followed: what a
+    segment absorbed later was never in the parts cut from it before. An id is followed again only where an earlier
+    way led to it, so a ring (a part merged back into the whole, say) ends as well.
     """
     trail: dict[int, dict[str, Any]] = {}
     live: dict[str, None] = {}
-    seen: set[str] = set()
-    waiting = [segment_id]
+    arrivals: dict[str, int] = {}
+    waiting = [(segment_id, 0)]
     while waiting:
-        current = waiting.pop(0)
-        if current in seen:
+        current, arrival = waiting.pop(0)
+        if arrivals.get(current, arrival + 1) <= arrival:
             continue
-        seen.add(current)
+        arrivals[current] = arrival
         notes = notes_about(conn, current)
-        for note in notes:
-            trail[note["sequence"]] = note
+        later = [note for note in notes if note["sequence"] > arrival]
+        trail.update((note["sequence"], note) for note in later)
         if _is_live(conn, current):
             live[current] = None
         if notes and notes[-1]["kind"] == "merged":
-            waiting.extend(notes[-1]["new_segment_ids"])
-        waiting.extend(part for note in notes if note["kind"] == "split" for part in note["new_segment_ids"])
+            absorbed = max(arrival, _absorbed_since(conn, notes))
+            waiting.extend((keeper, absorbed) for keeper in notes[-1]["new_segment_ids"])
+        # A split that was undone and done again is named by two notes and happened when the first of them was written.
+        cuts = {
+            tuple(note["new_segment_ids"]): note["sequence"]
+            for note in reversed(notes)
+            if note["kind"] == "split"
+        }
+        waiting.extend((part, at) for parts, at in cuts.items() if at > arrival for part in parts)
     return [trail[number] for number in sorted(trail)], list(live)
+
+
+_LED_ON = """
+SELECT f.old_segment_id, j.value FROM segment s
+JOIN segment_forwarding f ON f.document_id = s.document_id, json_each(f.new_segment_ids) j
+WHERE s.id = ? AND f.kind IN ('merged', 'split')
+"""
+
+
+def absorbed_into(conn: Connection, segment_id: str) -> list[str]:
+    """The ids that are no live segments any more and whose citations lead to *segment_id*: what was said of them is
+    said of it now."""
+    before: dict[str, list[str]] = {}
+    for old, new in conn.exec_driver_sql(_LED_ON, (segment_id,)):
+        before.setdefault(new, []).append(old)
+    found: dict[str, None] = {}
+    waiting = [segment_id]
+    while waiting:
+        for old in before.get(waiting.pop(), ()):
+            if old not in found and old != segment_id:
+                found[old] = None
+                waiting.append(old)
+    return [old for old in found if not _is_live(conn, old) and segment_id in follow(conn, old)[1]]
+
+
+_BROUGHT_BACK_BY = """
+WITH RECURSIVE chain(id, inverse_of) AS (
+    SELECT id, inverse_of FROM audit WHERE id = ?1
+    UNION ALL SELECT a.id, a.inverse_of FROM chain c JOIN audit a ON a.id = c.inverse_of
+)
+SELECT f.sequence FROM chain c JOIN segment_forwarding f ON f.audit_id = c.id
+WHERE c.inverse_of IS NULL AND c.id <> ?1 AND f.old_segment_id = ?2 AND f.kind = 'restored'
+"""
+"""When the step at the beginning of a chain of undos and redos brought a segment back, if that is what it did."""
+
+
+def _absorbed_since(conn: Connection, notes: list[dict[str, Any]]) -> int:
+    """The sequence of the merge that the newest of *notes* (on one segment) stands for.
+
+    Where a segment that had been absorbed was brought back and that was undone, the undo states the merge again: the
+    merge itself is the older one, and what its keeper was cut into since belongs to the absorbed segment as well.
+    """
+    at = len(notes) - 1
+    while True:
+        note = notes[at]
+        row = conn.exec_driver_sql(_BROUGHT_BACK_BY, (note["audit_id"], note["old_segment_id"])).first()
+        before = [n for n in range(at) if row is not None and notes[n]["sequence"] < row[0]]
+        if not before or notes[before[-1]]["kind"] != "merged":
+            return int(note["sequence"])
+        at = before[-1]
 
 
 def home_of_taken_back(conn: Connection, segment_id: str) -> str | None:

@@ -9,7 +9,7 @@ import orjson
 from sqlalchemy import Connection
 
 from armarium_source_model.boxes import BoxShape, read_box
-from armarium_source_model.counting import HUMAN
+from armarium_source_model.counting import HUMAN, Counting, CountingBasis
 from armarium_source_model.errors import PROVISIONAL, NoSuchPass, NoSuchSegment
 from armarium_source_model.geometry import tile_of
 
@@ -159,8 +159,8 @@ class OldGeometry:
                 }
             )
         machine = self.provenance_kind != HUMAN
-        basis = "newest-machine-unchosen" if machine else "newest-human"
-        counting = {"representation_id": segment_id, "basis": basis, "labelled_machine": machine}
+        basis: CountingBasis = "newest-machine-unchosen" if machine else "newest-human"
+        counting = Counting(segment_id, basis, machine)._asdict()
         return {
             "segment_id": segment_id,
             "items": items,

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Row, select
 
 from armarium.api import Conflict, Engine, NotFound, json_text
 from armarium_source_model.models import links
+from armarium_source_model.queries.forwarding import absorbed_into, follow
 from armarium_source_model.vocabulary import ALIASES, LINK_TYPES, authority_of
 
 
@@ -32,14 +33,16 @@ def link_types() -> dict[str, Any]:
 
 
 def links_of(conn: Connection, end_id: str, *, include_deleted: bool = False) -> list[dict[str, Any]]:
-    """Every link that touches *end_id*, told from its side, oldest first."""
-    query = select(links).where((links.c.from_id == end_id) | (links.c.to_id == end_id))
+    """Every link that touches *end_id*, told from its side, oldest first; also those of the segments it absorbed."""
+    ends = [end_id, *absorbed_into(conn, end_id)]
+    query = select(links).where(links.c.from_id.in_(ends) | links.c.to_id.in_(ends))
     if not include_deleted:
         query = query.where(links.c.deleted_at.is_(None))
     found = []
     for row in conn.execute(query.order_by(links.c.created_at, links.c.id)):
         kind = LINK_TYPES[row.link_type]
-        inbound = row.to_id == end_id
+        inbound = row.to_id == end_id or (row.from_id != end_id and row.to_id in ends)
+        own_id = row.to_id if inbound else row.from_id
         found.append(
             {
                 "id": row.id,
@@ -52,6 +55,7 @@ def links_of(conn: Connection, end_id: str, *, include_deleted: bool = False) ->
                 "certainty": row.certainty,
                 "note": row.note,
                 "deleted_at": row.deleted_at,
+                "absorbed_id": None if own_id == end_id else own_id,
             }
         )
     return found
@@ -92,10 +96,10 @@ WHERE link_type = 'same_as' AND deleted_at IS NULL AND 'uri' IN (from_kind, to_k
 """
 
 _NAMING = """
-SELECT l.id, l.certainty, s.id, s.document_id, CASE l.from_kind WHEN 'segment' THEN l.to_kind ELSE l.from_kind END,
+SELECT l.id, l.certainty, s.id, s.document_id, s.deleted_at, CASE l.from_kind WHEN 'segment' THEN l.to_kind ELSE l.from_kind END,
 CASE l.from_kind WHEN 'segment' THEN l.to_id ELSE l.from_id END
 FROM link l JOIN segment s ON s.id = CASE l.from_kind WHEN 'segment' THEN l.from_id ELSE l.to_id END
-WHERE l.deleted_at IS NULL AND s.deleted_at IS NULL AND l.link_type IN ('names', 'same_as')
+WHERE l.deleted_at IS NULL AND l.link_type IN ('names', 'same_as')
 AND (l.from_kind = 'segment') <> (l.to_kind = 'segment'){of_these} ORDER BY l.created_at, l.id
 """
 
@@ -121,12 +125,15 @@ def naming(conn: Connection, uri: str | None = None) -> dict[str, Any]:
         _NAMING.format(of_these=_OF_THESE if uri is not None else ""), {"these": these}
     )
     found = []
-    for link_id, certainty, segment_id, document_id, kind, other in links_there.all():
+    for link_id, certainty, segment_id, document_id, deleted_at, kind, other in links_there.all():
         by_entity = kind == "entity" and other in places
-        if by_entity or (kind == "uri" and uri in (None, other)):
+        if not (by_entity or (kind == "uri" and uri in (None, other))):
+            continue
+        # What a withdrawn segment named is named by what it became.
+        for named_by in [segment_id] if deleted_at is None else follow(conn, segment_id)[1]:
             found.append(
                 {
-                    "segment_id": segment_id,
+                    "segment_id": named_by,
                     "document_id": document_id,
                     "entity_id": other if by_entity else None,
                     "certainty": certainty,

@@ -133,20 +133,71 @@ def neighbours(conn: Connection, order_id: str, segment_id: str) -> dict[str, An
     }
 
 
-def _beside(conn: Connection, order_id: str, entry: Entry, *, after: bool) -> dict[str, str] | None:
-    """The nearest leaf after (or before) an entry and all it holds."""
-    found: Entry | None = None
-    at: Entry | None = entry
-    while at is not None and found is None:
-        found = _sibling(conn, order_id, at, after=after)
+def _beside(conn: Connection, order_id: str, entry: Entry, *, after: bool) -> dict[str, Any] | None:
+    """The nearest entry after (or before) one that is read by itself. Of one that is not, all it holds is skipped."""
+    at = entry
+    into = after and _reads(conn, order_id, entry)
+    while True:
+        found = _end(conn, order_id, at[0], first=True) if into else None
+        if found is None and after:
+            found = _next_outside(conn, order_id, at)
+        elif found is None:
+            found = _before(conn, order_id, at)
         if found is None:
-            at = None if at[2] is None else _entry(conn, at[2])
-    while found is not None:
-        inside = _end(conn, order_id, found[0], first=after)
-        if inside is None:
-            return {"entry_id": found[0], "segment_id": found[1]}
-        found = inside
+            return None
+        if _reads(conn, order_id, found):
+            return {"entry_id": found[0], "segment_id": found[1], "deleted": _is_withdrawn(conn, found[1])}
+        at, into = found, after
+
+
+def _next_outside(conn: Connection, order_id: str, at: Entry) -> Entry | None:
+    above: Entry | None = at
+    while above is not None:
+        found = _sibling(conn, order_id, above, after=True)
+        if found is not None:
+            return found
+        above = None if above[2] is None else _entry(conn, above[2])
     return None
+
+
+def _before(conn: Connection, order_id: str, at: Entry) -> Entry | None:
+    """The last entry inside the one before, else that one, else the one it stands in."""
+    found = _sibling(conn, order_id, at, after=False)
+    if found is None:
+        return None if at[2] is None else _entry(conn, at[2])
+    while (inside := _end(conn, order_id, found[0], first=False)) is not None:
+        found = inside
+    return found
+
+
+_HAS_WORDS = """
+SELECT EXISTS (SELECT 1 FROM content_representation r WHERE r.segment_id = s.id AND r.kind = 'transcription'
+               AND NOT r.retracted AND r.content <> ''),
+s.kind = 'region' AND EXISTS (
+    WITH RECURSIVE inside(id) AS (
+        SELECT c.id FROM segment c WHERE c.parent_segment_id = s.id AND c.deleted_at IS NULL
+        UNION ALL SELECT c.id FROM inside i JOIN segment c ON c.parent_segment_id = i.id WHERE c.deleted_at IS NULL)
+    SELECT 1 FROM inside i JOIN content_representation r ON r.segment_id = i.id AND r.kind = 'transcription'
+    WHERE NOT r.retracted AND r.content <> '')
+FROM segment s WHERE s.id = ?
+"""
+"""Whether a segment has words of its own, and whether they go behind those of smaller parts, as in the page's text."""
+
+
+def _reads(conn: Connection, order_id: str, entry: Entry) -> bool:
+    """Whether an entry is read by itself: one that holds no others, or whose segment has words besides theirs."""
+    if _end(conn, order_id, entry[0], first=True) is None:
+        return True
+    own, behind = conn.exec_driver_sql(_HAS_WORDS, (entry[1],)).one()
+    return bool(own) and not behind
+
+
+def _is_withdrawn(conn: Connection, segment_id: str) -> bool:
+    row = conn.exec_driver_sql(
+        "SELECT s.deleted_at, p.deleted_at FROM segment s JOIN segment_pass p ON p.id = s.pass_id WHERE s.id = ?",
+        (segment_id,),
+    ).one_or_none()
+    return row is None or row[0] is not None or row[1] is not None
 
 
 def _entry(conn: Connection, entry_id: str) -> Entry | None:

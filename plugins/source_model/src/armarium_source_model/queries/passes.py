@@ -50,6 +50,55 @@ def standing_pass(conn: Connection, pass_id: str) -> Row[Any]:
     return row
 
 
+def live_twin(conn: Connection, row: Row[Any]) -> Row[Any] | None:
+    """Another standing pass of the same page that the same file was brought in as (id, name)."""
+    if row.import_checksum is None:
+        return None
+    return conn.exec_driver_sql(
+        "SELECT id, name FROM segment_pass WHERE import_checksum = ? AND document_id = ? AND id <> ? "
+        "AND deleted_at IS NULL",
+        (row.import_checksum, row.document_id, row.id),
+    ).first()
+
+
+_READ_ELSEWHERE = """
+SELECT p.id, p.name, count(DISTINCT s.id) FROM segment_pass p
+JOIN segment s ON s.pass_id = p.id AND s.deleted_at IS NULL
+JOIN content_representation r ON r.segment_id = s.id AND r.kind = 'transcription' AND NOT r.retracted AND r.content <> ''
+WHERE p.document_id = ?1 AND p.deleted_at IS NULL AND p.id <> ?2
+AND (s.kind = 'line' OR NOT EXISTS (SELECT 1 FROM segment l WHERE l.pass_id = p.id AND l.kind = 'line' AND l.deleted_at IS NULL))
+GROUP BY p.id ORDER BY p.created_at DESC, p.id DESC
+"""
+
+_IS_READ = """
+SELECT EXISTS (SELECT 1 FROM segment s JOIN content_representation r ON r.segment_id = s.id
+WHERE s.pass_id = ? AND s.deleted_at IS NULL AND r.kind = 'transcription' AND NOT r.retracted AND r.content <> '')
+"""
+
+
+def read_elsewhere(conn: Connection, document_id: str, pass_id: str | None) -> list[dict[str, Any]]:
+    """Where the pass that a page is read by holds no text: its other passes that do, newest first, with the lines read."""
+    if pass_id is None or conn.exec_driver_sql(_IS_READ, (pass_id,)).scalar_one():
+        return []
+    return [
+        {"pass_id": row[0], "name": row[1], "lines_read": row[2]}
+        for row in conn.exec_driver_sql(_READ_ELSEWHERE, (document_id, pass_id))
+    ]
+
+
+def notice_of_text_elsewhere(conn: Connection, document_id: str, pass_id: str | None) -> str | None:
+    """In words, that the pass a page is read by holds no text while another does, and how to choose that one."""
+    others = read_elsewhere(conn, document_id, pass_id)
+    if pass_id is None or not others:
+        return None
+    most = max(others, key=lambda one: int(one["lines_read"]))
+    lines = f"{most['lines_read']} {'line' if most['lines_read'] == 1 else 'lines'}"
+    return (
+        f"The pass this page is worked on, {get_pass(conn, pass_id).name!r}, holds no text; the pass {most['name']!r} has "
+        f"{lines} read. To work on that one: armarium passes {document_id} --use {most['pass_id']}"
+    )
+
+
 def chosen_pass(conn: Connection, document_id: str) -> str | None:
     """The pass a person chose for the page, whether or not it still stands."""
     row = conn.exec_driver_sql(

@@ -116,6 +116,17 @@ def counting_of_segments(
     return _count(rows, dict(chosen), rule)
 
 
+def confidences(conn: Connection, representation_ids: Iterable[str]) -> dict[str, float]:
+    """How sure the readers were of those of the readings that say so: a person's have none."""
+    wanted = orjson.dumps(list(representation_ids)).decode()
+    rows = conn.connection.cursor().execute(
+        "SELECT r.id, r.confidence FROM json_each(?) j CROSS JOIN content_representation r ON r.id = j.value"
+        " WHERE r.confidence IS NOT NULL",
+        (wanted,),
+    )
+    return dict(rows.fetchall())
+
+
 def _rows(conn: Connection, query: str, *values: str) -> list[Any]:
     (written,) = conn.connection.cursor().execute(query, values).fetchone()
     found: list[Any] = orjson.loads(written)

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row, Table
 
 from armarium.api import Library, raw_of, versions
 from armarium_documents.api import documents, require_document
 from armarium_source_model.counting import HUMAN, IMPORTED
-from armarium_source_model.order import line_shape_direction
+from armarium_source_model.facts import KEYS, Holder, Ladder, Statement
+from armarium_source_model.models import segments
+from armarium_source_model.order import Shape
+from armarium_source_model.queries.facts import page_facts
 from armarium_source_model.queries.passes import reading_rule, working_pass
 from armarium_source_model.queries.readings import counting_of_segments
 from armarium_source_model.queries.segments import get_segment
-from armarium_source_model.queries.shapes import block_shapes
-from armarium_source_model.queries.text import page_text
-from armarium_source_model.schemas.settings import KEYS
-from armarium_source_model.scripts import (
-    MAY_RUN_VERTICALLY,
-    UNKNOWN_LANGUAGES,
-    UNKNOWN_SCRIPTS,
-    direction_of_script,
-    script_of,
-)
-from armarium_source_model.text import first_strong_direction
+from armarium_source_model.queries.shapes import read_page
+from armarium_source_model.writing import Answer, PageWriting
 
 
 class Fact(NamedTuple):
@@ -44,114 +38,150 @@ def resolve_settings(
 ) -> dict[str, Any]:
     """The facts of one selection (ResolvedSettings): a segment, a page, or the project when neither is named."""
     segment = None if segment_id is None else get_segment(conn, segment_id)
-    page = segment.document_id if segment is not None else document_id
-    if page is not None:
-        require_document(conn, page)
-    found = {key: _stated(conn, key, segment, page) for key in KEYS}
-    derived = _Derived(library, conn, segment, page)
-    if found["script"] is None:
-        found["script"] = derived.script()
-    if found["direction"] is None:
-        found["direction"] = derived.direction(found["script"])
-    facts = {key: found[key] or NEVER for key in KEYS}
+    node = segment.document_id if segment is not None else document_id
+    pass_id: str | None = None
+    if segment is not None:
+        pass_id = segment.pass_id
+    elif node is not None:
+        require_document(conn, node)
+        pass_id, _ = working_pass(conn, node, reading_rule(library))
+    ladder = Ladder(page_facts(conn, node, pass_id), _around(conn, segment_id))
+    facts: dict[str, Fact] = {}
+    writing: PageWriting | None = None
+    for key in KEYS:
+        statement = ladder.stated(key, segment_id)
+        if statement is not None:
+            facts[key] = _stated(conn, statement, segment_id, node)
+        elif key == "language":
+            facts[key] = NEVER
+        else:
+            if writing is None:
+                writing = _writing(library, conn, segment, node, pass_id, ladder)
+            answer = writing.script(segment_id) if key == "script" else writing.direction(segment_id)
+            facts[key] = NEVER if answer is None else _derived(answer)
     facts["encoding"] = _encoding(library, facts["script"])
     return {
-        "document_id": page,
+        "document_id": node,
         "segment_id": segment_id,
         "settings": [{"key": key, **fact._asdict()} for key, fact in facts.items()],
     }
 
 
-def _known(key: str, value: str, rung: str, basis: str, source: str) -> Fact:
-    unknown = (
-        UNKNOWN_LANGUAGES if key == "language" else UNKNOWN_SCRIPTS if key == "script" else frozenset[str]()
+_AROUND = """
+WITH RECURSIVE up(id, language, script, direction, name, parent, steps) AS (
+  SELECT id, language, script, direction, coalesce(kind_raw, kind), parent_segment_id, 0 FROM segment WHERE id = ?
+  UNION ALL
+  SELECT s.id, s.language, s.script, s.direction, coalesce(s.kind_raw, s.kind), s.parent_segment_id, up.steps + 1
+  FROM up JOIN segment s ON s.id = up.parent WHERE s.deleted_at IS NULL AND up.steps < 1000)
+SELECT id, language, script, direction, name, parent FROM up ORDER BY steps
+"""
+
+
+def _around(conn: Connection, segment_id: str | None) -> list[tuple[Holder, str | None]]:
+    """A segment, withdrawn or not, and the live ones that hold it."""
+    if segment_id is None:
+        return []
+    rows = raw_of(conn).execute(_AROUND, (segment_id,)).fetchall()
+    return [(Holder("segment", *row[:5]), row[5]) for row in rows]
+
+
+def _writing(
+    library: Library,
+    conn: Connection,
+    segment: Row[Any] | None,
+    node: str | None,
+    pass_id: str | None,
+    ladder: Ladder,
+) -> PageWriting:
+    """What tells how the selection is written where nobody states it."""
+    if node is None or pass_id is None:
+        return PageWriting([], ladder.page, {}, ladder=ladder)
+    rule = reading_rule(library)
+    page, _ = read_page(conn, node, pass_id, rule)
+    if segment is None or segment.id in page.by_id:
+        return page
+    # A withdrawn segment, or a word whose line is read whole, is asked beside what the page is read by.
+    own = counting_of_segments(conn, [segment.id], rule=rule)
+    return page.beside(
+        Shape(
+            segment.id,
+            segment.kind,
+            segment.bbox_x,
+            segment.bbox_y,
+            segment.bbox_w,
+            segment.bbox_h,
+            segment.parent_segment_id,
+            True,
+            segment.direction,
+            segment.kind_raw,
+            segment.script,
+        ),
+        own[segment.id].text if segment.id in own else "",
     )
-    if value in unknown:
-        return Fact(None, "unknown", rung, f"{basis}: {value}, looked for and not found out", source)
-    return Fact(value, "known", rung, basis, source)
+
+
+def _stated(conn: Connection, statement: Statement, segment_id: str | None, node: str | None) -> Fact:
+    """A statement with who made it, in words."""
+    holder, key = statement.holder, statement.key
+    if holder.kind == "segment":
+        if holder.id == segment_id:
+            basis = "stated on the segment"
+        else:
+            basis = f"stated on the {holder.name} {holder.id}, which holds it"
+        source = _who_stated_segment(conn, holder.id, key)
+    elif holder.kind == "file":
+        basis = f"stated for the page by the file {holder.name}"
+        source = _source(
+            _provenance(conn, "SELECT provenance_kind FROM segment_pass WHERE id = ?", holder.id)
+        )
+    elif holder.kind == "project":
+        basis = "stated for the project"
+        source = _source(_provenance(conn, "SELECT provenance_kind FROM source_setting WHERE key = ?", key))
+    else:
+        basis = "stated on the page" if holder.id == node else f"stated on {holder.name}, which it is part of"
+        source = _who_stated(conn, documents, holder.id, key)[1]
+    if statement.value is None:
+        return Fact(
+            None,
+            "unknown",
+            statement.rung,
+            f"{basis}: {statement.stated}, looked for and not found out",
+            source,
+        )
+    return Fact(statement.value, "known", statement.rung, basis, source)
 
 
 def _source(provenance_kind: str) -> str:
     return {HUMAN: "person", IMPORTED: "import"}.get(provenance_kind, "run")
 
 
-def _stated(conn: Connection, key: str, segment: Any, page: str | None) -> Fact | None:
-    """The nearest rung that states a fact; None when only the default is left."""
-    if segment is not None and getattr(segment, key) is not None:
-        source = "person" if segment.by_hand else _source(segment.provenance_kind)
-        return _known(key, getattr(segment, key), "segment", "stated on the segment", source)
-    if page is not None:
-        row = (
-            raw_of(conn)
-            .execute(
-                "WITH RECURSIVE up(id, parent_id, name, value, steps) AS ("
-                f" SELECT id, parent_id, name, {key}, 0 FROM document WHERE id = ?"
-                f" UNION ALL SELECT d.id, d.parent_id, d.name, d.{key}, up.steps + 1"
-                " FROM up JOIN document d ON d.id = up.parent_id WHERE up.steps < 1000)"
-                " SELECT id, name, value FROM up WHERE value IS NOT NULL ORDER BY steps LIMIT 1",
-                (page,),
-            )
-            .fetchone()
-        )
-        if row is not None:
-            where = "stated on the page" if row[0] == page else f"stated on {row[1]}, which it is part of"
-            return _known(key, row[2], "document", where, _who_stated(conn, row[0], key))
-    row = conn.exec_driver_sql(
-        "SELECT value, provenance_kind FROM source_setting WHERE key = ?", (key,)
-    ).one_or_none()
-    if row is not None:
-        return _known(key, row[0], "project", "stated for the project", _source(row[1]))
-    return None
+def _provenance(conn: Connection, query: str, key: str) -> str:
+    return str(conn.exec_driver_sql(query, (key,)).scalar_one())
 
 
-def _who_stated(conn: Connection, document_id: str, key: str) -> str:
-    """Who last gave a node this fact, out of the history of the node."""
+def _who_stated(conn: Connection, table: Table, identity: str, key: str) -> tuple[int, str]:
+    """In which state of its history a row was last given this fact (counted from 0), and who did it."""
     before: Any = None
     step: int | None = None
-    for state in versions(conn, documents, document_id):
+    at = 0
+    for number, state in enumerate(versions(conn, table, identity)):
         value = state["values"][key]
         if value != before:
-            step, before = state["audit_seq"], value
+            step, before, at = state["audit_seq"], value, number
     row = conn.exec_driver_sql("SELECT actor_kind FROM audit WHERE seq = ?", (step,)).one_or_none()
-    return "person" if row is None or row[0] == "person" else "run"
+    return at, "person" if row is None or row[0] == "person" else "run"
 
 
-class _Derived:
-    """What shapes and letters tell when nobody states it; worked out only when asked."""
+def _who_stated_segment(conn: Connection, segment_id: str, key: str) -> str:
+    """As `_who_stated`; what a segment was made with is said by whoever laid the page out: an import, a run, a person."""
+    at, source = _who_stated(conn, segments, segment_id, key)
+    if at > 0:
+        return source
+    return _source(_provenance(conn, "SELECT provenance_kind FROM segment WHERE id = ?", segment_id))
 
-    def __init__(self, library: Library, conn: Connection, segment: Any, page: str | None) -> None:
-        self.library, self.conn, self.segment, self.page = library, conn, segment, page
-        self._text: str | None = None
 
-    def text(self) -> str:
-        if self._text is None:
-            self._text = ""
-            rule = reading_rule(self.library)
-            if self.segment is not None:
-                found = counting_of_segments(self.conn, [self.segment.id], rule=rule)
-                self._text = found[self.segment.id].text if self.segment.id in found else ""
-            if not self._text and self.page is not None:
-                self._text = page_text(self.conn, self.page, rule=rule).text
-        return self._text
-
-    def script(self) -> Fact | None:
-        script = script_of(self.text())
-        return None if script is None else Fact(script, "known", "default", "read off the letters", "derived")
-
-    def direction(self, script: Fact | None) -> Fact:
-        code = script.value if script is not None else None
-        if self.page is not None and (code is None or code in MAY_RUN_VERTICALLY):
-            pass_id, _ = working_pass(self.conn, self.page)
-            shapes, aspect = ([], 1.0) if pass_id is None else block_shapes(self.conn, self.page, pass_id)
-            shape = line_shape_direction(shapes, aspect)
-            if shape is not None:
-                return Fact(shape, "known", "default", "most lines are twice as tall as wide", "derived")
-        strong = first_strong_direction(self.text())
-        if strong is not None:
-            return Fact(strong, "known", "default", "the first letter that has a direction", "derived")
-        if code is not None:
-            return Fact(direction_of_script(code), "known", "default", f"the script {code}", "derived")
-        return Fact("ltr", "known", "default", "nothing tells otherwise", "derived")
+def _derived(answer: Answer) -> Fact:
+    return Fact(answer.value, "known", "default", answer.basis, "derived")
 
 
 def _encoding(library: Library, script: Fact) -> Fact:

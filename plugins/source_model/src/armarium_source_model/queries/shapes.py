@@ -1,40 +1,31 @@
-"""The shapes of a pass as the order sees them, with what is known of the page; the last few are remembered.
+"""The shapes of a pass as the order sees them, with what tells how they are written; the last few are remembered.
 
 What is remembered hangs on the database connection and is asked for anew as soon as anything on the pass has changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 from sqlalchemy import Connection
 
-from armarium_source_model.order import Shape, line_shape_direction, page_slope, reading_sequence
-from armarium_source_model.text import majority_direction
+from armarium_source_model.counting import ReadingRule
+from armarium_source_model.facts import Ladder, PageFacts
+from armarium_source_model.order import Shape, ladder_of_shapes, page_slope
+from armarium_source_model.queries.facts import facts_of_rows, page_facts, page_facts_rows
+from armarium_source_model.queries.readings import CountingText, counting_of_pass
+from armarium_source_model.writing import Orders, PageWriting
 
 SAMPLE = 200
-"""Baselines looked at to tell how a page leans, and readings to tell which way it runs."""
+"""Baselines looked at to tell how a page leans."""
 REMEMBERED = 4
 """Passes whose regions and lines one connection keeps in order."""
 
 
-class PageShapes(NamedTuple):
-    """The live segments of one pass as the order sees them, with what is known of the page."""
-
-    shapes: list[Shape]
-    direction: str | None
-    """What is stated, else what the text or the line shapes tell; None when nothing does."""
-    stated: str | None
-    aspect: float
-    slope: float
-
-
 _SHAPE_COLUMNS = (
     "s.id, s.kind, s.bbox_x, s.bbox_y, s.bbox_w, s.bbox_h, s.parent_segment_id, s.is_furniture, s.direction, "
-    "s.kind_raw, s.script, s.cell"
+    "s.kind_raw, s.script, s.cell, iif(s.kind = 'region', s.metadata ->> '$.line_order', NULL)"
 )
 
 SHAPES = f"SELECT {_SHAPE_COLUMNS} FROM segment s WHERE s.pass_id = ? AND s.deleted_at IS NULL ORDER BY s.id"
@@ -61,30 +52,12 @@ SELECT '[' || group_concat(baseline) || ']' FROM (
 """
 """One row that is a JSON array: fetched row by row it would wait for the interpreter as often."""
 
-_FRAME = """
-SELECT d.direction, r.pixel_width, r.pixel_height FROM document d
-LEFT JOIN rendition r ON r.document_id = d.id AND r.is_primary WHERE d.id = ?
-"""
-
-
-def page_shapes(
-    conn: Connection, document_id: str, shapes: list[Shape], pass_id: str, texts: Iterable[str] = ()
-) -> PageShapes:
-    """*shapes* of a pass with what is known of the page's direction, proportions and slope."""
-    cursor = conn.connection.cursor()
-    stated, width, height = cursor.execute(_FRAME, (document_id,)).fetchone() or (None, None, None)
-    aspect = width / height if width and height else 1.0
-    (written,) = cursor.execute(_BASELINES, (pass_id, SAMPLE)).fetchone()
-    baselines = orjson.loads(written or "[]")
-    direction = stated or line_shape_direction(shapes, aspect) or majority_direction(islice(texts, SAMPLE))
-    return PageShapes(shapes, direction, stated, aspect, page_slope(baselines, aspect))
-
 
 def read_shapes(conn: Connection, query: str, *values: str) -> list[Shape]:
     """What one of the statements above finds; boxes in fractions of the page's picture."""
     rows = conn.connection.cursor().execute(query, values).fetchall()
     make = Shape._make
-    return [make((*row[:11], *(_cell(row[11]) if row[11] else (None, None)))) for row in rows]
+    return [make((*row[:11], *(_cell(row[11]) if row[11] else (None, None)), row[12])) for row in rows]
 
 
 def _cell(cell: str) -> tuple[int, int]:
@@ -92,16 +65,40 @@ def _cell(cell: str) -> tuple[int, int]:
     return value["row"], value["column"]
 
 
-def sequence_of(page: PageShapes) -> list[str]:
-    """The reading order of a page's shapes."""
-    return reading_sequence(page.shapes, direction=page.direction, aspect=page.aspect, slope=page.slope)
+def _slope(conn: Connection, pass_id: str, aspect: float) -> float:
+    (written,) = conn.connection.cursor().execute(_BASELINES, (pass_id, SAMPLE)).fetchone()
+    return page_slope(orjson.loads(written or "[]"), aspect)
 
 
-def block_shapes(conn: Connection, document_id: str, pass_id: str) -> tuple[list[Shape], float]:
-    """The regions and lines of a pass, and the proportion of the page's picture (width by height)."""
-    row = conn.connection.cursor().execute(_FRAME, (document_id,)).fetchone()
-    aspect = row[1] / row[2] if row and row[1] and row[2] else 1.0
-    return read_shapes(conn, BLOCKS, pass_id), aspect
+def writing_of_pass(
+    conn: Connection, document_id: str, pass_id: str, rule: ReadingRule = "strict"
+) -> PageWriting:
+    """How all segments of a pass are written, each word too."""
+    facts = page_facts(conn, document_id, pass_id)
+    shapes = read_shapes(conn, SHAPES, pass_id)
+    texts = counting_of_pass(conn, pass_id, rule=rule)
+    return PageWriting(shapes, facts, _words_of(texts), slope=_slope(conn, pass_id, facts.aspect))
+
+
+def read_page(
+    conn: Connection, document_id: str, pass_id: str, rule: ReadingRule = "strict"
+) -> tuple[PageWriting, dict[str, CountingText]]:
+    """How the regions and lines of a pass are written, and their counting transcriptions.
+
+    Words are there only where their line has no reading of its own, or where they stand in no line.
+    """
+    blocks = page_blocks(conn, document_id, pass_id)
+    texts = counting_of_pass(conn, pass_id, rule=rule, words=False)
+    unread = [one for one in blocks.lines if one not in texts or not texts[one].text]
+    words = read_shapes(conn, WORDS, pass_id, orjson.dumps(unread).decode())
+    if not words:
+        return blocks.writing(texts), texts
+    texts = counting_of_pass(conn, pass_id, rule=rule)
+    return PageWriting(blocks.shapes + words, blocks.facts, _words_of(texts), slope=blocks.slope), texts
+
+
+def _words_of(texts: dict[str, CountingText]) -> dict[str, str]:
+    return {segment_id: one.text for segment_id, one in texts.items()}
 
 
 _STATE = """
@@ -111,38 +108,38 @@ SELECT count(*), total(version), max(updated_at), total(rowid) FROM segment WHER
 
 
 class PageBlocks:
-    """The regions and lines of a pass, and their order for each direction it was asked in."""
+    """The regions and lines of a pass with what is stated of them, and the orders they were read in."""
 
-    def __init__(self, page: PageShapes, state: tuple[Any, ...]) -> None:
-        self.page, self.state = page, state
-        self.by_id = {shape.id: shape for shape in page.shapes}
-        self.lines = [shape.id for shape in page.shapes if shape.kind == "line"]
-        self._orders: dict[str | None, list[str]] = {}
+    def __init__(self, shapes: list[Shape], facts: PageFacts, slope: float, state: tuple[Any, ...]) -> None:
+        self.shapes, self.facts, self.slope, self.state = shapes, facts, slope, state
+        self.lines = [shape.id for shape in shapes if shape.kind == "line"]
+        self._ladder: Ladder = ladder_of_shapes(shapes, facts)
+        self._orders: Orders = {}
 
-    def directed(self, texts: Iterable[str]) -> PageShapes:
-        """The page with its direction, read off *texts* where neither a person nor the shapes tell."""
-        if self.page.direction is not None:
-            return self.page
-        return self.page._replace(direction=majority_direction(islice(texts, SAMPLE)))
-
-    def sequence(self, page: PageShapes) -> list[str]:
-        """The reading order in the direction of *page*."""
-        if page.direction not in self._orders:
-            self._orders[page.direction] = sequence_of(page)
-        return self._orders[page.direction]
+    def writing(self, texts: dict[str, CountingText]) -> PageWriting:
+        """How they are written, with the texts they have now."""
+        return PageWriting(
+            self.shapes,
+            self.facts,
+            _words_of(texts),
+            slope=self.slope,
+            ladder=self._ladder,
+            orders=self._orders,
+        )
 
 
 def page_blocks(conn: Connection, document_id: str, pass_id: str) -> PageBlocks:
-    """The regions and lines of a pass, from memory when nothing on the pass or its page's picture has changed."""
+    """The regions and lines of a pass, from memory when nothing on the pass or of what is stated has changed."""
     cursor = conn.connection.cursor()
-    state = (
-        *cursor.execute(_STATE, (pass_id,)).fetchone(),
-        *(cursor.execute(_FRAME, (document_id,)).fetchone() or (None, None, None)),
-    )
+    facts = page_facts_rows(conn, document_id, pass_id)
+    state = (*cursor.execute(_STATE, (pass_id,)).fetchone(), *facts)
     kept: dict[str, PageBlocks] = conn.info.setdefault("armarium_source_model.pages", {})
     found = kept.pop(pass_id, None)
     if found is None or found.state != state:
-        found = PageBlocks(page_shapes(conn, document_id, read_shapes(conn, BLOCKS, pass_id), pass_id), state)
+        page = facts_of_rows(facts)
+        found = PageBlocks(
+            read_shapes(conn, BLOCKS, pass_id), page, _slope(conn, pass_id, page.aspect), state
+        )
     if not cursor.execute("PRAGMA query_only").fetchone()[0]:
         # What a write sees may still be rolled back: only readers remember.
         return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import orjson
 from sqlalchemy import Connection, Row
 
 from armarium.api import NotFound
@@ -16,16 +15,19 @@ from armarium_source_model.order import Shape
 from armarium_source_model.queries.orders import standing_order, walk
 from armarium_source_model.queries.passes import get_pass, standing_pass, working_pass
 from armarium_source_model.queries.readings import CountingText, counting_of_pass
-from armarium_source_model.queries.shapes import (
-    SHAPES,
-    WORDS,
-    PageShapes,
-    page_blocks,
-    page_shapes,
-    read_shapes,
-    sequence_of,
+from armarium_source_model.queries.shapes import read_page, writing_of_pass
+from armarium_source_model.text import (
+    AssembledText,
+    Omitted,
+    Piece,
+    assemble,
+    first_strong_direction,
+    text_fingerprint,
 )
-from armarium_source_model.text import AssembledText, Omitted, Piece, assemble, text_fingerprint
+from armarium_source_model.writing import PageWriting
+
+TRANSCRIPTION = "transcription"
+"""The kind of reading that tells how a page is written; others may be in letters of their own."""
 
 
 class PageTextResult(NamedTuple):
@@ -59,23 +61,17 @@ class PageTextResult(NamedTuple):
 
 
 def pass_sequence(
-    conn: Connection, document_id: str, pass_id: str, texts: Mapping[str, CountingText] | None = None
+    conn: Connection, document_id: str, pass_id: str, rule: ReadingRule = "strict"
 ) -> list[str]:
-    """Ids of a pass's live segments in reading order: each region before its lines, each line before its words.
+    """Ids of a pass's live segments in reading order: each region before its lines, each line before its words."""
+    return writing_of_pass(conn, document_id, pass_id, rule).sequence()
 
-    texts: the counting readings where the caller has them, so that a page's direction can be read off its letters.
-    """
-    if texts is None:
-        texts = counting_of_pass(conn, pass_id)
-    return sequence_of(
-        page_shapes(
-            conn,
-            document_id,
-            read_shapes(conn, SHAPES, pass_id),
-            pass_id,
-            (one.text for one in texts.values()),
-        )
-    )
+
+def line_sequence(
+    conn: Connection, document_id: str, pass_id: str, rule: ReadingRule = "strict"
+) -> list[str]:
+    """As `pass_sequence`, of regions and lines, with the words of those lines only that have no reading of their own."""
+    return read_page(conn, document_id, pass_id, rule)[0].sequence()
 
 
 def page_text(
@@ -125,12 +121,11 @@ def text_in_order(
     conn: Connection, order: Row[Any], *, texts_kind: str, rule: ReadingRule, include_furniture: bool
 ) -> AssembledText:
     """The text in a named order. An entry with nothing inside stands for all its segment holds, as derived."""
-    shapes = read_shapes(conn, SHAPES, order.pass_id)
     texts = counting_of_pass(conn, order.pass_id, texts_kind, rule)
-    page = page_shapes(conn, order.document_id, shapes, order.pass_id, (one.text for one in texts.values()))
-    by_id = {shape.id: shape for shape in shapes}
+    page = writing_of_pass(conn, order.document_id, order.pass_id, rule)
+    by_id = page.by_id
     inside: dict[str, list[str]] = {}
-    for identity in sequence_of(page):
+    for identity in page.sequence():
         above = by_id[identity].parent_id
         while above is not None and above in by_id:
             inside.setdefault(above, []).append(identity)
@@ -146,7 +141,9 @@ def text_in_order(
         sequence[segment_id] = None
         if not holds_entries:
             sequence.update(dict.fromkeys(one for one in inside.get(segment_id, ()) if one not in named))
-    assembled = assemble_in_order(page, by_id, list(sequence), texts, include_furniture=include_furniture)
+    assembled = assemble_in_order(
+        page, list(sequence), texts, include_furniture=include_furniture, kind=texts_kind
+    )
     assembled.omitted += [_absent(conn, order.pass_id, segment_id) for segment_id in absent]
     return assembled
 
@@ -167,31 +164,32 @@ def text_of_boxes(
     conn: Connection, document_id: str, pass_id: str, kind: str, rule: ReadingRule, *, include_furniture: bool
 ) -> AssembledText:
     """The text in the order of the boxes. Words are looked at only where a line has no reading of its own."""
-    blocks = page_blocks(conn, document_id, pass_id)
-    texts = counting_of_pass(conn, pass_id, kind, rule, words=False)
-    unread = [one for one in blocks.lines if one not in texts or not texts[one].text]
-    words = read_shapes(conn, WORDS, pass_id, orjson.dumps(unread).decode())
-    if words:
-        texts = counting_of_pass(conn, pass_id, kind, rule)
-        shapes = blocks.page.shapes + words
-        page = blocks.directed(one.text for one in texts.values())._replace(shapes=shapes)
-        by_id = {shape.id: shape for shape in shapes}
-        sequence = sequence_of(page)
+    if kind == TRANSCRIPTION:
+        page, texts = read_page(conn, document_id, pass_id, rule)
     else:
-        page = blocks.directed(one.text for one in texts.values())
-        by_id, sequence = blocks.by_id, blocks.sequence(page)
-    return assemble_in_order(page, by_id, sequence, texts, include_furniture=include_furniture)
+        page, texts = (
+            writing_of_pass(conn, document_id, pass_id, rule),
+            counting_of_pass(conn, pass_id, kind, rule),
+        )
+    return assemble_in_order(page, page.sequence(), texts, include_furniture=include_furniture, kind=kind)
 
 
 def assemble_in_order(
-    page: PageShapes,
-    by_id: Mapping[str, Shape],
+    page: PageWriting,
     sequence: Sequence[str],
     texts: Mapping[str, CountingText],
     *,
     include_furniture: bool,
+    kind: str = TRANSCRIPTION,
 ) -> AssembledText:
     """The text of the shapes in *sequence*: a line's own reading, else its words'; a region's where no line has one."""
+    by_id = page.by_id
+
+    def direction(identity: str, words: str) -> str:
+        # A translation runs as its own letters do, whatever is stated of what it translates.
+        own = None if kind == TRANSCRIPTION else first_strong_direction(words)
+        return own or page.direction(identity).value or "ltr"
+
     listed = set(sequence)
     read = _read_inside(by_id, {one: texts[one] for one in sequence if one in texts})
     furniture: set[str] = set()
@@ -212,12 +210,13 @@ def assemble_in_order(
             if shape.kind == "line":
                 omitted[identity] = Omitted(identity, "unknown")
             continue
-        stated = shape.direction or (parent.direction if parent is not None else None)
         if shape.kind == "region":
             if identity not in read:
-                pieces.append(Piece(identity, counting.representation_id, words, identity, shape.direction))
+                runs = direction(identity, words)
+                pieces.append(Piece(identity, counting.representation_id, words, identity, runs))
         elif shape.kind == "line" or parent is None or parent.kind != "line":
-            pieces.append(Piece(identity, counting.representation_id, words, shape.parent_id, stated))
+            runs = direction(identity, words)
+            pieces.append(Piece(identity, counting.representation_id, words, shape.parent_id, runs))
         elif parent.id not in listed or parent.id not in texts or not texts[parent.id].text:
             # Words stand in for their line where it has no reading of its own.
             before = by_id[pieces[-1].segment_id] if pieces else None
@@ -228,14 +227,12 @@ def assemble_in_order(
                     counting.representation_id,
                     words,
                     parent.parent_id,
-                    stated,
+                    direction(identity, words),
                     " " if joined else "\n",
                 )
             )
             omitted.pop(parent.id, None)
-    assembled = assemble(
-        pieces, page_direction=page.stated or (page.direction if page.direction == "ttb" else None)
-    )
+    assembled = assemble(pieces)
     assembled.omitted = list(omitted.values())
     return assembled
 

@@ -10,8 +10,9 @@ from armarium.api import REFUSALS, CurrentLibrary, act, json_response
 from armarium_source_model.errors import PROVISIONAL
 from armarium_source_model.queries.compare import compare_readings
 from armarium_source_model.queries.legacy import old_segment
-from armarium_source_model.queries.passes import reading_rule
-from armarium_source_model.queries.readings import readings_of
+from armarium_source_model.queries.passes import notice_of_text_elsewhere, read_elsewhere, reading_rule
+from armarium_source_model.queries.provisional_text import provisional_text
+from armarium_source_model.queries.readings import confidences, readings_of
 from armarium_source_model.queries.segments import get_segment
 from armarium_source_model.queries.text import page_text
 from armarium_source_model.schemas.compare import CompareBody, Comparison
@@ -106,18 +107,33 @@ def read_text(
         str | None, Query(description="a reading order's id; none: the order of the boxes")
     ] = None,
     include_furniture: bool = False,
+    confidence: Annotated[
+        bool, Query(description="whether each span says how sure its reader was, 0 to 1")
+    ] = False,
 ) -> Response:
     """Worked out from the counting readings of the pass the page is read by; never stored."""
     with library.db.read() as conn:
-        found = page_text(
-            conn,
-            document_id,
-            pass_id=pass_id,
-            order_id=order,
-            include_furniture=include_furniture,
-            rule=reading_rule(library),
-        )
-    return json_response(found.answer())
+        if pass_id is not None and pass_id.startswith(PROVISIONAL):
+            found = provisional_text(library, conn, document_id, pass_id, order)
+        else:
+            found = page_text(
+                conn,
+                document_id,
+                pass_id=pass_id,
+                order_id=order,
+                include_furniture=include_furniture,
+                rule=reading_rule(library),
+            )
+        hidden = None if pass_id is not None or found.text else found.pass_id
+        notice = notice_of_text_elsewhere(conn, document_id, hidden)
+        elsewhere = read_elsewhere(conn, document_id, hidden)
+        answer = found.answer()
+        if confidence:
+            sure = confidences(conn, (span["representation_id"] for span in answer["spans"]))
+            answer["spans"] = [
+                {**span, "confidence": sure.get(span["representation_id"])} for span in answer["spans"]
+            ]
+    return json_response({**answer, "read_elsewhere": elsewhere, "notice": notice})
 
 
 @pages.post(

@@ -14,7 +14,12 @@ from armarium_source_model.errors import PROVISIONAL, NoSuchSegment
 from armarium_source_model.geometry import validate_rect
 from armarium_source_model.queries.forwarding import follow, home_of_taken_back
 from armarium_source_model.queries.legacy import narrowed, old_geometry_of, old_pass, old_segment
-from armarium_source_model.queries.passes import get_pass, list_passes, reading_rule
+from armarium_source_model.queries.passes import (
+    get_pass,
+    list_passes,
+    notice_of_text_elsewhere,
+    reading_rule,
+)
 from armarium_source_model.queries.pictures import LARGEST, SMALLEST, USUAL, segment_picture
 from armarium_source_model.queries.segments import (
     Area,
@@ -87,7 +92,10 @@ def list_of_page(
         )
         if old and rect is None:
             segments = narrowed(old, pass_id=pass_id, artifact_id=artifact_id, kind=kind) + segments
-    return json_response(orjson.dumps({"document_id": doc_id, "passes": passes, "segments": segments}))
+        read_by = next((one["id"] for one in passes if one["working_basis"]), None)
+        notice = notice_of_text_elsewhere(conn, doc_id, read_by)
+    found = {"document_id": doc_id, "passes": passes, "segments": segments, "notice": notice}
+    return json_response(orjson.dumps(found))
 
 
 def _page_of_pass(conn: Connection, pass_id: str) -> str:
@@ -206,7 +214,7 @@ def read_segment(library: CurrentLibrary, segment_id: str) -> Response:
             shown = None
         segment = parsed_answers(conn, [shown], reading_rule(library))[0] if shown is not None else None
     newest = next((note for note in reversed(trail) if note["old_segment_id"] == segment_id), None)
-    elsewhere = bool(live) or (newest is not None and newest["kind"] in ("merged", "split"))
+    elsewhere = bool(live) or (newest is not None and newest["kind"] in ("merged", "split", "deleted"))
     forwarded = elsewhere and live != [segment_id]
     return json_response(
         {

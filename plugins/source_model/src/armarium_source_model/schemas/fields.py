@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from armarium.api import Message, Sent, SourceText
 from armarium_source_model.scripts import LANGUAGE_PATTERN
@@ -28,8 +29,25 @@ Rect = tuple[float, float, float, float]
 """[x, y, w, h] in fractions of the frame, origin top left; checked further by `geometry`."""
 Points = list[tuple[float, float]]
 """[[x, y], …] in fractions of the frame."""
-ReadingText = Annotated[SourceText, Field(min_length=1, max_length=1_000_000)]
-"""The words of a reading, kept exactly as sent."""
+
+
+def _some_words(words: SourceText) -> SourceText:
+    # A character of the category Cf is a mark of the format that leaves no ink: a zero-width space, say.
+    if all(letter.isspace() or unicodedata.category(letter) == "Cf" for letter in words):
+        raise ValueError(
+            "a reading needs words; to say that a line holds none, retract its readings or withdraw it"
+        )
+    return words
+
+
+def _words_or_nothing(words: SourceText) -> SourceText:
+    return _some_words(words) if words else words
+
+
+ReadingText = Annotated[SourceText, Field(min_length=1, max_length=1_000_000), AfterValidator(_some_words)]
+"""The words of a reading, kept exactly as sent; blanks alone are none."""
+PartText = Annotated[SourceText, Field(max_length=1_000_000), AfterValidator(_words_or_nothing)]
+"""The words of a part, or nothing where they are not known."""
 
 
 class Frozen(Sent):

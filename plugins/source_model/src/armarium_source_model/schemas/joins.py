@@ -6,13 +6,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from armarium.api import Message, Params, SourceText
+from armarium.api import Message, Params
 from armarium_source_model.schemas.fields import (
     Count,
     Fraction,
     Frozen,
     Id,
     Ids,
+    PartText,
     Points,
     SourceAnchor,
     Version,
@@ -36,7 +37,7 @@ class Merge(Params):
 class Part(Frozen):
     anchor: SourceAnchor
     baseline: Points | None = None
-    text: SourceText | None = None
+    text: PartText | None = None
 
 
 class SplitBody(Params):

@@ -60,6 +60,8 @@ class LinkFromEnd(Message):
     certainty: float | None
     note: str | None
     deleted_at: str | None
+    absorbed_id: str | None
+    """The withdrawn segment that the link was made with, where the one asked for has absorbed it."""
 
 
 class LinksOf(Message):

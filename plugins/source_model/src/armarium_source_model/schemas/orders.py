@@ -120,8 +120,11 @@ class EntryList(Message):
 
 
 class Neighbour(Message):
+    """deleted: the order names the segment still, and it was withdrawn or merged away."""
+
     entry_id: str
     segment_id: str
+    deleted: bool
 
 
 class Neighbours(Message):

@@ -126,9 +126,12 @@ class ReadingOut(ProvenanceOut):
 
 
 class CountingOut(Message):
+    """disputed: the newest of several readings by persons, none of which was chosen."""
+
     representation_id: str | None
     basis: str
     labelled_machine: bool
+    disputed: bool
 
 
 class ReadingList(Message):
@@ -180,6 +183,8 @@ class TextSpan(Message):
     segment_id: str
     representation_id: str
     direction: str
+    confidence: float | None = None
+    """Of the reading, 0 to 1; null where its reader or writer gave none. Only with `confidence=true`."""
 
 
 class OmittedSegment(Message):
@@ -188,7 +193,17 @@ class OmittedSegment(Message):
     pass_id: str | None = None
 
 
+class PassRead(Message):
+    """A pass of a page that has lines read."""
+
+    pass_id: str
+    name: str
+    lines_read: int
+
+
 class PageText(Message):
+    """read_elsewhere, notice: where the pass the page is read by holds no text, which other passes do."""
+
     document_id: str
     text: str
     pass_id: str | None
@@ -197,3 +212,5 @@ class PageText(Message):
     order_id: str | None
     spans: list[TextSpan]
     omitted: list[OmittedSegment]
+    read_elsewhere: list[PassRead]
+    notice: str | None

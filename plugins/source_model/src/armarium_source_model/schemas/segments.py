@@ -209,9 +209,12 @@ class PassOut(ProvenanceOut):
 
 
 class SegmentListResponse(Message):
+    """notice: that the pass the page is worked on holds no text while another has lines read, and how to choose it."""
+
     document_id: str
     passes: list[PassOut]
     segments: list[SegmentOut]
+    notice: str | None
 
 
 class WrittenPass(PassOut):

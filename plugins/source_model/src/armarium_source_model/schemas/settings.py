@@ -9,8 +9,6 @@ from pydantic import Field
 from armarium.api import Message, Params
 from armarium_source_model.schemas.fields import Id
 
-KEYS = ("language", "script", "direction")
-"""The facts that can be stated; the encoding belongs to the project's row of the script."""
 DIRECTIONS = ("ltr", "rtl", "ttb", "btt", "alternating", "follows-baseline")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from armarium.api import Engine, Library, Principal, raw_of, rules_of
+from armarium.api import Engine, Library, Principal, raw_of, refuse_locked, rules_of
 from armarium_documents.errors import (
     alias_stays,
     held_by_move,
@@ -27,7 +27,6 @@ from armarium_documents.queries.tree import (
     nodes_of,
     require_depth,
     require_live,
-    require_unlocked_for,
     sources_folder,
     topmost,
 )
@@ -56,7 +55,8 @@ def agree(engine: Engine, target: Library, principal: Principal, p: TransferPara
         if parent.doc_type != "folder" or parent.node_kind != "document":
             kind = parent.doc_type if parent.node_kind == "document" else parent.node_kind
             raise target_no_folder(parent.id, parent.name, kind)
-        require_unlocked_for(conn, principal.role, parent.id)
+        # Asked of every row that comes in too; asked here before any file is copied.
+        refuse_locked(conn, engine.library_schema, principal, [parent.id])
     with source.db.read() as conn:
         nodes = nodes_of(conn, p.items)
         held = set(held_moves(raw_of(conn)))

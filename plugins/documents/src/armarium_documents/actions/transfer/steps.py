@@ -10,7 +10,7 @@ from armarium_documents.actions.transfer.departing import changed_since, cut_tie
 from armarium_documents.actions.transfer.journal import set_state
 from armarium_documents.actions.transfer.planning import load_of
 from armarium_documents.actions.trash import send_to_trash
-from armarium_documents.api import require_live, require_unlocked
+from armarium_documents.api import require_live
 from armarium_documents.errors import (
     changed_meanwhile,
     not_moving,
@@ -98,7 +98,6 @@ def transfer(ctx: ActionContext, p: TransferParams) -> dict[str, Any]:
         raise not_moving("", "a transfer is a step of its own, not a part of another")
     raw = raw_of(ctx.conn)
     parent = require_live(ctx.conn, arrival.parent_id)
-    require_unlocked(ctx, parent.id)
     roots = id_list(arrival.roots)
     ids = [
         row[0]
@@ -184,7 +183,6 @@ def transfer_out(ctx: ActionContext, p: TransferOutParams) -> dict[str, Any]:
     nodes = nodes_of(ctx.conn, tops)
     for node in nodes:
         require_live(ctx.conn, node.id)
-        require_unlocked(ctx, node.id)
     documents = subtree_ids(ctx.conn, tops)
     if changed_since(ctx.engine, raw, own.marks, documents):
         raise changed_meanwhile()

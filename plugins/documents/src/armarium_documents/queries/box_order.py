@@ -1,0 +1,64 @@
+"""The order in which the boxes of an artifact are read, for their words to be joined in it (A 4.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+from sqlalchemy import Connection
+
+from armarium.api import Engine, Library
+
+Box = dict[str, Any]
+
+
+class Writing(NamedTuple):
+    """How a page is written."""
+
+    direction: str = "ltr"
+    """ltr, rtl, ttb or btt."""
+    columns_rightwards: bool = False
+    """Whether vertical lines follow each other from left to right, as in Mongolian; others go from right to left."""
+
+
+class WritingFinder(Protocol):
+    """How another family says how a page is written: put one into the plugin's `extras["writings"]`."""
+
+    def find(
+        self, library: Library, conn: Connection, document_id: str, boxes: Sequence[Box]
+    ) -> tuple[str, bool]:
+        """The two fields of a `Writing`: what is stated of the page, else what the boxes tell."""
+        ...
+
+
+def writing_of(
+    engine: Engine, library: Library, conn: Connection, document_id: str, boxes: Sequence[Box]
+) -> Writing:
+    """How the page of *boxes* is written; from left to right where no plugin can say."""
+    for _, finder in engine.plugins.contributions("writings"):
+        return Writing(*finder.find(library, conn, document_id, boxes))
+    return Writing()
+
+
+def in_reading_order(boxes: Sequence[Box], writing: Writing) -> list[Box]:
+    """By character when every box says its own; else line by line, and in each line along the writing."""
+    if all(box.get("char_start") is not None for box in boxes):
+        return sorted(boxes, key=lambda box: int(box["char_start"]))
+    vertical = writing.direction in ("ttb", "btt")
+    # A line runs along one axis of the picture, and lines follow each other along the other.
+    along, across = (1, 0) if vertical else (0, 1)
+    lines: list[list[Box]] = []
+    for box in sorted(boxes, key=lambda box: _middle(box, across)):
+        last = lines[-1][-1]["bbox"] if lines else None
+        if last is not None and _middle(box, across) < last[across] + last[across + 2]:
+            lines[-1].append(box)
+        else:
+            lines.append([box])
+    if vertical and not writing.columns_rightwards:
+        lines.reverse()
+    backwards = writing.direction in ("rtl", "btt")
+    return [box for line in lines for box in sorted(line, key=lambda b: _middle(b, along), reverse=backwards)]
+
+
+def _middle(box: Box, axis: int) -> float:
+    return float(box["bbox"][axis]) + float(box["bbox"][axis + 2]) / 2

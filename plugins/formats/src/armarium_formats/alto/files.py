@@ -1,0 +1,88 @@
+"""An ALTO file as a whole: its version, its Layouts with what stands before each, how it writes its words."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from armarium_formats.alto.reading import Reading
+from armarium_formats.alto.strings import says_blanks
+from armarium_formats.markup.noting import Notes
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+_SPACE = re.compile(r"standards/alto/ns-v(\d+)#?$")
+_STATED = re.compile(r"alto-(?:v)?(\d+)[.-](\d+)")
+_PARTS = frozenset({"Description", "Styles", "Tags", "ReadingOrder", "Layout"})
+
+
+def version_of(root: etree._Element, notes: Notes) -> str | None:
+    """The version of ALTO that a file states, in its attribute, the place of its schema or its namespace."""
+    tag = str(root.tag)
+    namespace = tag[1:].partition("}")[0] if tag.startswith("{") else ""
+    found = _SPACE.search(namespace)
+    stated = root.get("SCHEMAVERSION") or ""
+    if not stated:
+        hint = next((str(value) for key, value in root.attrib.items() if "chemaLocation" in str(key)), "")
+        named = _STATED.search(hint)
+        stated = f"{named.group(1)}.{named.group(2)}" if named else ""
+    if not namespace:
+        notes.note("The file names no ALTO namespace")
+    elif found is None and "ALTO" not in namespace and "alto" not in namespace:
+        notes.note(f"The file's namespace {namespace} is none of ALTO's; it is read like ALTO")
+    elif found is not None and int(found.group(1)) > 4:
+        notes.note(f"The file is ALTO {found.group(1)}, newer than this reader; it is read like 4.4")
+    if stated and (found is None or stated.startswith(found.group(1))):
+        return stated
+    if found is not None:
+        return found.group(1)
+    return "1" if "ccs-gmbh" in namespace else None
+
+
+def volumes_of(root: etree._Element, reading: Reading) -> tuple[list[dict[str, etree._Element]], list[str]]:
+    """The parts of a file by their names, once for each Layout, and what else stands in it as fragments.
+
+    Files that were pasted into one have several of each. What one lacks is that of the one before it.
+    """
+    volumes: list[dict[str, etree._Element]] = []
+    parts: dict[str, etree._Element] = {}
+    since: set[str] = set()
+    others: list[str] = []
+    for child in root:
+        name = reading.name_of(child)
+        if name not in _PARTS or name in since:
+            others.append(reading.scale.keep(child))
+            reading.kept[f"element alto/{name}"] += 1
+        elif name == "Layout":
+            volumes.append({**parts, name: child})
+            parts.pop("ReadingOrder", None)
+            since.clear()
+        else:
+            parts[name] = child
+            since.add(name)
+    if len(volumes) > 1:
+        reading.note(f"The file has {len(volumes)} Layouts; the pages of all of them are read")
+    if len(volumes) == 1:
+        volumes = [{**parts, **volumes[0]}]
+    return volumes, others
+
+
+def has_blanks_between_strings(root: etree._Element, reading: Reading) -> bool:
+    """Whether the file says blanks by SP, so that Strings without one between them are of one word."""
+    parted = unparted = 0
+    for line in root.iter("{*}TextLine"):
+        names = [reading.name_of(child) for child in line]
+        if names.count("String") > 1:
+            within = names[names.index("String") : len(names) - names[::-1].index("String")]
+            parted, unparted = parted + ("SP" in within), unparted + ("SP" not in within)
+    return says_blanks(parted, unparted)
+
+
+def has_words_without_ids(root: etree._Element, reading: Reading) -> bool:
+    """Whether lines of the file have several Strings and these no ids: then one alone is a word too."""
+    for line in root.iter("{*}TextLine"):
+        strings = [child for child in line if reading.name_of(child) == "String"]
+        if len(strings) > 1 and strings[0].get("ID") is None:
+            return True
+    return False

@@ -1,0 +1,110 @@
+"""What of a segment goes out as its file has it: shapes that nobody moved since, further texts that nobody retracted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection
+
+from armarium_formats.page_model import PageText, Point
+from armarium_formats.placing import baseline_mark, outline_mark
+
+_FURTHER = """
+SELECT r.segment_id, r.id, r.content, r.confidence FROM content_representation r JOIN segment s ON s.id = r.segment_id
+WHERE s.pass_id = ? AND s.deleted_at IS NULL AND r.kind = 'transcription' AND NOT r.retracted
+AND r.provenance_kind = 'external_import' AND json_extract(s.metadata, '$.format.further') IS NOT NULL
+ORDER BY r.id DESC
+"""
+
+NOISE = 1e-6
+"""Pixels that a whole one may be off after it was a fraction of a page of millions of pixels."""
+
+
+class Further(NamedTuple):
+    """A live reading that the file brought of a segment of which it brought several."""
+
+    id: str
+    text: str
+    confidence: float | None
+
+
+def further_readings(conn: Connection, pass_id: str) -> dict[str, list[Further]]:
+    """By segment, the readings that its file brought: the one that counted for it first."""
+    found: dict[str, list[Further]] = {}
+    for segment_id, *reading in conn.exec_driver_sql(_FURTHER, (pass_id,)):
+        found.setdefault(segment_id, []).append(Further(*reading))
+    return found
+
+
+def further_texts(
+    counting: str | None, readings: Sequence[Further], kept: Mapping[str, Any]
+) -> list[PageText]:
+    """The further texts of a segment in the sequence of its file, but for the one that counts and those that were retracted.
+    The one that the file puts first is among them when another of its own was chosen."""
+    stated = kept.get("further")
+    if stated is None:
+        # Before they became readings of their own, they stood here alone.
+        stated = kept.get("alternatives", ())
+        return [PageText(text, sure, extras=extras) for text, sure, extras in stated]
+    named = {text for text, _, _ in stated}
+    first = next((one for one in readings if one.text not in named), None)
+    others = {one.text for one in readings if one.id != counting}
+    found = (
+        [PageText(first.text, first.confidence)]
+        if first and first.id != counting and len(others) < len(readings)
+        else []
+    )
+    for text, sure, extras in stated:
+        if text is None:  # the words of the first once more
+            text = first.text if first else None
+        if text is not None and (not text.strip() or text in others or (first and text == first.text)):
+            found.append(PageText(text, sure, extras=extras))
+    return found
+
+
+def shapes_of(
+    anchor: dict[str, Any],
+    baseline: list[Sequence[float]] | None,
+    kept: Mapping[str, Any],
+    said: Mapping[str, Any],
+    size: tuple[int, int],
+) -> tuple[list[Point], list[Point]]:
+    """Outline and baseline in pixels: as the file drew them, or did not, where only a part of it or a place that was found for it
+    is held and nobody moved that since."""
+    shape = anchor.get("polygon")
+    if shape is None:
+        x, y, w, h = anchor["rect"]
+        shape = ((x, y), (x + w, y), (x + w, y + h), (x, y + h))
+    if kept.get("outline") == outline_mark(anchor["rect"], anchor.get("polygon")):
+        points = _as_filed(said, "raw_polygon_px", size)
+    else:
+        points = _in_pixels(shape, *size)
+    if "baseline" in kept and kept["baseline"] == baseline_mark(baseline):
+        return points, _as_filed(said, "raw_baseline_px", size)
+    return points, _in_pixels(baseline or (), *size)
+
+
+def _as_filed(said: Mapping[str, Any], key: str, size: tuple[int, int]) -> list[Point]:
+    """Points that were kept as the file has them, in pixels of *size*; none where the file draws none."""
+    frame = said.get("raw_pixel_frame")
+    if not frame:
+        return []
+    held = (one for one in said.get(key) or () if None not in one)
+    return _in_pixels(((x / frame[0], y / frame[1]) for x, y in held), *size)
+
+
+def _in_pixels(shape: Iterable[Sequence[float]], width: int, height: int) -> list[tuple[float, float]]:
+    """Points in pixels: whole where they differ from whole ones by the noise of a scale alone, else with their decimals.
+
+    What becomes of those is the writer's to say: a format that has whole pixels names them among what it lost.
+    """
+    points: list[tuple[float, float]] = []
+    for x, y in shape:
+        x *= width
+        y *= height
+        across, down = round(x), round(y)
+        points.append(
+            (across if -NOISE < x - across < NOISE else x, down if -NOISE < y - down < NOISE else y)
+        )
+    return points

@@ -1,0 +1,77 @@
+"""What stands beside the readings that a file holds, and goes into none: counted, so that no export is silent about it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from sqlalchemy import Connection
+
+from armarium.api import raw_of
+from armarium_formats.assembling import Assembled
+from armarium_formats.driver import Loss
+from armarium_formats.tei.vocabulary import EDITED_KIND
+from armarium_source_model.api import ladder_of_pass
+
+_OTHER_READINGS = """
+SELECT r.segment_id, r.kind, min(r.provenance_kind = 'external_import')
+FROM segment s JOIN content_representation r ON r.segment_id = s.id
+WHERE s.pass_id = ? AND s.deleted_at IS NULL AND r.kind <> ? AND NOT r.retracted GROUP BY r.segment_id, r.kind
+"""
+
+_OWN_FACTS = """
+SELECT r.id, r.segment_id, r.language, r.script FROM segment s JOIN content_representation r ON r.segment_id = s.id
+WHERE s.pass_id = ? AND s.deleted_at IS NULL AND r.kind = ? AND NOT r.retracted
+AND (r.language IS NOT NULL OR r.script IS NOT NULL)
+"""
+
+_LINKS = """
+WITH ends(id) AS (SELECT id FROM segment WHERE pass_id = :pass AND deleted_at IS NULL UNION ALL SELECT :document)
+SELECT count(*) FROM (
+  SELECT l.id FROM ends e CROSS JOIN link l ON l.from_id = e.id WHERE l.deleted_at IS NULL
+  UNION SELECT l.id FROM ends e CROSS JOIN link l ON l.to_id = e.id WHERE l.deleted_at IS NULL)
+"""
+
+
+def losses_beside(
+    conn: Connection, document_id: str, pass_id: str, kind: str, assembled: Assembled, format_name: str
+) -> list[Loss]:
+    """Readings of other kinds, languages of readings, annotations and links that no format carries."""
+    raw = raw_of(conn)
+    edited = assembled.edited if format_name == "tei" and kind == "transcription" else frozenset[str]()
+    kinds: Counter[str] = Counter(
+        other
+        for segment_id, other, imported in raw.execute(_OTHER_READINGS, (pass_id, kind))
+        # The markup of a TEI line holds the editor's text beside the scribe's, as it was read.
+        if not (imported and other == EDITED_KIND and segment_id in edited)
+    )
+    losses = [
+        Loss(
+            f"readings of the kind {other}",
+            count,
+            f"a file holds readings of one kind, here {kind}; export again with reading_kind {other}",
+        )
+        for other, count in sorted(kinds.items())
+    ]
+    own = 0
+    if stated := raw.execute(_OWN_FACTS, (pass_id, kind)).fetchall():
+        ladder = ladder_of_pass(conn, document_id, pass_id)
+        for identity, segment_id, language, script in stated:
+            there = ladder.value("language", segment_id), ladder.value("script", segment_id)
+            is_other = language not in (None, there[0]) or script not in (None, there[1])
+            own += identity in assembled.reading_ids and is_other
+    (annotations,) = raw.execute(
+        "SELECT count(*) FROM annotation WHERE document_id = ?", (document_id,)
+    ).fetchone()
+    (links,) = raw.execute(_LINKS, {"pass": pass_id, "document": document_id}).fetchone()
+    for what, count, why in (
+        (
+            "languages and scripts of readings",
+            own,
+            "a file states them of a line, not of one of its readings",
+        ),
+        ("annotations", annotations, "they stay with the page in the project; no format here carries them"),
+        ("links", links, "they stay in the project; no format here carries them"),
+    ):
+        if count:
+            losses.append(Loss(what, count, why))
+    return losses

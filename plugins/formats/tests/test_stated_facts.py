@@ -1,0 +1,283 @@
+"""What files state of language, script and direction becomes facts; what stands beside a file's text is said to be lost."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from armarium.api import Engine, Library
+from armarium.principals import LOCAL_OWNER
+from armarium_formats.api import ReadContext, export_page
+from armarium_formats.hocr.driver import Hocr
+from armarium_formats.pagexml.driver import PageXml
+from armarium_formats.tei.driver import Tei
+from armarium_reading.queries import lines_of
+from armarium_source_model.api import StatedFacts, page_text, resolve_settings
+
+LINE = (
+    '<TextLine id="{id}"><Coords points="{x},100 {right},100 {right},140 {x},140"/>'
+    "<TextEquiv><Unicode>{text}</Unicode></TextEquiv></TextLine>"
+)
+
+
+def page_xml(page: str = "", region: str = "", lines: str = "") -> str:
+    lines = lines or "".join(
+        LINE.format(id=f"l{n}", x=x, right=x + 300, text=str(n)) for n, x in ((1, 50), (2, 600))
+    )
+    return (
+        '<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"><Metadata><Creator>x</Creator>'
+        "<Created>2026-01-01T00:00:00</Created><LastChange>2026-01-01T00:00:00</LastChange></Metadata>"
+        f'<Page imageFilename="a.jpg" imageWidth="1000" imageHeight="800" {page}>'
+        f'<TextRegion id="r" {region}><Coords points="0,0 1000,0 1000,800 0,800"/>{lines}</TextRegion></Page></PcGts>'
+    )
+
+
+class Bench:
+    """A person who brings a file to a page."""
+
+    def __init__(self, engine: Engine, library: Library, page: str) -> None:
+        self.engine, self.library, self.page = engine, library, page
+
+    def run(self, name: str, /, **params: Any) -> dict[str, Any]:
+        return self.engine.run(self.library, name, params, LOCAL_OWNER).result or {}
+
+    def bring(self, content: str, filename: str = "a.xml") -> str:
+        made = self.run("format.import", document_id=self.page, file=content, filename=filename)
+        return str(made["pass_id"])
+
+    def facts(self, **selection: str) -> dict[str, dict[str, Any]]:
+        selection = selection or {"document_id": self.page}
+        with self.library.db.read() as conn:
+            return {one["key"]: one for one in resolve_settings(self.library, conn, **selection)["settings"]}  # type: ignore[arg-type]
+
+    def text(self) -> str:
+        with self.library.db.read() as conn:
+            return page_text(conn, self.page).text.replace("\n", " ")
+
+    def losses(self, name: str = "pagexml", **more: Any) -> dict[str, int]:
+        made = export_page(self.engine, self.library, self.page, name, **more)
+        return {loss["what"]: loss["count"] for loss in made["losses"]}
+
+    def line(self) -> str:
+        with self.library.db.read_raw() as raw:
+            query = "SELECT id FROM segment WHERE kind = 'line' AND deleted_at IS NULL ORDER BY id LIMIT 1"
+            return str(raw.execute(query).fetchone()[0])
+
+
+@pytest.fixture
+def bench(engine: Engine, library: Library, page_document: str) -> Bench:
+    return Bench(engine, library, page_document)
+
+
+ARABIC = 'primaryLanguage="Arabic" primaryScript="Arab - Arabic" readingDirection="right-to-left"'
+
+
+def test_what_a_file_states_of_its_page_is_a_fact_of_the_pass(bench: Bench) -> None:
+    bench.bring(page_xml(ARABIC), "letter.xml")
+    found = bench.facts()
+    assert [(one["value"], one["rung"], one["source"]) for one in list(found.values())[:3]] == [
+        ("ar", "document", "import"),
+        ("Arab", "document", "import"),
+        ("rtl", "document", "import"),
+    ]
+    assert "letter.xml" in found["language"]["basis"]
+    assert bench.text() == "2 1"
+    assert bench.facts(segment_id=bench.line())["direction"]["value"] == "rtl"
+
+
+def test_what_is_stated_on_the_page_goes_before_what_a_file_says_and_that_before_the_folder(
+    bench: Bench,
+) -> None:
+    folder = bench.run("document.create", name="Letters", language="it", direction="ltr")["id"]
+    bench.run("document.move", ids=[bench.page], parent_id=folder)
+    pass_id = bench.bring(page_xml(ARABIC))
+    assert bench.facts()["language"]["value"] == "ar"
+    bench.run("source_setting.set", level="node", target_id=bench.page, key="language", value="fa")
+    bench.run("source_setting.set", level="node", target_id=bench.page, key="direction", value="ltr")
+    assert (bench.facts()["language"]["value"], bench.text()) == ("fa", "1 2")
+    bench.bring(page_xml('primaryLanguage="Hebrew"'), "b.xml")
+    assert bench.facts()["language"]["value"] == "fa"
+    written = export_page(bench.engine, bench.library, bench.page, "pagexml", pass_id=pass_id)["content"]
+    assert 'primaryLanguage="Persian"' in written
+    assert 'readingDirection="left-to-right"' in written
+    for key in ("language", "direction"):
+        bench.run("source_setting.clear", level="node", target_id=bench.page, key=key)
+    assert bench.facts()["language"]["value"] == "he"
+
+
+def test_what_a_file_states_unlawfully_is_kept_for_the_way_back_and_is_no_fact(bench: Bench) -> None:
+    bench.bring(page_xml().replace("<Page ", '<Page primaryLanguage="my own" '))
+    assert bench.facts()["language"]["status"] == "never-determined"
+    assert StatedFacts("no tag!", "Xxxx", "sideways", "up").lawful() == StatedFacts()
+
+
+def test_the_line_order_of_a_page_or_region_is_heeded(bench: Bench) -> None:
+    columns = "".join(
+        f'<TextLine id="l{n}"><Coords points="{x},50 {x + 60},50 {x + 60},700 {x},700"/>'
+        f"<TextEquiv><Unicode>{n}</Unicode></TextEquiv></TextLine>"
+        for n, x in ((1, 100), (2, 400), (3, 700))
+    )
+    stated = 'readingDirection="top-to-bottom" textLineOrder="left-to-right"'
+    for page, region, wanted in (
+        ('readingDirection="top-to-bottom"', "", "3 2 1"),
+        (stated, "", "1 2 3"),
+        (stated, 'textLineOrder="right-to-left"', "3 2 1"),
+        ("", 'textLineOrder="left-to-right"', "1 2 3"),
+    ):
+        pass_id = bench.bring(page_xml(page, region, columns))
+        assert bench.text() == wanted, (page, region)
+        written = export_page(bench.engine, bench.library, bench.page, "pagexml")["content"]
+        assert written.count("textLineOrder") == (page + region).count("textLineOrder")
+        bench.run("segment.pass_delete", pass_id=pass_id)
+
+
+def test_an_alternating_page_comes_back_from_page_xml(bench: Bench) -> None:
+    bench.bring(page_xml())
+    bench.run("document.update", document_id=bench.page, direction="alternating")
+    written = export_page(bench.engine, bench.library, bench.page, "pagexml")["content"]
+    assert PageXml().read(written.encode(), ReadContext("a.xml"))[0].direction == "alternating"
+
+
+def test_the_language_and_direction_of_an_ocr_page_are_facts(bench: Bench) -> None:
+    html = (
+        "<html lang='en'><body><div class='ocr_page' lang='ara' dir='rtl' title='bbox 0 0 1000 800'>"
+        "<span class='ocr_line' title='bbox 10 20 110 40'>12</span></div></body></html>"
+    )
+    assert Hocr().read(html.encode(), ReadContext("a.html"))[0].language == "ar"
+    bench.bring(html, "a.html")
+    found = bench.facts()
+    assert (found["language"]["value"], found["direction"]["value"]) == ("ar", "rtl")
+
+
+def test_the_language_of_an_alto_page_is_a_fact(bench: Bench) -> None:
+    alto = (
+        '<alto xmlns="http://www.loc.gov/standards/alto/ns-v4#"><Description><MeasurementUnit>pixel</MeasurementUnit>'
+        '</Description><Layout><Page ID="p" PHYSICAL_IMG_NR="1" WIDTH="1000" HEIGHT="800" LANG="grc"><PrintSpace>'
+        '<TextBlock ID="b" HPOS="10" VPOS="10" WIDTH="500" HEIGHT="90"><TextLine ID="l" HPOS="10" VPOS="10" WIDTH="500" '
+        'HEIGHT="40"><String CONTENT="12" HPOS="10" VPOS="10" WIDTH="500" HEIGHT="40"/></TextLine></TextBlock>'
+        "</PrintSpace></Page></Layout></alto>"
+    )
+    bench.bring(alto)
+    found = bench.facts(segment_id=bench.line())["language"]
+    assert (found["value"], found["rung"], found["source"]) == ("grc", "document", "import")
+
+
+def test_the_language_of_a_division_of_a_tei_text_is_that_of_its_blocks() -> None:
+    tei = (
+        '<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><fileDesc/></teiHeader><text xml:lang="la"><body>'
+        '<div xml:lang="grc-Grek"><p>one</p><p xml:lang="he">two</p></div><p>three</p></body></text></TEI>'
+    )
+    page = Tei().read(tei.encode(), ReadContext("a.xml"))[0]
+    assert [(one.language, one.script) for one in page.segments] == [
+        ("grc", "Grek"),
+        ("he", None),
+        (None, None),
+    ]
+    assert page.language == "la"
+
+
+def test_half_a_tag_is_written_whole_in_tei_and_read_as_the_half_it_was(bench: Bench) -> None:
+    bench.bring(page_xml("", 'primaryLanguage="Latin"'))
+    line = bench.line()
+    bench.run("segment.update", segment_id=line, expected_version=1, script="Hebr")
+    content = export_page(bench.engine, bench.library, bench.page, "tei")["content"]
+    assert 'xml:lang="la-Hebr-x-script"' in content
+    back = Tei().read(content.encode(), ReadContext("a.xml"))[0]
+    assert sorted({(one.language, one.script) for one in back.walk()}, key=str) == [
+        ("la", None),
+        (None, "Hebr"),
+        (None, None),
+    ]
+
+
+def test_a_reader_is_told_the_direction_that_the_folder_states(bench: Bench) -> None:
+    pass_id = bench.bring(page_xml())
+    bench.run("source_setting.set", level="project", key="direction", value="rtl")
+    with bench.library.db.read() as conn:
+        _, shapes = lines_of(conn, pass_id, 1000, 800)
+    assert {one["direction"] for one in shapes} == {"rtl"}
+
+
+def test_a_manifest_says_what_its_shelf_states(bench: Bench, client: TestClient) -> None:
+    folder = bench.run("document.create", name="Letters", language="he", direction="rtl")["id"]
+    inner = bench.run("document.create", name="Box", parent_id=folder)["id"]
+    bench.run("document.move", ids=[bench.page], parent_id=inner)
+    bench.bring(page_xml())
+    answer = client.get(f"/api/iiif/manifest/{inner}")
+    assert answer.status_code == 200, answer.text
+    made = answer.json()
+    assert made["viewingDirection"] == "right-to-left"
+    assert {"label": {"none": ["Language"]}, "value": {"none": ["he"]}} in made["metadata"]
+
+
+@pytest.mark.parametrize("name", ["pagexml", "alto", "tei", "plain-text"])
+def test_what_stands_beside_a_transcription_is_said_to_be_lost(bench: Bench, name: str) -> None:
+    bench.bring(page_xml())
+    silent = bench.losses(name)
+    line = bench.line()
+    bench.run("representation.create", segment_id=line, text="uno", kind="translation")
+    bench.run("representation.create", segment_id=line, text="1.", kind="normalized_text")
+    bench.run("representation.create", segment_id=line, text="I", language="la")
+    other = bench.run("document.create", name="The draft", doc_type="page")["id"]
+    bench.run("link.create", from_id=line, to_id=other, link_type="references", to_kind="document")
+    where = {"anchor_kind": "bbox", "anchor": {"rect": [0.1, 0.2, 0.3, 0.05]}}
+    bench.run("annotation.create", document_id=bench.page, kind="note", text="here", **where)
+    found = bench.losses(name)
+    beside = {key: count for key, count in found.items() if key not in silent}
+    assert beside == {
+        "readings of the kind translation": 1,
+        "readings of the kind normalized_text": 1,
+        "languages and scripts of readings": 1,
+        "annotations": 1,
+        "links": 1,
+    }
+    assert "readings of the kind transcription" in bench.losses(name, reading_kind="translation")
+
+
+def test_the_editors_text_in_the_markup_of_a_tei_line_is_not_lost_in_tei(bench: Bench) -> None:
+    tei = (
+        '<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><fileDesc/></teiHeader><facsimile><surface ulx="0" '
+        'uly="0" lrx="1000" lry="800"><zone xml:id="z" ulx="10" uly="10" lrx="500" lry="60"/></surface></facsimile>'
+        '<text><body><ab><lb facs="#z"/>a <choice><orig>vna</orig><reg>una</reg></choice></ab></body></text></TEI>'
+    )
+    bench.bring(tei)
+    kept = "readings of the kind normalized_text"
+    assert kept not in bench.losses("tei")
+    assert bench.losses("pagexml")[kept] == 1
+    bench.run("representation.create", segment_id=bench.line(), text="a una!", kind="normalized_text")
+    assert bench.losses("tei")[kept] == 1
+
+
+def test_a_project_of_before_takes_up_the_facts_of_its_files(
+    make_engine: Callable[..., Engine], tmp_path: Path
+) -> None:
+    engine = make_engine()
+    where = tmp_path / "Old.library"
+    engine.run(None, "library.create", {"path": str(where)}, LOCAL_OWNER)
+    path = engine.libraries.get(where).db.path
+    engine.close()
+    with closing(sqlite3.connect(path)) as raw:
+        tables = ("segment_pass", "segment_pass__history")
+        for table in tables:
+            names = raw.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?", (table,)
+            )
+            for (trigger,) in names.fetchall():
+                raw.execute(f'DROP TRIGGER "{trigger}"')
+            for column in ("language", "script", "direction", "line_order"):
+                raw.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        raw.execute("UPDATE schema_version SET version = 3 WHERE family = 'source_model'")
+        raw.commit()
+    engine = make_engine()
+    library = engine.libraries.get(where)
+    page = engine.run(library, "document.create", {"name": "p", "doc_type": "page"}, LOCAL_OWNER).result
+    assert page is not None
+    bench = Bench(engine, library, page["id"])
+    bench.bring(page_xml(ARABIC))
+    assert bench.facts()["language"]["value"] == "ar"

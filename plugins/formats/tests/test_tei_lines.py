@@ -1,0 +1,147 @@
+"""TEI lines and blocks as texts have them: shapes in the text itself, empty lines, verses across lines, blocks without a place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from typing import cast
+
+import pytest
+from lxml import etree
+from test_tei_reader import DRIVER, document, pages, surface, texts
+from writing_ground import CONTEXT
+
+from armarium.engine import Engine
+from armarium.libraries import Library
+from armarium.principals import LOCAL_OWNER
+from armarium_formats.api import PageModel, ReadContext, export_page
+
+PAGE = '<facsimile><surface xml:id="s1" ulx="0" uly="0" lrx="1000" lry="800"><graphic url="1.jpg"/></surface></facsimile>'
+OUTLINE = [(10, 20), (300, 20), (300, 60), (10, 60)]
+
+
+def one(body: str, facsimile: str = PAGE) -> PageModel:
+    (found,) = pages(body, facsimile)
+    return found
+
+
+def lost(page: PageModel) -> dict[str, int]:
+    return {loss.what: loss.count for loss in DRIVER.write(page, CONTEXT).losses}
+
+
+@pytest.mark.parametrize(
+    ("facs", "points"),
+    [
+        ("10,20 300,20 300,60 10,60", OUTLINE),
+        ("10 20 300 20 300 60 10 60", OUTLINE),
+        ("https://images.example/iiif/a%2Fb/10,20,290,40/full/0/default.jpg", OUTLINE),
+        ("https://images.example/a/canvas/1#xywh=10,20,290,40", OUTLINE),
+    ],
+)
+def test_an_outline_in_a_line_break_is_the_line_s(facs: str, points: list[tuple[int, int]]) -> None:
+    page = one(f'<pb facs="#s1"/><p><lb n="1" facs="{facs}"/>Querida<lb facs="{facs}"/>hermana</p>')
+    assert [(line.text, line.points) for line in page.lines()] == [("Querida", points), ("hermana", points)]
+    assert not any("facs" in note for note in page.notes)
+    (back,) = DRIVER.read(DRIVER.write(page, CONTEXT).content.encode(), ReadContext("b.xml"))
+    assert [line.points for line in back.lines()] == [points, points]
+
+
+def test_thousands_of_outlines_come_in_and_go_out() -> None:
+    body = "".join(f'<lb facs="{n},10 {n + 9},10 {n + 9},30 {n},30"/>line {n}' for n in range(900))
+    page = one(f'<pb facs="#s1"/><p facs="1,2 990,2 990,700">{body}</p>')
+    assert [line.points[0] for line in page.lines()] == [(n, 10) for n in range(900)]
+    assert page.segments[0].points == [(1, 2), (990, 2), (990, 700)]
+
+
+def test_two_points_are_a_baseline() -> None:
+    page = one('<pb facs="#s1"/><p><lb facs="10,60 300,62"/>Querida</p>')
+    assert [(line.points, line.baseline) for line in page.lines()] == [([], [(10, 60), (300, 62)])]
+
+
+def test_a_pointer_that_leads_nowhere_is_noted() -> None:
+    page = one('<pb facs="#s1"/><p facs="#x"><lb facs="#gone"/>a<lb facs="#gone2"/>b<lb/>c</p>')
+    assert (
+        "The facs of a lb is neither a zone of the file nor points, and is left out (2 times)." in page.notes
+    )
+    assert "The facs of a p is neither a zone of the file nor points, and is left out." in page.notes
+
+
+def test_lines_without_a_shape_get_none_on_the_way_through_a_project(
+    engine: Engine, library: Library, page_document: str
+) -> None:
+    file = document('<pb facs="#s1"/><p><lb/>Querida<lb/>hermana</p>', PAGE)
+    for _ in range(2):  # and what went out comes in as what it was
+        given = {"document_id": page_document, "file": file, "filename": "a.xml"}
+        made = engine.run(library, "format.import", given, LOCAL_OWNER).result or {}
+        assert any("the file draws no outline" in note for note in made["notes"])
+        out = export_page(engine, library, page_document, "tei", pass_id=made["pass_id"])
+        assert "points=" not in out["content"]
+        assert out["content"].count("ulx=") == 1  # the surface's own
+        page = export_page(engine, library, page_document, "pagexml", pass_id=made["pass_id"])
+        assert sum(loss["count"] for loss in page["losses"] if loss["what"] == "a missing outline") == 3
+        file = out["content"].encode()
+
+
+def test_an_empty_line_that_says_something_stays_and_a_bare_one_is_counted() -> None:
+    page = one('<pb facs="#s1"/><p><lb n="1"/>a<lb n="2"/><lb n="3"/>c<lb/><lb/>d<lb xml:id="e"/></p>')
+    assert [line.text for line in page.lines()] == ["a", "", "c", "d", ""]
+    assert page.lines()[-1].id == "e"
+    assert lost(page)["element lb without text of the text"] == 1
+
+
+def test_verses_across_lines_do_not_break_them() -> None:
+    verses = "<lg><l>Nel mezzo <lb/>del cammin</l><l>di nostra <lb/>vita</l><lg><l>mi ritrovai</l></lg></lg>"
+    page = one(f'<pb facs="#s1"/>{verses}')
+    assert texts(page) == ["Nel mezzo", "del cammin di nostra", "vita", "mi ritrovai"][: len(texts(page))]
+    assert [line.text for line in page.lines()][:2] == ["Nel mezzo", "del cammin di nostra"]
+    assert lost(page)["element l of the text"] == 3
+
+
+def test_verses_without_line_breaks_are_lines() -> None:
+    assert texts(one('<pb facs="#s1"/><lg><l>Nel mezzo</l><l>del cammin</l></lg><p>a<lb/>b</p>')) == [
+        "Nel mezzo", "del cammin", "a", "b",
+    ]  # fmt: skip
+
+
+BLOCKS = ("p", "ab", "head", "lg", "list", "note", "fw", "signed", "salute")
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_no_block_of_a_text_is_lost_without_a_word(seed: int) -> None:
+    """Blocks, their attributes and line breaks counted by lxml are regions and lines of the page, or losses of the export."""
+    dice = Random(seed)
+    zones, body, number = [], [], 0
+    for _ in range(dice.randint(1, 7)):
+        inside = []
+        for _ in range(dice.randint(0, 3)):
+            number += 1
+            placed = dice.random() < 0.5
+            if placed:
+                zones.append(f'<zone xml:id="z{number}" ulx="1" uly="{number}" lrx="90" lry="{number + 1}"/>')
+            facs = f' facs="#z{number}"' if placed else ""
+            inside.append(f"<lb{facs}/>{dice.choice(['', 'x', f'line {number}'])}")
+        name = dice.choice(BLOCKS)
+        more = dice.choice(["", ' rend="indent"', ' rend="a" n="4"'])
+        body.append(f"<{name}{more}>{''.join(inside)}</{name}>")
+    root = etree.fromstring(document(f'<pb facs="#s"/>{"".join(body)}', surface("".join(zones))))
+    (page,) = DRIVER.read(etree.tostring(root), ReadContext("a.xml"))
+    losses = {
+        loss.what.removeprefix("element ").removesuffix(" of the text"): loss.count
+        for loss in DRIVER.write(page, CONTEXT).losses
+        if loss.what.startswith("element ")
+    }
+    elements = cast("list[etree._Element]", root.xpath("//*[local-name()='body']/*[not(local-name()='pb')]"))
+    blocks = Counter(etree.QName(one).localname for one in elements)
+    regions = page.of_kind("region")
+    written = [((one.extras or {}).get("tei") or {}).get("block") or {} for one in regions]
+    bare = sum(1 for one in elements if etree.QName(one).localname == "ab" and not one.attrib)
+    # Every block is a region of the page or counted as left behind; one that is a region and of which the profile has
+    # only an `ab` is both, and an `ab` that says nothing may be neither.
+    left = sum(losses.get(name, 0) for name in BLOCKS)
+    assert len(regions) + left >= sum(blocks.values()) - bare
+    stated = sum(len(one.attrib) for one in elements)
+    kept = sum(sum(1 for key in block if key.startswith("@")) for block in written)
+    dropped = sum(count for what, count in losses.items() if what.startswith("attributes of "))
+    assert kept + dropped == stated
+    breaks = cast("list[etree._Element]", root.xpath("//*[local-name()='lb']"))
+    assert len(page.of_kind("line")) + losses.get("lb without text", 0) == len(breaks)

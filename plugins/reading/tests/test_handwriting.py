@@ -1,0 +1,120 @@
+"""Pages written by hand are told from print by their ink, however sure a reader of print was of its nonsense."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from reading_desk import Desk
+
+from armarium_reading import jobs
+from armarium_reading.cli import handwriting_hint
+from armarium_reading.confidence import Confidence
+from armarium_reading.handwriting import outline_of, page_score
+
+
+def test_confidences_are_summed_over_lines_that_say_something() -> None:
+    total = Confidence()
+    total.add([{"text": "Dear Sir", "confidence": 0.9}, {"text": "", "confidence": 0.1}, {"text": "and"}])
+    assert total.told() == {"mean": 0.9, "below_half": 0.0, "lines": 1}
+    again = Confidence(**total.kept())
+    again.add([{"text": "x", "confidence": 0.3}, {"text": "y", "confidence": 0.49}])
+    assert again.told() == {"mean": round((0.9 + 0.3 + 0.49) / 3, 4), "below_half": round(2 / 3, 4), "lines": 3}
+    assert Confidence().told() is None
+
+
+def test_a_line_without_a_polygon_is_its_box() -> None:
+    assert outline_of({"rect": [1, 2, 10, 5]}) == [(1, 2), (11, 2), (11, 7), (1, 7)]
+    assert outline_of({"rect": [1, 2, 10, 5], "polygon": [[1, 2], [3, 4], [5, 6]]}) == [[1, 2], [3, 4], [5, 6]]
+
+
+def test_of_blank_paper_and_of_two_lines_nothing_is_said() -> None:
+    blank = Image.new("L", (400, 400), 230)
+    boxes = [outline_of({"rect": [10, 40 * n, 300, 30]}) for n in range(8)]
+    assert page_score(blank, boxes) is None
+    assert page_score(blank, []) is None
+
+
+def test_a_job_tells_how_sure_the_reader_was_and_which_pages_look_handwritten(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fake_readers import FakeReader
+
+    monkeypatch.setattr(FakeReader, "writing", frozenset({"print"}))
+    looks = iter([4.0, -4.0, None])
+    monkeypatch.setattr(jobs, "page_score", lambda picture, outlines: next(looks))
+    pages = [desk.page() for _ in range(3)]
+    _, done = desk.job("reading.read_pages", scope_ids=pages, reader="fake")
+    result = done["result"]
+    assert (result["reader"], result["confidence"]) == ("fake", {"mean": 0.75, "below_half": 0.0, "lines": 6})
+    assert result["by_hand_count"] == 1
+    assert [one["document_id"] for one in result["by_hand"]] == pages[:1]
+
+
+@pytest.mark.parametrize(("confidence", "told"), [(0.94, 1), (0.96, 0), (None, 1)])
+def test_a_reader_as_sure_as_of_print_is_believed(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, confidence: float | None, told: int
+) -> None:
+    from fake_readers import FakeReader
+
+    monkeypatch.setattr(FakeReader, "writing", frozenset({"print"}))
+    monkeypatch.setattr(jobs, "page_score", lambda picture, outlines: 4.0)
+    readings = [{"text": "Dear Sir", "confidence": confidence}]
+    monkeypatch.setattr(jobs.ReadPage, "readings", lambda self, answer: readings)
+    _, done = desk.job("reading.read_pages", scope_ids=[desk.page()], reader="fake")
+    assert done["result"]["by_hand_count"] == told
+
+
+def test_the_hint_names_the_readers_for_hands_and_how_to_get_them() -> None:
+    outcome: dict[str, Any] = {
+        "reader": "rapidocr",
+        "by_hand_count": 5,
+        "by_hand": [{"name": f"{n}.jpg", "document_id": str(n)} for n in range(5)],
+    }
+    kraken = {
+        "name": "kraken", "label": "kraken", "can": ["read_lines"], "writing": ["hand", "print"], "runtime": "kraken",
+        "installed": False, "reading_needs_model": True, "model_kind": "linereader",
+    }  # fmt: skip
+    printed = {**kraken, "name": "rapidocr", "writing": ["print"]}
+    said = handwriting_hint(outcome, [printed, kraken])
+    assert said is not None
+    assert said.startswith("0.jpg, 1.jpg, 2.jpg and 2 more look handwritten, and rapidocr is made for print")
+    assert "armarium runtime install kraken" in said
+    assert "--model FILE" in said
+    assert "No reader for handwriting is installed" in (handwriting_hint(outcome, [printed]) or "")
+    assert handwriting_hint({**outcome, "by_hand_count": 0}, [kraken]) is None
+
+
+def _shared() -> Path:
+    stated = os.environ.get("ARMARIUM_SHARED_DATA")
+    folder = Path(stated) if stated else Path(__file__).resolve().parents[4] / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("The real pages are not here (shared/data beside the checkout).")
+    return folder
+
+
+def _score(page: Path) -> float | None:
+    """Of a real page, by the outlines of its lines in the PAGE or ALTO file beside it."""
+    import re
+
+    beside = page.with_suffix(".xml")
+    layout = (beside if beside.exists() else page.parent / "page" / beside.name).read_text("utf-8")
+    outlines = [
+        [tuple(map(float, point.split(","))) for point in points.split()]
+        for points in re.findall(r'<TextLine\b[^>]*>\s*<Coords points="([^"]+)"', layout)
+    ]
+    for line in re.findall(r"<TextLine\b[^>]*>\s*<Shape>\s*<Polygon POINTS=\"([^\"]+)\"", layout):
+        numbers = [float(n) for n in re.split(r"[ ,]+", line.strip())]
+        outlines.append(list(zip(numbers[::2], numbers[1::2], strict=True)))
+    with Image.open(page) as picture:
+        return page_score(picture, outlines)
+
+
+@pytest.mark.parametrize("folder", ["page-pairs/bronod", "onehand-peraire"])
+def test_real_manuscript_pages_look_handwritten(folder: str) -> None:
+    pages = sorted((_shared() / folder).glob("*.jpg"))
+    found = [_score(page) for page in pages]
+    assert sum(score is not None and score > 0 for score in found) >= 0.9 * len(pages), found

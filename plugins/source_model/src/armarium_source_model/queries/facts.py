@@ -1,0 +1,71 @@
+"""What is stated for a page and its segments, read with the same few statements however much there is (B 4.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection
+
+from armarium_source_model.facts import Holder, Ladder, PageFacts
+
+_PAGE = """
+WITH RECURSIVE up(id, parent_id, name, language, script, direction, steps) AS (
+  SELECT id, parent_id, name, language, script, direction, 0 FROM document WHERE id = :document
+  UNION ALL
+  SELECT d.id, d.parent_id, d.name, d.language, d.script, d.direction, up.steps + 1
+  FROM up JOIN document d ON d.id = up.parent_id WHERE up.steps < 1000)
+SELECT iif(steps, 'ancestor', 'page'), id, language, script, direction, name, NULL, 2 * steps AS place FROM up
+WHERE language IS NOT NULL OR script IS NOT NULL OR direction IS NOT NULL
+UNION ALL
+SELECT 'file', id, language, script, direction, coalesce(import_file, name), line_order, 1
+FROM segment_pass WHERE id = :pass
+UNION ALL
+SELECT 'project', '', max(iif(key = 'language', value, NULL)), max(iif(key = 'script', value, NULL)),
+  max(iif(key = 'direction', value, NULL)), '', NULL, 10000
+FROM source_setting WHERE key IN ('language', 'script', 'direction')
+UNION ALL
+SELECT 'picture', id, pixel_width, pixel_height, NULL, '', NULL, 10001
+FROM rendition WHERE document_id = :document AND is_primary
+ORDER BY place
+"""
+
+_SEGMENTS = """
+SELECT id, language, script, direction, coalesce(kind_raw, kind), parent_segment_id
+FROM segment WHERE pass_id = ? AND deleted_at IS NULL
+"""
+
+
+def page_facts_rows(
+    conn: Connection, document_id: str | None, pass_id: str | None = None
+) -> tuple[tuple[Any, ...], ...]:
+    """The rows that `page_facts` is made of: the same as long as nothing is stated otherwise."""
+    values = {"document": document_id, "pass": pass_id}
+    return tuple(conn.connection.cursor().execute(_PAGE, values).fetchall())
+
+
+def page_facts(conn: Connection, document_id: str | None, pass_id: str | None = None) -> PageFacts:
+    """What is stated for a page (any node; None: the project alone), and for *pass_id* by the file it was read from."""
+    return facts_of_rows(page_facts_rows(conn, document_id, pass_id))
+
+
+def facts_of_rows(rows: tuple[tuple[Any, ...], ...]) -> PageFacts:
+    """The facts in rows of `page_facts_rows`."""
+    holders: list[Holder] = []
+    line_order, aspect = None, 1.0
+    for kind, identity, language, script, direction, name, order, _ in rows:
+        if kind == "picture":
+            aspect = language / script if language and script else 1.0
+            continue
+        line_order = line_order or order
+        if language is not None or script is not None or direction is not None:
+            holders.append(Holder(kind, identity, language, script, direction, name))
+    return PageFacts(tuple(holders), line_order, aspect)
+
+
+def ladder_of_pass(conn: Connection, document_id: str, pass_id: str) -> Ladder:
+    """The walk for every live segment of a pass, by two statements."""
+    rows = conn.connection.cursor().execute(_SEGMENTS, (pass_id,)).fetchall()
+    return Ladder(
+        page_facts(conn, document_id, pass_id),
+        ((Holder("segment", *row[:5]), row[5]) for row in rows),
+    )

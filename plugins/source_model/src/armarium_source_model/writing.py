@@ -1,0 +1,272 @@
+"""Which way a page and each of its parts is written: as stated, else as its shapes and letters tell (B 4.3); pure.
+
+What nobody states is told, in this order, by the shapes of the page's lines, by the first letter that has a direction,
+by the script, and at the last it is left to right. The nearest text is asked first: that of the segment, of those that
+hold it, of the page. A language is never derived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from armarium_source_model.facts import Ladder, PageFacts, Statement
+from armarium_source_model.order import (
+    VERTICAL,
+    Shape,
+    Way,
+    geometric,
+    ladder_of_shapes,
+    line_shape_direction,
+    reading_sequence,
+)
+from armarium_source_model.scripts import MAY_RUN_VERTICALLY, direction_of_script, script_of
+from armarium_source_model.text import first_strong_direction
+
+LETTERS = 5000
+"""Characters of a text that tell its script."""
+ORDERS = 4
+"""Orders of the same shapes that are kept."""
+
+BY_SHAPES = "most lines are twice as tall as wide"
+BY_TEXT = "the first letter that has a direction"
+BY_LETTERS = "read off the letters"
+BY_NOTHING = "nothing tells otherwise"
+
+
+class Answer(NamedTuple):
+    """A script or a direction, and why: the statement, else what it was told by."""
+
+    value: str | None
+    basis: str
+    statement: Statement | None = None
+
+
+Orders = dict[tuple[tuple[str | None, Way], ...], list[str]]
+"""Orders of the same shapes, by the ways that the parts of each segment run in."""
+
+
+class PageWriting:
+    """The live segments of one pass with what tells how each of them is written."""
+
+    def __init__(
+        self,
+        shapes: Sequence[Shape],
+        page: PageFacts,
+        texts: Mapping[str, str],
+        *,
+        slope: float = 0.0,
+        ladder: Ladder | None = None,
+        orders: Orders | None = None,
+    ) -> None:
+        """*texts*: the counting transcriptions. ladder, orders: what was worked out before for the same shapes."""
+        self.shapes, self.page, self.slope = shapes, page, slope
+        self._orders: Orders = {} if orders is None else orders
+        self.by_id = {shape.id: shape for shape in shapes}
+        self.ladder = ladder_of_shapes(shapes, page) if ladder is None else ladder
+        self._texts = texts
+        self._are_tall = line_shape_direction(shapes, page.aspect) is not None
+        self._letters: dict[str | None, str | None] = {}
+        self._first: list[str] | None = None
+        self._sequence: list[str] | None = None
+        self._strong: dict[str | None, str] | None = None
+        self._holders_of_text: set[str] | None = None
+        self._inside: dict[str | None, list[str]] | None = None
+
+    def beside(self, shape: Shape, text: str) -> PageWriting:
+        """The same page with one segment more, of which alone is asked."""
+        made = PageWriting(
+            [*self.shapes, shape], self.page, {**self._texts, shape.id: text}, slope=self.slope
+        )
+        made._are_tall = self._are_tall
+        return made
+
+    # ------------------------------------------------------------------------------------------ answers
+
+    def script(self, segment_id: str | None = None) -> Answer | None:
+        """The script of a segment, else of the page; None when nothing tells it."""
+        statement = self.ladder.stated("script", segment_id)
+        if statement is not None:
+            return Answer(statement.value, "", statement)
+        for one in self._outwards(segment_id):
+            script = self._script_of_letters(one)
+            if script is not None:
+                return Answer(script, BY_LETTERS)
+        return None
+
+    def direction(self, segment_id: str | None = None) -> Answer:
+        """The direction of a segment, else of the page."""
+        statement = self.ladder.stated("direction", segment_id)
+        if statement is not None:
+            return Answer(statement.value, "", statement)
+        return self._derived(segment_id)
+
+    def _derived(self, segment_id: str | None) -> Answer:
+        if self._are_vertical(segment_id):
+            return Answer("ttb", BY_SHAPES)
+        strong = self._strongly_directed()
+        statement = self.ladder.stated("script", segment_id)
+        for one in self._outwards(segment_id):
+            if one in strong:
+                return Answer(strong[one], BY_TEXT)
+            if statement is not None and statement.value is not None and statement.holder.id == one:
+                break
+        if statement is not None and statement.value is not None:
+            return Answer(direction_of_script(statement.value), f"the script {statement.value}")
+        return Answer("ltr", BY_NOTHING)
+
+    def sequence(self) -> list[str]:
+        """Ids of the segments in reading order."""
+        if self._sequence is None:
+            first = self.first_sequence()
+            self._sequence = first if self._is_settled() else self._ordered(self.way)
+        return self._sequence
+
+    def way(self, segment_id: str | None) -> Way:
+        """Which way the parts of a segment, or the segments that stand in none, run."""
+        stated = self._stated_way(segment_id)
+        if stated.direction is not None:
+            return stated
+        derived = self._derived(segment_id)
+        return stated._replace(direction=None if derived.basis == BY_NOTHING else derived.value)
+
+    # ------------------------------------------------------------------------- the order without the text
+
+    def first_sequence(self) -> list[str]:
+        """The order by what is stated and by the shapes: in it the texts are asked which way they run."""
+        if self._first is None:
+            self._first = self._ordered(self._stated_way)
+        return self._first
+
+    def _ordered(self, within: Callable[[str | None], Way]) -> list[str]:
+        holders = dict.fromkeys(
+            (None, *(one.parent_id for one in self.shapes if one.parent_id in self.by_id))
+        )
+        ways = {one: within(one) for one in holders}
+        key = tuple(ways.items())
+        if key not in self._orders:
+            if len(self._orders) >= ORDERS:
+                self._orders.clear()
+            self._orders[key] = reading_sequence(
+                self.shapes, aspect=self.page.aspect, slope=self.slope, within=ways.__getitem__
+            )
+        return self._orders[key]
+
+    def _stated_way(self, segment_id: str | None) -> Way:
+        direction = geometric(self.ladder.value("direction", segment_id))
+        if direction is None and self._are_vertical(segment_id):
+            direction = "ttb"
+        script = self.ladder.value("script", segment_id)
+        if script is None and direction in VERTICAL:
+            answer = self.script(segment_id)
+            script = None if answer is None else answer.value
+        line_order = next(
+            (
+                shape.line_order
+                for one in self._outwards(segment_id)
+                if one is not None and (shape := self.by_id[one]).line_order is not None
+            ),
+            self.page.line_order,
+        )
+        return Way(direction, script, line_order)
+
+    def _is_settled(self) -> bool:
+        """Whether the first order stands: the texts tell nothing that makes a part run another way."""
+        strong = self._strongly_directed()
+        scripts = {shape.script for shape in self.shapes}
+        if (statement := self.page.first("script")) is not None:
+            scripts.add(statement.value)
+        tells = "rtl" in strong.values() or any(direction_of_script(one) != "ltr" for one in scripts if one)
+        if strong and not tells:
+            # Brothers of which nothing is known go by what they state themselves, and by their own shapes.
+            tells = any(
+                one.direction not in (None, "ltr")
+                or (one.kind == "line" and one.h > 2 * one.w * self.page.aspect)
+                for one in self.shapes
+            )
+        return not tells
+
+    # ------------------------------------------------------------------------------- what tells the rest
+
+    def _are_vertical(self, segment_id: str | None) -> bool:
+        """Whether the page's lines are tall, and the script of the segment may run that way."""
+        if not self._are_tall:
+            return False
+        script = self.script(segment_id)
+        return script is None or script.value is None or script.value in MAY_RUN_VERTICALLY
+
+    def _outwards(self, segment_id: str | None) -> Iterator[str | None]:
+        """The segment, those that hold it, and None for the page."""
+        if segment_id is not None:
+            for holder in self.ladder.enclosing(segment_id):
+                yield holder.id
+        yield None
+
+    def _strongly_directed(self) -> dict[str | None, str]:
+        """By segment, and by None for the page: the direction of the first letter in its text that has one."""
+        if self._strong is None:
+            self._strong = {}
+            for identity in self.first_sequence():
+                text = self._texts.get(identity)
+                direction = first_strong_direction(text) if text else None
+                if direction is not None:
+                    self._pass_on(identity, direction)
+        return self._strong
+
+    def _pass_on(self, identity: str, direction: str) -> None:
+        """Give what a segment's text tells to the segment, and to all in whose text that text stands."""
+        assert self._strong is not None
+        self._strong.setdefault(identity, direction)
+        shape = self.by_id[identity]
+        if not self._stands_in_text(shape):
+            return
+        for one in self._outwards(identity):
+            self._strong.setdefault(one, direction)
+            if one is not None and self.by_id[one].is_furniture:
+                return
+
+    def _stands_in_text(self, shape: Shape) -> bool:
+        """Whether a segment's own text is part of what stands around it: a word's where its line has none, a region's
+        where nothing in it has one."""
+        if shape.kind == "region":
+            return shape.id not in self._read_inside()
+        line = self.by_id.get(shape.parent_id or "") if shape.kind == "word" else None
+        return line is None or line.kind != "line" or not self._texts.get(line.id)
+
+    def _read_inside(self) -> set[str]:
+        if self._holders_of_text is None:
+            self._holders_of_text = set()
+            for identity, text in self._texts.items():
+                if text and identity in self.by_id:
+                    self._holders_of_text.update(
+                        holder.id for holder in self.ladder.enclosing(identity) if holder.id != identity
+                    )
+        return self._holders_of_text
+
+    def _script_of_letters(self, segment_id: str | None) -> str | None:
+        if segment_id not in self._letters:
+            own = self._texts.get(segment_id) if segment_id is not None else None
+            self._letters[segment_id] = script_of(own or self._text_inside(segment_id))
+        return self._letters[segment_id]
+
+    def _text_inside(self, segment_id: str | None) -> str:
+        """What stands in a segment, or on the page without its furniture, as far as letters are counted."""
+        if self._inside is None:
+            self._inside = {}
+            for identity in sorted(self._texts):
+                shape = self.by_id.get(identity)
+                if shape is None or not self._stands_in_text(shape):
+                    continue
+                around = [holder.id for holder in self.ladder.enclosing(identity)]
+                for one in around:
+                    self._inside.setdefault(one, []).append(identity)
+                if not any(self.by_id[one].is_furniture for one in around):
+                    self._inside.setdefault(None, []).append(identity)
+        parts: list[str] = []
+        length = 0
+        for identity in self._inside.get(segment_id, ()):
+            parts.append(self._texts[identity])
+            length += len(parts[-1])
+            if length > LETTERS:
+                break
+        return "\n".join(parts)
