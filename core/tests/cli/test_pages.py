@@ -102,6 +102,24 @@ def test_a_page_that_cannot_be_done_is_named_and_the_rest_is_done(desk: Machine,
     assert "  not done: faint.png: The page is too faint to find lines on." in said
 
 
+def test_pages_without_a_line_are_named_with_what_to_try(desk: Machine, pictures: Pictures) -> None:
+    pictures(["1.png", "bare.png"])
+    desk.done("create", "Letters")
+    desk.done("import", "pages")
+    ran = desk.done("text", "1.png")
+    assert ran.out == ""
+    assert ran.err == "1.png was never read: armarium lines finds its lines, armarium read reads them.\n"
+    said = desk.done("lines", "--reader", "pretend").out
+    assert said.startswith("Found lines on 2 pages, 2 lines.\n  no lines found: bare.png\n")
+    assert "try another reader (--reader NAME: " in said
+    assert "pretend" not in said
+    assert "with no line that was read" in desk.done("text", "1.png").err
+    assert "bare.png has a pass" in desk.done("text", "bare.png").err
+    desk.done("read", "--reader", "pretend")
+    ran = desk.done("text", "1.png")
+    assert (ran.out, ran.err) == ("linea 1\nlinea 2\n", "")
+
+
 def test_when_no_page_can_be_done_the_job_is_refused_with_its_id(desk: Machine, pictures: Pictures) -> None:
     pictures(["faint.png"])
     desk.done("create", "Letters")
@@ -172,7 +190,8 @@ def test_correct_is_refused_for_a_line_that_is_not_there_or_has_moved_on(read_pa
     read_pages.done("correct", line, "two")
     reading = seen.get("representation_id") or seen["id"]
     assert read_pages.refused("correct", line, "three", "--expect", reading)
-    assert read_pages.misused("correct", line)
+    assert "say after its id what it says" in read_pages.refused("correct", line)
+    read_pages.misused("correct")
 
 
 @pytest.mark.parametrize("format_name", ["pagexml", "plain-text"])

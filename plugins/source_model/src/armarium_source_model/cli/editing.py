@@ -32,7 +32,13 @@ def correct_page(page: str, kind: str | None) -> None:
         raise Refused("A page's lines are corrected as what they say; --kind is of one line.")
     with project_session() as session:
         identity = document_id(session, page)
-        name = session.get(f"/api/documents/{identity}")["name"]
+        try:
+            name = session.get(f"/api/documents/{identity}")["name"]
+        except Refused as refused:
+            if refused.status != 404:
+                raise
+            why = f"{page} is no page; of a line, say after its id what it says: armarium correct ID 'En la villa'."
+            raise Refused(why, status=404) from refused
         text = session.get(f"/api/segments/document/{identity}/text", include_furniture=True)
         said = [text["text"][span["char_start"] : span["char_end"]] for span in text["spans"]]
         lines = [(span, _BREAKS.sub(BREAK, one)) for span, one in zip(text["spans"], said, strict=True)]

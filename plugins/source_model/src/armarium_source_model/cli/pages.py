@@ -91,7 +91,9 @@ def text(
                 typer.echo(f"── {page['name']}")
             if page["notice"]:
                 typer.echo(page["notice"], err=True)
-            if not with_ids and not confidence:
+            elif not page["spans"]:
+                typer.echo(_unread(page), err=True)
+            if page["text"] and not with_ids and not confidence:
                 typer.echo(page["text"])
             for span in page["spans"] if with_ids or confidence else ():
                 before = [span["segment_id"]] if with_ids else []
@@ -104,6 +106,16 @@ def text(
                 typer.echo(f"left out: {gap['segment_id']} ({why})", err=True)
 
     answer({"items": found, "count": len(found)}, words)
+
+
+def _unread(page: dict[str, Any]) -> str:
+    """Why a page has no text, and what gives it one."""
+    if page["pass_id"] is None:
+        return f"{page['name']} was never read: armarium lines finds its lines, armarium read reads them."
+    return (
+        f"{page['name']} has a pass with no line that was read; armarium read reads its lines "
+        "(armarium segments shows which there are)."
+    )
 
 
 def _sureness(confidence: float | None) -> str:
