@@ -13,10 +13,7 @@ from armarium_source_model.cli.editing import correct_page
 def register(program: typer.Typer) -> None:
     """Add the commands."""
     program.command(rich_help_panel=Topic.lines, epilog="Example: armarium readings ID")(readings)
-    program.command(
-        rich_help_panel=Topic.lines,
-        epilog="Example: armarium correct 0001.jpg; for one line: armarium correct ID 'En la villa'",
-    )(correct)
+    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium correct 0001.jpg")(correct)
 
 
 def readings(
@@ -103,7 +100,7 @@ def correct(
 ) -> None:
     """Correct a line as a person, or a page's lines in the editor of VISUAL or EDITOR, all in one step.
 
-    The earlier readings stay beside what is written.
+    Of one line: armarium correct ID 'En la villa'. The earlier readings stay beside what is written.
     """
     if words is None:
         if level is not None or expect is not None:
