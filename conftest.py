@@ -59,6 +59,8 @@ SESSION = "PYTEST_ARMARIUM_SESSION"
 
 def pytest_configure(config: pytest.Config) -> None:
     sys.addaudithook(_watch)
+    # Every engine of the tests has a state folder of its own; what is installed need not be tried for each.
+    os.environ.setdefault("SERVICE_PLUGIN_TRIALS", str(config.rootpath / ".plugin-trials.json"))
     # A test that wants an engine in the background says so, and stops it.
     os.environ["ARMARIUM_NO_BACKGROUND"] = "1"
     os.environ[SESSION] = secrets.token_hex(8)

@@ -94,7 +94,7 @@ def test_the_command_line_works_away_from_the_checkout(clean: Path, tmp_path: Pa
 def test_all_first_party_plugins_are_found_there(clean: Path, tmp_path: Path) -> None:
     found = found_in(clean, tmp_path)
     assert {"documents", "source_model", "images", "canvas", "formats", "reading"} <= {
-        plugin["name"] for plugin in found["plugins"]
+        plugin["name"] for plugin in found["items"]
     }
     assert not found["refused"]
 
@@ -123,9 +123,9 @@ def test_a_strangers_plugins_are_found_when_installed_and_gone_when_not(clean: P
         run(bootstrap.UV, "pip", "uninstall", "--quiet", "--python", clean / "python", *names)
     assert not with_examples["refused"]
     assert not with_examples["refused_drivers"]
-    assert {plugin["name"] for plugin in with_examples["plugins"]} >= {"reading_room"}
+    assert {plugin["name"] for plugin in with_examples["items"]} >= {"reading_room"}
     drivers = {
-        name for plugin in with_examples["plugins"] for names in plugin["drivers"].values() for name in names
+        name for plugin in with_examples["items"] for names in plugin["drivers"].values() for name in names
     }
     assert drivers >= {"line-table", "ink-rows"}
     assert found_in(clean, tmp_path) == before

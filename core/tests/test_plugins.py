@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.metadata import EntryPoint
 from typing import Any
 
 import pytest
 from fastapi import APIRouter
 from sqlalchemy import Column, ForeignKey, MetaData, Table, Text
 
+from armarium.admission.offers import PLUGINS, Offer
 from armarium.drivers import Drivers
 from armarium.engine import Engine
 from armarium.errors import NotFound
@@ -33,12 +35,10 @@ def test_a_faulty_plugin_is_refused_whole_with_its_reason(name: str) -> None:
 
 
 def test_an_entry_point_that_does_not_import_is_refused(monkeypatch) -> None:
-    from importlib.metadata import EntryPoint
-
     from armarium import plugins
 
-    broken = EntryPoint("broken", "armarium_no_such_module", plugins.ENTRY_POINTS)
-    monkeypatch.setattr(plugins.distributions, "entry_points", lambda group: [broken])
+    broken = EntryPoint("broken", "armarium_no_such_module", PLUGINS)
+    monkeypatch.setattr(plugins, "find_offers", lambda path: [Offer("some-broken", (broken,))])
     registry = PluginRegistry()
     registry.find()
     assert "does not import: ModuleNotFoundError" in registry.refused[0].why
@@ -135,14 +135,14 @@ def test_of_two_plugins_with_one_route_the_one_stays_that_others_stand_on() -> N
 
 @pytest.mark.parametrize("fault", [ImportError("no such library"), SystemExit("no such library")])
 def test_a_driver_that_does_not_load_is_reported(monkeypatch, fault: BaseException) -> None:
-    import stevedore
-
-    def fail(*args: object, **kwargs: object) -> None:
+    def fail(self: EntryPoint) -> None:
         raise fault
 
-    drivers = Drivers()
-    monkeypatch.setattr(drivers, "_entries", lambda group: {"broken"})
-    monkeypatch.setattr(stevedore, "DriverManager", fail)
+    entry = EntryPoint("broken", "their_module:Driver", "armarium.formats")
+    plugins = PluginRegistry()
+    plugins.offers = [Offer("theirs", (entry,))]
+    drivers = Drivers(plugins)
+    monkeypatch.setattr(EntryPoint, "load", fail)
     with pytest.raises(NotFound, match="does not load"):
         drivers.load("armarium.formats", "broken")
     assert "no such library" in drivers.refused("armarium.formats")["broken"]

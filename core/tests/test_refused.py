@@ -36,7 +36,8 @@ from armarium.api import (
     read_member,
 )
 from armarium.auth import secret_files
-from armarium.db import Database, told
+from armarium.db import Database
+from armarium.db_errors import told
 from armarium.egress import Egress, _backend, _left
 from armarium.engine import Engine
 from armarium.guard import check_archive

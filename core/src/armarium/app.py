@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
@@ -28,10 +28,12 @@ def create_app(
     plugins: Sequence[Plugin] | None = None,
     engine: Engine | None = None,
     jobs: bool = True,
+    routes_of: Collection[str] | None = None,
 ) -> FastAPI:
     """The engine as an ASGI application; `app.state.engine` is the engine, started and stopped by the lifespan.
 
-    *plugins* replaces the installed ones (tests); *jobs* False leaves background work to whoever calls it.
+    *plugins* replaces the installed ones (tests); *jobs* False leaves background work to whoever calls it. *routes_of*
+    names the plugins whose routes are wanted beside the core's (none: all), for whoever tries one of many.
     """
     made = engine or Engine(settings, plugins=plugins)
 
@@ -54,7 +56,12 @@ def create_app(
     for router in core_routers():
         app.include_router(router)
     for plugin in made.plugins.loaded:
-        for router in plugin.routers:
-            app.include_router(router)
+        for router in plugin.routers if routes_of is None or plugin.name in routes_of else ():
+            try:
+                app.include_router(router)
+            except Exception as error:
+                made.plugins.note_fault(
+                    plugin.name, f"Its routes could not be put in: {made.plugins.words_for(error)}"
+                )
     check_named_paths(app.routes)
     return app

@@ -10,7 +10,8 @@ from typing import Any
 import orjson
 from sqlalchemy import Boolean, Column, Connection, Index, Integer, MetaData, Table, Text
 
-from armarium.db import damaged, raw_of
+from armarium.db import raw_of
+from armarium.db_errors import damaged
 from armarium.tables import Json, operational
 
 metadata = MetaData()

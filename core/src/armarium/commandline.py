@@ -8,7 +8,7 @@ does, it asks the engine for over HTTP.
 from armarium.cli.documents import document_id
 from armarium.cli.names import document_names
 from armarium.cli.options import Topic
-from armarium.cli.output import answer, progress, table, wants_json
+from armarium.cli.output import answer, legible, progress, table, wants_json
 from armarium.cli.program import (
     documents_under,
     engine_session,
@@ -51,6 +51,7 @@ __all__ = [
     "id_of",
     "is_id",
     "is_page",
+    "legible",
     "name_each",
     "pages_of",
     "place_for",

@@ -12,15 +12,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Engine, Table, create_engine, event
 from sqlalchemy.exc import DBAPIError, StatementError
 from sqlalchemy.pool import NullPool
 
+from armarium.db_errors import told
 from armarium.db_readers import Readers
 from armarium.durable import flush_commits, flush_path
-from armarium.errors import Conflict, ServiceError, Unavailable, is_damage, is_out_of_files, too_many_files
+from armarium.errors import Conflict, Unavailable, left_out
 from armarium.turns import WriterQueue
+
+if TYPE_CHECKING:
+    from armarium.schema import Schema
 
 APPLICATION_ID = 0x41524D52
 """`ARMR`: says in the file's header whose database this is."""
@@ -65,6 +70,10 @@ class Database:
         self.path = path
         self.refusal: str | None = None
         """A sentence when steps are refused (triggers or history are not what the models say), else None."""
+        self.schema: Schema
+        """The tables it was opened with, once these were looked at (`Schema.fit`)."""
+        self.left_out: dict[str, str] = {}
+        """The plugins that do not work in this database, each with the end of a sentence that says why."""
         self._queue = WriterQueue()
         self._pages = 0
         self._rows = 0
@@ -132,7 +141,7 @@ class Database:
                 raw.execute("BEGIN")
                 yield conn
         except (StatementError, sqlite3.Error) as error:
-            raise told(error, self.path, self.refusal) from error
+            raise told(error, self.path, self._why_missed()) from error
 
     @contextmanager
     def read_raw(self) -> Iterator[sqlite3.Connection]:
@@ -177,7 +186,7 @@ class Database:
                     raise
                 self._checkpoint_when_due(raw)
             except (StatementError, sqlite3.Error) as error:
-                raise told(error, self.path, self.refusal) from error
+                raise told(error, self.path, self._why_missed()) from error
         finally:
             self._holder = None
             self._queue.release()
@@ -238,6 +247,17 @@ class Database:
             return
         finally:
             self._checkpointing.release()
+
+    def _why_missed(self) -> str | None:
+        """Why a table or column may be missed that somebody asks for."""
+        if self.refusal is not None or not self.left_out:
+            return self.refusal
+        return " ".join(left_out(name, why).detail for name, why in self.left_out.items())
+
+    def refuse_left_out(self, plugin: str) -> None:
+        """Refuse (Conflict) a step of a plugin whose tables could not be opened in this database."""
+        if plugin in self.left_out:
+            raise left_out(plugin, self.left_out[plugin])
 
     def refuse_unless_sound(self) -> None:
         """Refuse a step (Conflict) while the history would not be kept; the queue of jobs still moves."""
@@ -329,53 +349,3 @@ def bulk_insert(
         # Several rows a statement: what a statement costs by itself is a third of what a tracked row costs.
         written = raw.executemany(insert + f", {marks}" * (ROWS_AT_ONCE - 1), full()).rowcount
     return written + (raw.executemany(insert, some).rowcount if some else 0)
-
-
-def damaged(what: str) -> Conflict:
-    """The refusal of a step in a database that lacks *what* the engine keeps in it."""
-    return Conflict(
-        f"The database is damaged: {what}. Nothing was changed. Run `armarium doctor` and restore a snapshot.",
-        code="library_damaged",
-    )
-
-
-def told(error: Exception, path: Path, refusal: str | None = None) -> ServiceError | Exception:
-    """*error* of SQLite as a refusal in words where a person can act on it, else *error* itself.
-
-    *refusal* says why steps are refused already; where a column or table is then missed, that is the reason.
-    """
-    original = (error.orig if isinstance(error, StatementError) else error) or error
-    if (
-        isinstance(error, StatementError)
-        and not isinstance(error, DBAPIError)
-        and isinstance(original, Exception)
-    ):
-        # A value that no column holds, met before the database was asked.
-        return original
-    text = str(original)
-    if "disk is full" in text:
-        return Unavailable(
-            f"The disk that holds {path.parent.name} is full; nothing was changed. Free some space and try again.",
-            code="disk_full",
-        )
-    if "readonly database" in text or "read-only" in text:
-        return Unavailable(
-            f"{path.parent.name} cannot be written (the disk or the file is read-only); nothing was changed.",
-            code="read_only",
-        )
-    if is_out_of_files(original):
-        return too_many_files()
-    if "disk I/O error" in text or "unable to open database file" in text:
-        return Unavailable(
-            f"The disk that holds {path.parent.name} answered with an error; nothing was changed. "
-            "Check the disk and try again.",
-            code="disk_error",
-        )
-    if refusal is not None and "no such " in text:
-        return Conflict(refusal, code="library_damaged")
-    if is_damage(original):
-        return Conflict(
-            f"The database of {path.parent.name} is damaged. Run `armarium doctor` and restore a snapshot.",
-            code="library_damaged",
-        )
-    return error

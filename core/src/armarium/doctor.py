@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.exc import DBAPIError
 
 from armarium import indexes, snapshots
-from armarium.errors import ServiceError
+from armarium.errors import ServiceError, left_out, place_of
 from armarium.history import history_name, quoted
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def examine(engine: Engine, path: str | Path, *, files: bool = True, rebuild: bo
         }
     if rebuild:
         with library.db.write() as conn:
-            for table in engine.library_schema.indexes:
+            for table in library.schema.indexes:
                 indexes.rebuild(conn, table)
     findings = list(_findings(engine, library, files=files))
     return {
@@ -80,9 +80,11 @@ def _findings(engine: Engine, library: Library, *, files: bool) -> Iterator[Find
 def _looked_over(engine: Engine, library: Library, *, files: bool) -> Iterator[Finding]:
     if library.db.refusal is not None:
         yield Finding("error", library.db.refusal)
+    for name, why in library.db.left_out.items():
+        yield Finding("note", left_out(name, why).detail)
     with library.db.read_raw() as raw:
         yield from _database(raw)
-    for table in engine.library_schema.indexes:
+    for table in library.schema.indexes:
         with library.db.read_raw() as raw:
             wrong = indexes.disagreements(raw, table)
         if wrong:
@@ -94,7 +96,7 @@ def _looked_over(engine: Engine, library: Library, *, files: bool) -> Iterator[F
     broken = engine.verify_audit(library)
     if broken is not None:
         yield Finding("error", broken)
-    yield from _missing(engine, library)
+    yield from _missing(library)
     if files:
         yield from _files(library)
     leftovers = library.objects.root / "tmp"
@@ -104,8 +106,15 @@ def _looked_over(engine: Engine, library: Library, *, files: bool) -> Iterator[F
         )
     for plugin, check in engine.plugins.contributions("doctor"):
         examined: Callable[[Library], Iterator[str]] = check
-        for sentence in examined(library):
-            yield Finding("error", f"{plugin.name}: {sentence}")
+        if plugin.name in library.db.left_out:
+            continue
+        try:
+            for sentence in examined(library):
+                yield Finding("error", f"{plugin.name}: {sentence}")
+        except (ServiceError, sqlite3.Error, DBAPIError):
+            raise
+        except Exception as error:
+            yield Finding("note", f"What the plugin {plugin.name} looks at was left out: {place_of(error)}")
 
 
 def _database(raw: sqlite3.Connection) -> Iterator[Finding]:
@@ -139,13 +148,13 @@ def _database(raw: sqlite3.Connection) -> Iterator[Finding]:
             )
 
 
-def _missing(engine: Engine, library: Library) -> Iterator[Finding]:
+def _missing(library: Library) -> Iterator[Finding]:
     """Files that rows or images name (in columns with `info={"object": True}`) and that the project does not have."""
-    for table in engine.library_schema.tables:
+    for table in library.schema.tables:
         for column in (one for one in table.columns if one.info.get("object")):
             lost = _lost(library, table.name, column.name)
             yield from _lost_files(lost, f"that a row of {table.name} names", f"of {table.name}")
-            if table in engine.library_schema.tracked:
+            if table in library.schema.tracked:
                 earlier = _lost(library, history_name(table), column.name) - lost
                 yield from _lost_files(
                     earlier,

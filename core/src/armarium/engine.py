@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from armarium import audit
 from armarium.actions import ActionContext, ActionRegistry, Bus, Outcome, Step
+from armarium.admission.trials import Trials
 from armarium.auth import Auth, core_auth_plugin
 from armarium.db import WRITER_WAIT, Database, raw_of
 from armarium.drivers import Drivers
@@ -48,6 +49,11 @@ SEEN_EVERY = 60.0
 """Seconds between two notes that a project was used."""
 
 
+def core_plugins() -> tuple[Callable[[], Plugin], ...]:
+    """What makes the plugins that are the engine itself."""
+    return core_library_plugin, core_auth_plugin, core_jobs_plugin, core_runtimes_plugin
+
+
 class Engine:
     """One engine: settings in, everything else made here. `start` opens its own database, `close` closes all.
 
@@ -55,10 +61,16 @@ class Engine:
     database), auth, libraries, paths (where callers' paths may lead), events, jobs, workers, runtimes, stay.
     """
 
-    def __init__(self, settings: Settings | None = None, *, plugins: Sequence[Plugin] | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        plugins: Sequence[Plugin] | PluginRegistry | None = None,
+    ) -> None:
         self.settings = settings or Settings()
-        self.plugins = PluginRegistry()
-        self.drivers = Drivers()
+        self.plugins = plugins if isinstance(plugins, PluginRegistry) else PluginRegistry()
+        self.trials = Trials(self.settings.verdicts, seconds=self.settings.plugin_trial_seconds)
+        self.drivers = Drivers(self.plugins)
         self.actions = ActionRegistry()
         self.kinds = KindRegistry()
         self.events = ChangeStream()
@@ -70,21 +82,24 @@ class Engine:
         self._lock = threading.Lock()
         self._across = threading.RLock()
         self._roots = allowed_roots(self.settings.library_roots)
-        for core in (core_library_plugin, core_auth_plugin, core_jobs_plugin, core_runtimes_plugin):
-            self.plugins.add(core())
-        if plugins is None:
-            self.plugins.find()
-        else:
-            for plugin in plugins:
-                self.plugins.add(plugin)
-            self.plugins.settle()
+        if not isinstance(plugins, PluginRegistry):
+            for core in core_plugins():
+                self.plugins.add(core())
+            if plugins is None:
+                self.plugins.find(self.trials)
+            else:
+                for plugin in plugins:
+                    self.plugins.add(plugin)
+                self.plugins.settle()
         for plugin in self.plugins.loaded:
             for found in plugin.actions:
                 self.actions.add(found, plugin.name)
             for kind in plugin.jobs:
                 self.kinds.add(kind)
-        self.library_schema = Schema(library_families(self.plugins.loaded))
-        self.engine_schema = Schema(engine_families(self.plugins.loaded))
+        strangers = self.plugins.strangers
+        self.library_schema = Schema(library_families(self.plugins.loaded, strangers))
+        """The tables of a project as the plugins say them; those of an open project are its own `schema`."""
+        self.engine_schema = Schema(engine_families(self.plugins.loaded, strangers))
         self._state: Database | None = None
         self._auth: Auth | None = None
         self.runtimes = Runtimes(self)
@@ -120,13 +135,16 @@ class Engine:
         path = self.settings.state_dir / "engine.sqlite"
         self._state = Database(path, create=True)
         try:
-            self.engine_schema.ensure(self._state)
+            self.engine_schema = self.engine_schema.fit(self._state)
+            for name, why in self._state.left_out.items():
+                self.plugins.note_fault(name, f"Its tables of the engine do not open: {why}")
             self._auth = Auth(self.settings, self._state)
             self._auth.start()
         except BaseException:
             self._state.close()
             self._state = None
             raise
+        self.trials.save()
         if jobs:
             self.jobs.start()
 
@@ -155,7 +173,7 @@ class Engine:
                         await stack.enter_async_context(
                             cast(AbstractAsyncContextManager[None], implementation.function(engine=self))
                         )
-                    except Exception as error:
+                    except (Exception, SystemExit) as error:
                         log.exception("the plugin %s did not start", implementation.plugin_name)
                         self.plugins.refuse(
                             implementation.plugin_name, f"Its start failed: {type(error).__name__}: {error}"
@@ -218,12 +236,18 @@ class Engine:
 
     def tell_opened(self, library: Library) -> None:
         """Let each plugin carry on what it left in a project that was just opened, each under its own guard."""
+        for name, why in library.db.left_out.items():
+            self.plugins.note_fault(name, f"In {library.path.name} it does not work: {why}")
         for plugin in self.plugins.loaded:
-            for then in plugin.on_open:
+            for then in plugin.on_open if plugin.name not in library.db.left_out else ():
                 try:
                     then(self, library)
-                except Exception:
+                except (Exception, SystemExit) as error:
                     log.exception("the plugin %s failed when %s was opened", plugin.name, library.path.name)
+                    self.plugins.note_fault(
+                        plugin.name,
+                        f"It failed when {library.path.name} was opened: {self.plugins.words_for(error)}",
+                    )
 
     @contextmanager
     def across(self, wait: float = WRITER_WAIT) -> Iterator[None]:
@@ -267,5 +291,9 @@ class Engine:
         for implementation in self._committed.get_hookimpls():
             try:
                 implementation.function(step=step)
-            except Exception:
+            except (Exception, SystemExit) as error:
                 log.exception("the plugin %s failed after a commit", implementation.plugin_name)
+                self.plugins.note_fault(
+                    implementation.plugin_name,
+                    f"It failed to take notice of a step: {self.plugins.words_for(error)}",
+                )

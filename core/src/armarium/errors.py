@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
+import traceback
 from typing import Any, ClassVar
 
 
@@ -95,6 +96,15 @@ class Unavailable(ServiceError):
     status = 503
 
 
+def place_of(error: BaseException) -> str:
+    """The kind of an exception and where it was raised; never what it says, which may quote a source or a secret."""
+    frames = traceback.extract_tb(error.__traceback__)[-6:]
+    where = " < ".join(
+        f"{frame.name} ({frame.filename.rsplit('/', 1)[-1]}:{frame.lineno})" for frame in reversed(frames)
+    )
+    return f"{type(error).__name__} at {where or 'unknown'}"
+
+
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 """What SQLite answers where a file's bytes are not what it wrote."""
 
@@ -127,6 +137,15 @@ def is_out_of_files(error: BaseException) -> bool:
         for number in opened:
             os.close(number)
     return False
+
+
+def left_out(plugin: str, why: str) -> Conflict:
+    """The refusal of what a plugin does in a project that its tables do not fit."""
+    return Conflict(
+        f"The plugin {plugin} does not work in this project: {why.rstrip('.')}. Its tables were left alone, and all else "
+        "goes on. Bring the plugin up to date, or remove it.",
+        code="plugin_left_out",
+    )
 
 
 def moved_away(package: str) -> Conflict:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ipaddress
 import logging
 import re
-import traceback
 from collections.abc import Callable, Iterable, MutableMapping
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,6 +24,7 @@ from armarium.errors import (
     ServiceError,
     TooLarge,
     Unauthorized,
+    place_of,
     refused_by_disk,
 )
 from armarium.principals import Principal
@@ -145,11 +145,18 @@ class Gate:
             await self.app(scope, receive, answer)
         except ServiceError as refusal:
             await refuse(answer, refusal)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             # What an exception says may quote page text, so the log names only its kind and its place.
             log.error("%s %s failed: %s", scope["method"], _route_of(scope), place_of(error))
             if not started:
-                await refuse(answer, refused_by_disk(error) or _unexpected())
+                await refuse(answer, refused_by_disk(error) or self._unexpected(error))
+
+    def _unexpected(self, error: BaseException) -> ServiceError:
+        where, spot = self.engine.plugins.at_fault(error)
+        return ServiceError(
+            f"Something went wrong inside {where} ({spot}); nothing was changed. Report it with these words.",
+            code="internal_error",
+        )
 
     def _check_host(self, headers: MutableMapping[bytes, bytes], hosts: int) -> None:
         host = headers.get(b"host", b"")
@@ -291,7 +298,7 @@ class Gate:
             return None
         try:
             found = self._identify(request=Request(scope))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             log.error("a plugin's armarium_principal failed: %s", place_of(error))
             return None
         return found if isinstance(found, Principal) else None
@@ -349,22 +356,6 @@ def is_proxied(headers: Iterable[bytes]) -> bool:
 def _route_of(scope: Scope) -> str:
     route = scope.get("route")
     return str(getattr(route, "path", "(no route)"))
-
-
-def place_of(error: BaseException) -> str:
-    """The kind of an exception and where it was raised; never what it says, which may quote a source or a secret."""
-    frames = traceback.extract_tb(error.__traceback__)[-6:]
-    where = " < ".join(
-        f"{frame.name} ({frame.filename.rsplit('/', 1)[-1]}:{frame.lineno})" for frame in reversed(frames)
-    )
-    return f"{type(error).__name__} at {where or 'unknown'}"
-
-
-def _unexpected() -> ServiceError:
-    return ServiceError(
-        "Something went wrong inside the engine; nothing was changed. Its log says where (level error).",
-        code="internal_error",
-    )
 
 
 async def refuse(send: Callable[[Any], Any], refusal: ServiceError) -> None:

@@ -18,7 +18,8 @@ from typing import Any
 from sqlalchemy import Column, Connection, Integer, Table
 from sqlalchemy.dialects import sqlite as sqlite_dialect
 
-from armarium.db import damaged, raw_of
+from armarium.db import raw_of
+from armarium.db_errors import damaged
 from armarium.errors import Conflict
 from armarium.tables import rules_of
 

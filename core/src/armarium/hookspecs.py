@@ -34,7 +34,8 @@ def armarium_lifespan(engine: Engine) -> AbstractAsyncContextManager[None]:  # t
     """Open what the plugin holds, and close it again.
 
     Called when the engine starts, in its event loop, after the databases are open and before jobs run; left when
-    the engine stops, in the opposite order. If entering raises, the engine runs on and the plugin is reported.
+    the engine stops, in the opposite order. If entering raises, the engine runs on and the plugin is reported. The
+    trial of a plugin enters it too, offline and in an empty state folder: there it must neither hang nor end the process.
     """
 
 

@@ -18,7 +18,8 @@ from sqlalchemy.exc import DBAPIError
 
 from armarium import registered, snapshots
 from armarium.activity import record_activity
-from armarium.db import Database, raw_of, told
+from armarium.db import Database, raw_of
+from armarium.db_errors import told
 from armarium.durable import flush_path
 from armarium.errors import (
     BadRequest,
@@ -45,9 +46,11 @@ from armarium.packages import (
 )
 from armarium.principals import Principal
 from armarium.registered import SUFFIX
+from armarium.seeding import seed
 
 if TYPE_CHECKING:
     from armarium.engine import Engine
+    from armarium.schema import Schema
 
 log = logging.getLogger("armarium.libraries")
 
@@ -64,6 +67,8 @@ class Library:
     db: Database
     objects: ObjectStore
     _lock: FileLock
+    schema: Schema
+    """The tables it was opened with: without those of a plugin that does not work in it."""
     held: dict[str, Any] = field(default_factory=dict)
     """What families hold of it in memory, by a name that begins with theirs; let go when it is closed."""
 
@@ -268,8 +273,12 @@ class Libraries:
             lay_out(temporary)
             db = Database(temporary / DATABASE, create=True)
             try:
-                self._engine.library_schema.ensure(db)
-                self._seed(temporary, db, name, principal)
+                schema = self._engine.library_schema.fit(db)
+                objects = self._objects(temporary)
+                begun = Library(
+                    temporary, read_card(temporary)["library_uuid"], db, objects, no_lock(), schema
+                )
+                seed(self._engine, begun, name, principal, called=place.name)
             finally:
                 db.close()
             os.rename(temporary, place)
@@ -282,24 +291,6 @@ class Libraries:
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
         return self.open_only(place)
-
-    def _seed(self, folder: Path, db: Database, name: str | None, principal: Principal) -> None:
-        """The first step of a library: its settings and what each plugin starts it with."""
-        bus = self._engine.bus
-        library = Library(folder, read_card(folder)["library_uuid"], db, self._objects(folder), no_lock())
-        with db.write() as conn:
-            ctx, before, raw = bus.open_step(
-                conn, "library.create", library, principal, None, self._engine.library_schema
-            )
-            if name is not None:
-                raw.execute(
-                    "INSERT INTO library_setting (key, value, updated_at) VALUES ('name', ?, ?)",
-                    (json.dumps(name, ensure_ascii=False), ctx.now),
-                )
-            for plugin in self._engine.plugins.loaded:
-                for seed in plugin.on_create:
-                    seed(ctx)
-            bus.close_step(ctx, before, raw, {}, undoable=False)
 
     def _objects(self, folder: Path) -> ObjectStore:
         return ObjectStore(folder / "objects", rules=self._engine.paths)
@@ -331,7 +322,7 @@ class Libraries:
             def keep() -> None:
                 kept.append(snapshots.take(place, migrating, objects, "before a migration"))
 
-            self._engine.library_schema.ensure(db, before_change=keep)
+            schema = self._engine.library_schema.fit(db, before_change=keep)
             for taken in kept:
                 with db.write() as conn:
                     record_activity(
@@ -356,7 +347,7 @@ class Libraries:
             if refusal is not None:
                 raise refusal from error
             raise
-        return Library(place, card["library_uuid"], db, objects, lock)
+        return Library(place, card["library_uuid"], db, objects, lock, schema)
 
     def release(self, path: str | Path) -> Library | None:
         """Close the project at *path* when it is open; returns it, closed. Its jobs were detached before."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata as distributions
+from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any
 
 import pluggy
 from sqlalchemy import Connection, MetaData
 
 from armarium import hookspecs
-from armarium.tables import rules_of
+from armarium.admission.beside import first_clash, lack_of, plugins_under, tables_of, trees_of
+from armarium.admission.offers import PLUGINS, Offer, find_offers, normalised, quietly, unit_of
+from armarium.errors import ServiceError
 
 if TYPE_CHECKING:
     import typer
@@ -21,14 +23,17 @@ if TYPE_CHECKING:
     from fastapi import APIRouter
 
     from armarium.actions import Action, ActionContext
+    from armarium.admission.processes import Failed
+    from armarium.admission.trials import Trials
     from armarium.engine import Engine
     from armarium.jobs.kinds import JobKind
     from armarium.libraries import Library
 
+MOST_FAULTS = 200
+"""How many things that plugins failed at an engine remembers."""
+
 ENGINE_API = 1
 """The number of the plugin contract; a plugin built for another is refused in words."""
-
-ENTRY_POINTS = "armarium.plugins"
 
 log = logging.getLogger("armarium.plugins")
 
@@ -69,6 +74,8 @@ class Plugin:
     jobs: tuple[JobKind, ...] = ()
     routers: tuple[APIRouter, ...] = ()
     driver_groups: tuple[str, ...] = ()
+    check_driver: Callable[[str, str, Any], str | None] | None = None
+    """Says why what was found under a group and name is no driver of it; None when it is one."""
     cli: Callable[[], typer.Typer] | None = None
     """Builds commands under the plugin's name, found by loading the plugins. Lighter, and beside the core's commands: a
     function named under the entry-point group `armarium.commands`."""
@@ -107,26 +114,58 @@ class PluginRegistry:
     def __init__(self) -> None:
         self.loaded: list[Plugin] = []
         self.refused: list[Refused] = []
+        self.faults: list[Refused] = []
+        """What a plugin that was let in failed at since, each thing once."""
         self.distributions: dict[str, str] = {}
+        self.packages: dict[str, str] = {}
+        """The top-level package of each plugin, with the plugin's name: whose code an error comes from."""
+        self.strangers: set[str] = set()
+        """The plugins that are not pinned by the distribution of Armarium itself."""
+        self.offers: list[Offer] = []
+        """What is installed, in the order in which it is loaded."""
+        self.failed: Failed = {}
+        """What of it did not pass its trial, and why."""
         self.manager = pluggy.PluginManager("armarium")
         self.manager.add_hookspecs(hookspecs)
 
-    def find(self) -> None:
-        """Load every plugin that an installed distribution names; one that fails is refused, never fatal."""
-        for entry in sorted(distributions.entry_points(group=ENTRY_POINTS), key=lambda e: e.name):
-            origin = entry.dist.name if entry.dist else None
-            try:
-                module = entry.load()
-            except BaseException as error:
-                if isinstance(error, KeyboardInterrupt):
-                    raise
-                self.refuse(entry.name, f"It does not import: {type(error).__name__}: {error}", origin)
-                continue
-            self.add_module(entry.name, module, origin)
+    def find(self, trials: Trials | None = None, *, path: Sequence[str] | None = None) -> None:
+        """Load every plugin that an installed distribution names; one that fails is refused, never fatal.
+
+        *trials* are asked first: what did not pass its trial is not imported.
+        """
+        self.offers = find_offers(path)
+        self.failed = trials.failed(self.offers) if trials is not None else {}
+        for offer in self.offers:
+            if offer.fault is not None:
+                self.refuse(offer.name, offer.fault, offer.name)
+            for entry in offer.of(PLUGINS):
+                why = self.failed.get((offer.key, unit_of(entry)))
+                if why is not None:
+                    self.refuse(entry.name, why, offer.name)
+                else:
+                    self.take(entry, offer)
         self.settle()
 
-    def add_module(self, name: str, module: object, distribution: str | None = None) -> None:
-        """Register *module*'s hooks and take the `Plugin` it answers."""
+    def take(self, entry: EntryPoint, offer: Offer) -> Plugin | None:
+        """Import what *entry* names and let it in, or refuse it; the plugin when it is in."""
+        try:
+            with quietly():
+                module = entry.load()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            self.refuse(entry.name, f"It does not import: {type(error).__name__}: {error}", offer.name)
+            return None
+        with quietly():
+            plugin = self.add_module(entry.name, module, offer.name)
+        if plugin is not None:
+            self.packages[entry.module.partition(".")[0]] = plugin.name
+            if not offer.first_party:
+                self.strangers.add(plugin.name)
+        return plugin
+
+    def add_module(self, name: str, module: object, distribution: str | None = None) -> Plugin | None:
+        """Register *module*'s hooks and take the `Plugin` it answers, which is returned when it is let in."""
         misspelt = [
             hook
             for hook in dir(module)
@@ -136,31 +175,36 @@ class PluginRegistry:
         ]
         if misspelt:
             self.refuse(name, f"It implements {misspelt[0]}, which is no hook of this engine.", distribution)
-            return
+            return None
         make = getattr(module, "armarium_plugin", None)
         if make is None:
             self.refuse(name, "It has no armarium_plugin(), the hook that says what it brings.", distribution)
-            return
+            return None
         try:
             plugin = make()
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             self.refuse(name, f"armarium_plugin() failed: {type(error).__name__}: {error}", distribution)
-            return
+            return None
         if not isinstance(plugin, Plugin):
             self.refuse(name, "armarium_plugin() did not answer a Plugin.", distribution)
-            return
-        if self.add(plugin, distribution):
-            try:
-                self.manager.register(module, name=plugin.name)
-            except Exception as error:
-                self.loaded.remove(plugin)
-                self.refuse(plugin.name, f"Its hooks do not fit: {error}", distribution)
+            return None
+        if not self.add(plugin, distribution):
+            return None
+        try:
+            self.manager.register(module, name=plugin.name)
+        except Exception as error:
+            self.loaded.remove(plugin)
+            self.refuse(plugin.name, f"Its hooks do not fit: {error}", distribution)
+            return None
+        return plugin
 
     def add(self, plugin: Plugin, distribution: str | None = None) -> bool:
         """Let *plugin* in when nothing is wrong with it; otherwise refuse it whole. Says which."""
         why = self._fault(plugin)
         if why is not None:
-            self.refuse(plugin.name, why, distribution)
+            self.refuse(str(plugin.name), why, distribution)
             return False
         self.loaded.append(plugin)
         if distribution:
@@ -172,15 +216,45 @@ class PluginRegistry:
         log.warning("plugin %s refused: %s", name, why)
         self.refused.append(Refused(name, why, distribution))
 
+    def note_fault(self, name: str, why: str) -> None:
+        """Note what plugin *name*, which is in, has failed at."""
+        fault = Refused(name, why, self.distributions.get(name))
+        if fault not in self.faults and len(self.faults) < MOST_FAULTS:
+            log.warning("plugin %s: %s", name, why)
+            self.faults.append(fault)
+
+    def at_fault(self, error: BaseException) -> tuple[str, str]:
+        """In whose code *error* was raised ("the plugin canvas", "the engine"), and its kind with the file and line there.
+
+        Code that a plugin called, in a library or in the engine, counts as the plugin's. What the error says stays out:
+        it may quote a source.
+        """
+        plugin: str | None = None
+        place: tuple[str, int] | None = None
+        trace = error.__traceback__
+        while trace is not None:
+            frame = trace.tb_frame
+            package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+            if package in self.packages or plugin is None:
+                plugin = self.packages.get(package, plugin)
+                place = frame.f_code.co_filename.replace("\\", "/").rsplit("/", 1)[-1], trace.tb_lineno
+            trace = trace.tb_next
+        spot = f"{type(error).__name__} in {place[0]}, line {place[1]}" if place else type(error).__name__
+        return (f"the plugin {plugin}" if plugin else "the engine"), spot
+
+    def words_for(self, error: BaseException) -> str:
+        """What *error* of a plugin is told as: a refusal in its own words, else its kind and where it was raised."""
+        return error.detail if isinstance(error, ServiceError) else self.at_fault(error)[1]
+
     def settle(self) -> None:
         """Order the plugins so that one whose tables point at another's comes after it."""
         self._refuse_taken_routes()
         self._refuse_dependents()
-        home = {table: p.name for p in self.loaded for table in _own_tables(p)}
+        home = self._homes()
         waiting, ordered = list(self.loaded), []
         placed: set[str] = set()
         while waiting:
-            ready = [p for p in waiting if _points_at(p, home) <= placed | {p.name}] or waiting[:1]
+            ready = [p for p in waiting if plugins_under(p, home) <= placed | {p.name}] or waiting[:1]
             ordered.append(ready[0])
             placed.add(ready[0].name)
             waiting.remove(ready[0])
@@ -189,13 +263,13 @@ class PluginRegistry:
     def _refuse_dependents(self) -> None:
         """Refuse, in turn, every plugin that stands on one that was refused."""
         while True:
-            home = {table: p.name for p in self.loaded for table in _own_tables(p)}
+            home = self._homes()
             out = {refused.distribution: refused.name for refused in self.refused if refused.distribution}
             fallen = next(
                 (
                     (plugin, why)
                     for plugin in self.loaded
-                    if (why := _lacks(plugin, home) or self._stands_on(plugin, out)) is not None
+                    if (why := lack_of(plugin, home) or self._stands_on(plugin, out)) is not None
                 ),
                 None,
             )
@@ -208,18 +282,23 @@ class PluginRegistry:
 
         Of two plugins the one stays that others' tables point at, else the one found first.
         """
+        from armarium.admission.faults import routes_of
         from armarium.routes import core_routers
 
-        home = {table: p.name for p in self.loaded for table in _own_tables(p)}
-        stood_on = {name for p in self.loaded for name in _points_at(p, home) - {p.name}}
-        taken = {route: "the engine itself" for router in core_routers() for route in _routes_of(router)}
+        home = self._homes()
+        stood_on = {name for p in self.loaded for name in plugins_under(p, home) - {p.name}}
+        taken = {route: "the engine itself" for router in core_routers() for route in routes_of(router)}
         for plugin in sorted(self.loaded, key=lambda p: p.name not in stood_on):
-            own = [route for router in plugin.routers for route in _routes_of(router)]
+            own = [route for router in plugin.routers for route in routes_of(router)]
             clash = next((route for route in own if route in taken), None)
             if clash is not None:
                 self._drop(plugin, f"Its route {clash[0]} {clash[1]} belongs to {taken[clash]}.")
                 continue
             taken |= dict.fromkeys(own, f"the plugin {plugin.name}")
+
+    def _homes(self) -> dict[str, str]:
+        """Each table with the plugin that brings it."""
+        return {table: p.name for p in self.loaded for table in tables_of(p)}
 
     def _drop(self, plugin: Plugin, why: str) -> None:
         self.loaded.remove(plugin)
@@ -231,9 +310,9 @@ class PluginRegistry:
         own = self.distributions.get(plugin.name)
         if own is None or not out:
             return None
-        wanted = {_distribution_name(line) for line in distributions.requires(own) or ()}
+        wanted = {normalised(line) for line in distributions.requires(own) or ()}
         for distribution, name in out.items():
-            if _distribution_name(distribution) in wanted and distribution != own:
+            if normalised(distribution) in wanted and distribution != own:
                 return f"It stands on the plugin {name}, which was refused."
         return None
 
@@ -244,11 +323,16 @@ class PluginRegistry:
                 yield plugin, item
 
     def _fault(self, plugin: Plugin) -> str | None:
+        from armarium.admission.faults import faults_of
+
         if plugin.engine_api != ENGINE_API:
             return (
                 f"It was built for plugin contract {plugin.engine_api}; this engine speaks {ENGINE_API}. "
                 "Install the version of it that fits."
             )
+        wrong = faults_of(plugin)
+        if wrong:
+            return " ".join(wrong)
         if any(p.name == plugin.name for p in self.loaded):
             return f"A plugin called {plugin.name} is loaded already; each name is used once."
         for other in self.loaded:
@@ -257,106 +341,22 @@ class PluginRegistry:
                 return f"The prefix {clash[0]} belongs to the plugin {other.name}."
         named: list[tuple[str, str]] = [("action", a.name) for a in plugin.actions]
         named += [("job kind", kind.name) for kind in plugin.jobs]
-        named += [("table", table) for table in _own_tables(plugin)]
-        for name, column in _clashing_columns(plugin):
-            return f"Its tracked table {name} has a column {column}, a name the history keeps for itself."
-        for name, kind, held in _holding(plugin):
-            return (
-                f"Its table {name} is {kind} and points at {held} by a foreign key, so that no undo could take back a "
-                "row named there. Leave the key out and keep the column."
-            )
+        named += [("table", table) for table in tables_of(plugin)]
         for kind, name in named:
             if not plugin.owns(name):
                 words = ", ".join(plugin.owned)
                 return f"Its {kind} {name} does not begin with one of its prefixes ({words})."
+        trees = {tree for p in self.loaded for tree in trees_of(p)}
+        for tree in trees_of(plugin):
+            if trees:
+                return (
+                    f"Its table {tree} is to be the tree of what can be locked; that is {min(trees)} already."
+                )
         return (
-            _first_clash("action", [a.name for a in plugin.actions], self._names("actions"))
-            or _first_clash("job kind", [k.name for k in plugin.jobs], self._names("jobs"))
-            or _first_clash("table", _own_tables(plugin), {t for p in self.loaded for t in _own_tables(p)})
+            first_clash("action", [a.name for a in plugin.actions], self._names("actions"))
+            or first_clash("job kind", [k.name for k in plugin.jobs], self._names("jobs"))
+            or first_clash("table", tables_of(plugin), {t for p in self.loaded for t in tables_of(p)})
         )
 
     def _names(self, what: str) -> set[str]:
         return {item.name for plugin in self.loaded for item in getattr(plugin, what)}
-
-
-HISTORY_COLUMNS = frozenset({"seq", "audit_seq", "op", "kept"})
-"""The columns of a history table that are the engine's own."""
-
-
-def _clashing_columns(plugin: Plugin) -> Iterable[tuple[str, str]]:
-    for metadata in (plugin.metadata, plugin.engine_metadata):
-        for table in metadata.tables.values() if metadata is not None else ():
-            if rules_of(table).kind == "tracked":
-                yield from ((table.name, c.name) for c in table.columns if c.name in HISTORY_COLUMNS)
-
-
-def _holding(plugin: Plugin) -> Iterable[tuple[str, str, str]]:
-    """(table, its kind, table pointed at) where rows that undo leaves alone would hold rows that undo takes back."""
-    for metadata in (plugin.metadata, plugin.engine_metadata):
-        for table in metadata.tables.values() if metadata is not None else ():
-            kind = rules_of(table).kind
-            if kind in ("tracked", "foreign"):
-                continue
-            for key in table.foreign_keys:
-                if rules_of(key.column.table).kind in ("tracked", "foreign"):
-                    yield table.name, kind, key.column.table.name
-
-
-def _distribution_name(requirement: str) -> str:
-    """The normalised name in a requirement such as `Armarium_Core==0.1.0; extra`."""
-    return re.sub(r"[-_.]+", "-", re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]).lower()
-
-
-def _lacks(plugin: Plugin, home: dict[str, str]) -> str | None:
-    """Why a plugin cannot stand: its tables or its rights name a table that no loaded plugin brings."""
-    for action in plugin.actions:
-        for rule in action.rules:
-            if rule.table not in home:
-                return f"Its action {action.name} asks for rights over {rule.table}, which no loaded plugin brings."
-    for name in _targets(plugin):
-        if name not in home:
-            return f"Its tables point at {name}, which no loaded plugin brings."
-    return None
-
-
-def _first_clash(kind: str, names: Sequence[str], taken: set[str]) -> str | None:
-    seen: set[str] = set()
-    for name in names:
-        if name in taken or name in seen:
-            return f"Its {kind} {name} exists already; names are never overwritten."
-        seen.add(name)
-    return None
-
-
-def _routes_of(router: APIRouter) -> list[tuple[str, str]]:
-    """Each (method, path) of *router*, whatever the parts of a path are called that stand for ids."""
-    return [
-        (method, re.sub(r"\{[^}:]*", "{", route.path))
-        for route in router.routes
-        for method in sorted(getattr(route, "methods", None) or ())
-        if hasattr(route, "path")
-    ]
-
-
-def _own_tables(plugin: Plugin) -> list[str]:
-    found: list[str] = []
-    for metadata in (plugin.metadata, plugin.engine_metadata):
-        if metadata is not None:
-            found += [t.name for t in metadata.tables.values() if rules_of(t).kind != "foreign"]
-    return list(dict.fromkeys(found))
-
-
-def _targets(plugin: Plugin) -> set[str]:
-    """The tables that the plugin's foreign keys point at, stand-ins left out."""
-    if plugin.metadata is None:
-        return set()
-    return {
-        key.column.table.name
-        for table in plugin.metadata.tables.values()
-        for key in table.foreign_keys
-        if rules_of(key.column.table).kind != "foreign"
-    }
-
-
-def _points_at(plugin: Plugin, home: dict[str, str]) -> set[str]:
-    return {home[name] for name in _targets(plugin) if name in home} - {plugin.name}

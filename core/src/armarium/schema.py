@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, MetaData, Table
@@ -12,7 +14,8 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from armarium import audit, history, indexes
 from armarium.db import APPLICATION_ID, Database, raw_of
-from armarium.errors import Conflict
+from armarium.db_errors import is_the_disk
+from armarium.errors import Conflict, ServiceError
 from armarium.locks import Locks
 from armarium.plugins import Migration, Plugin
 from armarium.tables import rules_of
@@ -31,6 +34,10 @@ _CAPTURE = "capture of "
 changed is brought up when it is back."""
 
 
+OF_THE_ENGINE = frozenset({"library", "auth", "jobs", "runtimes"})
+"""The families without which there is no project; every other may be left out of one."""
+
+
 @dataclass(frozen=True)
 class Family:
     """One family's tables in one database, with the version they are at."""
@@ -39,17 +46,46 @@ class Family:
     version: int
     metadata: MetaData
     migrations: tuple[Migration, ...] = ()
+    stranger: bool = False
+    """Whether it is no part of Armarium itself: a project that it does not fit is opened without it."""
 
 
-def library_families(plugins: Iterable[Plugin]) -> list[Family]:
-    """The families of a library's database."""
-    return [Family(p.name, p.version, p.metadata, p.migrations) for p in plugins if p.metadata is not None]
+class FamilyFault(Exception):
+    """The tables of one family cannot be brought to what its models say; `why` is the end of a sentence."""
+
+    def __init__(self, family: str, why: str) -> None:
+        super().__init__(f"{family}: {why}")
+        self.family = family
+        self.why = why
 
 
-def engine_families(plugins: Iterable[Plugin]) -> list[Family]:
+@contextmanager
+def _blaming(family: str) -> Iterator[None]:
+    """What fails in the block is laid to *family*, unless it is the disk's or the engine's own doing."""
+    try:
+        yield
+    except FamilyFault:
+        raise
+    except (Exception, SystemExit) as error:
+        if family in OF_THE_ENGINE or isinstance(error, ServiceError) or is_the_disk(error):
+            raise
+        said = getattr(error, "orig", None) or error
+        raise FamilyFault(family, f"{type(said).__name__}: {said}") from error
+
+
+def library_families(plugins: Iterable[Plugin], strangers: Collection[str] = ()) -> list[Family]:
+    """The families of a library's database; *strangers* names those that are no part of Armarium."""
+    return [
+        Family(p.name, p.version, p.metadata, p.migrations, p.name in strangers)
+        for p in plugins
+        if p.metadata is not None
+    ]
+
+
+def engine_families(plugins: Iterable[Plugin], strangers: Collection[str] = ()) -> list[Family]:
     """The families of the engine's own database."""
     return [
-        Family(p.name, p.engine_version, p.engine_metadata, p.engine_migrations)
+        Family(p.name, p.engine_version, p.engine_metadata, p.engine_migrations, p.name in strangers)
         for p in plugins
         if p.engine_metadata is not None
     ]
@@ -70,6 +106,8 @@ class Schema:
         self.tracked = [table for table in self.tables if rules_of(table).kind == "tracked"]
         self.indexes = [table for table in self.tables if rules_of(table).follows is not None]
         self.by_name = {table.name: table for table in self.tables}
+        self._trigger_homes: dict[str, str] = {}
+        self._strangers = {family.name for family in self.families if family.stranger}
         self.uses = [
             (used, self.by_name[user], column)
             for used in self.tracked
@@ -98,11 +136,46 @@ class Schema:
             (user, column, history.key_columns(table)[0]) for used, user, column in self.uses if used is table
         ]
 
+    def fit(self, db: Database, *, before_change: Callable[[], None] | None = None) -> Schema:
+        """As `ensure`, but a plugin whose tables fail is left out, with those that point at them: the tables that stand.
+
+        What is left out of it stays as it was; `db.left_out` says of each why.
+        """
+        left_out: dict[str, str] = {}
+        schema = self
+        once = None if before_change is None else cache(before_change)
+        while True:
+            try:
+                schema.ensure(db, before_change=once)
+            except FamilyFault as fault:
+                for name in schema._standing_on(fault.family):
+                    left_out[name] = f"it stands on the tables of {fault.family}, which is left out too"
+                left_out[fault.family] = fault.why
+                schema = Schema([family for family in self.families if family.name not in left_out])
+                continue
+            db.schema, db.left_out = schema, left_out
+            return schema
+
+    def _standing_on(self, family: str) -> set[str]:
+        """The families with tables that point at those of *family*, at once or through others."""
+        found = {family}
+        while True:
+            more = {
+                self.home[table.name]
+                for table in self.tables
+                for key in table.foreign_keys
+                if self.home.get(key.column.table.name) in found
+            }
+            if more <= found:
+                return found - {family}
+            found |= more
+
     def ensure(self, db: Database, *, before_change: Callable[[], None] | None = None) -> bool:
         """Bring *db* to these tables: make what lacks, migrate what is older. Says whether anything changed.
 
         *before_change* (a snapshot) is called once before an existing database is altered; an index that is made
-        anew alters nothing. Raises Conflict (library_too_new) when a family's tables were written by a later version.
+        anew alters nothing. Raises Conflict (library_too_new) when a family's tables were written by a later version,
+        and FamilyFault where the tables of one plugin are what fails; then nothing was changed.
         """
         with db.read_raw() as raw:
             present = {row[0] for row in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
@@ -116,6 +189,13 @@ class Schema:
         wanted |= {_CAPTURE + family.name: history.CAPTURE_VERSION for family in self.families}
         for name, version in at.items():
             if name in wanted and version > wanted[name]:
+                family = name.removeprefix(_CAPTURE)
+                if family in self._strangers:
+                    raise FamilyFault(
+                        family,
+                        f"its tables were written by a newer version of it (tables {version}, this one knows "
+                        f"{wanted[name]}); install that one",
+                    )
                 raise Conflict(
                     f"{db.path.parent.name} was written by a newer version of {name} (tables {version}, this "
                     f"engine knows {wanted[name]}). Update the engine to open it; nothing was changed.",
@@ -141,7 +221,8 @@ class Schema:
                 # A migration may have made the followed table anew, which gives its rows other numbers.
                 home = self.home[table.name]
                 if table in stale or at.get(home) != wanted[home]:
-                    indexes.rebuild(conn, table)
+                    with _blaming(home):
+                        indexes.rebuild(conn, table)
             self._regenerate(conn, at)
             raw_of(conn).executemany(
                 "INSERT INTO schema_version (family, version) VALUES (?, ?) "
@@ -167,6 +248,10 @@ class Schema:
                 self._create_table(conn, table)
 
     def _create_table(self, conn: Connection, table: Table) -> None:
+        with _blaming(self.home[table.name]):
+            self._make_table(conn, table)
+
+    def _make_table(self, conn: Connection, table: Table) -> None:
         if table in self.indexes:
             # Made from the rows of the table it follows, when all tables stand and are migrated.
             return
@@ -198,7 +283,10 @@ class Schema:
             operations = Operations(MigrationContext.configure(conn))
             for migration in sorted(family.migrations, key=lambda m: m.version):
                 if since < migration.version <= family.version:
-                    migration.upgrade(operations)
+                    with _blaming(family.name):
+                        migration.upgrade(operations)
+                        if not raw_of(conn).in_transaction:
+                            raise RuntimeError("it ended the transaction in which tables are migrated")
 
     def _regenerate(self, conn: Connection, at: dict[str, int]) -> None:
         """Make every trigger anew from the models, and bring older images to what today's triggers keep."""
@@ -208,9 +296,11 @@ class Schema:
         for table in self.tracked:
             home = self.home[table.name]
             if home in at:
-                history.bring_up(raw_of(conn), table, at.get(_CAPTURE + home, 1))
-        for statement in triggers.values():
-            conn.exec_driver_sql(statement)
+                with _blaming(home):
+                    history.bring_up(raw_of(conn), table, at.get(_CAPTURE + home, 1))
+        for name, statement in triggers.items():
+            with _blaming(self._trigger_homes.get(name, "library")):
+                conn.exec_driver_sql(statement)
 
     def triggers(self) -> dict[str, str]:
         """Every trigger these models ask for: name to statement."""
@@ -218,7 +308,10 @@ class Schema:
             history.audit_triggers(column.name for column in audit.audit.columns) | history.step_triggers()
         )
         for table in self.tables:
-            found |= history.trigger_ddl(table) | indexes.trigger_ddl(table)
+            with _blaming(self.home[table.name]):
+                of_table = history.trigger_ddl(table) | indexes.trigger_ddl(table)
+            self._trigger_homes |= dict.fromkeys(of_table, self.home[table.name])
+            found |= of_table
         return found
 
     def _compare(self, db: Database) -> None:
@@ -230,6 +323,12 @@ class Schema:
             for name, statement in self.triggers().items():
                 if triggers.get(name) != statement:
                     state = "is missing from" if name not in triggers else "was changed in"
+                    if (home := self._trigger_homes.get(name)) in self._strangers:
+                        raise FamilyFault(
+                            home,
+                            f"its tables here are not what it says (the trigger {name} {state} the project); a migration of it "
+                            "must bring them there",
+                        )
                     db.refusal = (
                         f"The trigger {name}, which keeps the history or an index, {state} {db.path.parent.name}. "
                         "Reading goes on; writes are refused. Restore a snapshot."
@@ -242,6 +341,11 @@ class Schema:
                     wanted[history.history_name(table)] = asked | history.OWN_COLUMNS
                 for name, columns in wanted.items():
                     if lacking := columns.difference(_columns(raw, name)):
+                        if (home := self.home[table.name]) in self._strangers:
+                            raise FamilyFault(
+                                home,
+                                f"its table {name} lacks the column {min(lacking)} here; a migration of it must bring them there",
+                            )
                         db.refusal = (
                             f"The table {name} lacks the column {min(lacking)}. Reading goes on; writes are refused "
                             "until a migration adds it, or a snapshot is restored."

@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from armarium.admission.processes import SECONDS
+from armarium.admission.trials import FILE
 from armarium.reachable import OF_THE_PLACE
 
 MIB = 1024 * 1024
@@ -36,6 +38,10 @@ class Settings(BaseSettings):
     """Never reach the network, whatever is asked."""
     compute_priority: Literal["fast", "balanced", "background"] | None = None
     compute_device: Literal["auto", "cpu", "gpu"] | None = None
+    plugin_trials: Path | None = None
+    """The file that keeps which plugins passed their trial; None: one in the state folder."""
+    plugin_trial_seconds: float = Field(default=SECONDS, gt=0)
+    """How long one part of the trial of a plugin may take."""
     owner_token: str | None = Field(default=None, repr=False)
     rotate_token: bool = False
     max_image_pixels: int = Field(default=200_000_000, gt=0)
@@ -49,6 +55,11 @@ class Settings(BaseSettings):
         """The values that make a difference to what a command gets, as JSON: what the card of an engine says of it."""
         said = self.model_dump(mode="json", exclude={name.lower() for name in OF_THE_PLACE})
         return {**said, "library_roots": [str(root.absolute()) for root in self.library_roots]}
+
+    @property
+    def verdicts(self) -> Path:
+        """The file that keeps which plugins passed their trial."""
+        return self.plugin_trials or self.state_dir / FILE
 
     @field_validator("library_roots", mode="before")
     @classmethod

@@ -155,7 +155,7 @@ def _take_back_partner(
         current = _row(theirs, newest)
     try:
         ctx = _take_back(
-            bus, partner.conn, bus.engine.library_schema, partner.library, current, principal, set_id
+            bus, partner.conn, partner.library.schema, partner.library, current, principal, set_id
         )
     except Conflict as error:
         raise refusal(
@@ -172,7 +172,7 @@ def _where(bus: Bus, library: Library | None, audit_id: str) -> tuple[Database, 
     if library is not None:
         with library.db.read_raw() as raw:
             if raw.execute("SELECT 1 FROM audit WHERE id = ?", (audit_id,)).fetchone():
-                return library.db, engine.library_schema
+                return library.db, library.schema
     with engine.state.read_raw() as raw:
         if raw.execute("SELECT 1 FROM audit WHERE id = ?", (audit_id,)).fetchone():
             return engine.state, engine.engine_schema

@@ -41,7 +41,7 @@ def test_each_changed_line_is_a_correction_and_all_are_one_step(
     read_pages: Machine, editor, tmp_path
 ) -> None:  # type: ignore[no-untyped-def]
     editor("text = text.replace('1 | linea 1', '1 | En la villa').replace('2 | linea 2', '2 |   de Toledo')")
-    said = read_pages.done("correct", "Sources/1.png").out
+    said = read_pages.done("correct", "Sources/pages/1.png").out
     assert said.startswith("Corrected 2 lines of 1.png. Take it back with: armarium undo ")
     assert read_pages.done("text", "1.png").out == "En la villa\n  de Toledo\n"
     assert read_pages.done("text", "2.png").out == "linea 1\nlinea 2\n"

@@ -236,7 +236,7 @@ def test_plugins_are_listed_with_drivers_and_those_refused_with_why(desk: Machin
     said = desk.done("plugins").out
     assert "greeter" in said
     assert "pretend" in said
-    assert "refused: sulk: It does not import: RuntimeError: not today" in said
+    assert "refused: sulk (of strangers): It does not import: RuntimeError: not today" in said
 
 
 def test_commands_of_plugins_work_as_the_cores_do(desk: Machine) -> None:
@@ -266,7 +266,7 @@ def test_no_plugin_takes_a_command_from_the_core_or_from_another_plugin(desk: Ma
 
 
 def test_commands_that_cannot_be_built_are_left_out_with_a_word(desk: Machine) -> None:
-    said = "The commands of faint are left out: RuntimeError: smelling salts\n"
+    said = "The commands of faint (of strangers) are left out: RuntimeError: smelling salts\n"
     assert desk.done("usher-in", "Ana").err == ""
     assert desk.done("--help").err == said
     assert desk.misused("faint").startswith(said)

@@ -261,7 +261,9 @@ def test_an_unknown_error_fails_in_general_words_and_says_nothing_of_the_source(
         house.work()
     told = node(house, job_id)
     assert told["state"] == "failed"
-    assert told["reason"].startswith("The work chore-broken met an error it does not know (ValueError)")
+    assert told["reason"].startswith(
+        "The work chore-broken met an error that nobody foresaw, inside the engine (ValueError in "
+    )
     assert "break_down" in caplog.text
     assert "Konrad" not in caplog.text
     with house.library.db.read() as conn:

@@ -33,7 +33,7 @@ def rename(ask: Asker, project: Library) -> Callable[[str], str]:
 
 
 def test_every_action_is_described(ask: Asker) -> None:
-    found = {entry["name"]: entry for entry in ask("GET", "/api/actions/registry").json["actions"]}
+    found = {entry["name"]: entry for entry in ask("GET", "/api/actions/registry").json["items"]}
     for name in (
         "library.create",
         "library.release",

@@ -304,7 +304,7 @@ def test_health_and_plugins_say_what_the_engine_is(ask: Asker, make_engine: Call
     health = ask("GET", "/api/health", token=None).json
     assert (health["status"], health["offline"]) == ("ok", False)
     assert health["uptime_seconds"] >= 0
-    names = [plugin["name"] for plugin in ask("GET", "/api/plugins").json["plugins"]]
+    names = [plugin["name"] for plugin in ask("GET", "/api/plugins").json["items"]]
     assert {"library", "auth", "jobs"} <= set(names)
     clash = Plugin(name="auth", summary="a second one")
     held = Asker(create_app(engine=make_engine(plugins=[clash], local_only=True)))

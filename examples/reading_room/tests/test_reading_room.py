@@ -89,3 +89,21 @@ def test_a_visit_that_is_not_there_is_refused(client: Any) -> None:
     answer = client.post("/api/actions/invoke", json=body)
     assert answer.status_code == 404
     assert "There is no visit" in answer.json()["detail"]
+
+
+def test_the_visits_of_a_document_are_struck_in_the_background_and_come_back_as_a_set(
+    engine: Engine, library: Library, client: Any, letter: str
+) -> None:
+    place = f"/api/documents/{letter}/visits"
+    for day in ("2026-03-01", "2026-03-02", "2026-03-03"):
+        client.post(place, json={**VISIT, "day": day})
+    started = (
+        engine.run(library, "reading_room.strike_visits", {"document_id": letter}, LOCAL_OWNER).result or {}
+    )
+    engine.jobs.run_until_idle(library)
+    job = client.get(f"/api/activity/jobs/{started['job_id']}").json()
+    assert (job["state"], job["result"]) == ("done", {"struck": 3})
+    assert client.get(place).json()["count"] == 0
+    steps = client.get("/api/actions/audit", params={"set_id": started["job_id"]}).json()["items"]
+    client.post("/api/actions/audit/undo", json={"audit_ids": [step["id"] for step in steps]})
+    assert client.get(place).json()["count"] == 3

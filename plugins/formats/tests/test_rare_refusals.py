@@ -64,7 +64,9 @@ def test_a_layout_file_that_lies_twice_in_a_folder_comes_in_once(
     engine.run(library, "document.import", {"folder": str(tmp_path / "box")}, LOCAL_OWNER)
     engine.jobs.run_until_idle(library)
     (parent,) = rows(library, "SELECT id FROM document WHERE name = 'Sources'")
-    args = layouts.LayoutJobArgs(paths=[], folder=str(tmp_path / "box"), parent_id=parent[0], set_id="0")
+    args = layouts.LayoutJobArgs(
+        paths=[], folder=str(tmp_path / "box"), parent_id=parent[0], mirrored="box", set_id="0"
+    )
     monkeypatch.setattr(layouts, "Pace", lambda: Pace(1))  # the second is looked at when the first is written
     found = layouts.run_layouts(KilledContext(engine, library, args, 10_000))  # type: ignore[arg-type]
     assert found["passes"] == 1

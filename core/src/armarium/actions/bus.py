@@ -100,18 +100,21 @@ class Bus:
         return clash(error, lambda: of_absent_plugins(db, self.schema_of(db)))
 
     def schema_of(self, db: Database) -> Schema:
-        """The tables of *db*."""
-        return self.engine.engine_schema if db is self.engine.state else self.engine.library_schema
+        """The tables of *db*: without those of a plugin that does not work in it."""
+        return db.schema
 
     def database_of(self, found: Action[Any], library: Library | None) -> Database:
         """Where an action writes: the library's database, or the engine's own."""
+        plugin = self.engine.actions.plugin_of(found.name)
         if found.scope == "engine" or (found.scope == "either" and library is None):
+            self.engine.state.refuse_left_out(plugin)
             return self.engine.state
         if library is None:
             raise BadRequest(
                 f"{found.name} works in a project; name one with the header X-Service-Library-Path.",
                 code="library_required",
             )
+        library.db.refuse_left_out(plugin)
         return library.db
 
     def open_step(
@@ -128,7 +131,7 @@ class Bus:
         *schema*: the tables of that database; none: a project's where *library* is one, else the engine's.
         """
         if schema is None:
-            schema = self.engine.library_schema if library is not None else self.engine.engine_schema
+            schema = library.schema if library is not None else self.engine.engine_schema
         raw = raw_of(conn)
         before = audit.head(raw)
         history.begin_step(raw, before.seq + 1)

@@ -112,6 +112,8 @@ class ActionContext:
         """Run another action inside this step: one gesture, one audit row, one undo."""
         nested = self.engine.actions.get(name)
         authorise(nested, self.principal, self.library)
+        if self.library is not None and nested.scope != "engine":
+            self.library.db.refuse_left_out(self.engine.actions.plugin_of(name))
         parsed = nested.parse(params)
         check_params(nested, parsed, self.principal)
         self.engine.paths.check(parsed, self.principal)

@@ -9,6 +9,9 @@ def main() -> None:
     import os
     import sys
 
+    # Else pydantic reads the entry points of everything installed, and one that is malformed stops every command.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+
     from armarium.cli.program import build
 
     # A shell may start a program without an output (`>&-`); what it says then goes nowhere.

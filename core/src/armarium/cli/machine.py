@@ -1,4 +1,4 @@
-"""Commands about what is installed and who may come in: plugins, runtimes, tokens."""
+"""Commands about this machine and who may come in: runtimes, tokens."""
 
 from __future__ import annotations
 
@@ -21,28 +21,8 @@ token = typer.Typer(help="Who may reach this engine.", no_args_is_help=True)
 
 def register(program: typer.Typer) -> None:
     """Add the commands."""
-    program.command(rich_help_panel=Topic.engine, epilog="Example: armarium plugins")(plugins)
     program.add_typer(runtime, name="runtime", rich_help_panel=Topic.engine)
     program.add_typer(token, name="token", rich_help_panel=Topic.engine)
-
-
-def plugins() -> None:
-    """The plugins loaded, and those refused with the reason."""
-    with engine_session() as session:
-        found = session.get("/api/plugins")
-
-    def words() -> None:
-        rows = [(p["name"], p["version"] or "", p["summary"]) for p in found["plugins"]]
-        table("Plugins", ("name", "version", "what it brings"), rows)
-        drivers = [
-            (group, ", ".join(names)) for p in found["plugins"] for group, names in p["drivers"].items()
-        ]
-        if drivers:
-            table("Drivers", ("group", "names"), drivers)
-        for refused in (*found["refused"], *found["refused_drivers"]):
-            typer.echo(f"refused: {refused['name']}: {refused['why']}")
-
-    answer(found, words)
 
 
 @runtime.command("list", epilog="Example: armarium runtime list")

@@ -29,8 +29,8 @@ from armarium.reachable import (
 if TYPE_CHECKING:
     from armarium.cli.wire import Wire
 
-START_WAIT = 60.0
-"""Seconds an engine may take to come up."""
+START_WAIT = 300.0
+"""Seconds an engine may take to come up: the first time it tries every plugin, of which one may hang."""
 
 GO_WAIT = 15.0
 """Seconds an engine with nothing in hand may take to go."""

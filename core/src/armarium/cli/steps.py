@@ -209,7 +209,7 @@ def list_actions() -> None:
         registry = session.get("/api/actions/registry")
     rows = [
         (a["name"], a["summary"], a["role"], "" if a["undoable"] else "cannot be undone")
-        for a in registry["actions"]
+        for a in registry["items"]
     ]
     answer(registry, lambda: table("", ("name", "what it does", "who", ""), rows))
 
@@ -219,7 +219,7 @@ def show_action(name: Annotated[str, typer.Argument(help="Name of the action.")]
     """The parameters an action takes, as JSON Schema."""
     with engine_session() as session:
         registry = session.get("/api/actions/registry")
-    found = next((a for a in registry["actions"] if a["name"] == name), None)
+    found = next((a for a in registry["items"] if a["name"] == name), None)
     if found is None:
         raise Refused(f"There is no action {name}; armarium action list shows those there are.")
     typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
@@ -239,7 +239,7 @@ def run_action(
         raise Refused("--params must be a JSON object.")
     with work_session() as session:
         registry = session.get("/api/actions/registry")
-        scope = next((a["scope"] for a in registry["actions"] if a["name"] == name), None)
+        scope = next((a["scope"] for a in registry["items"] if a["name"] == name), None)
         if scope == "library" and session.library is None:
             raise Refused(which_project(session))
         if scope == "engine":

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -18,10 +18,11 @@ from armarium.cli.refusals import Refused
 from armarium.cli.values import read_plainly
 from armarium.reachable import code_in_place, fingerprint, state_folder
 
-COMMANDS = "armarium.commands"
-"""Entry points of plugins that bring commands: each a function that builds a `typer.Typer`, by the plugin's name."""
+if TYPE_CHECKING:
+    from armarium.admission.offers import Offer
+    from armarium.admission.processes import Failed
 
-CORE = ("projects", "steps", "background", "engine", "machine", "completion", "demo")
+CORE = ("projects", "steps", "background", "engine", "plugin_commands", "machine", "completion", "demo")
 """The modules beside this one that bring the core's commands, in the order in which the help page shows them."""
 
 NOTE = "commands.json"
@@ -92,9 +93,12 @@ class Tree:
     def _group(self, one: Brought) -> Any:
         if one.source not in self._groups:
             if one.plugin:
+                from armarium.admission.offers import quietly
+
                 module, _, function = one.source.partition(":")
-                build = getattr(importlib.import_module(module), function)
-                self._groups[one.source] = group_of(one.plugin, build(), hidden=True)
+                with quietly():
+                    build = getattr(importlib.import_module(module), function)
+                    self._groups[one.source] = group_of(one.plugin, build(), hidden=True)
             else:
                 part = typer.Typer()
                 importlib.import_module(f"armarium.cli.{one.source}").register(part)
@@ -104,7 +108,7 @@ class Tree:
     def _look(self) -> dict[str, Brought]:
         """Load everything there is. A name that two plugins bring goes to neither, so that what a command does never
         hangs on what else is installed; it may be had under the plugin's own name, which the help leaves out."""
-        from importlib.metadata import entry_points
+        from armarium.admission.offers import COMMANDS, unit_of
 
         found: dict[str, Brought] = {}
         for module in CORE:
@@ -112,18 +116,31 @@ class Tree:
             found |= {name: _described(name, one, source) for name, one in self._commands(source)}
         bringers: dict[str, list[Brought]] = {}
         groups: list[Brought] = []
-        for entry in sorted(entry_points(group=COMMANDS), key=lambda entry: entry.name):
+        ours: set[str] = set()
+        offers, failed = _tried_offers()
+        for offer, entry in [(one, entry) for one in offers for entry in one.of(COMMANDS)]:
             source = Brought(
                 entry.name.replace("_", "-"), entry.value.replace(" ", ""), entry.name, hidden=True
             )
-            try:
-                commands = list(self._commands(source))
-            except Exception as error:
-                self._missing[entry.name] = f"{type(error).__name__}: {error}"
+            commands: list[tuple[str, Any]] = []
+            why = failed.get((offer.key, unit_of(entry)))
+            if source.plugin in [group.plugin for group in groups]:
+                why = "commands of this name are there already, from another distribution."
+            if why is None:
+                try:
+                    commands = list(self._commands(source))
+                except (Exception, SystemExit) as error:
+                    why = f"{type(error).__name__}: {error}"
+            if why is not None:
+                self._missing[entry.name if offer.first_party else f"{entry.name} (of {offer.name})"] = why
                 continue
             groups.append(source)
             for name, one in commands:
-                bringers.setdefault(name, []).append(_described(name, one, source))
+                # A stranger takes no command from those that come with Armarium.
+                if offer.first_party or name not in ours:
+                    bringers.setdefault(name, []).append(_described(name, one, source))
+                if offer.first_party:
+                    ours.add(name)
         for name, several in bringers.items():
             if name not in found:
                 rivals = tuple(one.plugin for one in several)
@@ -165,6 +182,18 @@ class Tree:
         with suppress(OSError):
             fresh.write_text(json.dumps(said), encoding="utf-8")
             fresh.replace(place)
+
+
+def _tried_offers() -> tuple[list[Offer], Failed]:
+    """What is installed, and what of it did not pass its trial. Strangers are tried here where no engine has done so."""
+    from armarium.admission.offers import find_offers
+    from armarium.admission.trials import Trials
+
+    trials = Trials.of_environment()
+    offers = find_offers()
+    failed = trials.failed(offers, trusting_ours=True)
+    trials.save()
+    return offers, failed
 
 
 def _note() -> Path:
@@ -213,10 +242,11 @@ def _torn(name: str, plugins: tuple[str, ...]) -> Any:
 
 def commands_of_plugins(taken: Iterable[str]) -> dict[str, Any]:
     """Commands that plugins bring as `Plugin.cli`, each plugin under its name; one that fails is left out with a word."""
+    from armarium.admission.trials import Trials
     from armarium.plugins import PluginRegistry
 
     plugins = PluginRegistry()
-    plugins.find()
+    plugins.find(Trials.of_environment())
     found: dict[str, Any] = {}
     for plugin in plugins.loaded:
         name = plugin.name.replace("_", "-")

@@ -65,9 +65,10 @@ def execute(runner: JobRunner, store: JobStore, picked: Picked) -> Ended | None:
         where = "\n".join(f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
         log.error("a job of kind %s failed with %s\n%s", kind.name, type(error).__name__, where)
         ended.state, ended.reason_code = "failed", "error"
+        whose, spot = runner.engine.plugins.at_fault(error)
         ended.reason = (
-            f"The work {kind.name} met an error it does not know ({type(error).__name__}); the engine's log says "
-            "where. Retry it, and report it when it fails again."
+            f"The work {kind.name} met an error that nobody foresaw, inside {whose} ({spot}). Retry it, and report it "
+            "with these words when it fails again."
         )
     ended.finished_at = now()
     if ended.state == "failed":

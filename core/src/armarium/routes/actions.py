@@ -28,7 +28,6 @@ from armarium.http import (
 from armarium.libraries import Library
 from armarium.messages import Message
 from armarium.routes.times import moment
-from armarium.schema import Schema
 from armarium.undo import MAX_SET
 from armarium.wording import Wording
 
@@ -58,7 +57,7 @@ class ActionEntry(Message):
 class ActionRegistryAnswer(Message):
     """Every action of this engine, by name."""
 
-    actions: list[ActionEntry]
+    items: list[ActionEntry]
     count: int
 
 
@@ -174,7 +173,7 @@ class UndoAnswer(Message):
 def registry(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
     """With its JSON Schema, so that any caller can reach all writes by one door."""
     found = engine.actions.describe()
-    return json_response({"actions": found, "count": len(found)})
+    return json_response({"items": found, "count": len(found)})
 
 
 @router.post(
@@ -224,7 +223,7 @@ def audit_rows(
             limit=limit,
             offset=offset,
         )
-        Wording(engine.actions, engine.plugins.loaded, _schema(engine, home)).add_to(conn, items)
+        Wording(engine.actions, engine.plugins.loaded, home.schema).add_to(conn, items)
     return json_response(
         {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}
     )
@@ -263,7 +262,6 @@ def audit_row(
 ) -> Response:
     """What each row was before and after the step; 404 when no step has that id."""
     home = _log(request, engine, library, scope)
-    schema = _schema(engine, home)
     with home.read() as conn:
         row = audit.select_row(conn, audit_id)
         if row is None:
@@ -271,8 +269,8 @@ def audit_row(
                 f"No step {audit_id} is in this audit log; the history of the project lists its steps.",
                 code="unknown_step",
             )
-        Wording(engine.actions, engine.plugins.loaded, schema).add_to(conn, [row])
-        changes, total = changes_of(conn, schema, row["seq"], limit=limit, offset=offset)
+        Wording(engine.actions, engine.plugins.loaded, home.schema).add_to(conn, [row])
+        changes, total = changes_of(conn, home.schema, row["seq"], limit=limit, offset=offset)
     return json_response({**row, "changes": changes, "changes_total": total})
 
 
@@ -306,10 +304,6 @@ def _undo(request: Request, engine: Engine, library: Library | None, audit_ids: 
     answer = engine.undo(library, audit_ids, principal_of(request))
     audit_id = answer["audit_ids"][0]
     return json_response({**answer, "audit_id": audit_id}, headers=audited(audit_id))
-
-
-def _schema(engine: Engine, home: Any) -> Schema:
-    return engine.engine_schema if home is engine.state else engine.library_schema
 
 
 def _log(request: Request, engine: Engine, library: Library | None, scope: Log) -> Any:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from importlib import metadata as distributions
-from typing import Literal
+from typing import Any, Literal
 
 from fastapi import APIRouter, Response
 
 from armarium import __version__
+from armarium.engine import Engine
+from armarium.errors import NotFound
 from armarium.http import REFUSALS, CurrentEngine, CurrentPrincipal, json_response
 from armarium.messages import Message
 
@@ -50,19 +53,35 @@ class RefusedPlugin(Message):
     distribution: str | None = None
 
 
+class InstalledDriver(Message):
+    """A format, reader or the like that is let in."""
+
+    group: str
+    name: str
+    distribution: str | None = None
+    ready: bool
+    """Whether it can work now: what it needs is on this machine."""
+    why: str | None = None
+    """What is missing, and how to get it."""
+
+
 class RefusedDriver(Message):
-    """A driver that was asked for and did not load, and why."""
+    """A driver that is installed and cannot be used, and why."""
 
     group: str
     name: str
     why: str
+    distribution: str | None = None
 
 
 class Plugins(Message):
     """Everything this engine was offered."""
 
-    plugins: list[LoadedPlugin]
+    items: list[LoadedPlugin]
     refused: list[RefusedPlugin]
+    faults: list[RefusedPlugin]
+    """What plugins that are in have failed at since the engine started."""
+    drivers: list[InstalledDriver]
     refused_drivers: list[RefusedDriver]
     count: int
 
@@ -99,9 +118,11 @@ async def health(engine: CurrentEngine) -> Response:
 @router.get(
     "/plugins", response_model=Plugins, responses=REFUSALS(), summary="Plugins loaded, and refused with why"
 )
-async def plugins(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
-    """First-party families and strangers alike."""
+def plugins(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
+    """First-party families and strangers alike; each driver is loaded to see whether it can work here."""
     registry = engine.plugins
+    groups = sorted({group for plugin in registry.loaded for group in plugin.driver_groups})
+    drivers = [_driver(engine, group, name) for group in groups for name in engine.drivers.names(group)]
     loaded = [
         {
             "name": plugin.name,
@@ -114,20 +135,41 @@ async def plugins(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
             "jobs": sorted(kind.name for kind in plugin.jobs),
             "tables": sorted(plugin.metadata.tables) if plugin.metadata is not None else [],
             "driver_groups": list(plugin.driver_groups),
-            "drivers": {group: engine.drivers.names(group) for group in plugin.driver_groups},
+            "drivers": {
+                group: [one["name"] for one in drivers if one is not None and one["group"] == group]
+                for group in plugin.driver_groups
+            },
         }
         for plugin in registry.loaded
     ]
-    groups = sorted({group for plugin in registry.loaded for group in plugin.driver_groups})
-    drivers = [
-        {"group": group, "name": name, "why": why}
-        for group in groups
-        for name, why in sorted(engine.drivers.refused(group).items())
-    ]
-    refused = [{"name": r.name, "why": r.why, "distribution": r.distribution} for r in registry.refused]
     return json_response(
-        {"plugins": loaded, "refused": refused, "refused_drivers": drivers, "count": len(loaded)}
+        {
+            "items": loaded,
+            "refused": [asdict(one) for one in registry.refused],
+            "faults": [asdict(one) for one in registry.faults],
+            "drivers": [one for one in drivers if one is not None],
+            "refused_drivers": [
+                {"group": group, **asdict(one)} for group in groups for one in engine.drivers.refusals(group)
+            ],
+            "count": len(loaded),
+        }
     )
+
+
+def _driver(engine: Engine, group: str, name: str) -> dict[str, Any] | None:
+    """A driver as the list shows it; None for one that does not load, which is listed with the refused ones."""
+    try:
+        driver = engine.drivers.load(group, name)
+    except NotFound:
+        return None
+    why = engine.runtimes.missing(driver)
+    return {
+        "group": group,
+        "name": name,
+        "distribution": engine.drivers.distribution_of(group, name),
+        "ready": why is None,
+        "why": why,
+    }
 
 
 def _version(distribution: str | None) -> str | None:

@@ -8,7 +8,9 @@ from fastapi import APIRouter, Request, Response
 from pydantic import ConfigDict, create_model
 
 from armarium import snapshots
+from armarium.db_errors import is_the_disk
 from armarium.engine import Engine
+from armarium.errors import ServiceError
 from armarium.http import REFUSALS, CurrentEngine, CurrentLibrary, CurrentPrincipal, act, json_response
 from armarium.libraries import Library
 from armarium.library_actions import (
@@ -93,8 +95,15 @@ def statistics(engine: Engine, library: Library) -> dict[str, Any]:
     counts: dict[str, Any] = dict.fromkeys(COUNTED, 0)
     with library.db.read() as conn:
         for plugin in engine.plugins.loaded:
-            if plugin.stats is not None:
-                counts.update(plugin.stats(conn))
+            if plugin.stats is not None and plugin.name not in library.db.left_out:
+                try:
+                    counts.update(plugin.stats(conn))
+                except Exception as error:
+                    if isinstance(error, ServiceError) or is_the_disk(error):
+                        raise
+                    engine.plugins.note_fault(
+                        plugin.name, f"It failed to count: {engine.plugins.words_for(error)}"
+                    )
     states = {state: counts.pop(f"jobs_{state}", 0) for state in JOB_STATES}
     return {**counts, "bytes": size_of(library), "jobs": states}
 

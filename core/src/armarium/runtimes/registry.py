@@ -129,6 +129,19 @@ class Runtimes:
         """Whether the runtime *name* is here, in the versions its driver asks for."""
         return self.marker_of(self.get(name)) is not None
 
+    def missing(self, driver: Any) -> str | None:
+        """Why the class *driver* cannot work yet: the runtime it needs is not here. None where nothing is missing."""
+        runtime = getattr(driver, "runtime", None)
+        if not isinstance(runtime, Runtime):
+            return None
+        try:
+            here = read_marker(self.place_of(runtime)) is not None
+        except Unavailable as error:
+            return error.detail
+        return (
+            None if here else f"It needs the runtime {runtime.name}: armarium runtime install {runtime.name}."
+        )
+
     def list(self) -> Sequence[RuntimeState]:
         """Every declared runtime, by name."""
         return [self._state(runtime, drivers) for _, (runtime, drivers) in sorted(self.declared().items())]

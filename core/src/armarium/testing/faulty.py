@@ -7,9 +7,12 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
+from fastapi import APIRouter
 from sqlalchemy import Column, MetaData, Table, Text
 
+from armarium.actions import Action, NoParams
 from armarium.hookspecs import hookimpl
+from armarium.jobs.kinds import JobKind
 from armarium.plugins import Plugin
 from armarium.tables import tracked
 from armarium.testing import shelf
@@ -101,3 +104,39 @@ def faulty_plugins() -> dict[str, tuple[ModuleType, str]]:
             "exists already",
         ),
     }
+
+
+def an_action(name: str, **fields: Any) -> Action[Any]:
+    """A sound action called *name*, but for *fields*."""
+    given: dict[str, Any] = {
+        "params": NoParams,
+        "summary": "Does nothing much",
+        "perform": lambda ctx, p: None,
+        **fields,
+    }
+    return Action(name=name, **given)
+
+
+def a_job(name: str, **fields: Any) -> JobKind:
+    """A sound job kind called *name*, but for *fields*."""
+    given: dict[str, Any] = {"lane": "cpu", "summary": "Does nothing much", "run": lambda job: None, **fields}
+    return JobKind(name=name, **given)
+
+
+def a_table(metadata: MetaData, name: str) -> Table:
+    """A sound tracked table with a column that takes no null."""
+    return Table(
+        name,
+        metadata,
+        Column("id", Text, primary_key=True),
+        Column("word", Text, nullable=False),
+        info=tracked(label="row"),
+    )
+
+
+def a_router(*paths: str) -> APIRouter:
+    """A router with a GET of each path."""
+    router = APIRouter()
+    for path in paths:
+        router.add_api_route(path, lambda: None)
+    return router

@@ -6,11 +6,11 @@ from typing import Any
 
 from sqlalchemy import delete, insert
 
-from armarium.api import ActionContext, Example, action, new_id
+from armarium.api import ActionContext, Example, action, cancel_with_undo, new_id
 from armarium_documents.api import require_live
 from armarium_reading_room.errors import no_such_visit
 from armarium_reading_room.models import visits
-from armarium_reading_room.schemas import NoteVisit, StrikeVisit, Visit
+from armarium_reading_room.schemas import NoteVisit, StrikeVisit, StrikeVisits, Striking, Visit
 
 
 def a_visit(ex: Example) -> dict[str, Any]:
@@ -52,3 +52,19 @@ def strike_visit(ctx: ActionContext, p: StrikeVisit) -> None:
     if ctx.conn.execute(delete(visits).where(visits.c.id == p.visit_id)).rowcount == 0:
         raise no_such_visit(p.visit_id)
     ctx.target(p.visit_id)
+
+
+@action(
+    "reading_room.strike_visits",
+    summary="Strike all visits of a document, in the background",
+    params=StrikeVisits,
+    result=Striking,
+    after_undo=cancel_with_undo,
+    example=lambda ex: {"document_id": ex.run("reading_room.note_visit", a_visit(ex))["document_id"]},
+)
+def strike_visits(ctx: ActionContext, p: StrikeVisits) -> dict[str, Any]:
+    """Put the work into the queue, in this very step; its undo cancels what has not been done yet."""
+    require_live(ctx.conn, p.document_id)
+    job_id = ctx.enqueue("reading_room-strike", p.model_dump(), title="Strike the visits of a document")
+    ctx.target(p.document_id, job_id)
+    return {"job_id": job_id}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
-from armarium_reading_room.actions import note_visit, strike_visit
+from armarium_reading_room.actions import note_visit, strike_visit, strike_visits
+from armarium_reading_room.jobs import STRIKE
 from armarium_reading_room.models import metadata
 from armarium_reading_room.routes import router
 
@@ -15,6 +16,7 @@ def armarium_plugin() -> Plugin:
         name="reading_room",
         summary="Who looked at which original, and when",
         metadata=metadata,
-        actions=(note_visit, strike_visit),
+        actions=(note_visit, strike_visit, strike_visits),
+        jobs=(STRIKE,),
         routers=(router,),
     )

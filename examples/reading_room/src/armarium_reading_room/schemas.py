@@ -24,6 +24,18 @@ class StrikeVisit(Params):
     visit_id: str
 
 
+class StrikeVisits(Params):
+    """The document whose visits are struck."""
+
+    document_id: str
+
+
+class Striking(Message):
+    """The work that was started."""
+
+    job_id: str
+
+
 class Visit(Message):
     id: str
     document_id: str

@@ -3,34 +3,68 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from armarium.api import NotFound
 from armarium_formats.driver import FormatDriver
 from armarium_formats.errors import NotReadable, NotRecognised, NotWritable, UnknownFormat
-from armarium_formats.seeming import seems
+from armarium_formats.seeming import misnamed, seems
 
 if TYPE_CHECKING:
     from armarium.api import Engine
 
 GROUP = "armarium.formats"
 
+_PARTS = (
+    "name",
+    "label",
+    "extensions",
+    "reads",
+    "writes",
+    "validated",
+    "versions",
+    "aliases",
+    "sniff",
+    "read",
+    "write",
+)
+"""What a format driver must have to be asked at all."""
+UNSURE = 0.5
+"""A driver less sure than this is a last resort, for which the file's name must speak as well."""
+
 log = logging.getLogger("armarium.formats")
 
 
 def drivers(engine: Engine) -> list[FormatDriver]:
-    """One instance of each driver that loads, by name; one that does not is left to `engine.drivers.refused`."""
+    """One instance of each driver that loads, ours first, then by name; others are left to `engine.drivers.refused`.
+
+    Ours first, so that no stranger's alias or way of looking at a file takes what is ours.
+    """
     found: list[FormatDriver] = []
-    for name in engine.drivers.names(GROUP):
+    names = engine.drivers.names(GROUP)
+    for name in sorted(names, key=lambda name: (not engine.drivers.is_first_party(GROUP, name), name)):
         try:
             driver = engine.drivers.load(GROUP, name)()
         except NotFound:
             continue
-        except Exception:
-            log.exception("the format driver %s cannot be made", name)
+        except Exception as error:
+            why = f"No instance of it can be made: {type(error).__name__}."
+            engine.drivers.refuse(GROUP, name, why, engine.drivers.distribution_of(GROUP, name))
             continue
         found.append(driver)
     return found
+
+
+def check_driver(group: str, name: str, driver: Any) -> str | None:
+    """Why what is installed under *name* is no format driver of that name; None when it is one."""
+    lacking = [part for part in _PARTS if not hasattr(driver, part)]
+    if not isinstance(driver, type) or lacking:
+        what = f"lacks {', '.join(lacking)}" if lacking else "is no class"
+        return f"It {what}; derive it from Format of armarium_formats.api."
+    if getattr(driver, "name", None) != name:
+        said = str(getattr(driver, "name", None))[:80]
+        return f"It calls itself {said}, and is installed under the name {name}; its maker must use one name."
+    return None
 
 
 def readable(engine: Engine) -> list[str]:
@@ -89,4 +123,6 @@ def reader(
                     break
     if best is None:
         raise NotRecognised(filename, readable(engine), seems(data))
+    if surest < UNSURE and (why := misnamed(filename, data)) is not None:
+        raise NotRecognised(filename, readable(engine), why)
     return best

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
-from armarium_formats.actions import batches, conversion, importing, orders
-from armarium_formats.catalogue import GROUP
+from armarium_formats.actions import batches, conversion, importing, mets, orders
+from armarium_formats.catalogue import GROUP, check_driver
 from armarium_formats.iiif import actions as iiif
 from armarium_formats.iiif.import_routes import router as iiif_import_router
 from armarium_formats.iiif.jobs import images_job, manifest_job
@@ -29,6 +29,7 @@ def armarium_plugin() -> Plugin:
             orders.take_order,
             batches.ingest_batch,
             batches.ingest_files,
+            mets.use_mets,
             conversion.start,
             conversion.seen,
             iiif.import_manifest,
@@ -39,4 +40,5 @@ def armarium_plugin() -> Plugin:
         jobs=(ingest_layouts, convert_older_results, manifest_job, images_job),
         routers=(*routers, iiif_router, iiif_import_router),
         driver_groups=(GROUP,),
+        check_driver=check_driver,
     )

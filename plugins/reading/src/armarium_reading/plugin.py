@@ -8,7 +8,7 @@ from armarium.api import Plugin, hookimpl
 from armarium_reading import actions
 from armarium_reading.jobs import KINDS
 from armarium_reading.models import metadata
-from armarium_reading.readers import GROUP
+from armarium_reading.readers import GROUP, check_driver
 from armarium_reading.routes import router
 
 
@@ -46,5 +46,6 @@ def armarium_plugin() -> Plugin:
         jobs=KINDS,
         routers=(router,),
         driver_groups=(GROUP,),
+        check_driver=check_driver,
         stats=_stats,
     )

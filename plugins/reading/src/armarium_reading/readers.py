@@ -50,6 +50,16 @@ def load_reader(engine: Engine, name: str) -> type[Reader]:
     return found
 
 
+def check_driver(group: str, name: str, driver: Any) -> str | None:
+    """Why what is installed under *name* is no reader of that name; None when it is one."""
+    if not (isinstance(driver, type) and issubclass(driver, Reader)):
+        return "It is no class derived from Reader of armarium_worker."
+    if getattr(driver, "name", None) != name:
+        said = str(getattr(driver, "name", None))[:80]
+        return f"It calls itself {said}, and is installed under the name {name}; its maker must use one name."
+    return None
+
+
 def readers(engine: Engine) -> list[type[Reader]]:
     """Every reader that loads, by name."""
     found = []

@@ -84,7 +84,7 @@ class Purge:
         self.ctx = ctx
         self.raw = raw_of(ctx.conn)
         self.conn = ctx.conn
-        self.tables = ctx.engine.library_schema.tables
+        self.tables = ctx.project.schema.tables
         self.chosen: dict[str, Table] = {}
 
     def choose(self, table: Table, keys: list[str]) -> None:

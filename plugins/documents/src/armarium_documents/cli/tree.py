@@ -18,7 +18,6 @@ from armarium.commandline import (
     finished,
     full_path,
     is_page,
-    name_each,
     place_for,
     plural,
     project_session,
@@ -26,6 +25,7 @@ from armarium.commandline import (
     table,
     write_file,
 )
+from armarium_documents.cli.imported import bring_archives, is_archive, tell
 from armarium_documents.cli.layouts import read_into
 
 Ids = Annotated[
@@ -66,7 +66,10 @@ def register(program: typer.Typer) -> None:
 def import_(
     paths: Annotated[
         list[str],
-        typer.Argument(help="One folder, or files: JPEG, PNG, TIFF, PDF; for a page, layout files of it."),
+        typer.Argument(
+            help="One folder, or files: JPEG, PNG, TIFF, WebP, JPEG 2000, BMP, GIF, PDF, ZIP archives of these; for a "
+            "page, layout files of it."
+        ),
     ],
     into: Annotated[
         str | None,
@@ -102,7 +105,8 @@ def import_(
 ) -> None:
     """Copy pages into the project, and the layout files beside them into the pages they are of.
 
-    What is in its place already (the same name and bytes in the same folder) is left as it is and counted.
+    A folder stays one, and so does a ZIP archive. What is in its place already (the same name and bytes in the same
+    folder) is left as it is and counted.
     With --into PAGE: read layout files into a page that is there, each as a pass of its own.
     """
     for path in paths:
@@ -129,42 +133,35 @@ def import_(
             return
         if beside or number:
             raise Refused("--with and --page are of a layout file for a page; name that page with --into.")
-        started = session.post("/api/documents/import", body)
-        node = finished(session, started["job_id"], "Import")
-        outcome = result_of(session, started["job_id"])
-        children = node.get("children") or []
-        layouts = [result_of(session, child["id"]) for child in children if child["kind"] == "ingest-layouts"]
-
-    def words() -> None:
-        typer.echo(f"Imported {plural(outcome.get('files', 0), 'file')}{_there(outcome)}.")
-        name_each("not imported", outcome, "refused", lambda one: f"{one['file']}: {one['why']}")
-        for found in layouts:
-            typer.echo(
-                f"Read {plural(found.get('passes', 0), 'layout file')} into the pages they are of"
-                f"{_there(found)}."
-            )
-            name_each("not paired", found, "unpaired", lambda one: f"{one['file']}: {one['why']}")
-            name_each("not read", found, "refused", lambda one: f"{one['file']}: {one['why']}")
-        if not layouts:
-            name_each("left alone", outcome, "left", str)
-
-    found = {"job_id": started["job_id"], "set_id": started.get("set_id"), **outcome}
-    answer({**found, **({"layouts": layouts[0]} if layouts else {})}, words)
-    # Nothing of what was named is in the project: the command did not do its work.
-    if _any(outcome, layouts, "refused", "unpaired") and not _any(
-        outcome, layouts, "files", "documents", "passes", "already"
+        if any(map(is_archive, places)):
+            if format_name is not None or again:
+                raise Refused("--format and --again are of folders and files; unpack the archive first.")
+            found, layouts = bring_archives(session, places, into)
+        else:
+            started = session.post("/api/documents/import", body)
+            node = finished(session, started["job_id"], "Import")
+            found = {
+                "job_id": started["job_id"],
+                "set_id": started.get("set_id"),
+                **result_of(session, started["job_id"]),
+            }
+            children = node.get("children") or []
+            layouts = [result_of(session, one["id"]) for one in children if one["kind"] == "ingest-layouts"]
+    if not _any(
+        found, layouts, "files", "documents", "already", "passes", "mets", "refused", "unpaired", "left"
     ):
+        deeper = "" if recursive else " (its own folders are not looked into)"
+        raise Refused(
+            f"There is nothing to import in {paths[0]}{deeper}: no picture, PDF, layout file or METS file."
+        )
+    answer({**found, **({"layouts": layouts[0]} if layouts else {})}, lambda: tell(found, layouts))
+    # Nothing of what was named is in the project: the command did not do its work.
+    if not _any(found, layouts, "files", "documents", "passes", "mets", "already"):
         raise typer.Exit(1)
 
 
 def _any(outcome: dict[str, Any], layouts: list[dict[str, Any]], *keys: str) -> bool:
     return any(one.get(key) for one in (outcome, *layouts) for key in keys)
-
-
-def _there(outcome: dict[str, Any]) -> str:
-    """How many an import found in their place, to stand behind how many it brought."""
-    already = outcome.get("already", 0)
-    return f"; {already} {'was' if already == 1 else 'were'} there already" if already else ""
 
 
 def ls(

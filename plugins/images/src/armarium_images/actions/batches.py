@@ -245,7 +245,7 @@ def _later_work(ctx: ActionContext, children: Sequence[str]) -> dict[str, list[s
             " GROUP BY document_id HAVING count(*) > 1",
         ),
     ]
-    for table in ctx.engine.library_schema.tables:
+    for table in ctx.project.schema.tables:
         rules = rules_of(table)
         if rules.document is None or table.name in _OWN or rules.kind not in ("tracked", "append-only"):
             continue

@@ -1,0 +1,168 @@
+"""What the installed distributions offer the engine: their entry points, whose they are, and a fingerprint of each."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import re
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import metadata as distributions
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+PLUGINS = "armarium.plugins"
+COMMANDS = "armarium.commands"
+OURS = "armarium."
+"""What the names of our groups of entry points begin with."""
+
+META = "armarium"
+"""The distribution that pins every first-party one."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """One distribution that brings plugins, drivers or commands."""
+
+    name: str
+    entries: tuple[EntryPoint, ...]
+    first_party: bool = False
+    requires: frozenset[str] = frozenset()
+    """The normalised names of the distributions it needs."""
+    fault: str | None = None
+    """Why its list of entry points cannot be read."""
+    stamp: tuple[str, ...] = field(default=(), repr=False)
+    """What it says of itself: version, and the hashes of its files where an installer wrote them down."""
+
+    @property
+    def key(self) -> str:
+        """Its normalised name."""
+        return normalised(self.name)
+
+    def of(self, group: str) -> list[EntryPoint]:
+        """Its entry points of *group*."""
+        return [entry for entry in self.entries if entry.group == group]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Changes whenever the distribution may behave otherwise: another version, another file, an edit in place."""
+        seen = [self.name, *self.stamp, *(f"{e.group} {e.name} {e.value}" for e in self.entries)]
+        for package in sorted({entry.module.partition(".")[0] for entry in self.entries}):
+            seen += package_stamp(package)
+        return hashlib.sha256("\n".join(seen).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def normalised(requirement: str) -> str:
+    """The normalised name in a requirement such as `Armarium_Core==0.1.0; extra`."""
+    return re.sub(r"[-_.]+", "-", re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]).lower()
+
+
+def unit_of(entry: EntryPoint) -> str:
+    """How an entry point is named in verdicts."""
+    return f"{entry.group}:{entry.name}"
+
+
+def find_offers(path: Sequence[str] | None = None) -> list[Offer]:
+    """The distributions on *path* (the interpreter's own) that offer anything: ours first, then by name.
+
+    So that nobody takes a name from us by being found earlier.
+    """
+    ours = _first_party()
+    found: dict[str, Offer] = {}
+    for distribution in distributions.distributions(path=list(sys.path if path is None else path)):
+        offer = _offer(distribution, ours)
+        if offer is not None:
+            found.setdefault(offer.key, offer)
+    return sorted(found.values(), key=lambda offer: (not offer.first_party, offer.key))
+
+
+def _first_party() -> set[str]:
+    try:
+        pinned = distributions.requires(META) or []
+    except distributions.PackageNotFoundError:
+        return set()
+    return {META, *map(normalised, pinned)}
+
+
+def _offer(distribution: distributions.Distribution, ours: set[str]) -> Offer | None:
+    try:
+        text = distribution.read_text("entry_points.txt")
+    except (OSError, UnicodeError):
+        return None
+    if not text or OURS not in text:
+        return None
+    name = _name_of(distribution)
+    try:
+        # Sorted, so that what is found does not hang on the order of a file.
+        entries = tuple(
+            sorted(
+                (entry for entry in distribution.entry_points if entry.group.startswith(OURS)),
+                key=lambda entry: (entry.group, entry.name),
+            )
+        )
+        for entry in entries:
+            _ = entry.module
+        needs = frozenset(map(normalised, distribution.requires or ()))
+        stamp = (str(distribution.version), distribution.read_text("RECORD") or "")
+    except Exception as error:
+        return Offer(
+            name, (), fault=f"Its list of entry points cannot be read ({type(error).__name__}: {error})."
+        )
+    return Offer(name, entries, normalised(name) in ours, needs, stamp=stamp) if entries else None
+
+
+def _name_of(distribution: Any) -> str:
+    try:
+        name = distribution.name
+    except Exception:
+        name = None
+    return name or Path(str(getattr(distribution, "_path", "a distribution without a name"))).stem
+
+
+def package_stamp(package: str) -> list[str]:
+    """Each file of a top-level package with its size and time; the package itself is not imported."""
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError, AttributeError):
+        return [package]
+    if spec is None:
+        return [package]
+    found: list[str] = []
+    for place in spec.submodule_search_locations or ():
+        for folder, folders, files in os.walk(place):
+            folders[:] = sorted(name for name in folders if name != "__pycache__")
+            found += [_stat(os.path.join(folder, name)) for name in sorted(files)]
+    if not spec.submodule_search_locations and spec.origin:
+        found.append(_stat(spec.origin))
+    return found
+
+
+def _stat(path: str) -> str:
+    try:
+        seen = os.stat(path)
+    except OSError:
+        return path
+    return f"{path} {seen.st_size} {seen.st_mtime_ns}"
+
+
+_importing = threading.RLock()
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """While the block runs somebody's code, what that prints goes to stderr, and it is answered nothing.
+
+    So an answer in JSON stays JSON, and nobody is kept waiting for a line that a person should type.
+    """
+    with _importing, redirect_stdout(sys.stderr), open(os.devnull, encoding="utf-8") as nothing:
+        before, sys.stdin = sys.stdin, nothing
+        try:
+            yield
+        finally:
+            sys.stdin = before

@@ -1,0 +1,107 @@
+"""`armarium plugins`: what is let in and what is refused; the trial for who writes a plugin; a new family."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from armarium.cli.options import Topic
+from armarium.cli.output import answer, legible, table
+from armarium.cli.program import engine_session
+from armarium.cli.refusals import Refused
+from armarium.cli.session import settings_of_this_user
+
+
+def register(program: typer.Typer) -> None:
+    """Add the command."""
+    program.command(rich_help_panel=Topic.engine, epilog="Example: armarium plugins")(plugins)
+
+
+def plugins(
+    check: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT",
+            help="Try a plugin that you write (a folder, a wheel, an installed distribution) and say what is wrong with it.",
+        ),
+    ] = None,
+    new: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Write the beginnings of a plugin of this name.")
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Argument(help="With --new: where to; a folder called as the plugin, unless named.")
+    ] = None,
+) -> None:
+    """The plugins and drivers that are let in, and those refused with the reason."""
+    if check is not None and new is not None:
+        raise Refused("Say --check or --new, not both.", ends_with=2)
+    if folder is not None and new is None:
+        raise Refused(
+            "A folder is named with --new alone; a plugin is tried with --check FOLDER.", ends_with=2
+        )
+    if check is not None:
+        _check(check)
+    elif new is not None:
+        _write(new, folder or Path(new))
+    else:
+        _list()
+
+
+def _check(target: str) -> None:
+    from armarium.admission.checking import check
+
+    found = check(target, seconds=settings_of_this_user().plugin_trial_seconds)
+
+    def words() -> None:
+        for fault in found.faults:
+            typer.echo(legible(f"{fault['name']}: {fault['why']}"))
+        if found.faults:
+            number = len(found.faults)
+            typer.echo(f"{found.distribution}: {number} fault{'' if number == 1 else 's'}.")
+        else:
+            typer.echo(f"{found.distribution} is let in: {', '.join(found.brings)}.")
+
+    answer({**asdict(found), "ok": not found.faults}, words)
+    if found.faults:
+        raise typer.Exit(1)
+
+
+def _write(name: str, folder: Path) -> None:
+    from armarium.admission.scaffold import write_family
+
+    written = write_family(name, folder)
+    answer(
+        {"folder": str(folder), "files": [str(path) for path in written]},
+        f"{folder} holds the plugin {name}. Try it: armarium plugins --check {folder}",
+    )
+
+
+def _list() -> None:
+    with engine_session() as session:
+        found = session.get("/api/plugins")
+
+    def words() -> None:
+        rows = [(p["name"], p["version"] or "", p["summary"]) for p in found["items"]]
+        table("Plugins", ("name", "version", "what it brings"), rows)
+        if found["drivers"]:
+            drivers = [(d["group"], d["name"], _readiness(d)) for d in found["drivers"]]
+            table("Drivers", ("group", "name", "ready"), drivers)
+        for refused in (*found["refused"], *found["refused_drivers"]):
+            typer.echo(legible(f"refused: {_whose(refused)}: {refused['why']}"))
+        for fault in found["faults"]:
+            typer.echo(legible(f"fault: {_whose(fault)}: {fault['why']}"))
+
+    answer(found, words)
+
+
+def _readiness(driver: dict[str, Any]) -> str:
+    return "yes" if driver["ready"] else str(driver["why"])
+
+
+def _whose(refused: dict[str, Any]) -> str:
+    """The name, and the distribution to remove or bring up to date."""
+    distribution = refused.get("distribution")
+    return f"{refused['name']} (of {distribution})" if distribution else str(refused["name"])

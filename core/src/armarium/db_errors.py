@@ -1,0 +1,78 @@
+"""What SQLite says when it refuses, as refusals in words that a person can act on."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from sqlalchemy.exc import DBAPIError, StatementError
+
+from armarium.errors import (
+    Conflict,
+    ServiceError,
+    Unavailable,
+    is_damage,
+    is_out_of_files,
+    refused_by_disk,
+    too_many_files,
+)
+
+
+def damaged(what: str) -> Conflict:
+    """The refusal of a step in a database that lacks *what* the engine keeps in it."""
+    return Conflict(
+        f"The database is damaged: {what}. Nothing was changed. Run `armarium doctor` and restore a snapshot.",
+        code="library_damaged",
+    )
+
+
+def told(error: Exception, path: Path, refusal: str | None = None) -> ServiceError | Exception:
+    """*error* of SQLite as a refusal in words where a person can act on it, else *error* itself.
+
+    *refusal* says why steps are refused already; where a column or table is then missed, that is the reason.
+    """
+    original = (error.orig if isinstance(error, StatementError) else error) or error
+    if (
+        isinstance(error, StatementError)
+        and not isinstance(error, DBAPIError)
+        and isinstance(original, Exception)
+    ):
+        # A value that no column holds, met before the database was asked.
+        return original
+    text = str(original)
+    if "disk is full" in text:
+        return Unavailable(
+            f"The disk that holds {path.parent.name} is full; nothing was changed. Free some space and try again.",
+            code="disk_full",
+        )
+    if "readonly database" in text or "read-only" in text:
+        return Unavailable(
+            f"{path.parent.name} cannot be written (the disk or the file is read-only); nothing was changed.",
+            code="read_only",
+        )
+    if is_out_of_files(original):
+        return too_many_files()
+    if "disk I/O error" in text or "unable to open database file" in text:
+        return Unavailable(
+            f"The disk that holds {path.parent.name} answered with an error; nothing was changed. "
+            "Check the disk and try again.",
+            code="disk_error",
+        )
+    if refusal is not None and "no such " in text:
+        return Conflict(refusal, code="library_damaged")
+    if is_damage(original):
+        return Conflict(
+            f"The database of {path.parent.name} is damaged. Run `armarium doctor` and restore a snapshot.",
+            code="library_damaged",
+        )
+    return error
+
+
+def is_the_disk(error: BaseException) -> bool:
+    """Whether *error* says something of the disk or of the database's bytes, and nothing of who asked for what."""
+    said = getattr(error, "orig", None) or error
+    return (
+        isinstance(error, Unavailable)
+        or refused_by_disk(said) is not None
+        or (isinstance(said, sqlite3.Error) and isinstance(told(said, Path("a/database")), ServiceError))
+    )

@@ -1,0 +1,1 @@
+"""Letting plugins in."""

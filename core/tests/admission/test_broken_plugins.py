@@ -1,0 +1,175 @@
+"""Dozens of broken plugins, one table: each is refused by name, in a sentence, and costs nobody anything else."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+from starlette.testclient import TestClient
+
+from armarium.app import create_app
+from armarium.doctor import examine
+from armarium.engine import Engine
+from armarium.principals import LOCAL_OWNER
+from armarium.testing.broken_plugins import DEADLY, MILD, Broken, write_all
+from armarium.testing.fixtures import OWNER_TOKEN
+
+from .admission_desk import command, on_the_path, serving, settings
+
+OURS = {"documents", "source_model", "images", "canvas", "formats", "reading"}
+HEADERS = {"Authorization": f"Bearer {OWNER_TOKEN}"}
+
+
+@dataclass
+class Crowd:
+    """An engine that was offered all the mild ones at once, and a project that was there before them."""
+
+    engine: Engine
+    client: TestClient
+    older: Path
+    found: Any
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crowd]:
+    home = tmp_path_factory.mktemp("crowd")
+    older = home / "Older.library"
+    with ExitStack() as stack:
+        before = Engine(settings(home))
+        before.start(jobs=False)
+        before.run(None, "library.create", {"path": str(older)}, LOCAL_OWNER)
+        before.close()
+        write_all(MILD, home / "site")
+        stack.enter_context(on_the_path(home / "site"))
+        engine = Engine(settings(home))
+        client = TestClient(
+            create_app(engine=engine, jobs=False),
+            base_url="http://127.0.0.1:8765",
+            headers=HEADERS,
+            client=("127.0.0.1", 50000),
+        )
+        stack.enter_context(client)
+        yield Crowd(engine, client, older, client.get("/api/plugins").json())
+
+
+@pytest.mark.parametrize("broken", MILD, ids=lambda broken: broken.name)
+def test_a_broken_plugin_is_refused_by_name_with_its_reason(crowd: Crowd, broken: Broken) -> None:
+    name = broken.called or (broken.plugin if not broken.entries else broken.name)
+    said = [
+        one["why"]
+        for one in (*crowd.found["refused"], *crowd.found["refused_drivers"])
+        if one["name"] == name and one["distribution"] == f"broken-{broken.name}"
+    ]
+    if broken.words is None:
+        assert said == []
+    else:
+        assert any(broken.words in why for why in said), said or crowd.found["refused"]
+
+
+def test_with_all_of_them_every_plugin_of_ours_is_in_and_the_sound_stranger_too(crowd: Crowd) -> None:
+    names = {one["name"] for one in crowd.found["items"]}
+    assert names >= OURS | {"loud"}
+    assert names <= OURS | {"loud", "library", "auth", "jobs", "runtimes"}
+
+
+def test_with_all_of_them_projects_are_made_opened_and_examined(crowd: Crowd, tmp_path: Path) -> None:
+    new = crowd.older.with_name("New.library")
+    assert crowd.client.post("/api/library", json={"path": str(new)}).status_code == 200
+    for place in (crowd.older, new):
+        here = {"X-Service-Library-Path": str(place)}
+        listed = crowd.client.get("/api/documents", headers=here).json()
+        assert [one["name"] for one in listed["items"]] == ["Sources"]
+        assert crowd.client.get("/api/library/stats", headers=here).status_code == 200
+        made = crowd.client.post("/api/documents", headers=here, json={"name": "Box"}).json()
+        assert (
+            crowd.client.post(f"/api/actions/audit/{made['audit_id']}/undo", headers=here).status_code == 200
+        )
+        assert examine(crowd.engine, place)["healthy"]
+    assert crowd.client.get("/api/actions/registry").status_code == 200
+    assert crowd.client.get("/openapi.json").status_code == 200
+    assert crowd.engine.plugins.faults == []
+
+
+def test_with_all_of_them_the_format_of_ours_is_the_one_that_writes(crowd: Crowd) -> None:
+    driver = crowd.engine.drivers.load("armarium.formats", "pagexml")
+    assert driver.__module__.startswith("armarium_formats.")
+    assert crowd.engine.drivers.distribution_of("armarium.formats", "pagexml") == "armarium-formats"
+
+
+def test_there_are_at_least_forty_kinds_of_them() -> None:
+    assert len({broken.name for broken in (*MILD, *DEADLY) if broken.words is not None}) >= 40
+
+
+def _installed_wheel(broken: Broken, folder: Path, target: Path) -> None:
+    """Build a wheel of it and install that, as a stranger would."""
+    source = folder / broken.name
+    source.mkdir(parents=True)
+    (source / f"{broken.module}.py").write_text(broken.source, encoding="utf-8")
+    groups = "".join(
+        f'[project.entry-points."{group}"]\n{line.split(" = ")[0]} = "{line.split(" = ")[1]}"\n'
+        for group, line in (
+            broken.entries or {"armarium.plugins": f"{broken.plugin} = {broken.module}"}
+        ).items()
+    )
+    (source / "pyproject.toml").write_text(
+        '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'
+        f'[project]\nname = "broken-{broken.name}"\nversion = "1.0"\n{groups}'
+        f'[tool.hatch.build.targets.wheel]\ninclude = ["{broken.module}.py"]\n',
+        encoding="utf-8",
+    )
+    pip = [sys.executable, "-m", "pip", "--quiet", "--no-input", "--disable-pip-version-check"]
+    offline = ["--no-index", "--no-deps", "--no-build-isolation"]
+    wheels = folder / "wheels"
+    subprocess.run([*pip, "wheel", *offline, "--wheel-dir", wheels, source], check=True, capture_output=True)
+    (wheel,) = wheels.glob(f"{broken.module}-*.whl")
+    subprocess.run([*pip, "install", *offline, "--target", target, wheel], check=True, capture_output=True)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_with_the_deadly_ones_and_wheels_installed_every_command_works(tmp_path: Path) -> None:
+    """In the program itself: nothing that a command does imports what does not let it go on, nor prints what that prints."""
+    site, mild = tmp_path / "site", {one.name: one for one in MILD}
+    wheels = [mild["keyless"], mild["takes-pagexml"], DEADLY[0]]
+    for one in wheels:
+        _installed_wheel(one, tmp_path / "built", site)
+    others = [mild[name] for name in ("loud", "asks", "deaf", "no-entries", "no-commands", "takes-ls")]
+    write_all([*others, *DEADLY[1:]], site)
+    older = tmp_path / "Older.library"
+    (tmp_path / "nothing").mkdir()
+    assert command(tmp_path, tmp_path / "nothing", "create", "Older").returncode == 0
+
+    listed = command(tmp_path, site, "--json", "plugins")
+    assert listed.returncode == 0, listed.stderr
+    found = json.loads(listed.stdout)
+    assert {one["name"] for one in found["items"]} >= OURS | {"loud"}
+    for broken in (*DEADLY, *wheels, *others):
+        if broken.words is not None:
+            said = [
+                one["why"]
+                for one in (*found["refused"], *found["refused_drivers"])
+                if one["distribution"] == f"broken-{broken.name}"
+            ]
+            assert any(broken.words in why for why in said), (broken.name, said)
+
+    for words in (
+        ("create", "Newer"),
+        ("--library", str(older), "ls"),
+        ("--library", str(tmp_path / "Newer.library"), "--json", "ls"),
+        ("doctor", str(older)),
+    ):
+        ran = command(tmp_path, site, *words)
+        assert ran.returncode == 0, (words, ran.stdout, ran.stderr)
+        assert "mine" not in ran.stdout
+        if "--json" in words:
+            json.loads(ran.stdout)
+    with serving(tmp_path, site) as address:
+        assert urlopen(f"{address}/api/health").status == 200
