@@ -51,7 +51,7 @@ def test_show_tells_what_a_document_is(wills: Machine) -> None:
     describe(wills, page, place="Toledo", tags=["a", "b"], nothing=None)
     run(wills, "document.update", f'{{"document_id": "{page}", "date_iso": "1750", "is_starred": true}}')
     said = wills.done("show", page).out
-    assert said.splitlines()[0] == "Sources / pages / 1.png"
+    assert said.splitlines()[0] == "Sources/pages/1.png"
     assert f"  {page}  image" in said
     for words in (
         "date: 1750",
@@ -84,9 +84,12 @@ def test_a_document_is_named_by_its_name_where_only_one_has_it(wills: Machine) -
     again = run(wills, "document.create", '{"name": "2.png"}')["id"]
     said = wills.refused("trash", "2.png")
     assert said.startswith("2 documents are called '2.png': ")
-    assert {again, known["2.png"]} <= set(said.replace(",", " ").replace(".", " ").split())
+    assert f"/2.png ({again})" in said
+    assert f"/Sources/pages/2.png ({known['2.png']})" in said
+    assert known["2.png"] in wills.done("show", "pages/2.png").out
+    assert again in wills.done("show", "/2.png").out
     assert wills.refused("show", "a b") == (
-        "No document here has the id or the name 'a b'; armarium ls shows those there are."
+        "No document here has the id, the name or the path 'a b'; armarium ls shows those there are."
     )
 
 

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
+from armarium.cli.documents import document_id
 from armarium.cli.names import document_names
 from armarium.cli.output import legible, progress
-from armarium.cli.program import document_id
 from armarium.cli.refusals import STOPPED, Refused
 from armarium.cli.session import Session
 
@@ -26,7 +26,7 @@ PACKAGE = ".library"
 Scope = Annotated[
     list[str] | None,
     typer.Argument(
-        help="Ids or names of pages, files or folders; none: the whole project.",
+        help="Pages, files or folders, each by name, path or id; none: the whole project.",
         autocompletion=document_names,
     ),
 ]
@@ -58,7 +58,7 @@ def finished(session: Session, job_id: str, title: str) -> dict[str, Any]:
 
 
 def scope_of(session: Session, ids: list[str] | None) -> list[str]:
-    """The documents of these *ids* or names, or the project's top nodes when none are named."""
+    """The documents of these *ids*, names or paths, or the project's top nodes when none are named."""
     if ids:
         return [document_id(session, one) for one in ids]
     found = [node["id"] for node in session.get("/api/documents", limit=1000)["items"]]
@@ -81,6 +81,11 @@ def name_each(what: str, outcome: dict[str, Any], key: str, words: Callable[[Any
     more = int(outcome.get(f"{key}_count", len(named))) - len(named)
     if more > 0:
         typer.echo(f"  {what}: {more} more; armarium jobs log JOB names them all.")
+
+
+def file_name(name: str) -> str:
+    """*name* as a file may be called on every system."""
+    return _UNFIT.sub("_", name)
 
 
 def place_for(place: Path, *, overwrite: bool) -> Path:
@@ -145,7 +150,7 @@ def write_exports(
                     continue
                 raise
             inner = folder.joinpath(*below[page["id"]])
-            name = _free(_UNFIT.sub("_", given["filename"]), taken.setdefault(inner, set()))
+            name = _free(file_name(given["filename"]), taken.setdefault(inner, set()))
             place = inner / name
             place_for(place, overwrite=overwrite)
             new += _make_folder(inner)

@@ -52,6 +52,7 @@ def _import_example(ex: Example) -> dict[str, Any]:
     params=ImportParams,
     result=ImportStarted,
     summary="Copy a folder or files of pictures and PDFs into the project, as a background job.",
+    words="Began an import into {|Sources}",
     example=_import_example,
     guards_targets=True,
     after_undo=cancel_with_undo,
@@ -144,6 +145,7 @@ def add_example(ex: Example) -> dict[str, Any]:
     params=AddParams,
     result=AddResult,
     summary="Add a batch of nodes whose pictures are already among the project's files: a step of an import.",
+    words="Brought in {|files}",
     example=add_example,
 )
 def add_files(ctx: ActionContext, p: AddParams) -> dict[str, Any]:

@@ -28,7 +28,9 @@ from armarium.commandline import (
 from armarium_documents.cli.imported import bring_archives, is_archive, tell
 from armarium_documents.cli.layouts import read_into
 
-Ids = Annotated[list[str], typer.Argument(help="Ids of documents (armarium ls shows them).")]
+Ids = Annotated[
+    list[str], typer.Argument(help="Documents, each by name, path or id (armarium ls shows them).")
+]
 
 _FIELDS = (
     ("page_label", "label"),
@@ -53,6 +55,9 @@ def register(program: typer.Typer) -> None:
     program.command("import", rich_help_panel=Topic.files, epilog="Example: armarium import pages")(import_)
     program.command(rich_help_panel=Topic.pages, epilog="Example: armarium ls")(ls)
     program.command(rich_help_panel=Topic.pages, epilog="Example: armarium show 0001.jpg")(show)
+    program.command(rich_help_panel=Topic.pages, epilog="Example: armarium folder 'Box 3' --in Sources")(
+        folder
+    )
     program.command(
         rich_help_panel=Topic.pages, epilog="Example: armarium move 0001.jpg 0002.jpg --to Letters"
     )(move)
@@ -69,7 +74,7 @@ def import_(
     into: Annotated[
         str | None,
         typer.Option(
-            help="Id of the folder to put them in, or of the page to read layout files into; left out: Sources."
+            help="The folder to put them in, or the page to read layout files into; left out: Sources."
         ),
     ] = None,
     recursive: Annotated[bool, typer.Option(help="Go into the folder's own folders.")] = True,
@@ -161,7 +166,7 @@ def _any(outcome: dict[str, Any], layouts: list[dict[str, Any]], *keys: str) -> 
 
 def ls(
     parent: Annotated[
-        str | None, typer.Argument(help="Id or name of a folder; left out: everything.")
+        str | None, typer.Argument(help="A folder by name, path or id; left out: everything.")
     ] = None,
     deep: Annotated[bool, typer.Option("--deep/--flat", help="Go into folders, or not.")] = True,
 ) -> None:
@@ -195,7 +200,9 @@ def _kind(node: dict[str, Any]) -> str:
 
 
 def show(
-    document: Annotated[str, typer.Argument(help="Id or name of a document (armarium ls shows them).")],
+    document: Annotated[
+        str, typer.Argument(help="The document by name, path or id (armarium ls shows them).")
+    ],
     picture: Annotated[Path | None, typer.Option(help="Write the document's picture to this file.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over a file that is there.")] = False,
 ) -> None:
@@ -237,7 +244,7 @@ def _write_picture(session: Session, view: dict[str, Any], place: Path, overwrit
 
 def _show(found: dict[str, Any], written: str | None) -> None:
     node, hanging = found["document"], found["attachments"]
-    typer.echo(" / ".join([*(above["name"] for above in found["ancestors"]), node["name"]]))
+    typer.echo("/".join([*(above["name"] for above in found["ancestors"]), node["name"]]))
     kind = _kind(node) + (f", {node['prototype_key']}" if node["prototype_key"] else "")
     typer.echo(f"  {node['id']}  {kind}")
     if node["deleted_at"]:
@@ -293,11 +300,28 @@ def _short(value: object) -> str:
     return words if len(words) <= 100 else f"{words[:97]}…"
 
 
+def folder(
+    name: Annotated[str, typer.Argument(help="What it is called.")],
+    inside: Annotated[
+        str | None,
+        typer.Option("--in", help="The folder it lies in, by name, path or id; left out: the top."),
+    ] = None,
+) -> None:
+    """Make a folder."""
+    with project_session() as session:
+        at = inside and document_id(session, inside)
+        made = session.post("/api/documents", {"name": name, "parent_id": at})
+    where = f" in {inside}" if inside else ""
+    answer(
+        made, f"Made the folder {made['name']}{where}. Take it back with: armarium undo {made['audit_id']}"
+    )
+
+
 def move(
     documents: Ids,
-    to: Annotated[str | None, typer.Option(help="Id or name of the folder to move them into.")] = None,
+    to: Annotated[str | None, typer.Option(help="The folder to move them into.")] = None,
     top: Annotated[bool, typer.Option("--top", help="Out of every folder, to the top.")] = False,
-    after: Annotated[str | None, typer.Option(help="Id of the document they shall follow there.")] = None,
+    after: Annotated[str | None, typer.Option(help="The document they shall follow there.")] = None,
     first: Annotated[bool, typer.Option("--first", help="Before everything else there.")] = False,
 ) -> None:
     """Put documents into another folder, or in another place among their neighbours; left out: last."""

@@ -100,6 +100,7 @@ def _batch_example(ex: Example) -> dict[str, Any]:
     params=IngestBatch,
     result=Ingested,
     summary="Take in files that were dropped together: pictures as documents, layout files as passes of them.",
+    words="Took in files: {|none}",
     example=_batch_example,
     prepare=_look_through_sent,
 )
@@ -120,6 +121,7 @@ def _files_example(ex: Example) -> dict[str, Any]:
     params=IngestFiles,
     result=Ingested,
     summary="Take in files of this machine as one set: pictures as documents, layout files as passes of them.",
+    words="Took in files: {|none}",
     example=_files_example,
     prepare=_look_through_named,
 )

@@ -106,6 +106,7 @@ def _ready(engine: Engine, p: ImportFile, picture: Picture, likely: str | None =
     params=ImportFile,
     result=Imported,
     summary="Read a layout file into a page as a new pass with its segments and readings.",
+    words="Read a layout file into {document_id|a page}",
     example=_example,
     prepare=_read_ahead,
 )
@@ -166,6 +167,7 @@ def _read_several_ahead(engine: Engine, library: Library | None, p: ImportSevera
     params=ImportSeveral,
     result=ImportedSeveral,
     summary="Read several layout files, each into its page, in one step: all of them or none.",
+    words="Read layout files into {|pages}",
     example=_several_example,
     prepare=_read_several_ahead,
 )

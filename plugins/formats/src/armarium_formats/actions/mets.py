@@ -53,6 +53,7 @@ def _read_before(engine: Engine, library: Library | None, p: UseMets) -> None:
     params=UseMets,
     result=UsedMets,
     summary="Use a METS file: pages in its order and with its labels, what else it says kept with their folder.",
+    words="Took in what a METS file says of {|pages}",
     example=_example,
     prepare=_read_before,
 )
