@@ -216,6 +216,7 @@ def select_rows(
     since: str | None = None,
     until: str | None = None,
     undone: bool | None = None,
+    seq: int | None = None,
     limit: int = 100,
     offset: int = 0,
 ) -> tuple[list[dict[str, Any]], int]:
@@ -230,6 +231,7 @@ def select_rows(
         ("created_at >= ?", since),
         ("created_at <= ?", until),
         ("undone = ?", None if undone is None else int(undone)),
+        ("seq = ?", seq),
         ("seq IN (SELECT seq FROM audit_target WHERE target_id = ?)", target_id),
     ):
         if value is not None:

@@ -5,11 +5,11 @@ The module it stands in is imported without the engine, so it should import noth
 does, it asks the engine for over HTTP.
 """
 
+from armarium.cli.documents import document_id
 from armarium.cli.names import document_names
 from armarium.cli.options import Topic
-from armarium.cli.output import answer, progress, table, wants_json
+from armarium.cli.output import answer, legible, progress, table, wants_json
 from armarium.cli.program import (
-    document_id,
     documents_under,
     engine_session,
     full_path,
@@ -23,6 +23,7 @@ from armarium.cli.refusals import Refused
 from armarium.cli.session import ID, Session, id_of
 from armarium.cli.work import (
     Scope,
+    file_name,
     finished,
     name_each,
     place_for,
@@ -44,11 +45,13 @@ __all__ = [
     "document_names",
     "documents_under",
     "engine_session",
+    "file_name",
     "finished",
     "full_path",
     "id_of",
     "is_id",
     "is_page",
+    "legible",
     "name_each",
     "pages_of",
     "place_for",

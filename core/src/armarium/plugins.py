@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata as distributions
 from importlib.metadata import EntryPoint
@@ -85,6 +85,8 @@ class Plugin:
     """Called when a project was opened, before it is first used: carry on what was left half done. May run actions."""
     stats: Callable[[Connection], dict[str, int]] | None = None
     """Counts it adds to `GET /api/library/stats`."""
+    names: Callable[[Connection, Sequence[str]], Mapping[str, str]] | None = None
+    """What people call the documents among these ids, for the history; asked once for a whole page of steps."""
     extras: dict[str, Any] = field(default_factory=dict)
 
     @property

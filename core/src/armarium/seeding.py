@@ -48,7 +48,9 @@ def _seed(
     engine: Engine, library: Library, name: str | None, principal: Principal, without: Collection[str]
 ) -> None:
     with library.db.write() as conn:
-        ctx, before, raw = engine.bus.open_step(conn, "library.create", library, principal, None)
+        ctx, before, raw = engine.bus.open_step(
+            conn, "library.create", library, principal, None, library.schema
+        )
         if name is not None:
             raw.execute(
                 "INSERT INTO library_setting (key, value, updated_at) VALUES ('name', ?, ?)",

@@ -63,6 +63,7 @@ class TakenSnapshot(Snapshot):
     params=SnapshotParams,
     result=TakenSnapshot,
     summary="Take a snapshot of the project now",
+    words="Took a snapshot",
     undoable=False,
     example=lambda ex: {},
 )

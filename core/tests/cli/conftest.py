@@ -29,6 +29,8 @@ class Pretend(Reader):
     def find_lines(self, page):
         if page.image.getpixel((0, 0)) == (0, 255, 0):
             raise Refused("The page is too faint to find lines on.")
+        if page.image.getpixel((0, 0)) == (0, 0, 255):
+            return
         for top in (10, 40):
             yield FoundLine(rect=(10, top, 80, 20), baseline=((10, top + 15), (90, top + 15)))
 
@@ -262,7 +264,7 @@ Pictures = Callable[[Sequence[str]], Path]
 
 @pytest.fixture
 def pictures(tmp_path: Path) -> Pictures:
-    """`pictures(["1.png", "faint.png"])` makes a folder of pages; no lines are found on those called faint."""
+    """`pictures(["1.png", "faint.png"])` makes a folder of pages; those called faint are refused, bare ones have no line."""
 
     def make(names: Sequence[str]) -> Path:
         from PIL import Image
@@ -273,6 +275,8 @@ def pictures(tmp_path: Path) -> Pictures:
             image = Image.new("RGB", (100, 80), (255, 255, 255 - number))
             if name.startswith("faint"):
                 image.putpixel((0, 0), (0, 255, 0))
+            if name.startswith("bare"):
+                image.putpixel((0, 0), (0, 0, 255))
             image.save(folder / name)
         return folder
 

@@ -37,7 +37,7 @@ def test_a_name_meant_for_the_terminal_is_spelled_out(desk: Machine, pictures: P
     assert "  not imported: red\\x1b[31m\\x0a.png: Its name holds the control character" in said
     assert "\x1b" not in said
     assert desk.refused("show", "red\x1b[31m").startswith(
-        "No document here has the id or the name 'red\\x1b[31m'"
+        "No document here has the id, the name or the path 'red\\x1b[31m'"
     )
     assert "\x1b" not in desk.refused("import", "red\x1b[31m")
 
@@ -102,6 +102,24 @@ def test_a_page_that_cannot_be_done_is_named_and_the_rest_is_done(desk: Machine,
     assert "  not done: faint.png: The page is too faint to find lines on." in said
 
 
+def test_pages_without_a_line_are_named_with_what_to_try(desk: Machine, pictures: Pictures) -> None:
+    pictures(["1.png", "bare.png"])
+    desk.done("create", "Letters")
+    desk.done("import", "pages")
+    ran = desk.done("text", "1.png")
+    assert ran.out == ""
+    assert ran.err == "1.png was never read: armarium lines finds its lines, armarium read reads them.\n"
+    said = desk.done("lines", "--reader", "pretend").out
+    assert said.startswith("Found lines on 2 pages, 2 lines.\n  no lines found: bare.png\n")
+    assert "try another reader (--reader NAME: " in said
+    assert "pretend" not in said
+    assert "with no line that was read" in desk.done("text", "1.png").err
+    assert "bare.png has a pass" in desk.done("text", "bare.png").err
+    desk.done("read", "--reader", "pretend")
+    ran = desk.done("text", "1.png")
+    assert (ran.out, ran.err) == ("linea 1\nlinea 2\n", "")
+
+
 def test_when_no_page_can_be_done_the_job_is_refused_with_its_id(desk: Machine, pictures: Pictures) -> None:
     pictures(["faint.png"])
     desk.done("create", "Letters")
@@ -118,7 +136,7 @@ def test_an_unknown_reader_language_or_page_is_refused(read_pages: Machine) -> N
     assert "'he'" in read_pages.refused("read", "--reader", "pretend", "--language", "he")
     for command in ("read", "lines", "text", "export", "passes", "segments"):
         assert read_pages.refused(command, "a b/c").startswith(
-            "No document here has the id or the name 'a b/c'"
+            "No document here has the id, the name or the path 'a b/c'"
         )
 
 
@@ -172,7 +190,8 @@ def test_correct_is_refused_for_a_line_that_is_not_there_or_has_moved_on(read_pa
     read_pages.done("correct", line, "two")
     reading = seen.get("representation_id") or seen["id"]
     assert read_pages.refused("correct", line, "three", "--expect", reading)
-    assert read_pages.misused("correct", line)
+    assert "say after its id what it says" in read_pages.refused("correct", line)
+    read_pages.misused("correct")
 
 
 @pytest.mark.parametrize("format_name", ["pagexml", "plain-text"])
@@ -209,24 +228,34 @@ def test_export_to_a_file_or_in_an_unknown_format_is_refused(read_pages: Machine
 
 
 def test_undo_takes_back_sets_newest_first_and_redo_does_them_again(read_pages: Machine) -> None:
-    assert read_pages.done("undo").out == "Took back 2 steps (reading.take).\n"
+    assert (
+        read_pages.done("undo").out
+        == "Took back 2 steps: Read the lines of 2.png; Read the lines of 1.png.\n"
+    )
     assert "linea" not in read_pages.done("text").out
     assert read_pages.done("undo", "--json").json["undone"]
-    assert read_pages.done("redo").out == "Did again 2 steps (segment.take_lines).\n"
-    assert read_pages.done("redo").out == "Did again 2 steps (reading.take).\n"
+    assert (
+        read_pages.done("redo").out
+        == "Did again 2 steps: Found the lines of 1.png; Found the lines of 2.png.\n"
+    )
+    assert (
+        read_pages.done("redo").out
+        == "Did again 2 steps: Read the lines of 1.png; Read the lines of 2.png.\n"
+    )
     assert read_pages.done("text").out.count("linea 1") == 2
     assert "nothing to do again" in read_pages.refused("redo")
 
 
 def test_undo_and_redo_of_a_named_set_and_of_a_named_step(read_pages: Machine) -> None:
     rows = read_pages.done("history", "--action", "reading.take", "--json").json["items"]
-    whole, step = rows[0]["set_id"], rows[0]["id"]
-    assert read_pages.done("undo", step).out == "Took back 1 step.\n"
-    assert read_pages.done("undo", whole).out == "Took back 1 step.\n"
+    whole, step, number = rows[0]["set_id"], rows[0]["id"], rows[0]["seq"]
+    assert read_pages.done("undo", str(number)).out == "Took back 1 step: Read the lines of 2.png.\n"
+    assert read_pages.refused("undo", "999") == "There is no step #999; armarium history lists them."
+    assert read_pages.done("undo", whole).out == "Took back 1 step: Read the lines of 1.png.\n"
     assert "taken back already" in read_pages.refused("undo", whole)
     assert read_pages.refused("undo", step)
-    assert read_pages.done("redo", step).out == "Did again 1 step.\n"
-    assert read_pages.done("redo", whole).out == "Did again 1 step.\n"
+    assert read_pages.done("redo", step).out == "Did again 1 step: Read the lines of 2.png.\n"
+    assert read_pages.done("redo", whole).out == "Did again 1 step: Read the lines of 1.png.\n"
     assert "stands" in read_pages.refused("redo", whole)
 
 
@@ -243,14 +272,30 @@ def test_undo_of_what_is_not_there_or_was_never_done_is_refused(desk: Machine) -
 def test_history_lists_filters_and_verifies(read_pages: Machine) -> None:
     read_pages.done("undo")
     said = read_pages.done("history").out
-    assert "library.create" in said
+    assert "Made the project" in said
     assert "undone" in said
-    assert "reverses #" in said
+    rows = read_pages.done("history", "--json").json["items"]
+    taken = next(row for row in rows if row["inverse_of"] is None and row["action_name"] == "reading.take")
+    assert f"Took back (of #{taken['seq']}): {taken['words']}" in said
+    assert [one["name"] for one in taken["about"]] == [taken["words"].removeprefix("Read the lines of ")]
     only = read_pages.done("history", "--action", "segment.take_lines", "--json").json
     assert only["total"] == 2
     assert read_pages.done("history", "--verify").out == "The log holds.\n"
     assert read_pages.done("history", "--verify", "--json").json["ok"] is True
     read_pages.misused("history", "--limit", "0")
+
+
+def test_on_eighty_columns_ids_are_whole_and_moments_stand_on_one_line(
+    read_pages: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("armarium.cli.tables._room", lambda: 80)
+    shown = read_pages.done("history").out
+    for row in read_pages.done("history", "--json").json["items"]:
+        assert row["created_at"][:19].replace("T", " ") in shown
+    assert max(map(len, shown.splitlines())) <= 80
+    shown = read_pages.done("ls").out
+    for row in read_pages.done("ls", "--json").json["items"]:
+        assert row["id"] in shown
 
 
 def test_any_action_runs_by_its_name(desk: Machine) -> None:

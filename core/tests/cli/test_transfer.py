@@ -73,7 +73,7 @@ def test_transfers_that_cannot_be_are_refused(two: Machine) -> None:
     assert "No project is called" in two.refused("transfer", page, "--from", "Nowhere", *here)
     assert "both the project" in two.refused("transfer", page, "--from", "Letters", *here)
     assert "There is no document" in two.refused("transfer", "f" * 32, "--from", "Wills", *here)
-    assert "No document here has the id or the name 'a b'" in two.refused(
+    assert "No document here has the id, the name or the path 'a b'" in two.refused(
         "transfer", "a b", "--from", "Wills", *here
     )
 

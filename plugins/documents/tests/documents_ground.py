@@ -83,6 +83,18 @@ def count(library: Library, table: str, where: str = "1") -> int:
     return int(rows(library, f"SELECT count(*) FROM {table} WHERE {where}")[0][0])
 
 
+def imported_of(library: Library, name: str = "pages") -> str:
+    """The id of the folder in Sources that an imported folder of this name became."""
+    found = rows(
+        library,
+        "SELECT id FROM document WHERE parent_id = ? AND name = ? AND doc_type = 'folder' AND deleted_at IS NULL",
+        sources_of(library),
+        name,
+    )
+    ((identity,),) = found
+    return str(identity)
+
+
 def sources_of(library: Library) -> str:
     """The id of the folder Sources."""
     return str(rows(library, "SELECT id FROM document WHERE system_key = 'sources'")[0][0])

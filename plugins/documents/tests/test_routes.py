@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents_ground import OWNER, add_picture, picture, rows, sources_of
+from documents_ground import OWNER, add_picture, imported_of, picture, rows
 
 from armarium.api import Engine, Library
 
@@ -338,7 +338,7 @@ def test_an_import_over_http(client: Any, engine: Engine, library: Library, sour
     assert started.status_code == 200
     assert (started.json()["state"], started.json()["set_id"]) == ("waiting", started.json()["job_id"])
     engine.jobs.run_until_idle(library)
-    listed = client.get("/api/documents", params={"parent_id": sources_of(library)}).json()
+    listed = client.get("/api/documents", params={"parent_id": imported_of(library)}).json()
     assert [item["name"] for item in listed["items"]] == ["1.jpg"]
     assert rows(library, "SELECT state FROM job WHERE id = ?", started.json()["job_id"]) == [("done",)]
 

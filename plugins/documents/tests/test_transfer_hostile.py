@@ -10,59 +10,19 @@ import sys
 import threading
 import tracemalloc
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from documents_ground import OWNER, count, rows
-from transfer_ground import Two
+from transfer_ground import Two, digests, failing, ground, reopened
 
 from armarium.api import ActionContext, Conflict, Engine, NotFound, ServiceError, Unavailable
 from armarium.doctor import examine
-from armarium.testing.digest import table_digests
 from armarium.testing.kills import Killed
 from armarium_documents.actions.transfer import copying, recovery
 from armarium_documents.queries import trash
 from armarium_documents.queries.carrying import choosing
-
-
-def ground(two: Two) -> str:
-    box = two.make("Box")
-    two.page(box)
-    two.note("Note", box)
-    two.do("classification.create", key="will", label="Will")
-    two.do("document.update", document_id=box, prototype_key="will")
-    return box
-
-
-def digests(two: Two) -> list[dict[str, str]]:
-    return [table_digests(x.db, two.engine.library_schema) for x in (two.source, two.target)]
-
-
-def failing(
-    monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, error: BaseException, *, after: bool
-) -> None:
-    """Make a step of the transfer fail, before or after it does its work."""
-    real = getattr(owner, name)
-
-    def fail(*given: Any, **more: Any) -> Any:
-        if after:
-            real(*given, **more)
-        raise error
-
-    monkeypatch.setattr(owner, name, fail)
-
-
-def reopened(two: Two, first: str = "source") -> Two:
-    """The same two projects after both were closed and opened again, *first* before the other."""
-    paths = two.source.path, two.target.path
-    for path in paths:
-        two.engine.libraries.release(path)
-    for path in paths if first == "source" else paths[::-1]:
-        two.engine.libraries.get(path)
-    return Two(two.engine, *(two.engine.libraries.get(path) for path in paths))
-
 
 STEPS = ["_copy_files", "_in_parts", "_check", "_make_live"]
 
@@ -332,74 +292,6 @@ def test_a_move_that_a_crash_left_half_way_is_finished(two: Two, monkeypatch: py
     assert len(two.live(two.source)) == 3
 
 
-CUT_AT = [("carry_out", "_copy_files"), ("moving", "_send_out")]
-
-
-@pytest.mark.parametrize(("state", "step"), CUT_AT)
-@pytest.mark.parametrize("what", ["removed", "renamed", "another in its place"])
-def test_a_move_is_not_held_by_a_project_that_is_gone(
-    two: Two, monkeypatch: pytest.MonkeyPatch, state: str, step: str, what: str
-) -> None:
-    box = ground(two)
-    failing(monkeypatch, copying._Transfer, step, Killed(), after=False)
-    with pytest.raises(Killed):
-        two.transfer([box], "move")
-    monkeypatch.undo()
-    old = two.target.path
-    two.engine.libraries.release(old)
-    renamed = old.with_name("Renamed.library")
-    old.rename(renamed)
-    if what == "removed":
-        shutil.rmtree(renamed)
-    elif what == "another in its place":
-        two.engine.run(None, "library.create", {"path": str(old)}, OWNER)
-        two.engine.libraries.release(old)
-    made = two.engine.run(None, "library.create", {"path": str(old.with_name("Third.library"))}, OWNER)
-    assert made.result is not None
-    third = Two(two.engine, two.source, two.engine.libraries.get(made.result["path"]))
-    # Neither closing and opening nor anything else by hand: the next transfer finds that nothing holds it any more.
-    assert third.transfer([box], "move")["source_audit_id"]
-    with two.source.db.read_raw() as raw:
-        reasons = [row[0] for row in raw.execute("SELECT reason FROM document_transfer ORDER BY id")]
-    assert reasons[0] == f"The project {old} is not there any more."
-    assert (len(third.live(third.source)), len(third.live(third.target))) == (0, 3)
-    if what == "removed":
-        return
-    # It comes back under another name: its half of the move that was taken back is taken back too.
-    back = Two(two.engine, two.source, two.engine.libraries.get(renamed))
-    assert back.live(back.target) == []
-    assert len(third.live(third.target)) == 3
-
-
-@pytest.mark.parametrize("first", ["source", "target"])
-@pytest.mark.parametrize("side", ["source", "target"])
-def test_a_move_is_settled_with_a_project_set_back_to_before_it(two: Two, side: str, first: str) -> None:
-    """Whichever side a snapshot from before the move is put back on, nothing is lost and nothing held."""
-    box = ground(two)
-    library = two.source if side == "source" else two.target
-    kept = library.path.with_name("kept.sqlite")
-    with (
-        closing(sqlite3.connect(kept)) as copy,
-        closing(sqlite3.connect(library.path / "library.sqlite")) as own,
-    ):
-        own.backup(copy)
-    before = two.live(two.source)
-    assert two.transfer([box], "move")["source_audit_id"]
-    path = library.path
-    two.engine.libraries.release(path)
-    for name in ("library.sqlite-wal", "library.sqlite-shm"):
-        (path / name).unlink(missing_ok=True)
-    shutil.copyfile(kept, path / "library.sqlite")
-    two.engine.libraries.get(path)
-    again = reopened(
-        Two(two.engine, two.engine.libraries.get(two.source.path), two.engine.libraries.get(two.target.path)),
-        first,
-    )
-    assert again.live(again.source) == before
-    assert len(again.live(again.target)) == (3 if side == "source" else 0)
-    assert again.transfer([box], "copy")["written"]["documents"] == 3
-
-
 def test_a_folder_around_a_held_thing_is_held(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
     box = ground(two)
     note = rows(two.source, "SELECT id FROM document WHERE name = 'Note'")[0][0]
@@ -559,8 +451,7 @@ def test_two_transfers_at_once_and_against_each_other(two: Two) -> None:
 
 def test_the_same_package_twice_on_disk_is_two_projects(two: Two, tmp_path: Path) -> None:
     """A copy of a whole package has the same ids within; what is carried gets new ones all the same."""
-    import shutil
-
+    
     box = ground(two)
     two.engine.libraries.release(two.source.path)
     shutil.copytree(two.source.path, tmp_path / "Twin.library")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
 from documents_ground import OWNER, add_picture, picture, rows
 from sqlalchemy import Column, Connection, ForeignKey, Integer, MetaData, Table, Text
 
@@ -22,6 +23,7 @@ from armarium.api import (
     operational,
     tracked,
 )
+from armarium.testing.digest import table_digests
 from armarium_documents.api import Carrier, Vocabulary, documents
 
 metadata = MetaData()
@@ -209,3 +211,40 @@ class Two:
             )[0]
             for library in (self.source, self.target)
         )
+
+
+def ground(two: Two) -> str:
+    box = two.make("Box")
+    two.page(box)
+    two.note("Note", box)
+    two.do("classification.create", key="will", label="Will")
+    two.do("document.update", document_id=box, prototype_key="will")
+    return box
+
+
+def digests(two: Two) -> list[dict[str, str]]:
+    return [table_digests(x.db, two.engine.library_schema) for x in (two.source, two.target)]
+
+
+def failing(
+    monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, error: BaseException, *, after: bool
+) -> None:
+    """Make a step of the transfer fail, before or after it does its work."""
+    real = getattr(owner, name)
+
+    def fail(*given: Any, **more: Any) -> Any:
+        if after:
+            real(*given, **more)
+        raise error
+
+    monkeypatch.setattr(owner, name, fail)
+
+
+def reopened(two: Two, first: str = "source") -> Two:
+    """The same two projects after both were closed and opened again, *first* before the other."""
+    paths = two.source.path, two.target.path
+    for path in paths:
+        two.engine.libraries.release(path)
+    for path in paths if first == "source" else paths[::-1]:
+        two.engine.libraries.get(path)
+    return Two(two.engine, *(two.engine.libraries.get(path) for path in paths))

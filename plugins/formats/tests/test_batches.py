@@ -376,3 +376,39 @@ def test_a_newspaper_package_pairs_by_its_mets(engine: Engine, library: Library)
         " JOIN segment s ON s.id = r.segment_id WHERE s.kind = 'line' ORDER BY 1",
     )
     assert found == [("scan1.tif", "1."), ("scan2.tif", "2.")]
+
+
+def test_a_zip_without_a_folder_becomes_one_of_its_name(engine: Engine, library: Library) -> None:
+    def zipped(files: dict[str, bytes]) -> bytes:
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w") as archive:
+            for name, data in files.items():
+                archive.writestr(name, data)
+        return file.getvalue()
+
+    send(
+        engine,
+        library,
+        {
+            "Box 3.zip": zipped({"0001.png": picture(), "page/0001.xml": page("0001.png")}),
+            "Box 4.zip": zipped({"0001.png": picture(grey=9)}),
+            "5.zip": zipped({"Box 5/0001.png": picture(grey=8)}),
+        },
+    )
+    assert rows(
+        library,
+        "SELECT f.name, d.name, (SELECT count(*) FROM segment_pass p WHERE p.document_id = d.id)"
+        " FROM document d JOIN document f ON f.id = d.parent_id WHERE d.doc_type = 'file' ORDER BY 1",
+    ) == [("Box 3", "0001.png", 1), ("Box 4", "0001.png", 0), ("Box 5", "0001.png", 0)]
+    assert rows(library, "SELECT count(*) FROM document WHERE name = 'page'") == [(0,)]
+
+
+@pytest.mark.parametrize("members", [{}, {".DS_Store": b"x", "__MACOSX/a": b"x"}])
+def test_an_empty_zip_is_refused_in_words(client: Any, library: Library, members: dict[str, bytes]) -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    answer = client.post("/api/documents/import-batch", files=[("files", ("a.zip", file.getvalue()))])
+    assert answer.status_code == 422
+    assert "a.zip: The archive is empty" in answer.json()["detail"]

@@ -138,7 +138,7 @@ def test_a_file_that_vanishes_meanwhile_is_told(
 def test_what_shapes_or_names_cannot_be_held_is_refused_beside_what_comes_in(
     engine: Engine, library: Library
 ) -> None:
-    outside = page("1.png").replace(b"118,88", b"9000,88")
+    outside = page("1.png").replace(b"2,2 118,2 118,20 2,20", b"902,2 918,2 918,20 902,20")
     answer = send(
         engine,
         library,
@@ -152,7 +152,7 @@ def test_what_shapes_or_names_cannot_be_held_is_refused_beside_what_comes_in(
         },
     )
     said = whys(answer, "refused")
-    assert "reach beyond" in said["page/1.xml"]
+    assert "lie wholly beyond" in said["page/1.xml"]
     assert "is already the pass" in said["1.alto"]
     assert "control character" in said["\x07.png"]
     assert "name of its folder" in said["x\x07/2.png"]

@@ -119,8 +119,9 @@ def test_a_second_import_of_the_folder_brings_only_what_is_new(
     # The folder grows: a picture, its layout, and another layout of a picture that is there; and it is moved.
     laid(box, {"3.png": picture(grey=3), "3.xml": page("3.png")})
     laid(box / "deep", {"alto/2.xml": page("2.png", text="again")})
-    box.rename(tmp_path / "moved")
-    third, layouts_third = bring_in(engine, library, folder=str(tmp_path / "moved"))
+    (tmp_path / "elsewhere").mkdir()
+    box.rename(tmp_path / "elsewhere" / "box")
+    third, layouts_third = bring_in(engine, library, folder=str(tmp_path / "elsewhere" / "box"))
     assert tuple(brought(library, third)[key] for key in ("files", "already")) == (1, 3)
     assert (layouts_third["passes"], layouts_third["already"]) == (2, 3)
     assert rows(library, "SELECT count(*) FROM document WHERE doc_type = 'folder' AND name = 'deep'") == [
@@ -155,7 +156,8 @@ def test_a_folder_imported_into_two_places_has_its_layouts_in_both(
     assert (layouts_made["passes"], layouts_made["already"]) == (1, 1)
     assert rows(
         library,
-        "SELECT d.parent_id, count(*) FROM segment_pass p JOIN document d ON d.id = p.document_id"
+        "SELECT f.parent_id, count(*) FROM segment_pass p JOIN document d ON d.id = p.document_id"
+        " JOIN document f ON f.id = d.parent_id"
         " GROUP BY 1 ORDER BY 2",
     ) == [(folders[1], 1), (folders[0], 2)]
 
@@ -169,7 +171,9 @@ def test_a_kill_at_any_instant_loses_and_doubles_nothing(
     _, none = bring_in(engine, library, folder=str(tmp_path / "box"))
     assert none == {}
     (parent,) = rows(library, "SELECT id FROM document WHERE name = 'Sources'")
-    args = layouts.LayoutJobArgs(paths=[], folder=str(tmp_path / "box"), parent_id=parent[0], set_id="set")
+    args = layouts.LayoutJobArgs(
+        paths=[], folder=str(tmp_path / "box"), parent_id=parent[0], mirrored="box", set_id="set"
+    )
     ground: Any = KilledContext(engine, library, args, calls)
     try:
         layouts.run_layouts(ground)

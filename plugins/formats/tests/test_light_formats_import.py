@@ -47,7 +47,7 @@ def test_hocr_becomes_a_pass_and_is_not_written(engine: Engine, library: Library
 def test_text_without_a_picture_stands_for_the_whole_page(
     engine: Engine, library: Library, page_document: str
 ) -> None:
-    made = run(engine, library, page_document, "Dear Sir,\nI write\n\nto you.\n", "a.xml")
+    made = run(engine, library, page_document, "Dear Sir,\nI write\n\nto you.\n", "a.txt")
     assert (made["format"], made["counts"]["line"], made["counts"]["region"]) == ("plain-text", 3, 2)
     assert "each segment is the whole page" in " ".join(made["notes"])
 

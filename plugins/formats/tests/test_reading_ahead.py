@@ -28,7 +28,7 @@ FILES = {
     **{f"{n:02}.png": picture(grey=n) for n in range(GOOD)},
     **{f"page/{n:02}.xml": page(f"{n:02}.png", text=f"Line {n}") for n in range(GOOD)},
     "page/broken.xml": b"<PcGts",
-    "page/far.xml": page("00.png", width=50).replace(b"48,2", b"4800,2"),
+    "page/far.xml": page("00.png", width=50).replace(b"2,2 48,2 48,20 2,20", b"902,2 948,2 948,20 902,20"),
     "page/unsized.xml": page("01.png").replace(b'imageWidth="120"', b'imageWidth="0"'),
     "page/words.txt": b"no layout",
 }
@@ -152,7 +152,9 @@ def test_a_kill_while_files_are_read_ahead_loses_and_doubles_nothing(
         patch.setattr(type(engine.kinds), "of_stage", lambda self, stage: [])
         bring_in(engine, library, folder=str(tmp_path / "box"))
     (parent,) = rows(library, "SELECT id FROM document WHERE name = 'Sources'")
-    args = layouts.LayoutJobArgs(paths=[], folder=str(tmp_path / "box"), parent_id=parent[0], set_id=new_id())
+    args = layouts.LayoutJobArgs(
+        paths=[], folder=str(tmp_path / "box"), parent_id=parent[0], mirrored="box", set_id=new_id()
+    )
 
     class Ground(KilledContext):
         call_worker = call_near
@@ -203,7 +205,7 @@ def test_the_worker_leaves_to_the_import_what_it_cannot_vouch_for(tmp_path: Path
     }
     paths = laid(tmp_path, files)
     asked = [(str(path), path.name, None) for path in [*paths, tmp_path / "gone.xml"]]
-    call = SimpleNamespace(params={"driver": "pagexml", "files": asked}, answer_binary=b"")
+    call = SimpleNamespace(params={"driver": "pagexml", "beyond": "clip", "files": asked}, answer_binary=b"")
     assert ReadingAhead.read(call) == {"driver": f"{PageXml.__module__}:PageXml"}
     good, *others = pickle.loads(call.answer_binary)
     assert good.data == files["good.xml"]

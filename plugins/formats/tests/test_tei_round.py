@@ -159,6 +159,12 @@ def comes_back(page: PageModel) -> None:
     assert DRIVER.write(one, NOW).content == written.content
 
 
+def test_a_word_whose_first_reading_says_nothing_makes_its_line_by_the_next() -> None:
+    word = PageSegment("w", "word", texts=[PageText(""), PageText("0")])
+    line = PageSegment("l", "line", texts=[PageText("0")], children=[word])
+    comes_back(PageModel(9, 9, "a.jpg", [line]))
+
+
 @settings(max_examples=25, deadline=None)
 @given(pages())
 def test_a_page_comes_back(page: PageModel) -> None:

@@ -118,6 +118,13 @@ class Action(Generic[P]):
     among them that undo takes back. Called before any writer is taken. An action run inside another is not conducted."""
     partner: Callable[[Engine, Library, str], tuple[Library, str] | None] | None = None
     """The step (by its audit row) in another project that is taken back, and done again, together with the given one."""
+    words: str | Callable[[Mapping[str, Any]], str] | None = None
+    """What a step of it is called in the history, in the past tense: "Moved {ids} to {parent_id|the top}".
+
+    Braces hold the name of a parameter and stand for the names of the documents that its ids are or lie on; empty
+    braces stand for those of the step's targets. What stands behind a bar is said where there are none. A function
+    gets the parameters as the log keeps them, and answers such a text. None: the summary.
+    """
 
     def parse(self, params: Mapping[str, Any] | BaseModel) -> P:
         """*params* as this action's model; Invalid with one sentence and the list of faults."""
@@ -162,6 +169,7 @@ def action(
     prepare: Callable[[Engine, Library | None, P], None] | None = None,
     conduct: Callable[[Conductor, P], Outcome] | None = None,
     partner: Callable[[Engine, Library, str], tuple[Library, str] | None] | None = None,
+    words: str | Callable[[Mapping[str, Any]], str] | None = None,
 ) -> Callable[[Callable[[ActionContext, P], Any]], Action[P]]:
     """Make the decorated function an `Action`; the name then *is* the action, its function `.perform`."""
 
@@ -185,6 +193,7 @@ def action(
             prepare=prepare,
             conduct=conduct,
             partner=partner,
+            words=words,
         )
 
     return make

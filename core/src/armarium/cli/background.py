@@ -65,7 +65,9 @@ def _watch(session: Session) -> None:
     with Live(refresh_per_second=4) as live:
         while True:
             found = session.get("/api/activity/jobs")
-            drawn = Table(*_COLUMNS, title=f"Background work ({found['mode']})")
+            drawn = Table(title=f"Background work ({found['mode']})")
+            for name in _COLUMNS:
+                drawn.add_column(name, overflow="fold", min_width=32 if name == "id" else None)
             for job in found["items"]:
                 drawn.add_row(*(escape(str(cell)) for cell in _row(job)))
             live.update(drawn)

@@ -13,18 +13,18 @@ import typer
 from typer._completion_classes import completion_init
 from typer.core import TyperGroup
 
+from armarium.cli.documents import document_id
 from armarium.cli.options import AsJson, Foreground, Library, asked, begin, note
 from armarium.cli.refusals import Refused, misuse_shown, shown
 from armarium.cli.session import Session, connect
 from armarium.cli.tree import Tree, commands_of_plugins
 from armarium.cli.values import read_plainly
-from armarium.ids import is_id
 
 COMPLETING = "_ARMARIUM_COMPLETE"
 """Set by a shell that asks how a command line may go on."""
 
 _NAMED = 5
-"""How many documents of one name, or projects, a refusal names."""
+"""How many projects a refusal names."""
 
 
 class Program(TyperGroup):
@@ -250,7 +250,7 @@ def is_page(node: dict[str, Any]) -> bool:
 
 
 def pages_of(session: Session, ids: list[str]) -> list[dict[str, Any]]:
-    """The pages among and under the documents of these *ids* or names (none: of the whole project), in order, each once."""
+    """The pages among and under the documents of these *ids*, names or paths (none: of the whole project), in order, each once."""
     found: dict[str, dict[str, Any]] = {}
     if not ids:
         return [node for node in documents_under(session, None) if is_page(node)]
@@ -260,22 +260,3 @@ def pages_of(session: Session, ids: list[str]) -> list[dict[str, Any]]:
             if is_page(one):
                 found.setdefault(one["id"], one)
     return list(found.values())
-
-
-def document_id(session: Session, text: str) -> str:
-    """*text* when it is an id, else the id of the one live document of that name; Refused for none and for several."""
-    if is_id(text):
-        return text
-    query = {
-        "recursive": True,
-        "filters": [{"attr": "document.name", "op": "eq", "value": text[:10_000]}],
-        "limit": 500,
-    }
-    rows = session.post("/api/documents/dataset/query", query)["rows"]
-    found = [row["id"] for row in rows if row["node_kind"] != "alias"]
-    if len(found) > 1:
-        some = ", ".join(found[:_NAMED]) + (" …" if len(found) > _NAMED else "")
-        raise Refused(f"{len(found)} documents are called {text!r}: {some}. Name the one you mean by its id.")
-    if not found:
-        raise Refused(f"No document here has the id or the name {text!r}; armarium ls shows those there are.")
-    return str(found[0])

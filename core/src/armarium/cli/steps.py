@@ -9,10 +9,11 @@ from typing import Annotated, Any
 import typer
 
 from armarium.cli.options import Topic
-from armarium.cli.output import answer, table
+from armarium.cli.output import answer, legible, table, wants_json
 from armarium.cli.program import engine_session, plural, project_session, which_project, work_session
 from armarium.cli.refusals import Refused
 from armarium.cli.session import Session, id_of
+from armarium.ids import is_id
 
 actions = typer.Typer(help="Every write by its name.", no_args_is_help=True)
 
@@ -45,27 +46,36 @@ def history(
         rows = session.get("/api/actions/audit", limit=limit, action=action, target_id=target)
     numbers = {row["id"]: f"#{row['seq']}" for row in rows["items"]}
 
-    def note(row: dict[str, Any]) -> str:
-        reverses = (
-            f"reverses {numbers.get(row['inverse_of'], 'an earlier step')}" if row["inverse_of"] else ""
-        )
-        return ", ".join(word for word in ("undone" if row["undone"] else "", reverses) if word)
+    def what(row: dict[str, Any]) -> str:
+        if row["reversal"] is None:
+            return str(row["words"])
+        reversed_ = numbers.get(row["inverse_of"])
+        of = f" ({'of ' + reversed_ if reversed_ else 'of an earlier step'})"
+        return f"{_REVERSALS[row['reversal']]}{of}: {row['words']}"
 
     listed = [
         (
             r["seq"],
             r["created_at"][:19].replace("T", " "),
-            r["action_name"],
+            what(r),
             r["actor"]["name"],
-            note(r),
-            r["id"],
+            "undone" if r["undone"] else "",
         )
         for r in rows["items"]
     ]
-    answer(rows, lambda: table("", ("#", "when (UTC)", "what", "who", "", "id"), listed))
+    answer(rows, lambda: table("", ("#", "when (UTC)", "what", "who", ""), listed))
 
 
-Steps = Annotated[list[str] | None, typer.Argument(help="Ids of steps or of sets; none: the last one.")]
+_REVERSALS = {"undo": "Took back", "redo": "Did again"}
+_NAMED = 3
+"""How many steps of a set are named by what they did."""
+
+Steps = Annotated[
+    list[str] | None,
+    typer.Argument(
+        help="Numbers of steps as history shows them, or ids of steps or sets; none: the last one."
+    ),
+]
 
 
 def undo(steps: Steps = None) -> None:
@@ -74,23 +84,27 @@ def undo(steps: Steps = None) -> None:
     The last one is taken back with its whole set (an import, a reading); a step that is named, by itself.
     """
     with project_session() as session:
-        last = [] if steps else _last(session, undone=False)
-        ids = _standing(session, steps) if steps else [row["id"] for row in last]
-        _report(session.post("/api/actions/audit/undo", {"audit_ids": ids}), "Took back", last)
+        ids = _standing(session, steps) if steps else _last(session, undone=False)
+        _reverse(session, ids, "Took back")
 
 
 def redo(steps: Steps = None) -> None:
     """Do again what the last undo took back, or the steps or sets that are named."""
     with project_session() as session:
-        last = [] if steps else _last(session, undone=True)
-        ids = _takings_back(session, steps) if steps else [row["id"] for row in last]
-        _report(session.post("/api/actions/audit/undo", {"audit_ids": ids}), "Did again", last)
+        ids = _takings_back(session, steps) if steps else _last(session, undone=True)
+        _reverse(session, ids, "Did again")
 
 
-def _report(done: dict[str, Any], verb: str, last: list[dict[str, Any]]) -> None:
-    # What nobody named is named here: a step that no undo takes back may have come after it.
-    names = ", ".join(sorted({row["action_name"] for row in last}))
-    answer(done, f"{verb} {plural(len(done['undone']), 'step')}{f' ({names})' if names else ''}.")
+def _reverse(session: Session, ids: list[str], verb: str) -> None:
+    """Take *ids* back as one set, and say what they had done: nobody may have named them."""
+    done = session.post("/api/actions/audit/undo", {"audit_ids": ids})
+    if wants_json():
+        answer(done, "")
+        return
+    shown = list(dict.fromkeys(_step(session, one)["words"] for one in done["undone"][:_NAMED]))
+    more = len(done["undone"]) - _NAMED
+    words = "; ".join([*shown, *([f"and {more} more"] if more > 0 else [])])
+    answer(done, legible(f"{verb} {plural(len(done['undone']), 'step')}: {words}."))
 
 
 def _standing(session: Session, named: list[str]) -> list[str]:
@@ -119,8 +133,19 @@ def _takings_back(session: Session, named: list[str]) -> list[str]:
 
 def _rows_of(session: Session, named: list[str]) -> Iterator[dict[str, Any]]:
     for identity in named:
+        if identity.isdecimal() and not is_id(identity):
+            yield _step_of_number(session, int(identity))
+            continue
         rows = list(_walk(session, set_id=id_of(identity)))
         yield from rows or [_step(session, identity)]
+
+
+def _step_of_number(session: Session, number: int) -> dict[str, Any]:
+    """The step that the history shows under *number*."""
+    found: list[dict[str, Any]] = session.get("/api/actions/audit", seq=number)["items"] if number else []
+    if not found:
+        raise Refused(f"There is no step #{number}; armarium history lists them.")
+    return found[0]
 
 
 def _step(session: Session, identity: str) -> dict[str, Any]:
@@ -148,7 +173,7 @@ def _walk(session: Session, **only: Any) -> Iterator[dict[str, Any]]:
             return
 
 
-def _last(session: Session, *, undone: bool) -> list[dict[str, Any]]:
+def _last(session: Session, *, undone: bool) -> list[str]:
     """The newest step in effect (or, for a redo, the newest undo in effect) with the rest of its set."""
     for row in _in_effect(session):
         if not row["undoable"] or row["gone"] or not _changed_rows(session, row):
@@ -156,8 +181,8 @@ def _last(session: Session, *, undone: bool) -> list[dict[str, Any]]:
         is_undo = _depth(session, row) % 2 == 1
         if is_undo == undone:
             if not row["set_id"]:
-                return [row]
-            return list(_walk(session, set_id=row["set_id"], undone=False))
+                return [row["id"]]
+            return [one["id"] for one in _walk(session, set_id=row["set_id"], undone=False)]
         if undone and not row["inverse_of"]:
             raise Refused("There is nothing to do again: nothing was taken back since the last step.")
     raise Refused("There is nothing to do again." if undone else "There is nothing to take back.")

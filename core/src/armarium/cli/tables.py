@@ -11,18 +11,21 @@ from collections.abc import Iterator, Sequence
 WITHOUT_TERMINAL = 140
 """Columns of a table that goes into a file or a pipe."""
 
+WHOLE = ("id", "#", "when (UTC)")
+"""Columns that are never folded: what stands there is typed again, or read at a glance."""
+
 NARROWEST = 6
 """Columns that a cell is not squeezed below."""
 
 
 def draw_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The lines of a table no wider than the terminal; what is too wide is folded, an id never is."""
+    """The lines of a table no wider than the terminal; what is too wide is folded, an id or a moment never is."""
     cells = [[str(cell).expandtabs().split("\n") for cell in row] for row in rows]
     widths = [
         max([_width(name), *(_width(line) for row in cells for line in row[place])])
         for place, name in enumerate(columns)
     ]
-    _squeeze(widths, [name == "id" for name in columns], _room())
+    _squeeze(widths, [name in WHOLE for name in columns], _room())
     if title:
         yield title
     if any(columns):

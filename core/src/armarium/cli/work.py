@@ -11,11 +11,14 @@ from typing import Annotated, Any
 
 import typer
 
+from armarium.cli.documents import document_id
 from armarium.cli.names import document_names
 from armarium.cli.output import legible, progress
-from armarium.cli.program import document_id
 from armarium.cli.refusals import STOPPED, Refused
 from armarium.cli.session import Session
+
+_UNFIT = re.compile(r'[/\\:*?"<>|\x00-\x1f]')
+"""Characters that some file system takes in no name."""
 
 PACKAGE = ".library"
 """What a project's folder ends in."""
@@ -23,7 +26,7 @@ PACKAGE = ".library"
 Scope = Annotated[
     list[str] | None,
     typer.Argument(
-        help="Ids or names of pages, files or folders; none: the whole project.",
+        help="Pages, files or folders, each by name, path or id; none: the whole project.",
         autocompletion=document_names,
     ),
 ]
@@ -55,7 +58,7 @@ def finished(session: Session, job_id: str, title: str) -> dict[str, Any]:
 
 
 def scope_of(session: Session, ids: list[str] | None) -> list[str]:
-    """The documents of these *ids* or names, or the project's top nodes when none are named."""
+    """The documents of these *ids*, names or paths, or the project's top nodes when none are named."""
     if ids:
         return [document_id(session, one) for one in ids]
     found = [node["id"] for node in session.get("/api/documents", limit=1000)["items"]]
@@ -78,6 +81,11 @@ def name_each(what: str, outcome: dict[str, Any], key: str, words: Callable[[Any
     more = int(outcome.get(f"{key}_count", len(named))) - len(named)
     if more > 0:
         typer.echo(f"  {what}: {more} more; armarium jobs log JOB names them all.")
+
+
+def file_name(name: str) -> str:
+    """*name* as a file may be called on every system."""
+    return _UNFIT.sub("_", name)
 
 
 def place_for(place: Path, *, overwrite: bool) -> Path:
@@ -123,12 +131,16 @@ def write_exports(
 ) -> list[str]:
     """Export *pages* into *folder*, one file each under the name the engine gives; the paths written.
 
+    Pages of several folders are written into folders of these names, below the one that holds them all.
+
     *choices* is the query of each (pass_id, order_id, reading_kind); *told* gets each answer without its content;
     *leaves_out* says of a page that is refused whether the others are written without it. All or nothing: the files
     get their names only when every other page is exported and no name is taken.
     """
     made: list[tuple[Path, Path]] = []
-    taken: set[str] = set()
+    taken: dict[Path, set[str]] = {}
+    below = _folders_of(session, pages)
+    new: list[Path] = []
     try:
         for page in pages:
             try:
@@ -137,10 +149,11 @@ def write_exports(
                 if leaves_out is not None and leaves_out(page, refused):
                     continue
                 raise
-            name = _free(re.sub(r'[/\\:*?"<>|\0]', "_", given["filename"]), taken)
-            place = folder / name
+            inner = folder.joinpath(*below[page["id"]])
+            name = _free(file_name(given["filename"]), taken.setdefault(inner, set()))
+            place = inner / name
             place_for(place, overwrite=overwrite)
-            folder.mkdir(parents=True, exist_ok=True)
+            new += _make_folder(inner)
             fresh = place.with_name(f".{name[:200]}.{secrets.token_hex(4)}")
             made.append((fresh, place))
             # Bytes, so that line ends are the format's on every system.
@@ -153,7 +166,45 @@ def write_exports(
     finally:
         for fresh, _ in made:
             fresh.unlink(missing_ok=True)
+        for empty in reversed(new):
+            with suppress(OSError):
+                empty.rmdir()
     return [str(place) for _, place in made]
+
+
+def _folders_of(session: Session, pages: list[dict[str, Any]]) -> dict[str, list[str]]:
+    """For each page the names of the folders it lies in, from the innermost on that holds all of *pages*."""
+    nodes: dict[str, dict[str, Any]] = {}
+
+    def above(parent_id: str | None) -> list[str]:
+        found: list[str] = []
+        while parent_id is not None:
+            if parent_id not in nodes:
+                nodes[parent_id] = session.get(f"/api/documents/{parent_id}")
+            found.append(parent_id)
+            parent_id = nodes[parent_id]["parent_id"]
+        return found[::-1]
+
+    chains = {page["id"]: above(page["parent_id"]) for page in pages}
+    shared = 0
+    for level in zip(*chains.values(), strict=False):
+        if len(set(level)) > 1:
+            break
+        shared += 1
+    return {
+        page: [_UNFIT.sub("_", nodes[one]["name"]).strip(" .") or "_" for one in chain[shared:]]
+        for page, chain in chains.items()
+    }
+
+
+def _make_folder(place: Path) -> list[Path]:
+    """The folders that had to be made for *place* to be one, outermost first."""
+    new = [one for one in (*reversed(place.parents), place) if not one.exists()]
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Refused(f"The folder {place} cannot be made: {error.strerror or error}.") from error
+    return new
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -15,7 +15,8 @@ from armarium.actions import ActionContext, Example, NoParams, Params, action
 from armarium.db import raw_of
 from armarium.errors import Conflict
 from armarium.jobs import decisions
-from armarium.jobs.listing import DERIVATIVES, derivatives, import_goes_on, is_counted, no_such, targets
+from armarium.jobs.import_tree import DERIVATIVES, derivatives, import_goes_on
+from armarium.jobs.listing import is_counted, no_such, targets
 from armarium.jobs.models import FINISHED, Mode
 from armarium.jobs.queue import loads
 from armarium.jobs.sight import Row, Sight
@@ -170,6 +171,7 @@ def _example_failed(ex: Example) -> dict[str, Any]:
     params=PauseJob,
     result=JobState,
     summary="Pause a job, or let it go on; one that runs finishes the item in hand",
+    words=lambda p: "Paused a job" if p.get("paused", True) else "Let a job go on",
     scope="either",
     after_undo=_pause_undone,
     example=lambda ex: {"job_id": _example_job(ex), "paused": True},
@@ -227,6 +229,7 @@ def _tell_kinds(
     params=JobNamed,
     result=JobState,
     summary="Cancel a job and all under it; one that runs finishes the item in hand first",
+    words="Cancelled a job",
     scope="either",
     undoable=False,
     example=lambda ex: {"job_id": _example_job(ex)},
@@ -259,6 +262,7 @@ def cancel_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
     params=JobNamed,
     result=JobState,
     summary="Put a failed or cancelled job back in the queue; it carries on from its checkpoint",
+    words="Put a job back in the queue",
     scope="either",
     undoable=False,
     example=_example_failed,
@@ -314,6 +318,7 @@ def _refuse_retry(sight: Sight, row: Row) -> None:
     params=NoParams,
     result=Cleared,
     summary="Take the failed jobs out of the list; they are kept, and a retry lists one again",
+    words="Took failed jobs off the list",
     scope="either",
     after_undo=_clearing_undone,
     example=lambda ex: _example_failed(ex) and {},

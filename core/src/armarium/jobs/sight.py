@@ -95,6 +95,12 @@ class Sight:
         found = self.raw.execute(f"SELECT {COLUMNS} FROM job WHERE {where} ORDER BY seq", tuple(values))
         return [Row(*row) for row in found]
 
+    def waiting(self, kinds: list[str]) -> list[Row]:
+        """The rows of *kinds* that have not started, paused ones too, oldest first."""
+        if not kinds:
+            return []
+        return self.rows(f"state = 'waiting' AND kind IN ({', '.join('?' * len(kinds))})", kinds)
+
     def state(self, row: Row) -> str:
         """The state as shown: a hold makes a waiting job paused, and a body that has begun makes it running."""
         if row.state == "waiting":

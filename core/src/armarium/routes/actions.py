@@ -29,6 +29,7 @@ from armarium.libraries import Library
 from armarium.messages import Message
 from armarium.routes.times import moment
 from armarium.undo import MAX_SET
+from armarium.wording import Wording
 
 router = APIRouter(prefix="/api/actions", tags=["actions"])
 
@@ -82,6 +83,13 @@ class Actor(Message):
     name: str
 
 
+class Touched(Message):
+    """A document that a step is about."""
+
+    id: str
+    name: str
+
+
 class AuditRow(Message):
     """One step of the audit log (A 2.1)."""
 
@@ -104,6 +112,11 @@ class AuditRow(Message):
     prev_hash: str
     row_hash: str
     created_at: str
+    words: str
+    """What the step did, for people, naming what it did it to; of an undo or a redo, what the step it is about did."""
+    reversal: Literal["undo", "redo"] | None = None
+    about: list[Touched]
+    """Documents among what it touched, or on which that lies."""
 
 
 class AuditRows(Message):
@@ -189,11 +202,13 @@ def audit_rows(
     since: Annotated[str | None, Query(max_length=40)] = None,
     until: Annotated[str | None, Query(max_length=40)] = None,
     undone: bool | None = None,
+    seq: Annotated[int | None, Query(ge=1, le=10**12, description="The number of one step.")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     offset: Annotated[int, Query(ge=0, le=10**12)] = 0,
 ) -> Response:
     """Newest first, under every filter given."""
-    with _log(request, engine, library, scope).read() as conn:
+    home = _log(request, engine, library, scope)
+    with home.read() as conn:
         items, total = audit.select_rows(
             conn,
             action=action,
@@ -204,9 +219,11 @@ def audit_rows(
             since=moment("since", since),
             until=moment("until", until),
             undone=undone,
+            seq=seq,
             limit=limit,
             offset=offset,
         )
+        Wording(engine.actions, engine.plugins.loaded, home.schema).add_to(conn, items)
     return json_response(
         {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}
     )
@@ -252,6 +269,7 @@ def audit_row(
                 f"No step {audit_id} is in this audit log; the history of the project lists its steps.",
                 code="unknown_step",
             )
+        Wording(engine.actions, engine.plugins.loaded, home.schema).add_to(conn, [row])
         changes, total = changes_of(conn, home.schema, row["seq"], limit=limit, offset=offset)
     return json_response({**row, "changes": changes, "changes_total": total})
 

@@ -22,16 +22,8 @@ from armarium.http import (
     library_required,
 )
 from armarium.jobs.actions import PauseBackground, SetMode
-from armarium.jobs.listing import (
-    DERIVATIVES,
-    counted_tree,
-    derivatives_of,
-    import_goes_on,
-    is_counted,
-    list_jobs,
-    no_such,
-    targets,
-)
+from armarium.jobs.import_tree import DERIVATIVES, derivatives_of, import_goes_on
+from armarium.jobs.listing import counted_tree, is_counted, list_jobs, no_such, targets
 from armarium.jobs.log import Level, read_lines
 from armarium.jobs.schemas import (
     ActivityPage,

@@ -43,6 +43,7 @@ def _layout_example(ex: Example) -> dict[str, Any]:
     params=LayoutParams,
     result=Layout,
     summary="Save where things lie on the canvas of a folder, and take others off it.",
+    words="Arranged the canvas of {folder_id|a folder}",
     example=_layout_example,
 )
 def save_layout(ctx: ActionContext, p: LayoutParams) -> dict[str, Any]:
@@ -101,6 +102,7 @@ def _create_example(ex: Example) -> dict[str, Any]:
     params=ItemCreateParams,
     result=Item,
     summary="Put a note, quote, text or link on the canvas of a folder.",
+    words="Put something on the canvas of {folder_id|a folder}",
     example=_create_example,
 )
 def item_create(ctx: ActionContext, p: ItemCreateParams) -> dict[str, Any]:
@@ -157,6 +159,7 @@ def _update_example(ex: Example) -> dict[str, Any]:
     params=ItemUpdateParams,
     result=Item,
     summary="Change the words, payload or ends of a canvas item.",
+    words="Changed something on the canvas of {}",
     example=_update_example,
 )
 def item_update(ctx: ActionContext, p: ItemUpdateParams) -> dict[str, Any]:
@@ -193,6 +196,7 @@ def _delete_example(ex: Example) -> dict[str, Any]:
     params=ItemDeleteParams,
     result=ItemDeleted,
     summary="Take an item off the canvas, with its place and the links that end at it.",
+    words="Took something off the canvas of {}",
     example=_delete_example,
 )
 def item_delete(ctx: ActionContext, p: ItemDeleteParams) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def commands() -> typer.Typer:
 
 
 def canvas(
-    folder: Annotated[str, typer.Argument(help="Id or name of a folder (armarium ls shows them).")],
+    folder: Annotated[str, typer.Argument(help="The folder by name, path or id (armarium ls shows them).")],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The file; left out: NAME-canvas.png, here.")
     ] = None,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from armarium.api import ActionContext, new_id
+from armarium.api import ActionContext, json_text, new_id, raw_of
 from armarium_documents.frames import IDENTITY
 from armarium_documents.intake import taken_in
 from armarium_documents.models import artifacts, documents, renditions, representations, revisions
@@ -15,6 +15,7 @@ from armarium_documents.queries.files import PageImage, PrimaryRow, page_image, 
 from armarium_documents.queries.tree import (
     Node,
     find_node,
+    folder_above,
     folder_path,
     pages_under,
     require_all_live,
@@ -24,6 +25,7 @@ from armarium_documents.queries.tree import (
     sources_folder,
     subtree_ids,
 )
+from armarium_documents.remarks import count_remarks
 from armarium_documents.scan import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, named_files, walk_folder
 from armarium_documents.schemas.fields import clean_name
 from armarium_documents.schemas.geometry import TOLERANCE, check_rect, fault_of_rect
@@ -40,15 +42,19 @@ __all__ = [
     "PrimaryRow",
     "Vocabulary",
     "add_rendition",
+    "arrange_pages",
     "artifacts",
     "check_rect",
     "clean_name",
+    "count_remarks",
     "document",
     "documents",
     "documents_named",
     "fault_of_rect",
     "find_node",
+    "folder_above",
     "folder_path",
+    "label_pages",
     "named_files",
     "page_image",
     "pages_under",
@@ -112,3 +118,56 @@ def add_rendition(
     )
     ctx.changed(document_ids=[document_id])
     return rendition_id
+
+
+def arrange_pages(ctx: ActionContext, document_ids: Sequence[str]) -> tuple[int, int]:
+    """Put documents into this sequence among their siblings: those of one parent share out the places that they have.
+
+    Where a person placed one of them by hand the siblings stay as they are. Answers how many documents got another place
+    and how many were left because of that. Raises Forbidden at or beneath a lock.
+    """
+    rank = {identity: number for number, identity in enumerate(document_ids)}
+    rows = raw_of(ctx.conn).execute(
+        "SELECT id, parent_id, sort_order, json_extract(metadata, '$.placed_by_hand') IS NOT NULL FROM document"
+        " WHERE id IN (SELECT value FROM json_each(?)) ORDER BY sort_order, name, id",
+        (json_text(list(rank)),),
+    )
+    families: dict[str | None, list[tuple[str, int, bool]]] = {}
+    for identity, parent_id, place, by_hand in rows:
+        families.setdefault(parent_id, []).append((identity, place, bool(by_hand)))
+    changed: list[tuple[int, str, str]] = []
+    left = 0
+    for siblings in families.values():
+        wanted = sorted((identity for identity, _, _ in siblings), key=rank.__getitem__)
+        if wanted == [identity for identity, _, _ in siblings]:
+            continue
+        if any(by_hand for _, _, by_hand in siblings):
+            left += len(siblings)
+            continue
+        places: list[int] = []
+        for _, place, _ in siblings:
+            places.append(max(place, places[-1] + 1) if places else place)
+        before = {identity: place for identity, place, _ in siblings}
+        for identity, place in zip(wanted, places, strict=True):
+            if before[identity] != place:
+                changed.append((place, ctx.now, identity))
+    _write_pages(ctx, "sort_order", changed)
+    return len(changed), left
+
+
+def label_pages(ctx: ActionContext, labels: Mapping[str, str]) -> tuple[int, int]:
+    """Give documents the labels of their pages (by id) where they have none. Answers how many were labelled and how many
+    have another label, which stays."""
+    rows = raw_of(ctx.conn).execute(
+        "SELECT id, page_label FROM document WHERE id IN (SELECT value FROM json_each(?))",
+        (json_text(list(labels)),),
+    )
+    there = dict(rows.fetchall())
+    wanted = [(labels[one], ctx.now, one) for one, label in there.items() if label is None]
+    _write_pages(ctx, "page_label", wanted)
+    return len(wanted), sum(1 for one, label in there.items() if label not in (None, labels[one]))
+
+
+def _write_pages(ctx: ActionContext, column: str, rows: Sequence[tuple[object, str, str]]) -> None:
+    raw_of(ctx.conn).executemany(f"UPDATE document SET {column} = ?, updated_at = ? WHERE id = ?", rows)
+    ctx.changed(document_ids=[identity for _, _, identity in rows])

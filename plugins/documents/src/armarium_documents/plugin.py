@@ -24,6 +24,7 @@ from armarium_documents.migrations import MIGRATIONS
 from armarium_documents.models import metadata
 from armarium_documents.queries.annotations import AnnotationLocator
 from armarium_documents.queries.carrying import Carrier, Vocabulary
+from armarium_documents.queries.documents import names_of
 from armarium_documents.routes import routers
 
 _CARRIER = Carrier(
@@ -97,6 +98,7 @@ def armarium_plugin() -> Plugin:
         routers=routers,
         on_create=(documents.seed_sources, classifications.seed_prototypes),
         on_open=(recovery.opened,),
+        names=names_of,
         stats=_stats,
         extras={"carriers": (_CARRIER,), "locators": (AnnotationLocator(),)},
     )

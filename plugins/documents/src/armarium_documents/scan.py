@@ -15,8 +15,8 @@ from typing import Literal
 
 from armarium.api import Invalid, PathNotAllowed, names_in
 
-LAYOUT_SUFFIXES = frozenset({".xml", ".hocr", ".html", ".htm", ".tei", ".alto", ".page"})
-"""Files beside pictures that other families read (PAGE, ALTO, TEI, hOCR)."""
+LAYOUT_SUFFIXES = frozenset({".xml", ".hocr", ".html", ".htm", ".tei", ".alto", ".page", ".mets"})
+"""Files beside pictures that other families read (PAGE, ALTO, TEI, hOCR, METS)."""
 
 TEXT_SUFFIXES = frozenset({".txt", ".box", ".points", ".json", ".yaml", ".yml", ".names", ".gt"})
 """Files beside pictures that may be label files, box files or plain text, where a family is here that reads them."""

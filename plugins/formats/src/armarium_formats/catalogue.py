@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from armarium.api import NotFound
 from armarium_formats.driver import FormatDriver
 from armarium_formats.errors import NotReadable, NotRecognised, NotWritable, UnknownFormat
-from armarium_formats.seeming import seems
+from armarium_formats.seeming import misnamed, seems
 
 if TYPE_CHECKING:
     from armarium.api import Engine
@@ -29,6 +29,8 @@ _PARTS = (
     "write",
 )
 """What a format driver must have to be asked at all."""
+UNSURE = 0.5
+"""A driver less sure than this is a last resort, for which the file's name must speak as well."""
 
 log = logging.getLogger("armarium.formats")
 
@@ -121,4 +123,6 @@ def reader(
                     break
     if best is None:
         raise NotRecognised(filename, readable(engine), seems(data))
+    if surest < UNSURE and (why := misnamed(filename, data)) is not None:
+        raise NotRecognised(filename, readable(engine), why)
     return best

@@ -100,6 +100,14 @@ def is_text(text: str) -> bool:
     return len(_CONTROL.findall(head)) * 100 <= len(head)
 
 
+def reads_as_text(found: Decoded) -> bool:
+    """Whether bytes are a text in the encoding they were read in. Windows-1252 is what is left for bytes that are nothing
+    else: more than a word of which two fifths are no ASCII is noise, or in an encoding that nothing names."""
+    head = found.text[:_LOOKED_AT]
+    strange = sum(1 for char in head if char > "\x7f") if found.encoding == "cp1252" and len(head) > 12 else 0
+    return is_text(head) and strange * 5 <= len(head) * 2
+
+
 def _wide(data: bytes) -> str | None:
     """UTF-16 without a mark, told by the zero bytes beside every ASCII character."""
     head = data[:256]

@@ -126,6 +126,16 @@ class NotOfAFile(NotFound):
         )
 
 
+class NoSuchMets(NotFound):
+    """A METS file was asked for that no pages of this folder came in by."""
+
+    def __init__(self, mets_id: str) -> None:
+        super().__init__(
+            f"There is no METS file {mets_id} among those that the pages of this folder came in by; ask the folder for its METS files.",
+            code="unknown_mets",
+        )
+
+
 class SchemaInvalid(Broken):
     """An export that its own schema refuses: never given out."""
 

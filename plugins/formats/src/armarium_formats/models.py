@@ -39,6 +39,36 @@ format_imports = Table(
 )
 """One row an imported pass: where its original lies, and the parts of it that the source model has no field for."""
 
+mets_files = Table(
+    "format_mets",
+    metadata,
+    Column("id", Text, primary_key=True),
+    # The folder that its pages lie in.
+    Column(
+        "document_id",
+        Text,
+        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
+        nullable=False,
+        index=True,
+    ),
+    Column("filename", Text, nullable=False),
+    # sha256 of the file and its name in the object store.
+    Column("original", Text, nullable=False, index=True, info={"object": True}),
+    Column("title", Text),
+    # LABEL, TYPE and OBJID of the file, and what its MODS or Dublin Core says of the work, by name.
+    Column("described", Json, nullable=False),
+    # [{number, label, document_ids}]: the pages that are here, in order, each with its pictures, best first.
+    Column("pages", Json, nullable=False),
+    # The logical structure: nested {type, label, order_label, pages, parts}, pages by their numbers.
+    Column("parts", Json, nullable=False),
+    # What stays in the original alone, counted: [{what, count}].
+    Column("kept_counts", Json, nullable=False),
+    Column("notes", Json, nullable=False),
+    Column("created_at", Text, nullable=False),
+    info=tracked(label="METS file", large=("pages", "parts"), document="document_id"),
+)
+"""METS files that pages came in by: what each says beyond order, labels and pairs, and where its original lies."""
+
 conversions_seen = Table(
     "conversion_seen",
     metadata,

@@ -7,9 +7,10 @@ import re
 from typing import ClassVar, Final
 
 from armarium.api import Invalid
-from armarium_formats.decoding import decode, is_text
+from armarium_formats.decoding import decode, reads_as_text
 from armarium_formats.driver import Format, Loss, ReadContext, WriteContext, Written
 from armarium_formats.page_model import PageModel, PageSegment, PageText
+from armarium_formats.seeming import seems_no_prose
 
 MAX_LINES: Final = 100_000
 _BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
@@ -27,19 +28,19 @@ class PlainText(Format):
     aliases: ClassVar[tuple[str, ...]] = ("text", "txt", "plaintext", "plain_text")
 
     def sniff(self, data: bytes) -> float:
-        """0.2 for text that is neither markup nor JSON, so that every other format goes before it."""
+        """0.2 for text that is no markup, JSON, RTF, PDF, table or placeholder: every other format goes before it."""
         found = decode(data[:262_144])
         text = found.text
-        if not text.strip() or not is_text(text):
+        if not text.strip() or not reads_as_text(found):
             return 0.0
-        if _MARKUP.match(text):
+        if _MARKUP.match(text) or seems_no_prose(text) is not None:
             return 0.0
         return 0.0 if text.lstrip()[:1] in ("{", "[") and _is_json(data) else 0.2
 
     def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
         """Each paragraph a region, each line a line; none has a shape, so the page's picture is taken for its size."""
         found = decode(data)
-        if not found.text.strip() or not is_text(found.text):
+        if not found.text.strip() or not reads_as_text(found):
             raise Invalid(
                 f"{context.filename} holds no text: it is empty, or made of bytes that are no characters.",
                 code="not_text",

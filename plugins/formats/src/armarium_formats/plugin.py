@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
-from armarium_formats.actions import batches, conversion, importing, orders
+from armarium_formats.actions import batches, conversion, importing, mets, orders
 from armarium_formats.catalogue import GROUP, check_driver
 from armarium_formats.iiif import actions as iiif
 from armarium_formats.iiif.import_routes import router as iiif_import_router
@@ -29,6 +29,7 @@ def armarium_plugin() -> Plugin:
             orders.take_order,
             batches.ingest_batch,
             batches.ingest_files,
+            mets.use_mets,
             conversion.start,
             conversion.seen,
             iiif.import_manifest,

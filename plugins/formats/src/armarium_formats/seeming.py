@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import re
+from pathlib import PurePath
 
-from armarium_formats.decoding import head_of
+from armarium_formats.decoding import decode, head_of, reads_as_text
 
 _PICTURES = (
     *(b"\xff\xd8\xff", b"\x89PNG", b"II*\x00", b"MM\x00*", b"II+\x00", b"MM\x00+", b"GIF8"),
@@ -19,6 +21,7 @@ _MAGIC = (
     (b"7z\xbc\xaf", "a 7z archive; unpack it and import what is in it"),
     (b"Rar!", "a RAR archive; unpack it and import what is in it"),
     (b"PK\x03\x04", "a ZIP archive or an office document; unpack it and import what is in it"),
+    (b"{\\rtf", "RTF; save it as plain text"),
     (b"%PDF", "a PDF; import it as a page, not into one"),
     *((mark, "a picture; import it as a page, not into one") for mark in _PICTURES),
     (b"\xd0\xcf\x11\xe0", "an office document; save it as plain text or TEI"),
@@ -38,6 +41,64 @@ _ROOTS = {
 }
 
 
+_MARKUP_ENDINGS = frozenset({".xml", ".alto", ".hocr", ".html", ".htm", ".page", ".tei", ".mets"})
+_TABLE_ENDINGS = frozenset({".csv", ".tsv"})
+_GIT_LINK = re.compile(
+    r"[^\s<>|*?\"]{0,4000}/[^\s<>|*?\"/]{1,255}\."
+    r"(?:xml|alto|hocr|html?|page|tei|mets|txt|json|box|jpe?g|png|tiff?|jp2|webp|pdf)\n?",
+    re.IGNORECASE,
+)
+_DECIMAL = re.compile(r"(?<=\d),(?=\d)")
+_QUOTED = re.compile(r'"[^"]*"')
+_LOOKED_AT = 262_144
+_ROWS = 200
+"""Lines that are looked at to see whether a text is a table."""
+
+
+def seems_no_prose(text: str) -> str | None:
+    """What characters that would pass for a plain text are instead, in words for a sentence; None for prose.
+
+    Placeholders of Git, RTF, PDF, and tables: two or more lines with the same number of cells, at least three, parted by
+    a tab, or by `;` or `,` with no blank behind it; a comma between digits is a decimal one.
+    """
+    head = text.lstrip("\ufeff \t\r\n")
+    if head.startswith("version https://git-lfs.github.com/spec/"):
+        return "a placeholder of Git LFS: the file itself was never fetched; run git lfs pull and import it again"
+    if head.startswith("{\\rtf"):
+        return "RTF; save it as plain text"
+    if head.startswith("%PDF-"):
+        return "a PDF; import it as a page, not into one"
+    if _GIT_LINK.fullmatch(text) and "://" not in text:
+        return "what Git leaves in place of a link: only the path of another file; import that file"
+    return "a table (CSV); it holds data and no page" if _is_table(text) else None
+
+
+def _is_table(text: str) -> bool:
+    lines = [line for line in text[:100_000].splitlines() if line.strip()][:_ROWS]
+    if len(lines) < 2:
+        return False
+    for mark in ("\t", ";", ","):
+        rows = lines if mark != "," else [_DECIMAL.sub(".", line) for line in lines]
+        bare = [_QUOTED.sub("", line) for line in rows]
+        if any(mark not in line or (mark != "\t" and f"{mark} " in line) for line in bare):
+            continue
+        try:
+            cells = {len(row) for row in csv.reader(rows, delimiter=mark)}
+        except csv.Error:
+            continue
+        if len(cells) == 1 and cells.pop() >= 3:
+            return True
+    return False
+
+
+def misnamed(filename: str, data: bytes) -> str | None:
+    """What a file is rather than the plain text that its characters would make, by its name; None where that allows it."""
+    ending = PurePath(filename).suffix.casefold()
+    if ending in _MARKUP_ENDINGS and b"<" not in data:
+        return seems(data) or f"a placeholder or a file cut short: it ends in {ending} and holds no markup"
+    return "a table (CSV); it holds data and no page" if ending in _TABLE_ENDINGS else None
+
+
 def seems(data: bytes) -> str | None:
     """What a file that no driver reads seems to be, in words for a sentence; None where nothing tells."""
     found = next((words for mark, words in _MAGIC if data.startswith(mark)), None)
@@ -51,4 +112,9 @@ def seems(data: bytes) -> str | None:
     if head[:1] == b"<" and (root := _ROOT.search(head)):
         name = root.group(1)
         return _ROOTS.get(name, f"XML whose root is {name.decode('ascii', 'replace')}")
-    return "made of bytes that are no text" if b"\x00" in head else None
+    if b"\x00" in head:
+        return "made of bytes that are no text"
+    decoded = decode(data[:_LOOKED_AT])
+    if not reads_as_text(decoded):
+        return "made of bytes that are no text, or a text in an encoding that nothing names; save it in UTF-8"
+    return seems_no_prose(decoded.text)

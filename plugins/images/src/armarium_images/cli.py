@@ -48,7 +48,7 @@ def commands() -> typer.Typer:
 def crop(
     pictures: Annotated[
         list[str],
-        typer.Argument(help="Ids or names of images or pages, or of one folder for all that it holds."),
+        typer.Argument(help="Images or pages, or one folder for all that it holds, by name, path or id."),
     ],
     box: Annotated[
         str,
@@ -86,7 +86,7 @@ def crop(
 def split(
     pictures: Annotated[
         list[str],
-        typer.Argument(help="Ids or names of images or pages, or of a folder for all that it holds."),
+        typer.Argument(help="Images or pages, or a folder for all that it holds, by name, path or id."),
     ],
     columns: Annotated[int, typer.Option(min=1, max=64, help="Equal parts side by side.")] = 1,
     rows: Annotated[int, typer.Option(min=1, max=64, help="Equal parts one below the other.")] = 1,

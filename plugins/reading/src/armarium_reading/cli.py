@@ -43,6 +43,7 @@ def lines(
         job_id = started["result"]["job_id"]
         finished(session, job_id, "Find lines")
         outcome = result_of(session, job_id)
+        readers = session.get("/api/reading/readers")["items"] if outcome.get("without_lines_count") else []
         pages = pages_of(session, ids or [])[:NAMED]
         notices = [
             (page["name"], session.get(f"/api/segments/document/{page['id']}/text")["notice"])
@@ -51,11 +52,27 @@ def lines(
 
     def words() -> None:
         _read_words("Found lines on", outcome)
+        name_each("no lines found", outcome, "without_lines", lambda one: one["name"] or one["document_id"])
+        if outcome.get("without_lines_count"):
+            others = ", ".join(others_of(reader, readers))
+            tries = f" (--reader NAME: {others})" if others else ""
+            typer.echo(
+                f"  Where such a page has writing all the same, try another reader{tries} or a larger scan."
+            )
         for name, notice in notices:
             if notice:
                 typer.echo(f"  {name}: {notice}", err=True)
 
     answer({"job_id": job_id, **outcome}, words)
+
+
+def others_of(reader: str, readers: list[dict[str, Any]]) -> list[str]:
+    """The other readers that find lines, those that are installed."""
+    return [
+        one["name"]
+        for one in readers
+        if one["name"] != reader and one["installed"] and "find_lines" in one["can"]
+    ]
 
 
 def read(
@@ -115,7 +132,9 @@ def _how_to_use(reader: dict[str, Any]) -> str:
     needs = f" --model FILE (a {reader['model_kind']} model)" if reader["reading_needs_model"] else ""
     use = f"armarium read --reader {reader['name']}{needs}"
     if not reader["installed"]:
-        return f"{reader['label']}, not installed yet (armarium runtime install {reader['runtime']}; then {use})"
+        return (
+            f"{reader['label']}, not installed yet (armarium runtime install {reader['runtime']}; then {use})"
+        )
     return f"{reader['label']} ({use})"
 
 

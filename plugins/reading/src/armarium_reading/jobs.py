@@ -14,10 +14,11 @@ from typing import Any
 
 from sqlalchemy import select
 
-from armarium.api import Invalid, JobContext, JobKind, ServiceError, Unavailable, now, open_image
+from armarium.api import Invalid, JobContext, JobKind, ServiceError, now, open_image
 from armarium_documents.api import PageImage, documents, page_image
-from armarium_reading import ledger, local_models
+from armarium_reading import ledger
 from armarium_reading.confidence import Confidence
+from armarium_reading.downloads import run_download
 from armarium_reading.handwriting import outline_of, page_score
 from armarium_reading.ledger import ModelCall
 from armarium_reading.queries import lines_of
@@ -75,6 +76,8 @@ class PageJob(ABC):
             "skipped": 0,
             "by_hand": [],
             "by_hand_count": 0,
+            "without_lines": [],
+            "without_lines_count": 0,
             "confidence": Confidence().kept(),
             **ctx.checkpoint,
         }
@@ -91,6 +94,8 @@ class PageJob(ABC):
                 kept["pages"] += 1
                 kept["lines"] += lines
                 self._assess(document_id, given, kept)
+                if not lines and self.method != "read_lines":
+                    self._name_page("without_lines", document_id, kept)
                 self.write(document_id, given, kept)
             except WorkerStopped:
                 self.ctx.check()
@@ -113,6 +118,8 @@ class PageJob(ABC):
                 f"No page could be done. The first: {self.kept['failed'][0]['why']}", code="all_failed"
             )
         done = {key: self.kept[key] for key in ("pages", "lines", "skipped", "failed")}
+        if self.method != "read_lines":
+            done |= {key: self.kept[key] for key in ("without_lines", "without_lines_count")}
         if self.method == "find_lines":
             return done
         return {
@@ -151,10 +158,12 @@ class PageJob(ABC):
         page.add(readings)
         kept["confidence"] = total.kept()
         if answer.handwriting is not None and answer.handwriting > 0 and not page.is_sure:
-            kept["by_hand_count"] += 1
-            if len(kept["by_hand"]) < MAX_FAILED:
-                named = {"document_id": document_id, "name": self._name(document_id)}
-                kept["by_hand"] = [*kept["by_hand"], named]
+            self._name_page("by_hand", document_id, kept)
+
+    def _name_page(self, key: str, document_id: str, kept: dict[str, Any]) -> None:
+        kept[f"{key}_count"] += 1
+        if len(kept[key]) < MAX_FAILED:
+            kept[key] = [*kept[key], {"document_id": document_id, "name": self._name(document_id)}]
 
     def call(self, picture: PageImage, more: dict[str, Any]) -> dict[str, Any]:
         """One call of the worker for a page's picture."""
@@ -205,7 +214,8 @@ class PageJob(ABC):
             for index in range(first, len(pages)):
                 assert coming is not None
                 present, coming = coming, None
-                _wait(present)
+                # Until the answer is there, whatever it is.
+                present.exception()
                 if index + 1 < len(pages) and self.ctx.stop is None:
                     coming = pool.submit(self.ask, pages[index + 1])
                 yield index, pages[index], present
@@ -340,26 +350,6 @@ def found_lines(answer: PageAnswer) -> list[dict[str, Any]]:
 
 def _asked(what: str, answer: PageAnswer) -> str:
     return f"{what} a page of {answer.picture.width} x {answer.picture.height} pixels."
-
-
-def _wait(future: Future[PageAnswer]) -> None:
-    """Wait until an answer is there, whatever it is."""
-    future.exception()
-
-
-def run_download(ctx: JobContext) -> dict[str, Any]:
-    """Fetch one model; killed at any instant it begins anew and leaves nothing half-fetched."""
-    wanted: ModelParams = ctx.args
-    mega = 1 << 20
-
-    def report(done: int, total: int | None) -> None:
-        ctx.progress(done // mega, max(1, (total or done) // mega))
-        ctx.check()
-
-    found = local_models.download(ctx.engine, wanted.runtime, wanted.model, report)
-    if found.size_bytes is None:
-        raise Unavailable("The model was fetched and has no size; try again.")
-    return {"model_id": found.model, "size_bytes": found.size_bytes}
 
 
 KINDS = (

@@ -106,6 +106,7 @@ def armarium_plugin() -> Plugin:
             orders.renumber,
             orders.remove,
             readings.correct,
+            readings.correct_many,
             readings.choose,
             readings.retract,
             readings.add_kind,

@@ -34,6 +34,7 @@ def _create_example(ex: Example) -> dict[str, Any]:
     params=AnnotationCreateParams,
     result=Annotation,
     summary="Annotate a place of a document: a highlight, a note, a rating, ink.",
+    words="Annotated {document_id|a document}",
     example=_create_example,
 )
 def create(ctx: ActionContext, p: AnnotationCreateParams) -> dict[str, Any]:
@@ -57,6 +58,7 @@ def _update_example(ex: Example) -> dict[str, Any]:
     params=AnnotationUpdateParams,
     result=Annotation,
     summary="Change an annotation; a field left out stays, null clears it.",
+    words="Changed an annotation of {}",
     example=_update_example,
 )
 def update(ctx: ActionContext, p: AnnotationUpdateParams) -> dict[str, Any]:
@@ -93,6 +95,7 @@ def _delete_example(ex: Example) -> dict[str, Any]:
     params=AnnotationDeleteParams,
     result=AnnotationDeleted,
     summary="Remove an annotation.",
+    words="Removed an annotation of {}",
     example=_delete_example,
 )
 def delete(ctx: ActionContext, p: AnnotationDeleteParams) -> dict[str, Any]:

@@ -47,6 +47,7 @@ def _create_example(ex: Example) -> dict[str, Any]:
     params=ArtifactCreateParams,
     result=Artifact,
     summary="Keep what a step made of a document: a text with its boxes, keywords, a score.",
+    words="Kept a result of {document_id|a document}",
     example=_create_example,
 )
 def create(ctx: ActionContext, p: ArtifactCreateParams) -> dict[str, Any]:
@@ -110,6 +111,7 @@ def _edit_example(ex: Example) -> dict[str, Any]:
     params=EditRegionsParams,
     result=ArtifactEdited,
     summary="Move, delete, add or combine the boxes of an artifact; each edit is kept in its curation log.",
+    words="Changed boxes of an older result of {}",
     example=_edit_example,
 )
 def edit_regions(ctx: ActionContext, p: EditRegionsParams) -> dict[str, Any]:

@@ -24,6 +24,7 @@ def _example(ex: Example) -> dict[str, Any]:
     params=BookmarkCreate,
     result=Document,
     summary="Bookmark a document: a node that points at it and is resolved when asked.",
+    words="Bookmarked {target_id|a document}",
     example=_example,
 )
 def create(ctx: ActionContext, p: BookmarkCreate) -> dict[str, Any]:

@@ -79,6 +79,7 @@ def _create_example(ex: Example) -> dict[str, Any]:
     params=ClassificationCreateParams,
     result=Classification,
     summary="Declare a prototype: a kind of document with the attributes it has.",
+    words="Declared a kind of document",
     example=_create_example,
 )
 def create(ctx: ActionContext, p: ClassificationCreateParams) -> dict[str, Any]:
@@ -102,6 +103,7 @@ def _update_example(ex: Example) -> dict[str, Any]:
     params=ClassificationUpdateParams,
     result=Classification,
     summary="Change a prototype's label, parent, declarations or defaults.",
+    words="Changed a kind of document",
     example=_update_example,
 )
 def update(ctx: ActionContext, p: ClassificationUpdateParams) -> dict[str, Any]:
@@ -131,6 +133,7 @@ def _delete_example(ex: Example) -> dict[str, Any]:
     params=ClassificationDeleteParams,
     result=ClassificationDeleted,
     summary="Remove a prototype that no document and no other prototype uses.",
+    words="Removed a kind of document",
     example=_delete_example,
 )
 def delete(ctx: ActionContext, p: ClassificationDeleteParams) -> dict[str, Any]:
@@ -169,6 +172,7 @@ def _propose_example(ex: Example) -> dict[str, Any]:
     params=ProposeKindParams,
     result=KindAnswer,
     summary="Propose a kind for a node, with what the model said; a person accepts or rejects it.",
+    words="Proposed a kind for {document_id|a document}",
     example=_propose_example,
 )
 def propose_kind(ctx: ActionContext, p: ProposeKindParams) -> dict[str, Any]:
@@ -200,6 +204,7 @@ def _accept_example(ex: Example) -> dict[str, Any]:
     params=DecideKindParams,
     result=KindAnswer,
     summary="Accept the kind proposed for a node: it becomes the node's prototype.",
+    words="Accepted the kind proposed for {document_id|a document}",
     example=_accept_example,
 )
 def accept_kind(ctx: ActionContext, p: DecideKindParams) -> dict[str, Any]:
@@ -216,6 +221,7 @@ def accept_kind(ctx: ActionContext, p: DecideKindParams) -> dict[str, Any]:
     params=DecideKindParams,
     result=KindAnswer,
     summary="Reject the kind proposed for a node; the same kind is not proposed for it again.",
+    words="Rejected the kind proposed for {document_id|a document}",
     example=_accept_example,
 )
 def reject_kind(ctx: ActionContext, p: DecideKindParams) -> dict[str, Any]:

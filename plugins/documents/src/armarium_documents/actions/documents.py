@@ -72,6 +72,7 @@ def _create_example(ex: Example) -> dict[str, Any]:
     params=CreateParams,
     result=Document,
     summary="Make a folder, group, note or page under a parent, or at the top.",
+    words="Made {|a folder or page}",
     example=_create_example,
 )
 def create(ctx: ActionContext, p: CreateParams) -> dict[str, Any]:
@@ -99,6 +100,7 @@ def _update_example(ex: Example) -> dict[str, Any]:
     params=UpdateParams,
     result=Document,
     summary="Change what a node is called and how it is described; a field left out stays, null clears it.",
+    words="Described {document_id|a document}",
     example=_update_example,
 )
 def update(ctx: ActionContext, p: UpdateParams) -> dict[str, Any]:
@@ -140,6 +142,7 @@ def _lock_example(ex: Example) -> dict[str, Any]:
     params=LockParams,
     result=Document,
     summary="Lock a node, so that only an owner writes at and beneath it, or unlock it.",
+    words=lambda p: f"{'Locked' if p.get('locked', True) else 'Unlocked'} {{document_id|a document}}",
     role="owner",
     example=_lock_example,
 )

@@ -38,6 +38,7 @@ def _primary_example(ex: Example) -> dict[str, Any]:
     params=PrimaryParams,
     result=Rendition,
     summary="Choose which of a document's pictures is the primary one.",
+    words="Chose the primary picture of {document_id|a document}",
     example=_primary_example,
 )
 def set_primary(ctx: ActionContext, p: PrimaryParams) -> dict[str, Any]:
@@ -87,6 +88,7 @@ def _representation_example(ex: Example) -> dict[str, Any]:
     params=RepresentationParams,
     result=Representation,
     summary="Give a document a typed text of its own: a translation, a description, a normalised text.",
+    words="Gave {document_id|a document} a text of its own",
     example=_representation_example,
 )
 def represent(ctx: ActionContext, p: RepresentationParams) -> dict[str, Any]:
@@ -126,6 +128,7 @@ def _revise_example(ex: Example) -> dict[str, Any]:
     params=RevisionParams,
     result=Revision,
     summary="Add what a reviewer would have a representation say; the representation itself stays as it is.",
+    words="Reviewed a text of {representation_id|a document}",
     example=_revise_example,
 )
 def revise(ctx: ActionContext, p: RevisionParams) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from armarium_documents.queries.tree import (
     require_depth,
     require_parent,
 )
+from armarium_documents.scan import name_fault
 from armarium_documents.schemas.files import (
     AddParams,
     AddResult,
@@ -51,12 +52,14 @@ def _import_example(ex: Example) -> dict[str, Any]:
     params=ImportParams,
     result=ImportStarted,
     summary="Copy a folder or files of pictures and PDFs into the project, as a background job.",
+    words="Began an import into {|Sources}",
     example=_import_example,
     guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def start_import(ctx: ActionContext, p: ImportParams) -> dict[str, Any]:
-    """Enqueue the job; what it adds are steps of their own that share the job's id as their set.
+    """Enqueue the job; what it adds are steps of their own that share the job's id as their set. A folder stays one: what
+    it holds comes into a folder of its name beneath the parent, one that is there if there is one.
 
     Raises NotFound for a path or parent that is not there, Invalid for a folder given as a file or the other way
     round.
@@ -78,12 +81,21 @@ def start_import(ctx: ActionContext, p: ImportParams) -> dict[str, Any]:
             "format": p.format,
             "again": p.again,
             "beyond": p.beyond,
+            "mirrored": _mirrored(folder),
         },
         title=title,
         subject={"kind": "document", "id": parent.id},
     )
     ctx.target(parent.id, job_id)
     return {"job_id": job_id, "state": "waiting", "set_id": job_id}
+
+
+def _mirrored(folder: str | None) -> str | None:
+    """The name that a folder keeps in the project; None for files, and for the root of a disk, which has no name."""
+    name = Path(folder).name if folder is not None else ""
+    if name and (why := name_fault(name)) is not None:
+        raise Invalid(f"The folder {name!r} cannot be imported. {why}", code="bad_path")
+    return name or None
 
 
 def _there(given: MaterialPath, *, folder: bool) -> Path:
@@ -133,6 +145,7 @@ def add_example(ex: Example) -> dict[str, Any]:
     params=AddParams,
     result=AddResult,
     summary="Add a batch of nodes whose pictures are already among the project's files: a step of an import.",
+    words="Brought in {|files}",
     example=add_example,
 )
 def add_files(ctx: ActionContext, p: AddParams) -> dict[str, Any]:

@@ -32,6 +32,7 @@ def _move_example(ex: Example) -> dict[str, Any]:
     params=MoveParams,
     result=MoveResult,
     summary="Put nodes under a parent (null: the top), after a sibling, first (after_id null) or last (left out).",
+    words="Moved {ids|documents} to {parent_id|the top}",
     example=_move_example,
 )
 def move(ctx: ActionContext, p: MoveParams) -> dict[str, Any]:

@@ -33,6 +33,7 @@ def _example(ex: Example) -> dict[str, Any]:
     params=EmptyParams,
     result=EmptyResult,
     summary="Remove everything in the Trash for good, after a snapshot; this cannot be undone.",
+    words="Emptied the Trash",
     person_only=True,
     undoable=False,
     example=_example,

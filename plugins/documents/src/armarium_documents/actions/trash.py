@@ -37,6 +37,7 @@ def _delete_example(ex: Example) -> dict[str, Any]:
     params=DeleteParams,
     result=DeleteResult,
     summary="Send nodes to the Trash, with what lies under them.",
+    words="Sent {ids|documents} to the Trash",
     example=_delete_example,
 )
 def delete(ctx: ActionContext, p: DeleteParams) -> dict[str, Any]:
@@ -103,6 +104,7 @@ def _restore_example(ex: Example) -> dict[str, Any]:
     params=RestoreParams,
     result=RestoreResult,
     summary="Bring something back from the Trash: to its old folder, else to the project's Sources folder.",
+    words="Brought {document_id|a document} back from the Trash",
     example=_restore_example,
 )
 def restore(ctx: ActionContext, p: RestoreParams) -> dict[str, Any]:

@@ -29,7 +29,9 @@ def register(program: typer.Typer) -> None:
 
 
 def set_(
-    document: Annotated[str, typer.Argument(help="Id or name of the document (armarium ls shows them).")],
+    document: Annotated[
+        str, typer.Argument(help="The document by name, path or id (armarium ls shows them).")
+    ],
     values: Annotated[
         list[str],
         typer.Argument(

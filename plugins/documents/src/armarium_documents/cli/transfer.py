@@ -20,12 +20,14 @@ def register(program: typer.Typer) -> None:
 
 
 def transfer(
-    documents: Annotated[list[str], typer.Argument(help="Ids or names of documents of the other project.")],
+    documents: Annotated[
+        list[str], typer.Argument(help="Documents of the other project, each by name, path or id.")
+    ],
     source: Annotated[
         str, typer.Option("--from", metavar="PROJECT", help="The other project, by path or name.")
     ],
     into: Annotated[
-        str | None, typer.Option(help="Id or name of the folder here to put them in; left out: Sources.")
+        str | None, typer.Option(help="The folder here to put them in; left out: Sources.")
     ] = None,
     move: Annotated[
         bool, typer.Option("--move", help="Send the originals to the other project's Trash.")

@@ -32,7 +32,8 @@ def register(program: typer.Typer) -> None:
 
 def trash(
     documents: Annotated[
-        list[str] | None, typer.Argument(help="Ids or names of documents; none: list what is in the Trash.")
+        list[str] | None,
+        typer.Argument(help="Documents, each by name, path or id; none: list what is in the Trash."),
     ] = None,
 ) -> None:
     """Send documents to the Trash with all that lies in them, or list what is there."""
@@ -57,7 +58,7 @@ def trash(
 
 def restore(
     documents: Annotated[
-        list[str], typer.Argument(help="Ids or names of documents (armarium trash shows them).")
+        list[str], typer.Argument(help="Documents by name or id (armarium trash shows them).")
     ],
 ) -> None:
     """Bring documents back from the Trash to where they were."""

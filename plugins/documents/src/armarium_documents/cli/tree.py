@@ -18,7 +18,6 @@ from armarium.commandline import (
     finished,
     full_path,
     is_page,
-    name_each,
     place_for,
     plural,
     project_session,
@@ -26,9 +25,12 @@ from armarium.commandline import (
     table,
     write_file,
 )
+from armarium_documents.cli.imported import bring_archives, is_archive, tell
 from armarium_documents.cli.layouts import read_into
 
-Ids = Annotated[list[str], typer.Argument(help="Ids of documents (armarium ls shows them).")]
+Ids = Annotated[
+    list[str], typer.Argument(help="Documents, each by name, path or id (armarium ls shows them).")
+]
 
 _FIELDS = (
     ("page_label", "label"),
@@ -53,6 +55,9 @@ def register(program: typer.Typer) -> None:
     program.command("import", rich_help_panel=Topic.files, epilog="Example: armarium import pages")(import_)
     program.command(rich_help_panel=Topic.pages, epilog="Example: armarium ls")(ls)
     program.command(rich_help_panel=Topic.pages, epilog="Example: armarium show 0001.jpg")(show)
+    program.command(rich_help_panel=Topic.pages, epilog="Example: armarium folder 'Box 3' --in Sources")(
+        folder
+    )
     program.command(
         rich_help_panel=Topic.pages, epilog="Example: armarium move 0001.jpg 0002.jpg --to Letters"
     )(move)
@@ -61,12 +66,15 @@ def register(program: typer.Typer) -> None:
 def import_(
     paths: Annotated[
         list[str],
-        typer.Argument(help="One folder, or files: JPEG, PNG, TIFF, PDF; for a page, layout files of it."),
+        typer.Argument(
+            help="One folder, or files: JPEG, PNG, TIFF, WebP, JPEG 2000, BMP, GIF, PDF, ZIP archives of these; for a "
+            "page, layout files of it."
+        ),
     ],
     into: Annotated[
         str | None,
         typer.Option(
-            help="Id of the folder to put them in, or of the page to read layout files into; left out: Sources."
+            help="The folder to put them in, or the page to read layout files into; left out: Sources."
         ),
     ] = None,
     recursive: Annotated[bool, typer.Option(help="Go into the folder's own folders.")] = True,
@@ -97,7 +105,8 @@ def import_(
 ) -> None:
     """Copy pages into the project, and the layout files beside them into the pages they are of.
 
-    What is in its place already (the same name and bytes in the same folder) is left as it is and counted.
+    A folder stays one, and so does a ZIP archive. What is in its place already (the same name and bytes in the same
+    folder) is left as it is and counted.
     With --into PAGE: read layout files into a page that is there, each as a pass of its own.
     """
     for path in paths:
@@ -124,31 +133,30 @@ def import_(
             return
         if beside or number:
             raise Refused("--with and --page are of a layout file for a page; name that page with --into.")
-        started = session.post("/api/documents/import", body)
-        node = finished(session, started["job_id"], "Import")
-        outcome = result_of(session, started["job_id"])
-        children = node.get("children") or []
-        layouts = [result_of(session, child["id"]) for child in children if child["kind"] == "ingest-layouts"]
-
-    def words() -> None:
-        typer.echo(f"Imported {plural(outcome.get('files', 0), 'file')}{_there(outcome)}.")
-        name_each("not imported", outcome, "refused", lambda one: f"{one['file']}: {one['why']}")
-        for found in layouts:
-            typer.echo(
-                f"Read {plural(found.get('passes', 0), 'layout file')} into the pages they are of"
-                f"{_there(found)}."
-            )
-            name_each("not paired", found, "unpaired", lambda one: f"{one['file']}: {one['why']}")
-            name_each("not read", found, "refused", lambda one: f"{one['file']}: {one['why']}")
-        if not layouts:
-            name_each("left alone", outcome, "left", str)
-
-    found = {"job_id": started["job_id"], "set_id": started.get("set_id"), **outcome}
-    answer({**found, **({"layouts": layouts[0]} if layouts else {})}, words)
-    # Nothing of what was named is in the project: the command did not do its work.
-    if _any(outcome, layouts, "refused", "unpaired") and not _any(
-        outcome, layouts, "files", "documents", "passes", "already"
+        if any(map(is_archive, places)):
+            if format_name is not None or again:
+                raise Refused("--format and --again are of folders and files; unpack the archive first.")
+            found, layouts = bring_archives(session, places, into, beyond)
+        else:
+            started = session.post("/api/documents/import", body)
+            node = finished(session, started["job_id"], "Import")
+            found = {
+                "job_id": started["job_id"],
+                "set_id": started.get("set_id"),
+                **result_of(session, started["job_id"]),
+            }
+            children = node.get("children") or []
+            layouts = [result_of(session, one["id"]) for one in children if one["kind"] == "ingest-layouts"]
+    if not _any(
+        found, layouts, "files", "documents", "already", "passes", "mets", "refused", "unpaired", "left"
     ):
+        deeper = "" if recursive else " (its own folders are not looked into)"
+        raise Refused(
+            f"There is nothing to import in {paths[0]}{deeper}: no picture, PDF, layout file or METS file."
+        )
+    answer({**found, **({"layouts": layouts[0]} if layouts else {})}, lambda: tell(found, layouts))
+    # Nothing of what was named is in the project: the command did not do its work.
+    if not _any(found, layouts, "files", "documents", "passes", "mets", "already"):
         raise typer.Exit(1)
 
 
@@ -156,15 +164,9 @@ def _any(outcome: dict[str, Any], layouts: list[dict[str, Any]], *keys: str) -> 
     return any(one.get(key) for one in (outcome, *layouts) for key in keys)
 
 
-def _there(outcome: dict[str, Any]) -> str:
-    """How many an import found in their place, to stand behind how many it brought."""
-    already = outcome.get("already", 0)
-    return f"; {already} {'was' if already == 1 else 'were'} there already" if already else ""
-
-
 def ls(
     parent: Annotated[
-        str | None, typer.Argument(help="Id or name of a folder; left out: everything.")
+        str | None, typer.Argument(help="A folder by name, path or id; left out: everything.")
     ] = None,
     deep: Annotated[bool, typer.Option("--deep/--flat", help="Go into folders, or not.")] = True,
 ) -> None:
@@ -198,7 +200,9 @@ def _kind(node: dict[str, Any]) -> str:
 
 
 def show(
-    document: Annotated[str, typer.Argument(help="Id or name of a document (armarium ls shows them).")],
+    document: Annotated[
+        str, typer.Argument(help="The document by name, path or id (armarium ls shows them).")
+    ],
     picture: Annotated[Path | None, typer.Option(help="Write the document's picture to this file.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over a file that is there.")] = False,
 ) -> None:
@@ -240,7 +244,7 @@ def _write_picture(session: Session, view: dict[str, Any], place: Path, overwrit
 
 def _show(found: dict[str, Any], written: str | None) -> None:
     node, hanging = found["document"], found["attachments"]
-    typer.echo(" / ".join([*(above["name"] for above in found["ancestors"]), node["name"]]))
+    typer.echo("/".join([*(above["name"] for above in found["ancestors"]), node["name"]]))
     kind = _kind(node) + (f", {node['prototype_key']}" if node["prototype_key"] else "")
     typer.echo(f"  {node['id']}  {kind}")
     if node["deleted_at"]:
@@ -296,11 +300,28 @@ def _short(value: object) -> str:
     return words if len(words) <= 100 else f"{words[:97]}…"
 
 
+def folder(
+    name: Annotated[str, typer.Argument(help="What it is called.")],
+    inside: Annotated[
+        str | None,
+        typer.Option("--in", help="The folder it lies in, by name, path or id; left out: the top."),
+    ] = None,
+) -> None:
+    """Make a folder."""
+    with project_session() as session:
+        at = inside and document_id(session, inside)
+        made = session.post("/api/documents", {"name": name, "parent_id": at})
+    where = f" in {inside}" if inside else ""
+    answer(
+        made, f"Made the folder {made['name']}{where}. Take it back with: armarium undo {made['audit_id']}"
+    )
+
+
 def move(
     documents: Ids,
-    to: Annotated[str | None, typer.Option(help="Id or name of the folder to move them into.")] = None,
+    to: Annotated[str | None, typer.Option(help="The folder to move them into.")] = None,
     top: Annotated[bool, typer.Option("--top", help="Out of every folder, to the top.")] = False,
-    after: Annotated[str | None, typer.Option(help="Id of the document they shall follow there.")] = None,
+    after: Annotated[str | None, typer.Option(help="The document they shall follow there.")] = None,
     first: Annotated[bool, typer.Option("--first", help="Before everything else there.")] = False,
 ) -> None:
     """Put documents into another folder, or in another place among their neighbours; left out: last."""

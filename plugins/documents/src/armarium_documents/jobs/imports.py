@@ -80,6 +80,7 @@ class Import:
         self.seen = 0
         self.max_pixels = ctx.engine.settings.max_image_pixels
         self.root = Path(self.args.folder) if self.args.folder is not None else None
+        self.above: Position = (self.args.mirrored,) if self.args.mirrored else ()
         self.place = Place(ctx.library, self.args.parent_id, ctx.job_id, again=self.args.again)
         # Who reads the files beside the pictures is another family's matter: its job belongs to this stage.
         self.readers = ctx.engine.kinds.of_stage(TEXT_LAYERS)
@@ -117,8 +118,9 @@ class Import:
             "already": kept.already,
             "refused": kept.refused,
             "refused_count": kept.refused_count,
-            "left": kept.left,
-            "left_count": kept.left_count,
+            # What another family reads, its own job answers for.
+            "left": [] if self.readers else kept.left,
+            "left_count": 0 if self.readers else kept.left_count,
         }
 
     def _found(self) -> Iterator[Found]:
@@ -170,7 +172,7 @@ class Import:
     def _import(self, found: Found) -> None:
         try:
             name = clean_name(found.position[-1])
-            there = self.place.holds(found.position[:-1], name, found.source)
+            there = self.place.holds((*self.above, *found.position[:-1]), name, found.source)
             if there is not None and there.pages is None:
                 self.kept.already += 1
                 return
@@ -187,7 +189,7 @@ class Import:
         if there is not None:
             self._picture_missing(found.position, name, there, source)
             return
-        parent_id = self._folder_of(found.position[:-1])
+        parent_id = self._folder_of((*self.above, *found.position[:-1]))
         node_id = new_id()
         self.copied[source.checksum] = found.source
         self.nodes.append(file_node(node_id, parent_id, name, found.path, source))

@@ -230,3 +230,13 @@ def documents_named(conn: Connection, ids: Iterable[str]) -> list[dict[str, Any]
         (orjson.dumps(wanted).decode(),),
     )
     return [plain_value_of(row) for row in rows]
+
+
+def names_of(conn: Connection, ids: Sequence[str]) -> dict[str, str]:
+    """The names of the documents among *ids*, those in the Trash included."""
+    return dict(
+        raw_of(conn).execute(
+            "SELECT id, name FROM document WHERE id IN (SELECT value FROM json_each(?))",
+            (orjson.dumps(list(ids)).decode(),),
+        )
+    )

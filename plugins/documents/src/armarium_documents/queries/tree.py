@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import orjson
 from sqlalchemy import Connection
 
-from armarium.api import Conflict, raw_of
+from armarium.api import Conflict, json_text, raw_of
 from armarium_documents.errors import in_trash, not_a_container, too_deep, unknown_document
 
 MAX_LEVELS = 100
@@ -196,6 +196,24 @@ def topmost(conn: Connection, ids: Sequence[str]) -> list[str]:
     )
     beneath = {row[0] for row in rows}
     return [document_id for document_id in ids if document_id not in beneath]
+
+
+def folder_above(conn: Connection, document_ids: Sequence[str]) -> str | None:
+    """The innermost folder that all these documents lie in, None where none holds them all."""
+    raw = raw_of(conn)
+    shared: list[str] | None = None
+    parents = raw.execute(
+        "SELECT DISTINCT parent_id FROM document WHERE id IN (SELECT value FROM json_each(?))",
+        (json_text(list(document_ids)),),
+    ).fetchall()
+    for (parent_id,) in parents:
+        above = [] if parent_id is None else ancestor_ids(conn, parent_id)
+        shared = above if shared is None else [one for one in shared if one in set(above)]
+    for identity in shared or ():
+        (doc_type,) = raw.execute("SELECT doc_type FROM document WHERE id = ?", (identity,)).fetchone()
+        if doc_type == "folder":
+            return identity
+    return None
 
 
 def folder_path(conn: Connection, document_id: str | None) -> str:

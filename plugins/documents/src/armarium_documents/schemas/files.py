@@ -212,6 +212,8 @@ class ImportJobArgs(Message):
     format: str | None = None
     again: bool = False
     beyond: Literal["clip", "keep", "refuse"] = "clip"
+    mirrored: str | None = None
+    """Name of the folder node that `folder` becomes beneath `parent_id`; null: its files come into the parent itself."""
 
 
 class ThumbnailJobArgs(Message):

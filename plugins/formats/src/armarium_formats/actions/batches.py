@@ -11,14 +11,27 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from armarium.api import ActionContext, Conflict, Engine, Example, Invalid, Library, action, new_id, raw_of
+from armarium.api import (
+    ActionContext,
+    Conflict,
+    Engine,
+    Example,
+    Forbidden,
+    Invalid,
+    Library,
+    action,
+    new_id,
+    raw_of,
+)
 from armarium_documents.api import clean_name, require_parent, sources_folder
 from armarium_formats.actions.importing import ToKeep, keep_passes, make_ready
+from armarium_formats.actions.mets import use_mets_once
 from armarium_formats.actions.samples import SAMPLE_PAGE, sample_picture
+from armarium_formats.batches.by_mets import StagedMets, pass_name
 from armarium_formats.batches.disk import disk_refuses, scratch
 from armarium_formats.batches.given import named_on_disk, sent, unpacked
-from armarium_formats.batches.names import Folder
-from armarium_formats.batches.staging import Given, Staged, StagedPass, said, stage
+from armarium_formats.batches.names import Folder, said
+from armarium_formats.batches.staging import Given, Staged, StagedPass, stage
 from armarium_formats.errors import AlreadyAPass, AlreadyHere, NothingCameIn
 from armarium_formats.opening import Opened, collector_waits
 from armarium_formats.placing import Beyond
@@ -87,6 +100,7 @@ def _batch_example(ex: Example) -> dict[str, Any]:
     params=IngestBatch,
     result=Ingested,
     summary="Take in files that were dropped together: pictures as documents, layout files as passes of them.",
+    words="Took in files: {|none}",
     example=_batch_example,
     prepare=_look_through_sent,
 )
@@ -107,6 +121,7 @@ def _files_example(ex: Example) -> dict[str, Any]:
     params=IngestFiles,
     result=Ingested,
     summary="Take in files of this machine as one set: pictures as documents, layout files as passes of them.",
+    words="Took in files: {|none}",
     example=_files_example,
     prepare=_look_through_named,
 )
@@ -140,6 +155,7 @@ class _Step:
         """Node of each picture as it was staged to its documents: itself, then its pages."""
         self.documents: list[dict[str, Any]] = []
         self.passes: list[dict[str, Any]] = []
+        self.mets: list[dict[str, Any]] = []
         self.already = 0
         """How many files were refused because they are here."""
 
@@ -159,8 +175,10 @@ class _Step:
             job_id = job_id or added["job_id"]
         for staged in self.staged.passes:
             self._pass(staged)
-        if not self.documents and not self.passes:
-            if self.already == len(self.staged.refused) and not self.staged.unpaired:
+        for mets in self.staged.mets:
+            self._mets(mets)
+        if not self.documents and not self.passes and not self.mets:
+            if self.already and self.already == len(self.staged.refused) and not self.staged.unpaired:
                 raise AlreadyHere(self.staged.refused)
             raise NothingCameIn(self.staged.refused, self.staged.unpaired)
         ctx.target(
@@ -169,6 +187,7 @@ class _Step:
         return {
             "documents": self.documents,
             "passes": self.passes,
+            "mets": self.mets,
             "unpaired": self.staged.unpaired,
             "refused": self.staged.refused,
             "job_id": job_id,
@@ -235,6 +254,27 @@ class _Step:
                 self.folders[mirrored] = row[0]
         return self.folders[mirrored]
 
+    def _mets(self, staged: StagedMets) -> None:
+        """Use a METS file for the pages that came in or were here; one that is kept already says only what is new."""
+        params = staged.params
+        if params is None:
+            return
+        new = {one["id"] for one in self.documents}
+        pages = [
+            (page.number, [found[0] for one in page.document_ids if (found := self.pages.get(one))])
+            for page in params.pages
+        ]
+        try:
+            made = use_mets_once(self.ctx, params, pages, new.__contains__)
+        except (Invalid, Conflict, Forbidden) as refusal:
+            self.staged.refuse(staged.given.place, refusal.detail)
+            return
+        if made is None:
+            self.already += 1
+            self.staged.refuse(staged.given.place, "It is already kept with the folder of its pages.")
+        else:
+            self.mets.append({**made, "file": said(staged.given.place)})
+
     def _pass(self, staged: StagedPass) -> None:
         pages = self.pages.get(staged.node_id)
         if pages is None:
@@ -255,7 +295,9 @@ class _Step:
             opened = Opened(staged.driver, name, staged.digest, [self.staged.page(staged)])
             ready = make_ready(opened, picture, notes=staged.pair.notes, beyond=self.beyond)
             with conn.begin_nested():
-                kept = ToKeep(document_id, ready, picture, name, staged.digest)
+                kept = ToKeep(
+                    document_id, ready, picture, name, staged.digest, pass_name(staged.pair.group, name)
+                )
                 (made,) = keep_passes(self.ctx, [kept])
         except (Invalid, Conflict) as refusal:
             self.already += isinstance(refusal, AlreadyAPass)

@@ -34,6 +34,7 @@ def _start_example(ex: Example) -> dict[str, Any]:
     params=StartConversion,
     result=ConversionStarted,
     summary="Turn the boxes of all older results into passes, segments and readings, as a background job.",
+    words="Began to convert older results",
     example=_start_example,
     after_undo=cancel_with_undo,
 )
@@ -76,6 +77,7 @@ def _seen_example(ex: Example) -> dict[str, Any]:
     params=SeenConversion,
     result=ConversionStatus,
     summary="A person has seen the report of a conversion.",
+    words="Looked at the report of a conversion",
     person_only=True,
     example=_seen_example,
 )

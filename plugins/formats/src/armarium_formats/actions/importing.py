@@ -19,6 +19,7 @@ from armarium_formats.page_model import PageModel
 from armarium_formats.placing import Beyond, Placed, place
 from armarium_formats.queries.exchange import Picture, pass_of_file, passes_of_files, picture_of, pictures_of
 from armarium_formats.schemas.exchange import Imported, ImportedSeveral, ImportFile, ImportSeveral
+from armarium_formats.turning import TURN_UNKNOWN, has_shapes, leaves_open, turned, wants_turning
 from armarium_source_model.api import (
     MadePass,
     NewPass,
@@ -59,6 +60,12 @@ def make_ready(
 ) -> Ready:
     """The page asked for, its shapes in fractions of the page's picture. Raises ShapesOutside, NoPageSize, Invalid."""
     page, left_out = chosen(opened.pages, asked)
+    if wants_turning(page, picture.size, picture.orientation):
+        # What was placed ahead has no shapes of its own any more: whoever reads ahead asks first.
+        assert opened.placed is None
+        page = turned(page, picture.orientation)
+    elif leaves_open(page, picture.size, picture.orientation) and (opened.placed or has_shapes(page)):
+        notes = (*notes, TURN_UNKNOWN)
     said = [*page.notes, *notes]
     size = sized(page, picture.size, opened.filename, said)
     placed = opened.placed or place(page, size, opened.filename, opened.driver.name, beyond)
@@ -99,6 +106,7 @@ def _ready(engine: Engine, p: ImportFile, picture: Picture, likely: str | None =
     params=ImportFile,
     result=Imported,
     summary="Read a layout file into a page as a new pass with its segments and readings.",
+    words="Read a layout file into {document_id|a page}",
     example=_example,
     prepare=_read_ahead,
 )
@@ -159,6 +167,7 @@ def _read_several_ahead(engine: Engine, library: Library | None, p: ImportSevera
     params=ImportSeveral,
     result=ImportedSeveral,
     summary="Read several layout files, each into its page, in one step: all of them or none.",
+    words="Read layout files into {|pages}",
     example=_several_example,
     prepare=_read_several_ahead,
 )

@@ -29,6 +29,7 @@ def _example(ex: Example) -> dict[str, Any]:
     params=TakeOrder,
     result=TakenOrder,
     summary="Make the order that an imported file has its lines in a reading order of its pass, as written.",
+    words="Took the order of an imported file over for {}",
     example=_example,
 )
 def take_order(ctx: ActionContext, p: TakeOrder) -> dict[str, Any]:

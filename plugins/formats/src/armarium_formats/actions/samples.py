@@ -16,6 +16,24 @@ SAMPLE_PAGE = """<?xml version="1.0" encoding="UTF-8"?>
 """A small PAGE file: one region, one line, one text."""
 
 
+SAMPLE_METS = """<?xml version="1.0" encoding="UTF-8"?>
+<mets xmlns="http://www.loc.gov/METS/" xmlns:xlink="http://www.w3.org/1999/xlink">
+  <dmdSec ID="D"><mdWrap MDTYPE="DC"><xmlData><title xmlns="http://purl.org/dc/elements/1.1/">Letters</title></xmlData></mdWrap></dmdSec>
+  <fileSec><fileGrp USE="DEFAULT">
+    <file ID="i1" MIMETYPE="image/jpeg"><FLocat LOCTYPE="OTHER" OTHERLOCTYPE="FILE" xlink:href="1.jpg"/></file>
+    <file ID="i2" MIMETYPE="image/jpeg"><FLocat LOCTYPE="OTHER" OTHERLOCTYPE="FILE" xlink:href="2.jpg"/></file>
+  </fileGrp></fileSec>
+  <structMap TYPE="PHYSICAL"><div TYPE="physSequence">
+    <div ID="p1" TYPE="page" ORDER="1" ORDERLABEL="1r"><fptr FILEID="i1"/></div>
+    <div ID="p2" TYPE="page" ORDER="2" ORDERLABEL="1v"><fptr FILEID="i2"/></div>
+  </div></structMap>
+  <structMap TYPE="LOGICAL"><div ID="l1" TYPE="letter" DMDID="D" LABEL="To a friend"/></structMap>
+  <structLink><smLink xlink:from="l1" xlink:to="p1"/><smLink xlink:from="l1" xlink:to="p2"/></structLink>
+</mets>
+"""
+"""A METS file of two pages that are one letter."""
+
+
 def sample_picture() -> bytes:
     """A picture of the size that the sample page declares."""
     import io

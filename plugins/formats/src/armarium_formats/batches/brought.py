@@ -19,9 +19,10 @@ Place = tuple[str, ...]
 
 
 def brought_in(
-    raw: sqlite3.Connection, parent_id: str, files: Iterable[tuple[Found, Folder]]
+    raw: sqlite3.Connection, parent_id: str, above: Place, files: Iterable[tuple[Found, Folder]]
 ) -> list[PictureFile]:
     """The documents that *files* are, each with the folder that pairing sees it in; one that did not come in has none.
+    *above*: the folder beneath the parent that the imported folder became.
 
     A document in a file's place is it when it came from the file's path, else when it is called like it; of several,
     the newest.
@@ -30,7 +31,7 @@ def brought_in(
     folders: dict[Place, list[str]] = {(): [parent_id]}
     inside: dict[Place, dict[str, PictureFile]] = {}
     for file, folder in files:
-        place = file.position[:-1]
+        place = (*above, *file.position[:-1])
         if place not in inside:
             inside[place] = _pictures_in(raw, _folders_at(raw, place, folders))
         there = inside[place]

@@ -9,7 +9,7 @@ import os
 import stat
 import zipfile
 from collections.abc import Iterable, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from armarium.api import (
@@ -22,7 +22,7 @@ from armarium.api import (
     read_member,
 )
 from armarium_formats.batches.disk import disk_refuses
-from armarium_formats.batches.names import sent_place
+from armarium_formats.batches.names import Folder, sent_place
 from armarium_formats.batches.staging import Given, Staged
 
 if TYPE_CHECKING:
@@ -119,17 +119,25 @@ def _unpack(
     is_closed: IsClosed,
 ) -> list[Given]:
     found: list[Given] = []
-    for number, member in enumerate(members, start):
-        inner, name = sent_place(member.filename)
-        if name.startswith((".", "~$")) or "__MACOSX" in inner or name.casefold() in _LEFTOVERS:
-            continue
+    wanted = [
+        (member, inner, name)
+        for member in members
+        for inner, name in [sent_place(member.filename)]
+        if not (name.startswith((".", "~$")) or "__MACOSX" in inner or name.casefold() in _LEFTOVERS)
+    ]
+    if not wanted:
+        staged.refuse(given.place, "The archive is empty: there is no file in it to take in.")
+    # An archive is a folder: the one that all of it lies in, else one of its own name.
+    tops = {inner[:1] for _, inner, _ in wanted}
+    own: Folder = () if len(tops) == 1 and () not in tops else (PurePath(given.name).stem or given.name,)
+    for number, (member, inner, name) in enumerate(wanted, start):
         path = folder / f"member-{number:05}"
         try:
             path.write_bytes(read_member(archive, member))
         except OSError as error:
             raise disk_refuses(error) from error
-        mirrored = (*given.mirrored, *inner)
-        one = Given(path, (*given.folder, *inner), name, mirrored=mirrored, scratch=folder)
+        mirrored = (*given.mirrored, *own, *inner)
+        one = Given(path, (*given.folder, *own, *inner), name, mirrored=mirrored, scratch=folder)
         if _is_zip(one, is_closed):
             staged.refuse(one.place, "It is an archive within an archive; unpack it first.")
         else:

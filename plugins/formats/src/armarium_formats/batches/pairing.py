@@ -1,4 +1,4 @@
-"""Which picture a layout file is of: by the name it declares, by its own, through METS, by size when names fail (B 4.5).
+"""Which picture a layout file is of: through METS, by the name it declares, by its own, by size when names fail (B 4.5).
 
 Pure: names and sizes in, pairs and reasons out. A name that a file declares is only ever compared with the names of
 pictures that came in with it, never opened.
@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from armarium_formats.batches.names import Folder, last_part, layout_stems, near, picture_keys, plain
+from armarium_formats.mets.reader import MetsPage
 from armarium_formats.opening import Size, alike
 
 How: TypeAlias = Literal["declared", "name", "mets", "size"]
@@ -59,6 +60,8 @@ class Pair:
     part: int | None = None
     how: How = "name"
     notes: tuple[str, ...] = ()
+    group: str = ""
+    """The fileGrp that a METS file has the layout file in: what its pass is called by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +73,26 @@ class Alone:
     size: Size | None = None
 
 
+_Place: TypeAlias = tuple[Folder, str]
+"""Folders and name of a file, as they are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What METS says of a layout file: the pictures of its page, best first, and the fileGrp it is in."""
+
+    pictures: tuple[PictureFile, ...]
+    group: str
+
+
 @dataclass(slots=True)
 class Pictures:
     """The pictures of a batch, found by name, by place and by size."""
 
     items: list[PictureFile]
-    mets: dict[tuple[Folder, str], list[tuple[Folder, str]]] = field(default_factory=dict)
-    """Layout file to the pictures of its page, best first, as METS files say; folders and names as compared."""
+    mets: dict[_Place, _Told] = field(default_factory=dict)
+    """Layout file to what METS files say of it, by its place."""
+    _mets_far: dict[str, list[_Told]] = field(default_factory=dict)
     _near: dict[tuple[Folder, str], list[PictureFile]] = field(default_factory=dict)
     _far: dict[str, list[PictureFile]] = field(default_factory=dict)
 
@@ -86,12 +102,29 @@ class Pictures:
                 self._near.setdefault((_plain(item.folder), key), []).append(item)
                 self._far.setdefault(key, []).append(item)
 
-    def told_by_mets(self, folder: Folder, pages: Iterable[tuple[Sequence[str], Sequence[str]]]) -> None:
-        """Take in the pages of a METS file in *folder*: (images, layouts), paths relative to it."""
-        for images, layouts in pages:
-            pictures = [_placed(folder, path) for path in images]
-            for path in layouts:
-                self.mets.setdefault(_placed(folder, path), []).extend(pictures)
+    def told_by_mets(self, folder: Folder, pages: Iterable[MetsPage]) -> None:
+        """Take in the pages of a METS file in *folder*; of two that name a layout file the first is believed."""
+        for page in pages:
+            pictures = tuple(self.of_page(folder, page))
+            for path, group in zip(page.layouts, page.groups, strict=True):
+                told = _Told(pictures, group)
+                self.mets.setdefault(placed(folder, path), told)
+                self._mets_far.setdefault(plain(last_part(path)), []).append(told)
+
+    def of_page(self, folder: Folder, page: MetsPage) -> list[PictureFile]:
+        """The pictures of a METS file's page that came with it, best first.
+
+        A picture that came without the folders it stood in is known by its name, when no other has that.
+        """
+        found: list[PictureFile] = []
+        for path in page.images:
+            place, name = placed(folder, path)
+            there = [one for one in self._near.get((place, name), ()) if plain(one.name) == name]
+            if not there:
+                there = [one for one in self._far.get(name, ()) if plain(one.name) == name]
+            if len(there) == 1:
+                found += there
+        return list(dict.fromkeys(found))
 
     def called(self, folder: Folder, keys: Sequence[str]) -> list[PictureFile]:
         """The pictures that one of *keys* names, nearest to *folder*; several where that leaves it open."""
@@ -107,7 +140,9 @@ class Pictures:
     def pair(self, layout: LayoutFile) -> list[Pair | Alone]:
         """For each page of a layout file its picture by names and METS, or why there is none."""
         if len(layout.pages) == 1:
-            return [self._single(layout, layout.pages[0])]
+            told = self._told(layout)
+            single = self._single(layout, layout.pages[0], told.pictures)
+            return [replace(single, group=told.group) if isinstance(single, Pair) else single]
         whole = [one for one in self.called(layout.folder, layout_stems(layout.name)) if one.pages]
         found: list[Pair | Alone] = []
         taken: dict[str, int] = {}
@@ -126,7 +161,11 @@ class Pictures:
         found = self.called(folder, layout_stems(name))
         return found[0] if len(found) == 1 and not found[0].pages else None
 
-    def _single(self, layout: LayoutFile, page: LayoutPage) -> Pair | Alone:
+    def _single(self, layout: LayoutFile, page: LayoutPage, told: Sequence[PictureFile]) -> Pair | Alone:
+        # METS says it of just these files, so that it goes before names, unless the proportions contradict it.
+        for one in told:
+            if page.size is None or one.size is None or alike(page.size, one.size):
+                return self._checked(0, page, one, "mets", layout)
         declared = self._declared(layout.folder, page)
         if len(declared) == 1:
             return self._checked(0, page, declared[0], "declared", layout)
@@ -134,9 +173,8 @@ class Pictures:
         narrowed = _fitting(declared or own, page)
         if len(narrowed) == 1:
             return self._checked(0, page, narrowed[0], "declared" if declared else "name", layout)
-        told = self._told(layout)
-        if told is not None:
-            return self._checked(0, page, told, "mets", layout)
+        if told:
+            return self._checked(0, page, told[0], "mets", layout)
         several = declared or own
         if several:
             names = " and ".join(f"{'/'.join((*one.folder, one.name))}" for one in several[:4])
@@ -149,7 +187,11 @@ class Pictures:
         """A pair, unless the file says it is of another picture and the proportions say so too."""
         if picture.pages:
             return Pair(number, picture, 0 if picture.pages else None, how, _first_of(picture))
-        foreign = page.image and how != "declared"
+        foreign = (
+            how != "declared"
+            and page.image
+            and plain(last_part(page.image)) not in picture_keys(picture.name)
+        )
         if foreign and page.size and picture.size and not alike(page.size, picture.size):
             return Alone(
                 number,
@@ -185,12 +227,13 @@ class Pictures:
         # The page of book.tif may lie here as book.jpg.
         return found or (self.called(folder, [name.rpartition(".")[0]]) if "." in name else [])
 
-    def _told(self, layout: LayoutFile) -> PictureFile | None:
-        for folder, name in self.mets.get((_plain(layout.folder), plain(layout.name)), ()):
-            for one in self._near.get((folder, name), ()):
-                if plain(one.name) == name:
-                    return one
-        return None
+    def _told(self, layout: LayoutFile) -> _Told:
+        """What METS says of a layout file, by its place, else by its name where only one it names has that."""
+        found = self.mets.get((_plain(layout.folder), plain(layout.name)))
+        if found is None:
+            far = self._mets_far.get(plain(layout.name), ())
+            found = far[0] if len(far) == 1 else None
+        return found or _Told((), "")
 
 
 def pair_by_size(
@@ -243,6 +286,7 @@ def _plain(folder: Folder) -> Folder:
     return tuple(plain(part) for part in folder)
 
 
-def _placed(folder: Folder, path: str) -> tuple[Folder, str]:
+def placed(folder: Folder, path: str) -> tuple[Folder, str]:
+    """The place of a path that a file in *folder* names, as it is compared."""
     parts = path.split("/")
     return _plain((*folder, *parts[:-1])), plain(parts[-1])

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
-from armarium.api import Invalid, PathNotAllowed, ServiceError, open_plain
+from armarium.api import Invalid, PathNotAllowed, ServiceError, TooLarge, open_plain
 from armarium_documents.api import taken_in
-from armarium_formats.batches.names import Folder, called_picture, is_companion
+from armarium_formats.batches.by_mets import StagedMets, use_mets
+from armarium_formats.batches.names import Folder, called_picture, is_companion, said
 from armarium_formats.batches.pairing import (
     Alone,
     LayoutFile,
@@ -96,6 +97,7 @@ class Staged:
 
     pictures: list[StagedPicture] = field(default_factory=list)
     passes: list[StagedPass] = field(default_factory=list)
+    mets: list[StagedMets] = field(default_factory=list)
     unpaired: list[dict[str, str]] = field(default_factory=list)
     refused: list[dict[str, str]] = field(default_factory=list)
     spool: IO[bytes] | None = None
@@ -116,11 +118,6 @@ class Staged:
         """Let go of what was read."""
         if self.spool is not None:
             self.spool.close()
-
-
-def said(name: str) -> str:
-    """A name that can be answered in JSON, whatever bytes it had."""
-    return name.encode("utf-8", "replace").decode()
 
 
 def looks_like_picture(head: bytes) -> bool:
@@ -243,6 +240,11 @@ def read_layout(
     """
     data = file.read(MAX_FILE_BYTES + 1)
     if sniff_mets(data):
+        if len(data) > MAX_FILE_BYTES:
+            raise TooLarge(
+                f"{name} is a METS file of more than {MAX_FILE_BYTES >> 20} MiB, which is not read; split it by volumes.",
+                code="file_too_large",
+            )
         return read_mets(data, name)
     # Label files count in fractions or in pixels of a picture they do not name: theirs is the one called like them.
     hint = pictures.hint(folder, name)
@@ -302,13 +304,13 @@ def _pair(
             staged.refuse(given.place, refusal.detail)
             continue
         if isinstance(found, Mets):
-            index.told_by_mets(given.folder, ((page.images, page.layouts) for page in found.pages))
-            for href in found.refused:
-                staged.refuse(f"{given.place}: {href.href[:200]}", f"It is not taken: {href.why}.")
+            index.told_by_mets(given.folder, found.pages)
+            staged.mets.append(StagedMets(given, found))
             continue
         opened, _ = found
         layout = as_layout(given.folder, given.name, opened)
         read.append(_Read(given, opened.driver, opened.digest, layout, _keep(staged, opened.pages)))
+    use_mets(staged, index, [(one.folder, one.name) for one in files], library.is_closed)
     alone: list[tuple[str, Alone]] = []
     waiting: dict[str, _Read] = {}
     for one in read:
@@ -326,7 +328,9 @@ def _pair(
         if isinstance(picture, PictureFile):
             _add(library, staged, one, Pair(result.page, picture, None, "size", (paired_by_size(picture),)))
         else:
-            staged.unpaired.append({"file": said(page_place(one.layout, result.page)), "why": picture})
+            staged.unpaired.append(
+                {"file": said(page_place(one.layout, result.page, one.given.place)), "why": picture}
+            )
     for given in companions.files:
         if not any(is_label(one) for one in read):
             staged.unpaired.append({"file": said(given.place), "why": NO_LABELS})
@@ -349,9 +353,9 @@ def paired_by_size(picture: PictureFile) -> str:
     )
 
 
-def page_place(layout: LayoutFile, page: int) -> str:
-    """How a page of a layout file is called in a report."""
-    return layout.place if len(layout.pages) == 1 else f"{layout.place}, page {page + 1}"
+def page_place(layout: LayoutFile, page: int, place: str) -> str:
+    """How a page of a layout file at *place* is called in a report."""
+    return place if len(layout.pages) == 1 else f"{place}, page {page + 1}"
 
 
 def _picture(one: StagedPicture) -> PictureFile:

@@ -65,6 +65,7 @@ def _import_example(ex: Example) -> dict[str, Any]:
     params=ImportManifest,
     result=ManifestImported,
     summary="Make a folder of a IIIF manifest, with a page for each canvas; nothing is fetched.",
+    words="Imported a IIIF manifest as {|a folder}",
     example=_import_example,
 )
 def import_manifest(ctx: ActionContext, p: ImportManifest) -> dict[str, Any]:
@@ -203,6 +204,7 @@ def _keep(
     params=FetchManifest,
     result=JobStarted,
     summary="Fetch a IIIF manifest by its address and import it, as a background job.",
+    words="Began to fetch a IIIF manifest",
     # The name of this machine: should the job be run, the network gate refuses it and nobody is asked.
     example=lambda ex: {"url": "http://localhost/letters/manifest"},
     guards_targets=True,
@@ -234,6 +236,7 @@ def _images_example(ex: Example) -> dict[str, Any]:
     params=FetchImages,
     result=JobStarted,
     summary="Fetch the pictures of imported canvases, as a background job.",
+    words="Began to fetch the pictures of {document_ids|imported pages}",
     example=_images_example,
     guards_targets=True,
     after_undo=cancel_with_undo,
@@ -280,6 +283,7 @@ def _attach_example(ex: Example) -> dict[str, Any]:
     params=AttachImage,
     result=ImageAttached,
     summary="Give a referenced canvas its fetched picture, whose bytes are among the project's files.",
+    words="Fetched the picture of {document_id|a page}",
     example=_attach_example,
 )
 def attach_image(ctx: ActionContext, p: AttachImage) -> dict[str, Any]:

@@ -12,9 +12,9 @@ from armarium.commandline import (
     Session,
     Topic,
     answer,
+    document_id,
     finished,
     full_path,
-    id_of,
     name_each,
     plural,
     project_session,
@@ -39,7 +39,7 @@ def commands() -> typer.Typer:
 def import_manifest(
     source: Annotated[str, typer.Argument(help="A manifest: a file of this machine, or its web address.")],
     into: Annotated[
-        str | None, typer.Option("--into", help="Id of the folder that takes it; left out: Sources.")
+        str | None, typer.Option("--into", help="The folder that takes it; left out: Sources.")
     ] = None,
     name: Annotated[
         str | None, typer.Option("--name", help="What to call its folder; left out: its label.")
@@ -50,10 +50,11 @@ def import_manifest(
 ) -> None:
     """Make a folder of a IIIF manifest, with a page for each canvas. Its pictures stay where they are published."""
     choices: dict[str, Any] = {
-        **({"parent_id": id_of(into)} if into else {}),
         **({"name": name} if name else {}),
     }
     with project_session() as session:
+        if into:
+            choices["parent_id"] = document_id(session, into)
         made = (
             _by_address(session, source, choices) if "://" in source else _by_file(session, source, choices)
         )
@@ -70,11 +71,13 @@ def import_manifest(
 
 
 def pictures(
-    ids: Annotated[list[str], typer.Argument(help="Ids of imported pages, or of folders of them.")],
+    ids: Annotated[
+        list[str], typer.Argument(help="Imported pages, or folders of them, each by name, path or id.")
+    ],
 ) -> None:
     """Fetch the pictures of imported canvases that lack them."""
     with project_session() as session:
-        fetched = _fetched(session, [id_of(one) for one in ids])
+        fetched = _fetched(session, [document_id(session, one) for one in ids])
     answer(fetched, lambda: _told(fetched))
 
 

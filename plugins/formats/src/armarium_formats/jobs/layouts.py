@@ -9,28 +9,29 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from armarium.api import JobContext, JobKind, MaterialPath, Message, ServiceError, open_plain, raw_of
+from armarium.api import JobContext, JobKind, ServiceError, open_plain, raw_of
 from armarium_documents.api import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, named_files, walk_folder
 from armarium_formats.actions.importing import make_ready
 from armarium_formats.batches.brought import brought_in, companions_of, known_among
-from armarium_formats.batches.names import Folder, is_companion
+from armarium_formats.batches.by_mets import MetsPages, mets_at, pass_name, without_pages
+from armarium_formats.batches.names import Folder, is_companion, said
 from armarium_formats.batches.pairing import Alone, Pair, PictureFile, Pictures, pair_by_size
-from armarium_formats.batches.staging import as_layout, page_place, paired_by_size, read_layout, said
+from armarium_formats.batches.staging import as_layout, page_place, paired_by_size, read_layout
 from armarium_formats.errors import AlreadyAPass
+from armarium_formats.jobs.layout_progress import LayoutJobArgs, Progress
 from armarium_formats.jobs.pace import Pace
 from armarium_formats.jobs.reading_ahead import Ahead, Asked
 from armarium_formats.mets.reader import Mets
-from armarium_formats.opening import MAX_FILE_BYTES, Opened, collector_waits
-from armarium_formats.placing import Beyond
+from armarium_formats.opening import MAX_FILE_BYTES, Opened, collector_waits, digest_of, open_layout
 from armarium_formats.queries.exchange import passes_of_files, pictures_of
+from armarium_formats.queries.mets import says_nothing_new
 from armarium_formats.schemas.exchange import ImportFile, ImportSeveral
-
-MAX_LISTED = 1000
-"""Files that are named in the job's result; all of them are in its log."""
+from armarium_formats.turning import wants_turning
 
 BATCH_BYTES = 4 * 1024 * 1024
 BATCH_SECONDS = 3.0
@@ -40,37 +41,6 @@ SAVED_EVERY = 50
 """Files after which the checkpoint is kept although no step was made."""
 
 _LEFT = LAYOUT_SUFFIXES | TEXT_SUFFIXES
-
-
-class LayoutJobArgs(Message):
-    """What was imported, and the set that its steps belong to."""
-
-    paths: list[MaterialPath]
-    folder: MaterialPath | None = None
-    parent_id: str
-    recursive: bool = True
-    format: str | None = None
-    again: bool = False
-    beyond: Beyond = "clip"
-    set_id: str
-
-
-@dataclass
-class Progress:
-    """The checkpoint: how many files are done with, those that wait for their size, and what was found."""
-
-    number: int = 0
-    page: int = 0
-    """How many pages of the present file are done with."""
-    waiting: list[dict[str, Any]] = field(default_factory=list)
-    settled: int = 0
-    passes: int = 0
-    already: int = 0
-    """Pages of files that are passes of their pictures since an earlier import."""
-    unpaired: list[dict[str, str]] = field(default_factory=list)
-    unpaired_count: int = 0
-    refused: list[dict[str, str]] = field(default_factory=list)
-    refused_count: int = 0
 
 
 class Layouts:
@@ -113,14 +83,7 @@ class Layouts:
         self._commit()
         kept = self.kept
         self.ctx.save(asdict(kept), done=total, total=total)
-        return {
-            "passes": kept.passes,
-            "already": kept.already,
-            "unpaired": kept.unpaired,
-            "unpaired_count": kept.unpaired_count,
-            "refused": kept.refused,
-            "refused_count": kept.refused_count,
-        }
+        return kept.answer()
 
     def _look(self) -> None:
         """Which pictures came in and which layout files lie beside them; METS files are read here."""
@@ -136,12 +99,14 @@ class Layouts:
                 else:
                     self.files.append((folder, found.path.name, found.source))
         with self.ctx.library.db.read_raw() as raw:
-            self.pictures = Pictures(brought_in(raw, self.args.parent_id, places))
+            above = (self.args.mirrored,) if self.args.mirrored else ()
+            self.pictures = Pictures(brought_in(raw, self.args.parent_id, above, places))
         for folder, name, path in self.files:
-            if "mets" in name.casefold() and isinstance(mets := self._mets(folder, name, path), Mets):
+            if (mets := mets_at(partial(self._open, path), name)) is not None:
                 found_mets.append((folder, mets))
         for folder, mets in found_mets:
-            self.pictures.told_by_mets(folder, ((page.images, page.layouts) for page in mets.pages))
+            self.pictures.told_by_mets(folder, mets.pages)
+        self.mets_pages = MetsPages(self.pictures, [(folder, name) for folder, name, _ in self.files])
 
     def _reading_ahead(self) -> Ahead:
         """Of nothing where files need others to be read, or a format was asked for."""
@@ -163,14 +128,6 @@ class Layouts:
 
     def _folder(self, found: Found) -> Folder:
         return found.path.parent.parts[1:] if self.root is None else found.position[:-1]
-
-    def _mets(self, folder: Folder, name: str, path: Path) -> object:
-        try:
-            with self._open(path) as file:
-                return read_layout(self.ctx.engine, file, folder, name, self.pictures, {})
-        except (ServiceError, OSError):
-            # It is told when its turn comes.
-            return None
 
     def _open(self, path: Path) -> BinaryIO:
         return open_plain(path, self.ctx.library.is_closed)
@@ -196,13 +153,40 @@ class Layouts:
             self._refuse(place, refusal.detail)
         else:
             if isinstance(found, Mets):
-                for href in found.refused:
-                    self._refuse(f"{place}: {said(href.href[:200])}", f"It is not taken: {href.why}.")
+                self._use_mets(place, folder, name, path, found)
             else:
                 self._pages(folder, name, *found)
         self.kept.number, self.kept.page = number + 1, 0
         if self.kept.number % SAVED_EVERY == 0 and not self.batch:
             self.ctx.save(asdict(self.kept))
+
+    def _use_mets(self, place: str, folder: Folder, name: str, path: Path, mets: Mets) -> None:
+        """Order and label the pages of a METS file, as a step of its own, when no batch waits."""
+        self._commit()
+        with self._open(path) as file:
+            params = self.mets_pages.as_params(folder, said(name), file.read(MAX_FILE_BYTES), mets, str)
+        if params is None:
+            self._alone(place, without_pages(mets))
+            return
+        for href in mets.refused:
+            self._refuse(f"{place}: {said(href.href[:200])}", f"It is not taken: {href.why}.")
+        ids = [identity for one in params.pages for identity in one.document_ids]
+        with self.ctx.library.db.read() as conn:
+            if says_nothing_new(conn, digest_of(params.data), ids, lambda one: one > self.args.set_id):
+                self.kept.already += 1
+                return
+        try:
+            # Without a checkpoint: what it did, it finds done when it is asked again after a kill.
+            outcome = self.ctx.act("ingest.mets", params, set_id=self.args.set_id)
+        except ServiceError as refusal:
+            if refusal.status >= 500:
+                raise
+            self._refuse(place, refusal.detail)
+            return
+        used = {**(outcome.result or {}), "file": place}
+        self.kept.mets.append(used)
+        for note in used["notes"]:
+            self.ctx.log("info", f"{place}: {note}")
 
     def _read(self, folder: Folder, name: str, path: Path) -> tuple[Opened, bytes] | Mets:
         with self._open(path) as file:
@@ -229,7 +213,7 @@ class Layouts:
         for index, result in enumerate(results):
             if index < self.kept.page:
                 continue
-            place = said(page_place(layout, result.page))
+            place = said(page_place(layout, result.page, layout.place))
             if isinstance(result, Pair):
                 self._import(place, name, opened, data, result)
             elif self._read_before(opened.digest):
@@ -254,6 +238,7 @@ class Layouts:
             document_id=document_id,
             file=data,
             filename=said(name)[:500],
+            name=pass_name(pair.group, said(name)),
             pages=str(pair.page + 1),
             beyond=self.args.beyond,
         )
@@ -266,13 +251,17 @@ class Layouts:
         try:
             if known is not None:
                 raise AlreadyAPass(params.filename, *known)
+            if opened.placed and wants_turning(opened.pages[0], picture.size, picture.orientation):
+                opened = open_layout(self.ctx.engine, data, name, likely=opened.driver.name)
             with collector_waits():
-                params.make_ready_for(
-                    picture, make_ready(opened, picture, params.pages, pair.notes, beyond=params.beyond)
-                )
+                ready = make_ready(opened, picture, params.pages, pair.notes, beyond=params.beyond)
+                params.make_ready_for(picture, ready)
         except ServiceError as refusal:
             self._refuse(place, refusal.detail)
             return
+        self.kept.note(place, ready.notes, ready.page.unknown_classes)
+        if ready.notes:
+            self.ctx.log("info", f"{place}: {' '.join(ready.notes)}")
         self.batch.append((place, params))
         self.bytes += len(data)
         self.kept.passes += 1
@@ -367,15 +356,11 @@ class Layouts:
         self._import(one["place"], name, found[0], data, Pair(alone.page, picture, None, "size", note))
 
     def _refuse(self, place: str, why: str) -> None:
-        self.kept.refused_count += 1
-        if len(self.kept.refused) < MAX_LISTED:
-            self.kept.refused.append({"file": place, "why": why})
+        self.kept.refuse(place, why)
         self.ctx.log("warning", f"{place}: {why}")
 
     def _alone(self, place: str, why: str) -> None:
-        self.kept.unpaired_count += 1
-        if len(self.kept.unpaired) < MAX_LISTED:
-            self.kept.unpaired.append({"file": place, "why": why})
+        self.kept.leave(place, why)
         self.ctx.log("info", f"{place}: {why}")
 
 

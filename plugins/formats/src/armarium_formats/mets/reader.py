@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from armarium.api import Invalid, parse_xml
+from armarium_formats.batches.names import layout_stems, picture_keys
 from armarium_formats.decoding import head_of
+from armarium_formats.mets.describing import Description, describe
 from armarium_formats.mets.hrefs import local_path
 
 if TYPE_CHECKING:
@@ -24,26 +26,40 @@ _ROOT = re.compile(rb"<(?:[\w.-]+:)?mets[\s>/]")
 _IMAGE = re.compile(r"\.(?:jpe?g|tiff?|png|jp2|j2k|jpx|webp|gif|bmp|pdf)$", re.IGNORECASE)
 _LAYOUT = re.compile(r"\.(?:xml|alto|page|hocr|html?|tei)$", re.IGNORECASE)
 _LAYOUT_TYPES = re.compile(r"xml|html|hocr|alto|prima", re.IGNORECASE)
-_FIRST = re.compile(
-    r"original|master|default|^(?:ocr-d-)?(?:img|images?)$|archive|max|presentation", re.IGNORECASE
+_BEST = tuple(
+    re.compile(words, re.IGNORECASE)
+    for words in (
+        r"original|^(?:ocr-d-)?(?:img|images?)$",
+        r"default",
+        r"presentation",
+        r"max",
+        r"master|archive",
+    )
 )
+"""What the fileGrps of a page's picture are called, the one to show first; those of no such name come after them."""
+
 _LAST = re.compile(
     r"thumb|^min$|preview|teaser|download|[-_ ](?:bin|crop|desp|deskew|denois|dewarp|seg|cut)", re.IGNORECASE
 )
 MOST_NAMED = 20
 """Files refused for one reason that are named one by one."""
 
+MAX_LABEL = 2000
+"""Characters of a page's label, as a document takes them."""
+
 _PAGE_TYPES = frozenset({"page", "folio", "leaf", "side", "scan", "image", "surface"})
 
 
 @dataclass(frozen=True, slots=True)
 class MetsPage:
-    """A page of a METS file: paths relative to it. `images` has the best first; `order` counts from 1."""
+    """A page of a METS file: paths relative to it. `images` has the best first; `order` counts from 1; `label` is its
+    ORDERLABEL, else its LABEL; `groups` are the USE of the fileGrp of each of its layouts."""
 
     images: tuple[str, ...]
     layouts: tuple[str, ...]
     label: str
     order: int
+    groups: tuple[str, ...] = ()
 
     @property
     def image(self) -> str | None:
@@ -61,22 +77,35 @@ class RefusedHref:
 
 @dataclass(slots=True)
 class Mets:
-    """What a METS file says that pairing needs. `unplaced` are local images and layouts that no page names."""
+    """What a METS file says of its pages. `unplaced` are local images and layouts that no page names."""
 
     pages: list[MetsPage] = field(default_factory=list)
     refused: list[RefusedHref] = field(default_factory=list)
+    elsewhere: int = 0
+    """How many files were refused; many of one reason stand in `refused` as one."""
     unplaced: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    description: Description = field(default_factory=Description)
 
 
 @dataclass(slots=True)
 class _File:
+    identity: str
     path: str
     role: str
     use: str
     group: str
     place: int
     used: bool = False
+
+
+@dataclass(slots=True)
+class _Page:
+    files: list[_File]
+    label: str = ""
+    identity: str = ""
+    elsewhere: bool = False
+    """Whether it names files that are not taken."""
 
 
 def sniff_mets(data: bytes) -> bool:
@@ -96,6 +125,8 @@ def read_mets(data: bytes, name: str = "mets.xml") -> Mets:
                 f"{name} is not METS: its root element is {_name(root)}, not mets.", code="not_mets"
             )
         notes.append(f"The METS stands inside a {_name(root)} element.")
+        if (more := sum(1 for _ in root.iter("{*}mets")) - 1) > 0:
+            notes.append(f"{more} more METS stand beside it in the same file; only the first was read.")
         root = inside
     return _Reading(root, name, notes).read()
 
@@ -116,21 +147,29 @@ class _Reading:
                 f"{self.name} names no files (it has no fileSec, or an empty one), so nothing can be paired by it.",
                 code="no_files",
             )
-        pages = self._from_structure() or self._from_groups()
-        for label, files in pages:
-            for one in files:
+        pages = self._from_structure() or self._from_group_ids() or self._from_names()
+        of_div: dict[str, int] = {}
+        of_file: dict[str, int] = {}
+        for page in pages:
+            for one in page.files:
                 one.used = True
-            images = sorted((one for one in files if one.role == "image"), key=_rank)
-            layouts = [one for one in files if one.role == "layout"]
-            if images or layouts:
+            images = sorted((one for one in page.files if one.role == "image"), key=_rank)
+            layouts = {one.path: one.use.strip() for one in page.files if one.role == "layout"}
+            if images or layouts or page.elsewhere:
+                number = len(mets.pages) + 1
+                of_div[page.identity] = number
+                of_file |= {one.identity: number for one in page.files}
                 mets.pages.append(
                     MetsPage(
                         tuple(dict.fromkeys(one.path for one in images)),
-                        tuple(dict.fromkeys(one.path for one in layouts)),
-                        label,
-                        len(mets.pages) + 1,
+                        tuple(layouts),
+                        page.label,
+                        number,
+                        tuple(layouts.values()),
                     )
                 )
+        mets.description = describe(self.root, of_div, of_file)
+        mets.elsewhere = len(mets.refused)
         mets.refused = _fewer(mets.refused)
         mets.unplaced = [
             one.path
@@ -179,6 +218,7 @@ class _Reading:
             if why is None:
                 own = element.get("USE") or use
                 self.files[identity] = _File(
+                    identity,
                     path,
                     _role(element.get("MIMETYPE") or "", path),
                     own,
@@ -192,7 +232,7 @@ class _Reading:
 
     # ----------------------------------------------------------------------------------------- pages
 
-    def _from_structure(self) -> list[tuple[str, list[_File]]]:
+    def _from_structure(self) -> list[_Page]:
         maps = list(_children(self.root, "structMap"))
         if not maps:
             maps = [
@@ -211,7 +251,7 @@ class _Reading:
                 return found
         return []
 
-    def _pages(self, struct: etree._Element) -> list[tuple[str, list[_File]]]:
+    def _pages(self, struct: etree._Element) -> list[_Page]:
         divs = list(self._ordered(struct))
         chosen = [one for one in divs if (one.get("TYPE") or "").casefold() in _PAGE_TYPES]
         outermost = set(chosen)
@@ -225,12 +265,18 @@ class _Reading:
         found = []
         for one in chosen:
             files: dict[int, _File] = {}
+            elsewhere = False
             for identity in _pointers(one):
                 if identity not in self.files:
                     self.strange[f"A page points at the file {identity}, which is not there"] += 1
                 elif (file := self.files[identity]) is not None:
                     files.setdefault(file.place, file)
-            found.append(((one.get("LABEL") or one.get("ORDERLABEL") or "").strip(), list(files.values())))
+                else:
+                    elsewhere = True
+            labels = [" ".join((one.get(name) or "").split()) for name in ("ORDERLABEL", "LABEL")]
+            # A page that has no number of its own has a dash for one in many libraries' files.
+            label = next((label for label in labels if label.strip("-–—")), "")
+            found.append(_Page(list(files.values()), label[:MAX_LABEL], one.get("ID") or "", elsewhere))
         return found
 
     def _ordered(self, struct: etree._Element) -> Iterator[etree._Element]:
@@ -255,7 +301,7 @@ class _Reading:
         ] += 1
         return divs
 
-    def _from_groups(self) -> list[tuple[str, list[_File]]]:
+    def _from_group_ids(self) -> list[_Page]:
         """Without a structure: files of one GROUPID are a page, in the sequence of the file."""
         pages: dict[str, list[_File]] = {}
         for one in self.files.values():
@@ -263,7 +309,28 @@ class _Reading:
                 pages.setdefault(one.group, []).append(one)
         if pages:
             self.strange["There is no structMap with pages; files of one GROUPID were put together"] += 1
-        return [("", files) for files in pages.values()]
+        return [_Page(files) for files in pages.values()]
+
+    def _from_names(self) -> list[_Page]:
+        """Without a structure or GROUPIDs: the images of the best group are the pages, and what is called alike is of them."""
+        there = [one for one in self.files.values() if one is not None]
+        images = [one for one in there if one.role == "image"]
+        if not images:
+            return []
+        best = min(images, key=_rank).use
+        pages = {one.place: _Page([one]) for one in images if one.use == best}
+        named: dict[str, list[_Page]] = {}
+        for page in pages.values():
+            for key in picture_keys(page.files[0].path.rpartition("/")[2]):
+                named.setdefault(key, []).append(page)
+        for one in there:
+            own = one.path.rpartition("/")[2]
+            keys = layout_stems(own) if one.role == "layout" else picture_keys(own)
+            of = next((named[key] for key in keys if key in named), [])
+            if one.place not in pages and one.role != "other" and len(of) == 1:
+                of[0].files.append(one)
+        self.strange["There is no structMap with pages; the order is that of the files"] += 1
+        return list(pages.values())
 
 
 def _fewer(refused: list[RefusedHref]) -> list[RefusedHref]:
@@ -320,4 +387,6 @@ def _role(mimetype: str, path: str) -> str:
 
 def _rank(one: _File) -> tuple[int, int]:
     use = one.use.strip()
-    return (2 if _LAST.search(use) else 0 if _FIRST.search(use) else 1), one.place
+    if _LAST.search(use):
+        return len(_BEST) + 1, one.place
+    return next((at for at, words in enumerate(_BEST) if words.search(use)), len(_BEST)), one.place

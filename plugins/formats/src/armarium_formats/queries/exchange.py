@@ -73,10 +73,12 @@ def passes_of_files(
 
 
 class Picture(NamedTuple):
-    """A page's primary rendition and its size in pixels, each None where there is none."""
+    """A page's primary rendition, its size in pixels as a person sees it, each None where there is none, and the EXIF
+    orientation of its bytes (1: as they are stored)."""
 
     rendition_id: str | None = None
     size: tuple[int, int] | None = None
+    orientation: int = 1
 
 
 def picture_of(conn: Connection, document_id: str) -> Picture:
@@ -87,11 +89,14 @@ def picture_of(conn: Connection, document_id: str) -> Picture:
 def pictures_of(raw: sqlite3.Connection, document_ids: Iterable[str]) -> list[Picture]:
     """The primary renditions of pages, in their order."""
     rows = raw.execute(
-        "SELECT r.id, r.pixel_width, r.pixel_height FROM json_each(?) j"
+        "SELECT r.id, r.pixel_width, r.pixel_height, json_extract(r.params, '$.exif_orientation') FROM json_each(?) j"
         " LEFT JOIN rendition r ON r.document_id = j.value AND r.is_primary ORDER BY j.key",
         (json_text(list(document_ids)),),
     )
-    return [Picture(one, (width, height) if width and height else None) for one, width, height in rows]
+    return [
+        Picture(one, (width, height) if width and height else None, orientation or 1)
+        for one, width, height, orientation in rows
+    ]
 
 
 class Original(NamedTuple):

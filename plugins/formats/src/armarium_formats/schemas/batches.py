@@ -9,6 +9,7 @@ from pydantic import Field, PrivateAttr
 
 from armarium.api import MaterialPath, Message, Params, SourceText
 from armarium_formats.placing import Beyond
+from armarium_formats.schemas.mets import UsedMets
 
 MAX_FILES = 10_000
 """Files of one batch."""
@@ -93,6 +94,7 @@ class Ingested(Message):
 
     documents: list[IngestedDocument]
     passes: list[IngestedPass]
+    mets: list[UsedMets]
     unpaired: list[NotTaken]
     refused: list[NotTaken]
     job_id: str | None

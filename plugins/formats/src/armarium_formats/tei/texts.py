@@ -101,7 +101,8 @@ def _word_of_kind(text: PageText, lose: Lose) -> str | None:
 
 def _joint(segment: PageSegment, text: str) -> str | None:
     """What between the words makes the line's text of them; None when nothing does."""
-    words = [lawful(child.text) for child in segment.children if child.kind == "word"]
+    stated = [stated_texts(child) for child in segment.children if child.kind == "word"]
+    words = [one[0].text if one else "" for one in stated]
     if not all(words):
         return None
     return next((joint for joint in (" ", "") if joint.join(words) == text), None)

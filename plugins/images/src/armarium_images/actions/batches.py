@@ -62,6 +62,7 @@ def _apply_example(ex: Example) -> dict[str, Any]:
     params=BatchApplyParams,
     result=BatchAnswer,
     summary="Cut every picture of a folder alike, as a background job that tells how each one stands.",
+    words="Began to cut the pictures in {folder_id|a folder}",
     example=_apply_example,
     guards_targets=True,
     after_undo=cancel_with_undo,
@@ -126,6 +127,7 @@ def _cut_item_ahead(engine: Engine, library: Library | None, p: BatchItemParams)
     params=BatchItemParams,
     result=BatchItem,
     summary="Cut one waiting picture of a batch: a step of its job.",
+    words="Cut {document_id|a picture} like the others of its folder",
     example=_item_example,
     prepare=_cut_item_ahead,
 )
@@ -179,6 +181,7 @@ def _undo_example(ex: Example) -> dict[str, Any]:
     params=BatchUndoParams,
     result=BatchUndoResult,
     summary="Send what a batch cut to the Trash, except children on which somebody worked since.",
+    words="Sent what was cut of the pictures in {|a folder} to the Trash",
     example=_undo_example,
 )
 def batch_undo(ctx: ActionContext, p: BatchUndoParams) -> dict[str, Any]:

@@ -41,6 +41,7 @@ def _crop_ahead(engine: Engine, library: Library | None, p: CropParams) -> None:
     params=CropParams,
     result=CropResult,
     summary="Cut one rectangle of a picture out as a derived child; the source stays as it is.",
+    words="Cropped {document_id|a picture}",
     example=_crop_example,
     prepare=_crop_ahead,
 )
@@ -70,6 +71,7 @@ def _uncrop_example(ex: Example) -> dict[str, Any]:
     params=TakeBackParams,
     result=CropResult,
     summary="Send a source's crops, or one of them, to the Trash.",
+    words="Took the crops of {document_id|a picture} back",
     example=_uncrop_example,
 )
 def uncrop(ctx: ActionContext, p: TakeBackParams) -> dict[str, Any]:
@@ -109,6 +111,7 @@ def _split_ahead(engine: Engine, library: Library | None, p: SplitParams) -> Non
     params=SplitParams,
     result=SplitResult,
     summary="Cut a picture into parts that lie side by side, each a page under the source.",
+    words="Split {document_id|a picture}",
     example=_split_example,
     prepare=_split_ahead,
 )
@@ -134,6 +137,7 @@ def _unsplit_example(ex: Example) -> dict[str, Any]:
     params=TakeBackParams,
     result=UnsplitResult,
     summary="Send the parts a source was split into, or one of them, to the Trash.",
+    words="Put the parts of {document_id|a picture} back together",
     example=_unsplit_example,
 )
 def unsplit(ctx: ActionContext, p: TakeBackParams) -> dict[str, Any]:
@@ -161,6 +165,7 @@ def _crop_batch_ahead(engine: Engine, library: Library | None, p: BatchCropParam
     params=BatchCropParams,
     result=BatchCropResult,
     summary="Cut the same rectangle out of many pictures in one step.",
+    words="Cropped {document_ids|pictures}",
     example=_crop_batch_example,
     prepare=_crop_batch_ahead,
 )

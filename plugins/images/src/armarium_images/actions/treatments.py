@@ -33,6 +33,7 @@ def _start_example(ex: Example) -> dict[str, Any]:
     params=TreatParams,
     result=TreatResult,
     summary="Make a rendition of each picture: enhanced, with the background removed, or binarised.",
+    words="Began to treat the pictures of {scope_ids|documents}",
     example=_start_example,
     guards_targets=True,
     after_undo=cancel_with_undo,
@@ -80,6 +81,7 @@ def _treat_ahead(engine: Engine, library: Library | None, p: TreatItemParams) ->
     params=TreatItemParams,
     result=TreatItemResult,
     summary="Make a rendition of one picture from its archival original.",
+    words="Treated the picture of {document_id|a document}",
     example=_item_example,
     prepare=_treat_ahead,
 )

@@ -50,6 +50,7 @@ def _convert_example(ex: Example) -> dict[str, Any]:
     params=ConvertPage,
     result=ConvertedPage,
     summary="Turn the boxes of a page's older artifacts into segments; the blobs are frozen from then on.",
+    words="Turned the older boxes of {document_id|a page} into lines",
     example=_convert_example,
 )
 def convert_page(ctx: ActionContext, p: ConvertPage) -> dict[str, Any]:

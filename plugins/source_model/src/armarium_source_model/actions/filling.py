@@ -163,6 +163,7 @@ def _fill_example(ex: Example) -> dict[str, Any]:
     params=OrderFill,
     result=FilledOrder,
     summary="Put segments into a reading order one after another, each at the end of its level, in one step.",
+    words="Filled a reading order of {order_id|a page}",
     example=_fill_example,
 )
 def fill(ctx: ActionContext, p: OrderFill) -> dict[str, Any]:

@@ -50,6 +50,7 @@ def _merge_example(ex: Example) -> dict[str, Any]:
     params=Merge,
     result=Merged,
     summary="Absorb segments of one pass into one of them; citations of the absorbed lead to it.",
+    words="Joined lines or regions of {segment_ids|a page}",
     example=_merge_example,
     after_undo=forward_undo,
 )
@@ -197,6 +198,7 @@ def _split_example(ex: Example) -> dict[str, Any]:
     params=SplitBody,
     result=Split,
     summary="Cut a segment into parts; the original id stays on the first.",
+    words="Split a line or region of {segment_id|a page}",
     example=_split_example,
     after_undo=forward_undo,
 )

@@ -48,6 +48,7 @@ def _create_example(ex: Example) -> dict[str, Any]:
     params=LinkCreate,
     result=LinkWritten,
     summary="Link two things: segments, documents, notes, entities, claims, or a URI.",
+    words="Linked {|two things}",
     guards_targets=True,
     example=_create_example,
 )
@@ -130,6 +131,7 @@ def _link_example(ex: Example) -> dict[str, Any]:
     params=LinkId,
     result=DeletedLink,
     summary="Withdraw a link.",
+    words="Withdrew a link of {|two things}",
     guards_targets=True,
     example=_link_example,
 )
@@ -153,6 +155,7 @@ def _restore_example(ex: Example) -> dict[str, Any]:
     params=LinkId,
     result=LinkWritten,
     summary="Bring a withdrawn link back.",
+    words="Brought a link of {|two things} back",
     guards_targets=True,
     example=_restore_example,
 )

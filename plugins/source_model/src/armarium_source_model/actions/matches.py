@@ -48,6 +48,7 @@ def _propose_example(ex: Example) -> dict[str, Any]:
     params=MatchPropose,
     result=WrittenMatch,
     summary="Propose that two segments of rival passes are the same thing on the page.",
+    words="Proposed a match of {from_segment_id|a page}",
     example=_propose_example,
 )
 def propose(ctx: ActionContext, p: MatchPropose) -> dict[str, Any]:
@@ -122,6 +123,7 @@ def _decide(ctx: ActionContext, match_id: str, state: str) -> dict[str, Any]:
     params=MatchId,
     result=WrittenMatch,
     summary="Accept a proposed match; only a person may.",
+    words="Accepted a match of {match_id|a page}",
     person_only=MatchNeedsAPerson,
     example=_match_example,
 )
@@ -135,6 +137,7 @@ def accept(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
     params=MatchId,
     result=WrittenMatch,
     summary="Reject a proposed match.",
+    words="Rejected a match of {match_id|a page}",
     example=_match_example,
 )
 def reject(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
@@ -147,6 +150,7 @@ def reject(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
     params=MatchId,
     result=WrittenMatch,
     summary="Take a proposed match back.",
+    words="Took back a proposed match of {match_id|a page}",
     example=_match_example,
 )
 def withdraw(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
@@ -172,6 +176,7 @@ def _carry_example(ex: Example) -> dict[str, Any]:
     params=Carry,
     result=Carried,
     summary="Copy readings, annotations and evidence across an accepted match; the originals stay.",
+    words="Carried readings across a match of {match_id|a page}",
     undo_name="segment.uncarry",
     example=_carry_example,
 )

@@ -71,6 +71,7 @@ def _create_example(ex: Example) -> dict[str, Any]:
     params=OrderCreate,
     result=WrittenOrder,
     summary="Begin a named reading order over a pass, empty or filled with the order of its boxes.",
+    words="Began a reading order of {document_id|a page}",
     example=_create_example,
 )
 def create(ctx: ActionContext, p: OrderCreate) -> dict[str, Any]:
@@ -115,6 +116,7 @@ def _place_example(ex: Example) -> dict[str, Any]:
     params=Place,
     result=WrittenEntry,
     summary="Put a segment into a reading order, or move it there.",
+    words="Placed something in a reading order of {order_id|a page}",
     example=_place_example,
 )
 def place(ctx: ActionContext, p: Place) -> dict[str, Any]:
@@ -228,6 +230,7 @@ def _order_example(ex: Example) -> dict[str, Any]:
     params=OrderId,
     result=DeletedOrder,
     summary="Withdraw a reading order; it can be restored.",
+    words="Withdrew a reading order of {order_id|a page}",
     example=_order_example,
 )
 def withdraw(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
@@ -248,6 +251,7 @@ def _restore_example(ex: Example) -> dict[str, Any]:
     params=OrderId,
     result=WrittenOrder,
     summary="Bring a withdrawn reading order back.",
+    words="Brought a reading order of {order_id|a page} back",
     example=_restore_example,
 )
 def restore(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
@@ -265,6 +269,7 @@ def restore(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
     params=OrderId,
     result=WrittenOrder,
     summary="Give the entries of a reading order whole steps again; their order stays.",
+    words="Numbered a reading order of {order_id|a page} anew",
     example=lambda ex: {"order_id": _place_example(ex)["order_id"]},
 )
 def renumber(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
@@ -285,6 +290,7 @@ def _remove_example(ex: Example) -> dict[str, Any]:
     params=EntryRemove,
     result=Removed,
     summary="Take an entry out of a reading order.",
+    words="Took something out of a reading order of {order_id|a page}",
     example=_remove_example,
 )
 def remove(ctx: ActionContext, p: EntryRemove) -> dict[str, Any]:

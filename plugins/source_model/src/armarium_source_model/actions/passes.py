@@ -39,6 +39,7 @@ def _create_example(ex: Example) -> dict[str, Any]:
     params=PassCreate,
     result=WrittenPass,
     summary="Begin a new pass over a page.",
+    words="Began a pass of {document_id|a page}",
     example=_create_example,
 )
 def create(ctx: ActionContext, p: PassCreate) -> dict[str, Any]:
@@ -82,6 +83,7 @@ def _refuse_twins(undo: UndoContext) -> None:
     params=PassId,
     result=DeletedPass,
     summary="Withdraw a pass: its segments stop appearing, and it can be restored.",
+    words="Withdrew a pass of {pass_id|a page}",
     example=_pass_example,
     after_undo=_refuse_twins,
 )
@@ -103,6 +105,7 @@ def _restore_example(ex: Example) -> dict[str, Any]:
     params=PassId,
     result=WrittenPass,
     summary="Bring a withdrawn pass back.",
+    words="Brought a pass of {pass_id|a page} back",
     example=_restore_example,
     after_undo=_refuse_twins,
 )
@@ -129,6 +132,7 @@ def _choose_example(ex: Example) -> dict[str, Any]:
     params=PassChoose,
     result=WrittenPass,
     summary="Choose the pass a page is worked on, or release the choice so that the ladder decides.",
+    words="Chose the pass to work on for {pass_id|a page}",
     person_only=True,
     example=_choose_example,
 )
@@ -177,6 +181,11 @@ def _ground_truth_example(ex: Example) -> dict[str, Any]:
     params=GroundTruth,
     result=WrittenPass,
     summary="Mark a pass as ground truth, or take the mark back; only a person sets it.",
+    words=lambda p: (
+        "Marked a pass of {pass_id|a page} as ground truth"
+        if p.get("ground_truth", True)
+        else "Took the mark of ground truth from a pass of {pass_id|a page}"
+    ),
     rules=(_BY_A_PERSON,),
     example=_ground_truth_example,
 )

@@ -34,11 +34,13 @@ from armarium_source_model.schemas.readings import (
     ChoiceOut,
     Choose,
     Correct,
+    CorrectMany,
     KindCreate,
     KindOut,
     ReadingOut,
     Retract,
     WrittenReading,
+    WrittenReadings,
 )
 
 SEEDED_KINDS = {
@@ -87,6 +89,7 @@ def _correct_example(ex: Example) -> dict[str, Any]:
     params=Correct,
     result=WrittenReading,
     summary="Write a reading of a segment that corrects the one that counts.",
+    words="Corrected a line of {segment_id|a page}",
     example=_correct_example,
 )
 def correct(ctx: ActionContext, p: Correct) -> dict[str, Any]:
@@ -110,6 +113,35 @@ def correct(ctx: ActionContext, p: Correct) -> dict[str, Any]:
         ctx, row, p.text, counting, kind=p.kind, level=p.level, language=p.language, script=p.script
     )
     return {**_one_reading(ctx, row.id, representation_id), "unplaced": unplaced}
+
+
+def _correct_many_example(ex: Example) -> dict[str, Any]:
+    return {"corrections": [_correct_example(ex)]}
+
+
+@action(
+    "representation.create_many",
+    params=CorrectMany,
+    result=WrittenReadings,
+    summary="Correct the readings of several segments in one step.",
+    words="Corrected lines of {|a page}",
+    example=_correct_many_example,
+)
+def correct_many(ctx: ActionContext, p: CorrectMany) -> dict[str, Any]:
+    """As representation.create for each; a refusal names the index, and nothing is written."""
+    items: list[dict[str, Any]] = []
+    met: set[str] = set()
+    for index, one in enumerate(p.corrections):
+        try:
+            if one.segment_id in met:
+                raise Invalid(f"{one.segment_id} is named twice; name each segment once.", code="named_twice")
+            met.add(one.segment_id)
+            items.append(ctx.run(correct.name, Correct(kind=p.kind, **one.model_dump())))
+        except (Invalid, Conflict, NotFound) as refusal:
+            refusal.detail = f"corrections[{index}]: {refusal.detail}"
+            refusal.fields["index"] = index
+            raise
+    return {"items": items, "count": len(items)}
 
 
 def write_correction(
@@ -215,6 +247,11 @@ def _choose_example(ex: Example) -> dict[str, Any]:
     params=Choose,
     result=ChoiceOut,
     summary="Say which reading of a segment counts, or withdraw that choice.",
+    words=lambda p: (
+        "Chose the reading of a line of {segment_id|a page}"
+        if p.get("representation_id")
+        else "Took the choice of a reading back for a line of {segment_id|a page}"
+    ),
     person_only=True,
     example=_choose_example,
 )
@@ -289,6 +326,7 @@ def _retract_example(ex: Example) -> dict[str, Any]:
     params=Retract,
     result=ReadingOut,
     summary="Take a reading out of the count; it stays readable.",
+    words="Retracted a reading of a line of {representation_id|a page}",
     rules=(_A_PERSONS,),
     example=_retract_example,
 )
@@ -318,6 +356,7 @@ def retract(ctx: ActionContext, p: Retract) -> dict[str, Any]:
     params=KindCreate,
     result=KindOut,
     summary="Add a kind of reading this project uses; kinds are never removed.",
+    words="Added a kind of reading",
     example=lambda ex: {"key": "paraphrase", "label": "Paraphrase"},
 )
 def add_kind(ctx: ActionContext, p: KindCreate) -> dict[str, Any]:

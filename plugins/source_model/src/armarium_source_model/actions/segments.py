@@ -25,12 +25,7 @@ from armarium_source_model.actions.facts import StatedFacts
 from armarium_source_model.actions.forward import forward_undo
 from armarium_source_model.actions.samples import sample_anchor, sample_document, sample_page
 from armarium_source_model.api import segments
-from armarium_source_model.errors import (
-    NoSuchSegment,
-    OtherPage,
-    SegmentDeleted,
-    refuse_provisional,
-)
+from armarium_source_model.errors import NoSuchSegment, OtherPage, SegmentDeleted, refuse_provisional
 from armarium_source_model.geometry import (
     BadGeometry,
     tile_of,
@@ -85,6 +80,7 @@ def _create_example(ex: Example) -> dict[str, Any]:
     params=SegmentCreate,
     result=WrittenSegment,
     summary="Draw one region, line or word.",
+    words="Drew on {document_id|a page}",
     example=_create_example,
 )
 def create(ctx: ActionContext, p: SegmentCreate) -> dict[str, Any]:
@@ -109,6 +105,7 @@ def _create_many_example(ex: Example) -> dict[str, Any]:
     params=SegmentCreateMany,
     result=WrittenSegments,
     summary="Draw several segments in one step.",
+    words="Drew on {|a page}",
     example=_create_many_example,
 )
 def create_many(ctx: ActionContext, p: SegmentCreateMany) -> dict[str, Any]:
@@ -247,6 +244,7 @@ def _update_example(ex: Example) -> dict[str, Any]:
     params=SegmentUpdate,
     result=WrittenSegment,
     summary="Change a segment's shape or what is stated on it; it is refused when somebody changed it since.",
+    words="Changed a line or region of {segment_id|a page}",
     example=_update_example,
 )
 def update(ctx: ActionContext, p: SegmentUpdate) -> dict[str, Any]:
@@ -304,6 +302,7 @@ def _delete_example(ex: Example) -> dict[str, Any]:
     params=SegmentDelete,
     result=TouchedSegments,
     summary="Withdraw segments of one pass; they can be undeleted and their citations say what became of them.",
+    words="Withdrew lines or regions of {segment_ids|a page}",
     example=_delete_example,
     after_undo=forward_undo,
 )
@@ -333,6 +332,7 @@ def _undelete_example(ex: Example) -> dict[str, Any]:
     params=SegmentUndelete,
     result=TouchedSegments,
     summary="Bring withdrawn segments back.",
+    words="Brought back lines or regions of {segment_ids|a page}",
     example=_undelete_example,
     after_undo=forward_undo,
 )
@@ -362,6 +362,7 @@ def _restore_version_example(ex: Example) -> dict[str, Any]:
     params=RestoreVersion,
     result=WrittenSegment,
     summary="Write an earlier version of a segment back as its newest one; a withdrawn segment comes back with it.",
+    words="Brought back an earlier shape of a line or region of {segment_id|a page}",
     example=_restore_version_example,
     after_undo=forward_undo,
 )

@@ -45,6 +45,7 @@ def _set_example(ex: Example) -> dict[str, Any]:
     params=SettingPut,
     result=WrittenSettings,
     summary="State the language, script or direction of a node or of the whole project.",
+    words="Stated a fact about {target_id|the project}",
     example=_set_example,
 )
 def set_fact(ctx: ActionContext, p: SettingPut) -> dict[str, Any]:
@@ -77,6 +78,7 @@ def _clear_example(ex: Example) -> dict[str, Any]:
     params=SettingClear,
     result=WrittenSettings,
     summary="Take a stated fact back, so that the next rung answers.",
+    words="Took a statement about {target_id|the project} back",
     example=_clear_example,
 )
 def clear_fact(ctx: ActionContext, p: SettingClear) -> dict[str, Any]:

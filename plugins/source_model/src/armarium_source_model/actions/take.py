@@ -37,6 +37,7 @@ def _lines_example(ex: Example) -> dict[str, Any]:
     params=TakeLines,
     result=TakenLines,
     summary="Take the lines a reader found on a page as a new pass, in one step.",
+    words="Found the lines of {document_id|a page}",
     example=_lines_example,
 )
 def take_lines(ctx: ActionContext, p: TakeLines) -> dict[str, Any]:
@@ -133,6 +134,7 @@ def _readings_example(ex: Example) -> dict[str, Any]:
     params=TakeReadings,
     result=TakenReadings,
     summary="Take a reader's readings of the lines of a page, in one step.",
+    words="Read the lines of {document_id|a page}",
     example=_readings_example,
 )
 def take_readings(ctx: ActionContext, p: TakeReadings) -> dict[str, Any]:

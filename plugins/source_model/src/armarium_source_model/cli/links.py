@@ -7,9 +7,11 @@ from urllib.parse import quote
 
 import typer
 
-from armarium.commandline import Topic, answer, id_of, project_session, table
+from armarium.commandline import Topic, answer, document_id, id_of, is_id, project_session, table
 
-End = Annotated[str, typer.Argument(help="Id of a segment, document, note or other thing, or a URI.")]
+End = Annotated[
+    str, typer.Argument(help="A document by name, path or id; a segment or other thing by id; or a URI.")
+]
 ROOT = "/api/links"
 
 
@@ -37,16 +39,16 @@ def add(
     note: Annotated[str | None, typer.Option(help="A word on it.")] = None,
 ) -> None:
     """Link two things: ONE glosses OTHER."""
-    body = {
-        "from_id": one,
+    body: dict[str, Any] = {
         "link_type": link_type,
-        "to_id": other,
         "from_kind": from_kind,
         "to_kind": to_kind,
         "certainty": certainty,
         "note": note,
     }
     with project_session() as session:
+        for side, end, kind in (("from_id", one, from_kind), ("to_id", other, to_kind)):
+            body[side] = document_id(session, end) if kind == "document" else end
         made = session.post(ROOT, body)
     answer(made, f"Linked ({made['result']['link_id']}). {_back(made)}")
 
@@ -57,7 +59,9 @@ def of(
 ) -> None:
     """List the links of a thing, told from its side."""
     with project_session() as session:
-        found = session.get(f"{ROOT}/of/{quote(end, safe='')}", include_deleted=withdrawn or None)
+        # A URI and the id of a reader's line that nobody took yet have a colon; nothing else but an id is kept as it is.
+        named = end if is_id(end) or ":" in end else document_id(session, end)
+        found = session.get(f"{ROOT}/of/{quote(named, safe='')}", include_deleted=withdrawn or None)
 
     def words() -> None:
         rows = [

@@ -15,6 +15,7 @@ from armarium.commandline import (
     Topic,
     answer,
     document_id,
+    file_name,
     full_path,
     id_of,
     pages_of,
@@ -25,7 +26,7 @@ from armarium.commandline import (
     write_file,
 )
 
-Page = Annotated[str, typer.Argument(help="Id or name of the page (armarium ls shows them).")]
+Page = Annotated[str, typer.Argument(help="The page by name, path or id (armarium ls shows them).")]
 LONG = 60
 """Characters of a text that a table shows."""
 
@@ -39,6 +40,9 @@ def register(program: typer.Typer) -> None:
     )
     program.command(rich_help_panel=Topic.lines, epilog="Example: armarium picture ID --out line.png")(
         picture
+    )
+    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium draw 0001.jpg --out page.png")(
+        draw
     )
     program.command(
         rich_help_panel=Topic.lines, epilog="Example: armarium compare 0001.jpg REFERENCE MEASURED"
@@ -87,7 +91,9 @@ def text(
                 typer.echo(f"── {page['name']}")
             if page["notice"]:
                 typer.echo(page["notice"], err=True)
-            if not with_ids and not confidence:
+            elif not page["spans"]:
+                typer.echo(_unread(page), err=True)
+            if page["text"] and not with_ids and not confidence:
                 typer.echo(page["text"])
             for span in page["spans"] if with_ids or confidence else ():
                 before = [span["segment_id"]] if with_ids else []
@@ -100,6 +106,16 @@ def text(
                 typer.echo(f"left out: {gap['segment_id']} ({why})", err=True)
 
     answer({"items": found, "count": len(found)}, words)
+
+
+def _unread(page: dict[str, Any]) -> str:
+    """Why a page has no text, and what gives it one."""
+    if page["pass_id"] is None:
+        return f"{page['name']} was never read: armarium lines finds its lines, armarium read reads them."
+    return (
+        f"{page['name']} has a pass with no line that was read; armarium read reads its lines "
+        "(armarium segments shows which there are)."
+    )
 
 
 def _sureness(confidence: float | None) -> str:
@@ -212,6 +228,32 @@ def picture(
     write_file(place, data, overwrite=overwrite)
     written = {"path": str(place), "bytes": len(data), "checksum": hashlib.sha256(data).hexdigest()}
     answer(written, f"Wrote {place}.")
+
+
+def draw(
+    page: Page,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="The PNG file to write [NAME-lines.png].", dir_okay=False),
+    ] = None,
+    of_pass: Annotated[
+        str | None, typer.Option("--pass", metavar="ID", help="Of this pass, not the one worked on.")
+    ] = None,
+    size: Annotated[int, typer.Option(help="Pixels of the longer side, at most (256 to 4096).")] = 1600,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over a file that is there.")] = False,
+) -> None:
+    """Draw a page with its lines, in their order, and what they were read as."""
+    with project_session() as session:
+        identity = document_id(session, page)
+        name = session.get(f"/api/documents/{identity}")["name"]
+        place = Path(full_path(str(out or f"{Path(file_name(name)).stem}-lines.png")))
+        place_for(place, overwrite=overwrite)
+        if not place.parent.is_dir():
+            raise Refused(f"There is no folder {place.parent} to write into.")
+        query = {"max_size": size, "pass_id": of_pass and id_of(of_pass)}
+        data = session.raw("GET", f"/api/segments/document/{identity}/picture", query=query)
+        write_file(place, data, overwrite=overwrite)
+    answer({"path": str(place), "bytes": len(data), "document_id": identity}, f"Wrote {place}.")
 
 
 def compare(

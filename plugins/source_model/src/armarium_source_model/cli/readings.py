@@ -7,12 +7,13 @@ from typing import Annotated, Any
 import typer
 
 from armarium.commandline import Refused, Topic, answer, id_of, project_session, table
+from armarium_source_model.cli.editing import correct_page
 
 
 def register(program: typer.Typer) -> None:
     """Add the commands."""
     program.command(rich_help_panel=Topic.lines, epilog="Example: armarium readings ID")(readings)
-    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium correct ID 'En la villa'")(correct)
+    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium correct 0001.jpg")(correct)
 
 
 def readings(
@@ -77,8 +78,16 @@ def _state(one: dict[str, Any], counting: dict[str, Any]) -> str:
 
 
 def correct(
-    segment: Annotated[str, typer.Argument(help="Id of the line (armarium text --ids shows them).")],
-    words: Annotated[str, typer.Argument(help="What the line says.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="LINE|PAGE",
+            help="Id of a line (armarium text --ids shows them), or a page by name, path or id.",
+        ),
+    ],
+    words: Annotated[
+        str | None, typer.Argument(help="What the line says; left out: the page's lines open in an editor.")
+    ] = None,
     kind: Annotated[
         str | None, typer.Option(help="Another kind of reading: translation, normalized_text, …")
     ] = None,
@@ -89,11 +98,19 @@ def correct(
         str | None, typer.Option(help="Id of the reading you saw; refused when another counts now.")
     ] = None,
 ) -> None:
-    """Correct a line as a person; the earlier reading stays beside it."""
+    """Correct a line as a person, or a page's lines in the editor of VISUAL or EDITOR, all in one step.
+
+    Of one line: armarium correct ID 'En la villa'. The earlier readings stay beside what is written.
+    """
+    if words is None:
+        if level is not None or expect is not None:
+            raise Refused("--level and --expect are of one line; say after its id what it says.")
+        correct_page(what, kind)
+        return
     given = {"kind": kind, "level": level, "expected_counting_id": expect}
     body = {"text": words, **{name: value for name, value in given.items() if value is not None}}
     with project_session() as session:
-        written = session.post(f"/api/segments/{id_of(segment)}/correct", body)
+        written = session.post(f"/api/segments/{id_of(what)}/correct", body)
 
     def told() -> None:
         typer.echo(f"Corrected. Take it back with: armarium undo {written['audit_id']}")

@@ -20,9 +20,11 @@ from armarium_source_model.schemas.readings import (
     ChoiceBody,
     ChoiceOut,
     CorrectBody,
+    CorrectMany,
     PageText,
     ReadingList,
     WrittenReading,
+    WrittenReadings,
     WrittenRetraction,
 )
 
@@ -67,6 +69,17 @@ def choose_reading(request: Request, segment_id: str, body: ChoiceBody) -> Respo
 def correct(request: Request, segment_id: str, body: CorrectBody) -> Response:
     """A new reading that corrects the counting one; 409 when another reading counts than expected."""
     return act(request, "representation.create", {"segment_id": segment_id, **body.model_dump()})
+
+
+@router.post(
+    "/correct-many",
+    summary="Correct the texts of several segments in one step",
+    response_model=WrittenReadings,
+    responses=REFUSALS(404, 409),
+)
+def correct_many(request: Request, body: CorrectMany) -> Response:
+    """All or none; 409 when one of them has another counting reading than expected, with its `index`."""
+    return act(request, "representation.create_many", body)
 
 
 @router.post(

@@ -39,6 +39,19 @@ class CorrectBody(Params):
     script: Script | None = None
 
 
+class Correction(Params):
+    segment_id: Id
+    text: ReadingText
+    expected_counting_id: Id | None = None
+
+
+class CorrectMany(Params):
+    """New readings of several segments, each correcting the one that counts there."""
+
+    kind: Word = "transcription"
+    corrections: Annotated[list[Correction], Field(min_length=1, max_length=10_000)]
+
+
 class Choose(Params):
     segment_id: Id
     kind: Word = "transcription"
@@ -135,6 +148,14 @@ class Unplaced(Message):
 
 class WrittenReading(ReadingOut):
     unplaced: list[Unplaced] = []
+    audit_id: str | None = None
+
+
+class WrittenReadings(Message):
+    """What was written, in the order asked for."""
+
+    items: list[WrittenReading]
+    count: int
     audit_id: str | None = None
 
 

@@ -1,0 +1,120 @@
+"""What an import brought, in words for a terminal: what came in, what was noted of it, what did not and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from armarium.commandline import Refused, Session, finished, legible, plural
+from armarium_documents.remarks import alike, count_remarks
+
+Found = dict[str, Any]
+
+ONE_BY_ONE = 3
+"""Files left out for one reason that have a line each; more of them share one."""
+
+
+def is_archive(place: str) -> bool:
+    """Whether the file at *place* begins like a ZIP archive."""
+    try:
+        with Path(place).open("rb") as file:
+            return file.read(4) in (b"PK\x03\x04", b"PK\x05\x06")
+    except OSError:
+        return False
+
+
+def bring_archives(
+    session: Session, places: list[str], into: str | None, beyond: str
+) -> tuple[Found, list[Found]]:
+    """Take in ZIP archives, and other files with them: the import and what its layout files became, as its jobs tell it."""
+    body = {"paths": places, "beyond": beyond, **({"parent_id": into} if into else {})}
+    try:
+        answer = session.post("/api/ingest/files", body)
+    except Refused as refused:
+        if refused.body.get("code") != "already_here":
+            raise
+        return {"files": 0, "documents": 0, "already": len(refused.body["refused"])}, []
+    if answer["job_id"]:
+        finished(session, answer["job_id"], "Thumbnails")
+    notes: list[Found] = []
+    for one in answer["passes"]:
+        count_remarks(notes, one["file"], one["notes"])
+    outcome = {
+        "files": len(answer["documents"]),
+        "documents": answer["documents"],
+        "refused": answer["refused"],
+        "audit_id": answer["audit_id"],
+    }
+    layouts = {key: answer[key] for key in ("mets", "unpaired")}
+    return outcome, [{**layouts, "passes": len(answer["passes"]), "notes": notes}]
+
+
+def tell(outcome: Found, layouts: Sequence[Found]) -> None:
+    """Print what an import did."""
+    typer.echo(f"Imported {plural(outcome.get('files', 0), 'file')}{_there(outcome)}.")
+    _tell_left_out("not imported", outcome, "refused")
+    for found in layouts:
+        if found.get("passes") or found.get("already") or not found.get("mets"):
+            typer.echo(
+                f"Read {plural(found.get('passes', 0), 'layout file')} into the pages they are of{_there(found)}."
+            )
+        for one in found.get("mets", ()):
+            _tell_mets(one)
+        for one in found.get("notes", ()):
+            _tell_note(one)
+        unknown = found.get("unknown_classes") or {}
+        if unknown:
+            words = ", ".join(f"{word} ({plural(count, 'file')})" for word, count in unknown.items())
+            typer.echo(f"  unknown classes, read as regions: {legible(words)}")
+        _tell_left_out("not paired", found, "unpaired")
+        _tell_left_out("not read", found, "refused")
+    for name in outcome.get("left") or () if not layouts else ():
+        typer.echo(f"  left alone: {legible(name)}")
+
+
+def _there(outcome: Found) -> str:
+    """How many an import found in their place, to stand behind how many it brought."""
+    already = outcome.get("already", 0)
+    return f"; {already} {'was' if already == 1 else 'were'} there already" if already else ""
+
+
+def _tell_mets(one: Found) -> None:
+    title = f" of {legible(one['title'])!r}" if one["title"] else ""
+    typer.echo(
+        f"Used {legible(one['file'])}{title}: {one['pictured']} of {plural(one['pages'], 'page')}, "
+        f"{plural(one['ordered'], 'document')} put in its order, {one['labelled']} labelled."
+    )
+    for kept in one["kept"]:
+        typer.echo(f"  kept with the folder: {kept['what']} ({kept['count']})")
+    for note in one["notes"]:
+        typer.echo(f"  noted: {legible(note)}")
+
+
+def _tell_note(one: Found) -> None:
+    more = one["count"] - len(one["files"])
+    files = ", ".join(one["files"][:ONE_BY_ONE]) + (
+        f" and {more + len(one['files'][ONE_BY_ONE:])} more" if one["count"] > ONE_BY_ONE else ""
+    )
+    typer.echo(f"  noted of {legible(files)}: {legible(one['note'])}")
+
+
+def _tell_left_out(what: str, outcome: Found, key: str) -> None:
+    """A line for each file that was left out, or one for many that share a reason; jobs name so many and count the rest."""
+    named: list[Found] = outcome.get(key) or []
+    alikes: dict[str, list[Found]] = {}
+    for one in named:
+        alikes.setdefault(alike(one["why"]), []).append(one)
+    for several in alikes.values():
+        for one in several if len(several) <= ONE_BY_ONE else ():
+            typer.echo(f"  {what}: {legible(one['file'])}: {legible(one['why'])}")
+        if len(several) > ONE_BY_ONE:
+            first = ", ".join(one["file"] for one in several[:ONE_BY_ONE])
+            typer.echo(
+                f"  {what}: {legible(first)} and {len(several) - ONE_BY_ONE} more: {legible(several[0]['why'])}"
+            )
+    more = int(outcome.get(f"{key}_count", len(named))) - len(named)
+    if more > 0:
+        typer.echo(f"  {what}: {more} more; armarium jobs log JOB names them all.")

@@ -1,0 +1,36 @@
+"""Remarks on files: those that differ in numbers and names of files alone are said once, with the files they are of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+_NAMES_AND_NUMBERS = re.compile(
+    r"\d[\d.,]*\d|\d|[^\s:;()]+\.(?:jpe?g|png|tiff?|jp2|pdf|xml|txt|html?|gif|bmp|webp)\b", re.IGNORECASE
+)
+
+NAMED = 5
+"""Files that are named with a remark on several."""
+
+
+def alike(remark: str) -> str:
+    """What remarks of the same kind have in common: the words without numbers and names of files."""
+    return _NAMES_AND_NUMBERS.sub("#", remark)
+
+
+def count_remarks(
+    found: list[dict[str, Any]], place: str, remarks: Iterable[str], *, most: int | None = None
+) -> None:
+    """Count remarks on the file *place* into *found*: [{note, count, files}], of which there are at most *most*."""
+    for remark in dict.fromkeys(remarks):
+        kind = alike(remark)
+        known = next((one for one in found if alike(one["note"]) == kind), None)
+        if known is None:
+            if most is not None and len(found) >= most:
+                continue
+            known = {"note": remark, "count": 0, "files": []}
+            found.append(known)
+        known["count"] += 1
+        if len(known["files"]) < NAMED:
+            known["files"].append(place)

@@ -1,0 +1,196 @@
+"""Using a METS file: the order and labels of pages that came in, and what it says beyond them, kept with their folder."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from armarium.api import ActionContext, Engine, Example, Invalid, Library, action, new_id, raw_of
+from armarium_documents.api import (
+    arrange_pages,
+    document,
+    find_node,
+    folder_above,
+    label_pages,
+    pages_under,
+    require_all_live,
+)
+from armarium_formats.actions.samples import SAMPLE_METS
+from armarium_formats.mets.reader import Mets, read_mets
+from armarium_formats.models import mets_files
+from armarium_formats.opening import digest_of
+from armarium_formats.queries.mets import mets_known, says_nothing_new
+from armarium_formats.schemas.mets import PlacedPage, UsedMets, UseMets
+
+NAMED = 20
+"""Missing files that are named in a note."""
+
+
+def _example(ex: Example) -> dict[str, Any]:
+    folder = ex.run("document.create", {"name": "Letters"})
+    pages = [
+        ex.run("document.create", {"name": name, "doc_type": "page", "parent_id": folder["id"]})["id"]
+        for name in ("2.jpg", "1.jpg")
+    ]
+    return {
+        "file": SAMPLE_METS,
+        "pages": [
+            {"number": 1, "document_ids": [pages[1]]},
+            {"number": 2, "document_ids": [pages[0]]},
+        ],
+    }
+
+
+def _read_before(engine: Engine, library: Library | None, p: UseMets) -> None:
+    assert library is not None
+    p.hand_over(read_mets(p.data, p.filename))
+    library.objects.put_bytes(p.data)
+
+
+@action(
+    "ingest.mets",
+    params=UseMets,
+    result=UsedMets,
+    summary="Use a METS file: pages in its order and with its labels, what else it says kept with their folder.",
+    words="Took in what a METS file says of {|pages}",
+    example=_example,
+    prepare=_read_before,
+)
+def use_mets(ctx: ActionContext, p: UseMets) -> dict[str, Any]:
+    """The same file of the same folder is kept once. Pages that a person put in their places stay there, and labels that are there stay; both are noted.
+
+    Raises NotFound for an unknown document, Conflict for one in the Trash, Invalid for a file that is no METS, for a page
+    that it does not have and for pages that no folder holds, Forbidden by a lock.
+    """
+    mets: Mets = p.mets or read_mets(p.data, p.filename)
+    numbers = {one.number for one in p.pages}
+    if max(numbers) > len(mets.pages):
+        raise Invalid(
+            f"{p.filename} has {len(mets.pages)} pages, so there is no page {max(numbers)}.",
+            code="no_such_page",
+        )
+    placed: dict[int, list[str]] = {number: [] for number in sorted(numbers)}
+    for one in p.pages:
+        placed[one.number] += [
+            identity for identity in one.document_ids if identity not in placed[one.number]
+        ]
+    ids = list(dict.fromkeys(identity for found in placed.values() for identity in found))
+    require_all_live(ctx.conn, ids)
+    folder = folder_above(ctx.conn, ids)
+    if folder is None:
+        raise Invalid("No folder holds all of these pages; put them into one first.", code="no_folder")
+    ctx.refuse_locked(folder, *ids)
+    ctx.project.objects.put_bytes(p.data)
+    labels: dict[str, str] = {}
+    for number, found in placed.items():
+        for identity in found if mets.pages[number - 1].label else ():
+            labels.setdefault(identity, mets.pages[number - 1].label)
+    labelled, labelled_otherwise = label_pages(ctx, labels)
+    ordered, placed_by_hand = arrange_pages(ctx, ids)
+    notes = _notes(mets, placed, p.missing, labelled_otherwise, placed_by_hand)
+    description = mets.description
+    _describe_folder(ctx, folder, ids, description.as_metadata())
+    kept = Counter(description.beyond)
+    kept["parts of the logical structure"] = description.parts_count
+    kept["fields of the description"] = len(description.fields)
+    counts = [{"what": what, "count": count} for what, count in sorted((+kept).items())]
+    pages = [
+        {"number": number, "label": mets.pages[number - 1].label, "document_ids": found}
+        for number, found in placed.items()
+    ]
+    digest = digest_of(p.data)
+    known = mets_known(raw_of(ctx.conn), folder, digest)
+    mets_id = known or new_id()
+    if known is not None:
+        changes = {"pages": pages, "notes": notes}
+        ctx.conn.execute(mets_files.update().where(mets_files.c.id == known).values(changes))
+    else:
+        ctx.conn.execute(
+            mets_files.insert().values(
+                id=mets_id,
+                document_id=folder,
+                filename=p.filename,
+                original=digest,
+                title=description.title or None,
+                described={
+                    "label": description.label,
+                    "type": description.kind,
+                    "identifier": description.identifier,
+                    "fields": description.fields,
+                },
+                pages=pages,
+                parts=description.parts,
+                kept_counts=counts,
+                notes=notes,
+                created_at=ctx.now,
+            )
+        )
+    ctx.target(mets_id, folder)
+    ctx.changed(document_ids=[folder])
+    return {
+        "mets_id": mets_id,
+        "document_id": folder,
+        "file": p.filename,
+        "title": description.title,
+        "pages": len(mets.pages),
+        "pictured": len(placed),
+        "labelled": labelled,
+        "ordered": ordered,
+        "fields": description.fields,
+        "kept": counts,
+        "notes": notes,
+    }
+
+
+def use_mets_once(
+    ctx: ActionContext, p: UseMets, pages: Sequence[tuple[int, Sequence[str]]], is_new: Callable[[str], bool]
+) -> dict[str, Any] | None:
+    """`ingest.mets` for these pages of a file, inside another step; None when the very file is kept with their folder and
+    no page *is_new*: then what people changed since stays as it is."""
+    here = [(number, list(ids)) for number, ids in pages if ids]
+    ids = [identity for _, found in here for identity in found]
+    if not ids:
+        raise Invalid(f"None of the pictures of {p.filename} came in.", code="no_pages")
+    if says_nothing_new(ctx.conn, digest_of(p.data), ids, is_new):
+        return None
+    placed = [PlacedPage(number=number, document_ids=found) for number, found in here]
+    with ctx.conn.begin_nested():
+        made: dict[str, Any] = ctx.run("ingest.mets", p.model_copy(update={"pages": placed}))
+    return made
+
+
+def _describe_folder(ctx: ActionContext, folder: str, ids: Sequence[str], said: dict[str, Any]) -> None:
+    """Give the folder what the file says of the work, where nothing of that name is said of it; not Sources, and no folder
+    that holds pages of something else as well."""
+    if not set(pages_under(ctx.conn, [folder])) <= set(pages_under(ctx.conn, ids)):
+        return
+    there = document(ctx.conn, folder)
+    node = find_node(ctx.conn, folder)
+    new = {name: value for name, value in said.items() if name not in there["source_metadata"]}
+    if new and node is not None and node.system_key is None:
+        ctx.run(
+            "document.update", {"document_id": folder, "source_metadata": {**there["source_metadata"], **new}}
+        )
+
+
+def _notes(
+    mets: Mets, placed: dict[int, list[str]], missing: list[str], labelled_otherwise: int, placed_by_hand: int
+) -> list[str]:
+    notes = list(mets.notes)
+    without = [one.order for one in mets.pages if one.order not in placed]
+    if without:
+        shown = ", ".join(map(str, without[:NAMED])) + (" …" if len(without) > NAMED else "")
+        notes.append(f"{len(without)} of its {len(mets.pages)} pages have no picture here: {shown}.")
+    if missing:
+        shown = ", ".join(missing[:NAMED]) + (" …" if len(missing) > NAMED else "")
+        notes.append(f"{len(missing)} files that it names did not come with it: {shown}.")
+    if mets.unplaced:
+        notes.append(f"{len(mets.unplaced)} files that it names belong to no page of it.")
+    if labelled_otherwise:
+        notes.append(f"{labelled_otherwise} pages have another label here, which stays.")
+    if placed_by_hand:
+        notes.append(
+            f"{placed_by_hand} pages stay where they are: somebody put some of them in their places by hand."
+        )
+    return notes

@@ -1,0 +1,134 @@
+"""METS files among files that come in together: which documents their pages are, and which files they miss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from armarium.api import ServiceError
+from armarium_formats.batches.names import Folder, plain, said
+from armarium_formats.batches.pairing import Pictures, placed
+from armarium_formats.mets.reader import Mets, MetsPage, read_mets, sniff_mets
+from armarium_formats.opening import MAX_FILE_BYTES
+from armarium_formats.schemas.mets import PlacedPage, UseMets
+
+if TYPE_CHECKING:
+    from armarium.api import IsClosed
+    from armarium_formats.batches.staging import Given, Staged
+
+
+MARK_BYTES = 8192
+"""Of a file, within which METS says what it is."""
+
+
+@dataclass(slots=True)
+class StagedMets:
+    """A METS file that was read; what is to be done with it, whose documents are the pictures' nodes."""
+
+    given: Given
+    mets: Mets
+    params: UseMets | None = None
+
+
+@dataclass(slots=True)
+class MetsPages:
+    """The pages of METS files as pictures that came in, each picture in the first page that names it."""
+
+    pictures: Pictures
+    delivered: Iterable[tuple[Folder, str]]
+    """Folders and names of all layout files that came in."""
+    _claimed: set[str] = field(default_factory=set)
+    _there: set[tuple[Folder, str]] | None = None
+
+    def pages(self, folder: Folder, mets: Mets) -> list[tuple[MetsPage, list[str]]]:
+        """Each page that has pictures here, with their keys, best first."""
+        found = []
+        for page in mets.pages:
+            keys = [one.key for one in self.pictures.of_page(folder, page) if one.key not in self._claimed]
+            if keys:
+                self._claimed.update(keys)
+                found.append((page, keys))
+        return found
+
+    def missing(self, folder: Folder, mets: Mets) -> list[str]:
+        """The files that its pages name and that did not come in, as it names them: by their places, or by their names
+        where none of them came in the folder that it is named in."""
+        if self._there is None:
+            pictures = ((one.folder, one.name) for one in self.pictures.items)
+            self._there = {
+                (tuple(map(plain, above)), plain(name)) for above, name in (*self.delivered, *pictures)
+            }
+        named = {path: placed(folder, path) for page in mets.pages for path in (*page.images, *page.layouts)}
+        lacking = [path for path, place in named.items() if place not in self._there]
+        if len(lacking) < len(named):
+            return lacking
+        names = {name for _, name in self._there}
+        return [path for path, (_, name) in named.items() if name not in names]
+
+    def as_params(
+        self, folder: Folder, name: str, data: bytes, mets: Mets, document: Callable[[str], str | None]
+    ) -> UseMets | None:
+        """What `ingest.mets` is to do; None when no page has a picture here. *document* gives a picture's, if it is here."""
+        here: list[dict[str, Any]] = []
+        for page, keys in self.pages(folder, mets):
+            ids = [one for one in map(document, keys) if one is not None]
+            if ids:
+                here.append({"number": page.order, "document_ids": ids[:100]})
+        if not here:
+            return None
+        params = UseMets(
+            file=data,
+            filename=name[:500],
+            pages=[PlacedPage(**one) for one in here],
+            missing=[path[:4096] for path in self.missing(folder, mets)],
+        )
+        params.hand_over(mets)
+        return params
+
+
+def mets_at(open_file: Callable[[], BinaryIO], name: str) -> Mets | None:
+    """What the METS file that *open_file* opens says; None for any other, which its first bytes tell whatever it is called, and for one
+    that cannot be read, which is told when its turn comes."""
+    try:
+        with open_file() as file:
+            head = file.read(MARK_BYTES)
+            return read_mets(head + file.read(MAX_FILE_BYTES), name) if sniff_mets(head) else None
+    except (ServiceError, OSError):
+        return None
+
+
+def pass_name(group: str, filename: str) -> str | None:
+    """What the pass of a layout file is called that a METS file has in *group*, so that those of a page are told apart."""
+    return f"{group}: {filename}"[:500] if group else None
+
+
+def without_pages(mets: Mets) -> str:
+    """Why a METS file is of no use to what came in, in words."""
+    pages = f"{len(mets.pages)} pages" if len(mets.pages) != 1 else "one page"
+    remote = (
+        f" {mets.elsewhere:,} of the files it names are not below its own folder (nothing is fetched, and no other folder "
+        "is read)."
+        if mets.elsewhere
+        else ""
+    )
+    return (
+        f"It is a METS file of {pages}, and none of their pictures came with it.{remote} "
+        "Bring it in together with the pictures and layout files that it names."
+    )
+
+
+def use_mets(
+    staged: Staged, pictures: Pictures, delivered: Iterable[tuple[Folder, str]], is_closed: IsClosed
+) -> None:
+    """What the METS files of a batch are to do, into each; one without a page here is left over, in words."""
+    pages = MetsPages(pictures, delivered)
+    for one in staged.mets:
+        with one.given.open(is_closed) as file:
+            data = file.read(MAX_FILE_BYTES)
+        one.params = pages.as_params(one.given.folder, said(one.given.name), data, one.mets, str)
+        if one.params is None:
+            staged.unpaired.append({"file": said(one.given.place), "why": without_pages(one.mets)})
+            continue
+        for href in one.mets.refused:
+            staged.refuse(f"{one.given.place}: {href.href[:200]}", f"It is not taken: {href.why}.")

@@ -1,0 +1,206 @@
+"""What a METS file says beyond its pages: of the work (MODS, Dublin Core) and of its logical parts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+MAX_PARTS = 20_000
+"""Parts of a logical structure that are kept as such; those of a file with more stay in the original."""
+
+MAX_LEVELS = 12
+"""Levels of a logical structure that are kept as such."""
+
+MAX_VALUES = 50
+MAX_LENGTH = 2000
+"""Names under which something is said of the work, values under each, and characters of one."""
+
+_MODS = {
+    "date": ("originInfo/dateIssued", "originInfo/dateCreated"),
+    "place": ("originInfo/place/placeTerm",),
+    "publisher": ("originInfo/publisher",),
+    "language": ("language/languageTerm",),
+    "shelfmark": ("location/shelfLocator",),
+    "repository": ("location/physicalLocation",),
+    "identifier": ("identifier", "recordInfo/recordIdentifier"),
+    "genre": ("genre",),
+    "extent": ("physicalDescription/extent",),
+    "description": ("abstract", "note"),
+}
+"""What is taken of a MODS record, under the names that Dublin Core has for it where it has one."""
+
+
+@dataclass(slots=True)
+class Description:
+    """What a METS file says of the whole. `fields` are values by name, `parts` the logical structure as nested records
+    {type, label, order_label, pages, parts} with the numbers of pages, `beyond` what stays in the original, counted."""
+
+    label: str = ""
+    kind: str = ""
+    identifier: str = ""
+    fields: dict[str, list[str]] = field(default_factory=dict)
+    parts: list[dict[str, Any]] = field(default_factory=list)
+    parts_count: int = 0
+    beyond: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def title(self) -> str:
+        """What the work is called, empty when the file does not say."""
+        return next(iter(self.fields.get("title", ())), self.label)
+
+    def as_metadata(self) -> dict[str, Any]:
+        """The fields as a document's `source_metadata` has them: one value, or a list of several."""
+        return {name: found[0] if len(found) == 1 else found for name, found in self.fields.items()}
+
+
+def describe(root: etree._Element, pages: Mapping[str, int], of_file: Mapping[str, int]) -> Description:
+    """What *root* says of the whole; *pages* are the numbers of the pages by the ID of their div, *of_file* by that of
+    a file."""
+    found = Description(_text(root.get("LABEL")), _text(root.get("TYPE")), _text(root.get("OBJID")))
+    records = {one.get("ID") or "": one for one in _below(root, "dmdSec")}
+    logical = [
+        one for one in _below(root, "structMap") if (one.get("TYPE") or "").casefold().startswith("log")
+    ]
+    main = _main_record(logical, records)
+    if main is not None:
+        found.fields = _fields_of(main)
+        if not found.fields:
+            found.beyond["descriptions that are neither MODS nor Dublin Core"] += 1
+    found.beyond["descriptions of parts"] = max(0, len(records) - (main is not None))
+    found.beyond["administrative sections"] = sum(1 for _ in _below(root, "amdSec"))
+    linked = _links(root)
+    for one in logical:
+        parts = _parts(one, pages, of_file, linked)
+        if parts is None:
+            found.beyond["logical structures of too many parts"] += 1
+        else:
+            found.parts += parts[0]
+            found.parts_count += parts[1]
+    found.beyond = +found.beyond
+    return found
+
+
+def _main_record(
+    logical: list[etree._Element], records: Mapping[str, etree._Element]
+) -> etree._Element | None:
+    """The record of the uppermost logical part that has one, else the first of all."""
+    for structure in logical:
+        for div in structure.iter("{*}div"):
+            for identity in (div.get("DMDID") or "").split():
+                if identity in records:
+                    return records[identity]
+    return next(iter(records.values()), None)
+
+
+def _fields_of(record: etree._Element) -> dict[str, list[str]]:
+    mods = next(record.iter("{http://www.loc.gov/mods/v3}mods"), None)
+    found: dict[str, list[str]] = {}
+    if mods is not None:
+        for title in _below(mods, "titleInfo"):
+            if not title.get("type"):
+                words = [_text_of(title, name) for name in ("nonSort", "title", "subTitle")]
+                _add(found, "title", ". ".join(one for one in (" ".join(words[:2]).strip(), words[2]) if one))
+        for person in _below(mods, "name"):
+            shown = _text_of(person, "displayForm") or ", ".join(
+                _whole(one)
+                for one in _below(person, "namePart")
+                if one.get("type") not in ("date", "termsOfAddress")
+            )
+            _add(found, "creator", shown)
+        for name, paths in _MODS.items():
+            for path in paths:
+                for element in _at(mods, path.split("/")):
+                    _add(found, name, _whole(element))
+        return found
+    for element in record.iter("{http://purl.org/dc/elements/1.1/}*", "{http://purl.org/dc/terms/}*"):
+        if not len(element):
+            _add(found, _name(element), _whole(element))
+    return found
+
+
+def _add(found: dict[str, list[str]], name: str, value: str) -> None:
+    if value and (name in found or len(found) < MAX_VALUES):
+        values = found.setdefault(name, [])
+        if value not in values and len(values) < MAX_VALUES:
+            values.append(value)
+
+
+def _links(root: etree._Element) -> dict[str, list[str]]:
+    """The IDs of physical parts by that of the logical part which a structLink ties them to."""
+    found: dict[str, list[str]] = {}
+    for section in _below(root, "structLink"):
+        for link in section.iter("{*}smLink"):
+            ends = {_plain(key): str(value) for key, value in link.attrib.items()}
+            if "from" in ends and "to" in ends:
+                found.setdefault(ends["from"], []).append(ends["to"])
+    return found
+
+
+def _parts(
+    structure: etree._Element,
+    pages: Mapping[str, int],
+    of_file: Mapping[str, int],
+    linked: Mapping[str, list[str]],
+) -> tuple[list[dict[str, Any]], int] | None:
+    """The divs of a structure as records and how many they are; None where they are too many or too deep."""
+    top: list[dict[str, Any]] = []
+    count = 0
+    stack = [(div, top, 1) for div in reversed(list(_below(structure, "div")))]
+    while stack:
+        div, brothers, level = stack.pop()
+        count += 1
+        if count > MAX_PARTS or level > MAX_LEVELS:
+            return None
+        identities = linked.get(div.get("ID") or "", ())
+        numbers = {pages[one] for one in identities if one in pages}
+        for pointer in _below(div, "fptr"):
+            for one in pointer.iter("{*}fptr", "{*}area"):
+                if (number := of_file.get(one.get("FILEID") or "")) is not None:
+                    numbers.add(number)
+        part: dict[str, Any] = {
+            "type": _text(div.get("TYPE")),
+            "label": _text(div.get("LABEL")),
+            "order_label": _text(div.get("ORDERLABEL")),
+            "pages": sorted(numbers),
+            "parts": [],
+        }
+        brothers.append(part)
+        stack += [(child, part["parts"], level + 1) for child in reversed(list(_below(div, "div")))]
+    return top, count
+
+
+def _below(element: etree._Element, name: str) -> Iterator[etree._Element]:
+    return (child for child in element if _name(child) == name)
+
+
+def _at(element: etree._Element, path: list[str]) -> Iterator[etree._Element]:
+    for child in _below(element, path[0]):
+        if len(path) == 1:
+            yield child
+        else:
+            yield from _at(child, path[1:])
+
+
+def _name(element: etree._Element) -> str:
+    return _plain(element.tag)
+
+
+def _plain(name: object) -> str:
+    return str(name).rpartition("}")[2]
+
+
+def _text_of(element: etree._Element, name: str) -> str:
+    return next((_whole(one) for one in _below(element, name)), "")
+
+
+def _whole(element: etree._Element) -> str:
+    return _text("".join(str(part) for part in element.itertext()))
+
+
+def _text(value: str | None) -> str:
+    return " ".join((value or "").split())[:MAX_LENGTH]

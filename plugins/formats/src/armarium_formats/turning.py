@@ -1,0 +1,77 @@
+"""Shapes that count on a picture as it is stored, though it says that it is to be turned (EXIF): turned with it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from armarium_formats.opening import Size, alike
+from armarium_formats.page_model import PageModel, PageSegment, Point
+
+_WORDS = {
+    5: "turned and mirrored",
+    6: "turned to the right",
+    7: "turned and mirrored",
+    8: "turned to the left",
+}
+
+TURN_UNKNOWN = (
+    "The picture says that it is to be turned or mirrored (EXIF), and the file's size is the same before and after; look "
+    "whether the shapes fit."
+)
+
+
+def wants_turning(page: PageModel, picture: Size | None, orientation: int) -> bool:
+    """Whether the size that a file declares is the picture's before its EXIF turn and not the one after it.
+
+    Only turns by a quarter change a size; by the others nothing tells what a file counts in.
+    """
+    if orientation not in _WORDS or picture is None or not (page.width > 0 and page.height > 0):
+        return False
+    width, height = picture
+    declared = page.width, page.height
+    return alike(declared, (height, width)) and not alike(declared, picture)
+
+
+def turned(page: PageModel, orientation: int) -> PageModel:
+    """The page as a person sees it: its shapes turned as the picture says, its size too, and a note of that."""
+    width, height = page.width, page.height
+
+    def point(at: Point) -> Point:
+        x, y = at
+        if orientation == 5:
+            return y, x
+        if orientation == 6:
+            return height - y, x
+        return (height - y, width - x) if orientation == 7 else (y, width - x)
+
+    def segment(one: PageSegment) -> PageSegment:
+        return replace(
+            one,
+            points=[point(at) for at in one.points],
+            baseline=[point(at) for at in one.baseline],
+            children=[segment(child) for child in one.children],
+        )
+
+    note = (
+        f"The file counts in {width} x {height} pixels, those of the picture before it is {_WORDS[orientation]} as it "
+        "says (EXIF); the shapes were turned with it."
+    )
+    return replace(
+        page,
+        width=height,
+        height=width,
+        segments=[segment(one) for one in page.segments],
+        notes=[*page.notes, note],
+    )
+
+
+def leaves_open(page: PageModel, picture: Size | None, orientation: int) -> bool:
+    """Whether the picture says that it is to be turned and the size that the file declares is the same before and after."""
+    if orientation == 1 or picture is None or not (page.width > 0 and page.height > 0):
+        return False
+    return orientation not in _WORDS or alike((page.width, page.height), (picture[1], picture[0]))
+
+
+def has_shapes(page: PageModel) -> bool:
+    """Whether anything on the page has an outline or a baseline."""
+    return any(one.points or one.baseline for one in page.walk())

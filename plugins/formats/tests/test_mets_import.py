@@ -1,0 +1,354 @@
+"""METS files that come in with what they name: order, labels, pairs, and what else they say, kept with the folder."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from batch_ground import laid, page, picture, rows, send, take, whys
+from conftest import shared_data
+from mets_ground import bare, volume, workspace
+from test_folder_import import bring_in
+
+from armarium.engine import Engine
+from armarium.libraries import Library
+from armarium.principals import LOCAL_OWNER
+from armarium.testing.digest import differences, table_digests
+from armarium.testing.kills import Killed, KilledContext
+from armarium_formats.jobs import layouts
+from armarium_formats.mets.reader import read_mets
+
+Bring = Callable[[Engine, Library, Path, dict[str, bytes]], dict[str, Any]]
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(f"box/{name}", data)
+    return file.getvalue()
+
+
+def by_folder(engine: Engine, library: Library, place: Path, files: dict[str, bytes]) -> dict[str, Any]:
+    laid(place / "box", files)
+    return bring_in(engine, library, folder=str(place / "box"))[1]
+
+
+def by_zip(engine: Engine, library: Library, place: Path, files: dict[str, bytes]) -> dict[str, Any]:
+    return send(engine, library, {"box.zip": zipped(files)})
+
+
+def by_names(engine: Engine, library: Library, place: Path, files: dict[str, bytes]) -> dict[str, Any]:
+    return send(engine, library, {f"box/{name}": data for name, data in files.items()})
+
+
+WAYS = pytest.mark.parametrize("bring", [by_folder, by_zip, by_names])
+
+
+def pages_in(library: Library, folder: str) -> list[tuple[str, str | None]]:
+    """Names and labels of the pictures of a folder, in their order."""
+    return [
+        (name, label)
+        for name, label in rows(
+            library,
+            "SELECT d.name, d.page_label FROM document d JOIN document f ON f.id = d.parent_id"
+            " WHERE f.name = ? AND d.deleted_at IS NULL AND d.doc_type = 'file' ORDER BY d.sort_order",
+            folder,
+        )
+    ]
+
+
+PASSES = (
+    "SELECT f.name, d.name, p.name, r.content FROM segment_pass p JOIN document d ON d.id = p.document_id"
+    " JOIN document f ON f.id = d.parent_id JOIN content_representation r ON r.document_id = d.id"
+    " JOIN segment s ON s.id = r.segment_id AND s.pass_id = p.id ORDER BY r.content"
+)
+
+
+@WAYS
+def test_a_workspace_comes_in_by_its_mets(
+    engine: Engine, library: Library, tmp_path: Path, bring: Bring
+) -> None:
+    answer = bring(engine, library, tmp_path, workspace())
+    for group in ("OCR-D-IMG", "OCR-D-BIN"):
+        assert pages_in(library, group) == [
+            ("FILE_0003.png", "fol. 1"),
+            ("FILE_0001.png", "fol. 2"),
+            ("FILE_0002.png", "fol. 3"),
+        ]
+    # Each layout group is a pass of its own, on the scan and not on what was made of it.
+    assert rows(library, PASSES) == [
+        ("OCR-D-IMG", f"FILE_000{n}.png", f"{group}: FILE_000{n}.xml", f"{text} {n}")
+        for group, text in (("OCR-D-OCR", "machine"), ("OCR-D-GT-PAGE", "truth"))
+        for n in (1, 2, 3)
+    ]
+    (used,) = answer["mets"]
+    assert (used["pages"], used["pictured"], used["labelled"], used["ordered"]) == (3, 3, 6, 6)
+    assert used["fields"] == {"identifier": ["http://resolver.example/PPN1"]}
+    assert (answer["refused"], answer["unpaired"], used["notes"]) == ([], [], [])
+    assert rows(library, "SELECT count(*) FROM document WHERE name LIKE 'OCR-D-OCR%'") == [(0,)]
+
+
+def test_files_that_lost_their_folders_are_known_by_their_names(engine: Engine, library: Library) -> None:
+    files = bare()
+    answer = send(engine, library, {name.rpartition("/")[2]: data for name, data in files.items()})
+    assert [one["paired_by"] for one in answer["passes"]] == ["mets", "mets"]
+    assert answer["mets"][0]["pictured"] == 2
+
+
+@WAYS
+def test_without_a_structure_the_order_is_that_of_the_files(
+    engine: Engine, library: Library, tmp_path: Path, bring: Bring
+) -> None:
+    answer = bring(engine, library, tmp_path, bare())
+    assert [name for name, _ in pages_in(library, "scans")] == ["2.png", "1.png"]
+    assert "the order is that of the files" in " ".join(answer["mets"][0]["notes"])
+
+
+ODD = {
+    "../outside.png": "leads out of the METS file's folder",
+    "/etc/passwd": "full path",
+    "file:///etc/hostname": "full path",
+    "https://a.example/x.png": "nothing is fetched",
+}
+
+
+@WAYS
+def test_a_volume_keeps_what_it_says_of_the_work(
+    engine: Engine, library: Library, client: Any, tmp_path: Path, bring: Bring
+) -> None:
+    answer = bring(engine, library, tmp_path, volume(tuple(ODD)))
+    assert pages_in(library, "default") == [("2.png", "1r"), ("1.png", None)]
+    # Of the pictures in DEFAULT, MAX and THUMBS the first is the page.
+    assert rows(library, PASSES) == [("default", "2.png", "FULLTEXT: 2.xml", "Liebe Schwester")]
+    (used,) = answer["mets"]
+    told = " ".join(used["notes"])
+    assert "1 of its 3 pages have no picture here: 3." in told
+    assert "1 files that it names did not come with it: fulltext/1.xml." in told
+    why = whys(answer, "refused")
+    for href, words in ODD.items():
+        assert words in next(reason for place, reason in why.items() if place.endswith(f"volume.xml: {href}"))
+    # What it says beyond order, labels and pairs.
+    ((box,),) = rows(library, "SELECT id FROM document WHERE name = 'box'")
+    (kept,) = client.get(f"/api/documents/{box}/mets").json()["items"]
+    assert (kept["title"], kept["described"]["identifier"]) == ("Die Briefe der Anna", "oai:example:1")
+    assert kept["parts"] == [
+        {
+            "type": "volume",
+            "label": "Briefe",
+            "order_label": "",
+            "pages": [],
+            "parts": [
+                {
+                    "type": "letter",
+                    "label": "An die Schwester",
+                    "order_label": "",
+                    "pages": [1, 2],
+                    "parts": [],
+                }
+            ],
+        }
+    ]
+    assert {one["what"]: one["count"] for one in kept["kept"]} == {
+        "administrative sections": 1,
+        "descriptions of parts": 1,
+        "fields of the description": 4,
+        "parts of the logical structure": 2,
+    }
+    original = client.get(f"/api/documents/{box}/mets/{kept['id']}/original")
+    assert original.content == volume(tuple(ODD))["volume.xml"]
+    said = client.get(f"/api/documents/{box}").json()["source_metadata"]
+    assert said == {
+        "title": "Die Briefe der Anna",
+        "creator": "Anna Weber",
+        "date": "1750",
+        "shelfmark": "Ms. 12",
+    }
+    assert client.get(f"/api/documents/{box}/mets/{box}/original").status_code == 404
+
+
+@WAYS
+def test_all_of_it_is_taken_back_at_once(
+    engine: Engine, library: Library, tmp_path: Path, bring: Bring
+) -> None:
+    def digests() -> dict[str, str]:
+        return table_digests(library.db, engine.library_schema)
+
+    before = digests()
+    bring(engine, library, tmp_path, volume())
+    ((first,),) = rows(
+        library, "SELECT min(seq) FROM audit WHERE action_name IN ('document.import', 'ingest.batch')"
+    )
+    steps = [row[0] for row in rows(library, "SELECT id FROM audit WHERE seq >= ? ORDER BY seq", first)]
+    engine.undo(library, steps, LOCAL_OWNER)
+    tables = ("document", "rendition", "segment", "segment_pass", "format_import", "format_mets")
+    assert [one for one in differences(before, digests()) if one in tables] == []
+
+
+def test_the_same_folder_again_changes_nothing_that_a_person_changed(
+    engine: Engine, library: Library, tmp_path: Path
+) -> None:
+    by_folder(engine, library, tmp_path, workspace())
+    ids = dict(
+        rows(
+            library,
+            "SELECT d.name, d.id FROM document d JOIN document f ON f.id = d.parent_id WHERE f.name = 'OCR-D-IMG'",
+        )
+    )
+    ((folder,),) = rows(library, "SELECT id FROM document WHERE name = 'OCR-D-IMG'")
+    move = {"ids": [ids["FILE_0001.png"]], "parent_id": folder, "after_id": None}
+    engine.run(library, "document.move", move, LOCAL_OWNER)
+    engine.run(
+        library, "document.update", {"document_id": ids["FILE_0002.png"], "page_label": "mine"}, LOCAL_OWNER
+    )
+    wanted = [("FILE_0001.png", "fol. 2"), ("FILE_0003.png", "fol. 1"), ("FILE_0002.png", "mine")]
+    again = by_folder(engine, library, tmp_path, workspace())
+    assert (again["mets"], again["already"], again["passes"]) == ([], 7, 0)
+    assert pages_in(library, "OCR-D-IMG") == wanted
+    # Another METS of the same pages: what a person did stays, and that is said.
+    other = by_folder(engine, library, tmp_path, workspace((1, 2, 3)))
+    assert pages_in(library, "OCR-D-IMG") == wanted
+    told = " ".join(other["mets"][0]["notes"])
+    assert "another label here" in told
+    assert "by hand" in told
+    assert [name for name, _ in pages_in(library, "OCR-D-BIN")] == [f"FILE_000{n}.png" for n in (1, 2, 3)]
+
+
+def test_mets_that_comes_later_orders_the_pages_that_are_there(
+    engine: Engine, library: Library, tmp_path: Path
+) -> None:
+    files = workspace()
+    mets = files.pop("mets.xml")
+    by_folder(engine, library, tmp_path, files)
+    assert [name for name, _ in pages_in(library, "OCR-D-IMG")] == [f"FILE_000{n}.png" for n in (1, 2, 3)]
+    laid(tmp_path / "box", {"12345.xml": mets})
+    _, found = bring_in(engine, library, folder=str(tmp_path / "box"))
+    assert [name for name, _ in pages_in(library, "OCR-D-IMG")] == [f"FILE_000{n}.png" for n in (3, 1, 2)]
+    assert found["mets"][0]["file"] == "12345.xml"
+
+
+@pytest.mark.parametrize("name", ["mets.xml", "volume.mets"])
+def test_mets_alone_is_named_for_what_it_is(
+    engine: Engine, library: Library, client: Any, tmp_path: Path, name: str
+) -> None:
+    alone = volume()["volume.xml"]
+    sent = client.post("/api/documents/import-batch", files=[("files", (name, alone))])
+    (path,) = laid(tmp_path / "alone", {name: alone})
+    named = client.post("/api/ingest/files", json={"paths": [str(path)]})
+    in_zip = client.post("/api/documents/import-batch", files=[("files", ("a.zip", zipped({name: alone})))])
+    for answer in (sent, named, in_zip):
+        assert (answer.status_code, answer.json()["code"]) == (422, "nothing_came_in")
+        assert "METS file of 3 pages, and none of their pictures came with it" in answer.json()["detail"]
+    _, found = bring_in(engine, library, folder=str(tmp_path / "alone"))
+    assert [one["file"] for one in found["unpaired"]] == [name]
+    assert rows(library, "SELECT count(*) FROM format_mets") == [(0,)]
+
+
+def test_a_batch_that_is_here_already_says_so(engine: Engine, library: Library, client: Any) -> None:
+    files = [("files", (f"box/{name}", data)) for name, data in workspace().items()]
+    assert client.post("/api/documents/import-batch", files=files).status_code == 200
+    again = client.post("/api/documents/import-batch", files=files)
+    assert (again.status_code, again.json()["code"]) == (409, "already_here")
+
+
+def test_proportions_go_before_mets_and_mets_before_names(engine: Engine, library: Library) -> None:
+    files = workspace((1, 2))
+    # The file of page 2 says another picture, which METS contradicts; the one of page 1 has other proportions.
+    files["OCR-D-OCR/FILE_0002.xml"] = page("FILE_0001.png", text="machine 2")
+    files["OCR-D-GT-PAGE/FILE_0001.xml"] = page("other.png", 300, 90, text="truth 1")
+    files["other.png"] = picture(300, 90)
+    answer = send(engine, library, files)
+    found = {
+        text: (name, called)
+        for _, name, called, text in rows(library, PASSES.replace("JOIN document f", "LEFT JOIN document f"))
+    }
+    assert found["machine 2"][0] == "FILE_0002.png"
+    assert found["truth 1"][0] == "other.png"
+    (noted,) = [one for one in answer["passes"] if one["file"] == "OCR-D-OCR/FILE_0002.xml"]
+    assert any("paired with FILE_0002.png by a METS file" in note for note in noted["notes"])
+
+
+def test_two_mets_files_of_the_same_pages_do_not_fight(engine: Engine, library: Library) -> None:
+    files = workspace()
+    files["zz.xml"] = workspace((2, 1, 3))["mets.xml"]
+    answer = send(engine, library, files)
+    assert [name for name, _ in pages_in(library, "OCR-D-IMG")] == [f"FILE_000{n}.png" for n in (3, 1, 2)]
+    assert [one["file"] for one in answer["mets"]] == ["mets.xml"]
+    assert "none of their pictures" in whys(answer)["zz.xml"]
+
+
+@pytest.mark.parametrize("calls", range(0, 30, 3))
+def test_a_kill_at_any_instant_loses_and_doubles_nothing(
+    engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int
+) -> None:
+    laid(tmp_path / "box", workspace())
+    monkeypatch.setattr(type(engine.kinds), "of_stage", lambda self, stage: [])
+    bring_in(engine, library, folder=str(tmp_path / "box"))
+    ((parent,),) = rows(library, "SELECT id FROM document WHERE name = 'Sources'")
+    args = layouts.LayoutJobArgs(
+        paths=[], folder=str(tmp_path / "box"), parent_id=parent, mirrored="box", set_id="0"
+    )
+    ground: Any = KilledContext(engine, library, args, calls)
+    try:
+        found = layouts.run_layouts(ground)
+    except Killed:
+        ground = KilledContext(engine, library, args, 10_000, checkpoint=ground.kept)
+        found = layouts.run_layouts(ground)
+    assert (found["passes"], len(found["mets"]), found["refused"]) == (6, 1, [])
+    assert [name for name, _ in pages_in(library, "OCR-D-IMG")] == [f"FILE_000{n}.png" for n in (3, 1, 2)]
+    assert rows(library, "SELECT count(*) FROM format_mets") == [(1,)]
+
+
+@pytest.mark.parametrize("made", [workspace, volume, bare])
+def test_the_made_files_obey_the_published_schema(made: Callable[[], dict[str, bytes]]) -> None:
+    from lxml import etree
+
+    folder = shared_data()
+    schema = folder / "schemas" / "mets.xsd" if folder else None
+    if schema is None or not schema.is_file():
+        pytest.skip("the published mets.xsd is not here: it is expected in schemas of the shared data")
+    catalogue = etree.XMLSchema(etree.parse(str(schema)))
+    for name, data in made().items():
+        if b"loc.gov/METS" in data[:300]:
+            document = etree.fromstring(data)
+            assert catalogue.validate(document), (name, catalogue.error_log)
+            assert read_mets(data).pages
+
+
+def test_the_routes_of_mets_are_of_the_folder_alone(client: Any) -> None:
+    assert client.get("/api/documents/nothing/mets").status_code == 404
+
+
+def test_the_paths_of_this_machine_are_paired_too(engine: Engine, library: Library, tmp_path: Path) -> None:
+    paths = laid(tmp_path / "box", workspace())
+    answer = take(engine, library, paths)
+    assert len(answer["passes"]) == 6
+    assert answer["mets"][0]["pictured"] == 3
+
+
+def test_a_folder_of_several_works_is_not_called_by_one_of_them(
+    engine: Engine, library: Library, client: Any
+) -> None:
+    made = engine.run(library, "document.create", {"name": "Archive"}, LOCAL_OWNER).result or {}
+    send(engine, library, {"other.png": picture(grey=1)}, parent_id=made["id"])
+    send(engine, library, volume(), parent_id=made["id"])
+    assert client.get(f"/api/documents/{made['id']}/mets").json()["count"] == 1
+    assert client.get(f"/api/documents/{made['id']}").json()["source_metadata"] == {}
+
+
+def test_a_record_of_many_names_is_kept_within_bounds() -> None:
+    many = "".join(f"<dc:n{n}>{'x' * 5000}</dc:n{n}>" for n in range(500))
+    data = bare()["mets.xml"].decode()
+    record = (
+        '<mets:dmdSec ID="D"><mets:mdWrap MDTYPE="DC"><mets:xmlData>'
+        f'<dc:r xmlns:dc="http://purl.org/dc/elements/1.1/">{many}</dc:r></mets:xmlData></mets:mdWrap></mets:dmdSec>'
+    )
+    fields = read_mets(
+        data.replace("<mets:fileSec>", f"{record}<mets:fileSec>", 1).encode()
+    ).description.fields
+    assert len(fields) == 50
+    assert max(len(value) for values in fields.values() for value in values) == 2000

@@ -1,0 +1,129 @@
+"""A file whose size is its picture's before the EXIF turn: its shapes are turned as the picture is."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from batch_ground import PAGE, laid, rows, send
+from test_folder_import import bring_in
+
+from armarium.engine import Engine
+from armarium.libraries import Library
+
+WIDTH, HEIGHT = 200, 120
+BOX = (20, 30, 80, 50)
+"""Of a dark patch on the picture as it is stored: left, top, right, bottom."""
+
+
+def stored(orientation: int, width: int = WIDTH, height: int = HEIGHT) -> bytes:
+    """A picture with the patch that says it is to be turned."""
+    from PIL import Image
+
+    image = Image.new("L", (width, height), 255)
+    image.paste(0, BOX)
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    file = io.BytesIO()
+    image.save(file, "PNG", exif=exif)
+    return file.getvalue()
+
+
+def around_the_patch(width: int = WIDTH, height: int = HEIGHT) -> bytes:
+    left, top, right, bottom = BOX
+    whole = PAGE.format(
+        image="1.png", width=width, height=height, right=width - 2, bottom=height - 2, text="x"
+    )
+    line = f"2,2 {width - 2},2 {width - 2},20 2,20"
+    assert line in whole
+    return whole.replace(line, f"{left},{top} {right},{top} {right},{bottom} {left},{bottom}").encode()
+
+
+def dark(data: bytes) -> tuple[float, float, float, float]:
+    """Where the patch is on the picture as a person sees it, by Pillow's own turning: left, top, width, height."""
+    from PIL import Image, ImageOps
+
+    image = ImageOps.exif_transpose(Image.open(io.BytesIO(data)))
+    left, top, right, bottom = image.point(lambda value: 255 - value).getbbox() or (0, 0, 0, 0)
+    return left / image.width, top / image.height, (right - left) / image.width, (bottom - top) / image.height
+
+
+def line_of(library: Library) -> tuple[Any, list[str]]:
+    ((rect,),) = rows(library, "SELECT json_extract(anchor, '$.rect') FROM segment WHERE kind = 'line'")
+    ((notes,),) = rows(library, "SELECT notes FROM format_import")
+    return orjson.loads(rect), orjson.loads(notes)
+
+
+@pytest.mark.parametrize("orientation", [5, 6, 7, 8])
+@pytest.mark.parametrize("scale", [1, 2])
+def test_shapes_are_turned_with_their_picture(
+    engine: Engine, library: Library, orientation: int, scale: int
+) -> None:
+    picture = stored(orientation)
+    layout = around_the_patch()
+    if scale == 2:
+        from PIL import Image
+
+        exif = Image.Exif()
+        exif[0x0112] = orientation
+        file = io.BytesIO()
+        Image.open(io.BytesIO(picture)).resize((WIDTH * 2, HEIGHT * 2), 0).save(file, "PNG", exif=exif)
+        picture = file.getvalue()
+    send(engine, library, {"1.png": picture, "1.xml": layout})
+    rect, notes = line_of(library)
+    assert rect == pytest.approx(dark(picture), abs=0.01)
+    assert "the shapes were turned with it" in " ".join(notes)
+    assert "look whether the shapes fit" not in " ".join(notes)
+
+
+@pytest.mark.parametrize("orientation", [6, 8])
+def test_a_file_that_counts_on_the_upright_picture_is_left_alone(
+    engine: Engine, library: Library, orientation: int
+) -> None:
+    send(engine, library, {"1.png": stored(orientation), "1.xml": around_the_patch(HEIGHT, WIDTH)})
+    rect, notes = line_of(library)
+    left, top, right, bottom = BOX
+    assert rect == pytest.approx(
+        (left / HEIGHT, top / WIDTH, (right - left) / HEIGHT, (bottom - top) / WIDTH), abs=0.001
+    )
+    assert notes == []
+
+
+@pytest.mark.parametrize(("orientation", "height"), [(3, HEIGHT), (2, HEIGHT), (6, WIDTH)])
+def test_a_turn_that_no_size_tells_is_noted(
+    engine: Engine, library: Library, orientation: int, height: int
+) -> None:
+    send(
+        engine,
+        library,
+        {"1.png": stored(orientation, WIDTH, height), "1.xml": around_the_patch(WIDTH, height)},
+    )
+    assert "the same before and after; look whether the shapes fit" in " ".join(line_of(library)[1])
+
+
+def test_a_folder_of_many_turns_what_was_read_ahead_too(
+    engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from armarium_formats.driver import ReadContext
+    from armarium_formats.jobs import layouts
+    from armarium_formats.opening import Opened, digest_of
+    from armarium_formats.pagexml.driver import PageXml
+    from armarium_formats.placing import place
+
+    laid(tmp_path / "box", {"1.png": stored(6), "1.xml": around_the_patch()})
+
+    def ahead(self: Any, number: int) -> tuple[Opened, bytes]:
+        data = around_the_patch()
+        (page,) = PageXml().read(data, ReadContext("1.xml"))
+        placed = place(page, (page.width, page.height), "1.xml", "pagexml")
+        page.segments = []
+        return Opened(PageXml(), "1.xml", digest_of(data), [page], placed), data
+
+    monkeypatch.setattr(layouts.Ahead, "take", ahead)
+    _, found = bring_in(engine, library, folder=str(tmp_path / "box"))
+    rect, _ = line_of(library)
+    assert rect == pytest.approx(dark(stored(6)), abs=0.01)
+    assert any("turned with it" in one["note"] for one in found["notes"])
