@@ -40,13 +40,13 @@ def test_a_path_that_no_disk_has_is_told(engine: Engine, library: Library, tmp_p
     assert "It cannot be read: File name too long." in whys(answer, "refused").values()
 
 
-def test_a_file_that_became_another_thing_meanwhile_is_told(tmp_path: Path) -> None:
+def test_a_file_that_became_another_thing_meanwhile_is_told(library: Library, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with pytest.raises(Invalid, match="not an ordinary file"):
-        staging._head(pipe)
+        staging._head(staging.Given(pipe, (), "pipe"), library)
     with pytest.raises(Invalid, match="cannot be read: No such file"):
-        staging._head(tmp_path / "gone")
+        staging._head(staging.Given(tmp_path / "gone", (), "gone"), library)
 
 
 def test_a_canvas_that_lost_its_picture_s_address_is_told(tmp_path: Path) -> None:
