@@ -254,9 +254,9 @@ class Database:
             return self.refusal
         return " ".join(left_out(name, why).detail for name, why in self.left_out.items())
 
-    def refuse_left_out(self, plugin: str) -> None:
+    def refuse_left_out(self, plugin: str | None) -> None:
         """Refuse (Conflict) a step of a plugin whose tables could not be opened in this database."""
-        if plugin in self.left_out:
+        if plugin is not None and plugin in self.left_out:
             raise left_out(plugin, self.left_out[plugin])
 
     def refuse_unless_sound(self) -> None:

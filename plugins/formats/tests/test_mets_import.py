@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import published
 import pytest
 from batch_ground import laid, page, picture, rows, send, take, whys
-from conftest import shared_data
 from mets_ground import bare, volume, workspace
 from test_folder_import import bring_in
 
@@ -307,15 +307,11 @@ def test_a_kill_at_any_instant_loses_and_doubles_nothing(
 def test_the_made_files_obey_the_published_schema(made: Callable[[], dict[str, bytes]]) -> None:
     from lxml import etree
 
-    folder = shared_data()
-    schema = folder / "schemas" / "mets.xsd" if folder else None
-    if schema is None or not schema.is_file():
-        pytest.skip("the published mets.xsd is not here: it is expected in schemas of the shared data")
-    catalogue = etree.XMLSchema(etree.parse(str(schema)))
+    schema = published.xsd("mets.xsd")
     for name, data in made().items():
         if b"loc.gov/METS" in data[:300]:
             document = etree.fromstring(data)
-            assert catalogue.validate(document), (name, catalogue.error_log)
+            assert schema.validate(document), (name, schema.error_log)
             assert read_mets(data).pages
 
 

@@ -247,9 +247,10 @@ class ActionRegistry:
         """Every action, by name."""
         return [self._actions[name][0] for name in sorted(self._actions)]
 
-    def plugin_of(self, name: str) -> str:
-        """The plugin that brings the action *name*."""
-        return self._actions[name][1]
+    def plugin_of(self, name: str) -> str | None:
+        """The plugin that brings the action *name*; None for a step that is of no registered action."""
+        found = self._actions.get(name)
+        return None if found is None else found[1]
 
     def describe(self) -> list[dict[str, Any]]:
         """Every action's registry entry, by name; made once (150 ms for 150 actions), so nobody may change it."""
