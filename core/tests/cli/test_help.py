@@ -72,7 +72,7 @@ def test_what_is_noted_of_the_commands_is_what_they_are(machine: Machine) -> Non
     assert (machine.state / "commands.json").is_file()
     again = Tree()
     assert again.brought() == fresh
-    assert again.missing() == {"faint": "RuntimeError: smelling salts"}
+    assert again.missing() == {"faint (of strangers)": "RuntimeError: smelling salts"}
     assert again.command("ls").name == "ls"
 
 
