@@ -124,13 +124,17 @@ class RestoreVersionBody(Params):
     expected_version: Version
 
 
+Measured = Annotated[float, Field(allow_inf_nan=True)]
+"""A number that a program measured: one that is none is kept apart with the reason, and the page goes on."""
+
+
 class FoundLineIn(Params):
     """One line (or region, or word) that a reader found. `key` is the reader's own id, for `parent_key`."""
 
     key: str
     rect: Rect
-    polygon: Points | None = None
-    baseline: Points | None = None
+    polygon: list[tuple[Measured, Measured]] | None = None
+    baseline: list[tuple[Measured, Measured]] | None = None
     kind: SegmentKind = "line"
     parent_key: str | None = None
     kind_raw: Word | None = None
