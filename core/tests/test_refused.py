@@ -382,7 +382,7 @@ def test_what_is_no_ordinary_file_is_not_read(tmp_path: Path, monkeypatch: pytes
         bound.bind("s")
         for name, code in (("link", "became_a_link"), ("pipe", "not_a_file"), ("s", "not_a_file")):
             with pytest.raises(Invalid) as refused:
-                open_plain(tmp_path / name)
+                open_plain(tmp_path / name, None)
             assert refused.value.code == code, name
 
 
