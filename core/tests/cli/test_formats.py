@@ -54,7 +54,11 @@ def test_a_file_is_checked(desk: Machine, tmp_path: Path) -> None:
     )
     said = desk.done("check-file", "2.xml").out
     assert "schema: NOT valid." in said
-    assert "an import would refuse it: 2.xml declares a page of 100 x 80 pixels" in said
+    assert "noted: 1 shape reaches beyond the page, by 800 pixels" in said
+    (tmp_path / "3.xml").write_text(
+        PAGE.format(image="1.png").replace("1,1 90,1 90,70", "500,1 900,1 900,70").replace("1,70", "500,70")
+    )
+    assert "an import would refuse it: 3.xml" in desk.done("check-file", "3.xml").out
     (tmp_path / "old.xml").write_text(PAGE.format(image="1.png").replace("2019-07-15", "2013-07-15"))
     assert "schema: not checked" in desk.done("check-file", "old.xml").out
     assert desk.done("check-file", "1.xml", "--format", "PAGE", "--json").json["format"] == "pagexml"

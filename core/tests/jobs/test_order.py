@@ -294,6 +294,6 @@ def test_a_training_steps_aside_for_conditions_a_pause_and_a_person(crowd: Any) 
 
 def test_plugins_bring_kinds(make_engine: Callable[..., Any]) -> None:
     kind = JobKind("lonely-work", "cpu", "Lonely", lambda job: None)
-    engine = make_engine(plugins=[Plugin(name="lonely", summary="", jobs=(kind,))])
+    engine = make_engine(plugins=[Plugin(name="lonely", summary="Lonely work", jobs=(kind,))])
     assert engine.kinds.require("lonely-work") is kind
     assert engine.jobs.kinds is engine.kinds

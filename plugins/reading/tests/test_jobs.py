@@ -13,11 +13,14 @@ from armarium.principals import LOCAL_OWNER
 from armarium_reading import ledger
 from armarium_reading.queries import list_episodes
 
+NOTHING_LEFT = {"skipped": 0, "failed": [], "without_lines": [], "without_lines_count": 0}
+"""What a job over lines tells when every page had some."""
+
 
 def test_lines_are_found_and_read(desk: Desk) -> None:
     page = desk.page()
     _, found = desk.job("reading.find_lines", scope_ids=[page])
-    assert (found["state"], found["result"]) == ("done", {"pages": 1, "lines": 2, "skipped": 0, "failed": []})
+    assert (found["state"], found["result"]) == ("done", {"pages": 1, "lines": 2, **NOTHING_LEFT})
     segments = desk.rows(
         "SELECT kind, bbox_x, bbox_y, bbox_w, bbox_h, direction, confidence FROM segment ORDER BY id"
     )
@@ -52,7 +55,8 @@ def test_a_page_is_read_in_one_go(desk: Desk) -> None:
 def test_an_empty_page_is_looked_at_and_says_so(desk: Desk) -> None:
     page = desk.page(EMPTY)
     _, found = desk.job("reading.find_lines", scope_ids=[page])
-    assert found["result"] == {"pages": 1, "lines": 0, "skipped": 0, "failed": []}
+    empty = {"without_lines": [{"document_id": page, "name": "1.png"}], "without_lines_count": 1}
+    assert found["result"] == {"pages": 1, "lines": 0, **NOTHING_LEFT, **empty}
     assert len(desk.passes(page)) == 1
     _, read = desk.job("reading.read_lines", scope_ids=[page])
     assert (read["state"], read["result"]["skipped"]) == ("done", 1)
@@ -112,7 +116,7 @@ def test_a_job_that_was_interrupted_goes_on_where_it_was(desk: Desk, monkeypatch
     assert [len(desk.passes(page)) for page in pages] == [1, 1, 0, 0]
     desk.run("job.retry", {"job_id": job_id})
     assert desk.engine.jobs.run_until_idle(desk.library)
-    assert desk.job_row(job_id)["result"] == {"pages": 4, "lines": 8, "skipped": 0, "failed": []}
+    assert desk.job_row(job_id)["result"] == {"pages": 4, "lines": 8, **NOTHING_LEFT}
     assert [len(desk.passes(page)) for page in pages] == [1, 1, 1, 1]
 
 
