@@ -23,6 +23,7 @@ UNKNOWN = "0f" * 16
 ANSWERED_OTHERWISE = {
     "POST /api/images/crops/batch": "a picture that cannot be cut is told in failed[] (open fields, A 4.8)",
     "PUT /api/segments/{segment_id}": "the body's segment_id and the path's must agree: 422 (part B 4.1)",
+    "POST /api/segments/correct-many": "another reading counts than the one expected: 409 (part B 4.2)",
     "POST /api/segments/{segment_id}/correct": "another reading counts than the one expected: 409 (part B 4.2)",
     "PUT /api/canvas/folders/{folder_id}/layout": "what is taken off the canvas may be gone already",
     "GET /api/links/of/{end_id}": "an end may be a URI or a thing of another family: what has no links has none",

@@ -46,8 +46,19 @@ def test_each_file_is_recognised_or_refused_in_words(table: dict[str, Row]) -> N
 
 def test_what_is_refused_is_what_is_at_fault(table: dict[str, Row]) -> None:
     """A list of names: one more or less is looked at by a person."""
-    refused = {row.file for row in table.values() if row.refused_why and not row.file.startswith("yolo/")}
+    others = ("yolo/", "schemas/", "hand-lines/")
+    refused = {row.file for row in table.values() if row.refused_why and not row.file.startswith(others)}
+    # Shapes beyond the page: clipped, or refused where they lie wholly beyond it; `test_beyond.py` says which.
+    refused -= {
+        "odd/alto/PPN720183197-PHYS_0004.xml",
+        "odd/page/bdd_kraken_B_0573.xml",
+        "odd/page/bdd_transkribus_B_0293.xml",
+        "odd/page/bdd_transkribus_B_0573.xml",
+    }
     assert refused == {
+        # Tables are no plain text.
+        "MANIFEST.csv",
+        "series-wills/boundaries.csv",
         # No page in it, or no format at all.
         "LICENSES/michaelscho+bdd-segmentation-data.txt",
         "odd/abbyy/FineReader10-schema-v1.xml",
@@ -62,11 +73,6 @@ def test_what_is_refused_is_what_is_at_fault(table: dict[str, Row]) -> None:
         "odd/hocr/notok-typo.html",
         "odd/page/invalid_dims.xml",
         "odd/page/invalid_zero_dims_missing_image.xml",
-        # Shapes beyond the page.
-        "odd/alto/PPN720183197-PHYS_0004.xml",
-        "odd/page/bdd_kraken_B_0573.xml",
-        "odd/page/bdd_transkribus_B_0293.xml",
-        "odd/page/bdd_transkribus_B_0573.xml",
     }
     # Boxes in fractions of pictures that no one may pass on.
     assert all("no picture" in row.refused_why for row in table.values() if "/labels/" in row.file)
@@ -144,7 +150,8 @@ def test_lines_and_texts_are_as_many_as_an_independent_count(table: dict[str, Ro
             continue
         counted[row.recognised_as] += 1
         lines, texts = found
-        if lines != row.lines or texts not in (None, row.texts):
+        # Further readings of a line count among the readings that came in.
+        if lines != row.lines or (texts is not None and not texts <= row.texts <= 3 * texts):
             differ.append((row.file, row.lines, row.texts, found))
     assert differ == []
     assert counted["pagexml"] > 60

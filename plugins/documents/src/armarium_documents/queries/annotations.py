@@ -92,7 +92,9 @@ def annotation_page(
             " WHERE json_extract(t.value, '$.segment_id') IN (SELECT value FROM json_each(:segments)))"
         )
     where = " AND ".join(wheres) or "1"
-    segments = orjson.dumps(list(segment_ids or ())).decode()
+    segments = orjson.dumps(
+        [one for one in segment_ids or () if "\0" not in one]
+    ).decode()  # SQLite's JSON ends a text there
     given = {"document": document_id, "segments": segments, "limit": limit, "offset": offset}
     (total,) = raw.execute(f"SELECT count(*) FROM annotation WHERE {where}", given).fetchone()
     rows = raw.execute(f"{_SELECT} WHERE {where} ORDER BY created_at, id LIMIT :limit OFFSET :offset", given)
