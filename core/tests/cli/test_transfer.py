@@ -36,7 +36,7 @@ def test_a_plan_a_copy_and_a_move(two: Machine) -> None:
     done = two.done("transfer", page, other, "--from", "Wills", "--move", "--json", *here).json
     assert (done["mode"], done["written"]["documents"]) == ("move", 2)
     assert sorted(ids(two, "Letters")) == ["1.png", "2.png", "Box", "Sources"]
-    assert list(ids(two, "Wills")) == ["Sources"]
+    assert list(ids(two, "Wills")) == ["Sources", "pages"]
     assert "Moved to the project" in two.done("trash", "--library", "Wills").out.replace("\n", " ")
     two.done("undo", done["audit_id"], *here)
     assert sorted(ids(two, "Wills")) == ["1.png", "2.png", "Sources"]
