@@ -39,7 +39,7 @@ def test_a_plan_a_copy_and_a_move(two: Machine) -> None:
     assert list(ids(two, "Wills")) == ["Sources", "pages"]
     assert "Moved to the project" in two.done("trash", "--library", "Wills").out.replace("\n", " ")
     two.done("undo", done["audit_id"], *here)
-    assert sorted(ids(two, "Wills")) == ["1.png", "2.png", "Sources"]
+    assert sorted(ids(two, "Wills")) == ["1.png", "2.png", "Sources", "pages"]
 
 
 def test_what_a_move_cuts_and_leaves_is_told(two: Machine) -> None:
