@@ -234,7 +234,7 @@ def test_it_rests_when_nobody_asks_and_no_work_goes_on_and_paused_work_does_not_
 
 def test_long_work_goes_on_when_the_terminal_is_closed_and_other_commands_work_beside_it(user: User) -> None:
     user.environment["SERVICE_REST_SECONDS"] = "2"
-    running, job = user.begin_long_work(pages=16)
+    running, job = user.begin_long_work(pages=30)
     engine = user.pid
     os.killpg(running.pid, signal.SIGHUP)
     running.communicate(timeout=30)
@@ -244,7 +244,7 @@ def test_long_work_goes_on_when_the_terminal_is_closed_and_other_commands_work_b
     time.sleep(4)
     assert user.pid == engine
     within(60, lambda: user.engines() == [])
-    assert [user.lines_of(f"{number}.png") for number in range(16)] == [1] * 16
+    assert [user.lines_of(f"{number}.png") for number in range(30)] == [1] * 30
     assert "error" not in user.done("jobs", "log", job)
 
 
