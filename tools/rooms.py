@@ -12,6 +12,7 @@ from pathlib import Path
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
 
+from armarium.action_routes import routers_of
 from armarium.api import Engine, Plugin, Settings
 from armarium.routes import core_routers
 from armarium.tables import rules_of
@@ -89,10 +90,10 @@ def readmes() -> dict[Path, str]:
     with tempfile.TemporaryDirectory() as state:
         loaded = Engine(Settings(state_dir=Path(state))).plugins.loaded
     core = [plugin for plugin in loaded if not (ROOT / "plugins" / plugin.name).is_dir()]
-    described_by_folder = {ROOT / "core": described(core, core_routers())}
+    described_by_folder = {ROOT / "core": described(core, [*core_routers(), *(one for plugin in core for one in routers_of(plugin))])}
     for plugin in loaded:
         if plugin not in core:
-            described_by_folder[ROOT / "plugins" / plugin.name] = described([plugin], plugin.routers)
+            described_by_folder[ROOT / "plugins" / plugin.name] = described([plugin], [*routers_of(plugin)])
     return {
         folder / "README.md": with_tables(folder / "README.md", text)
         for folder, text in described_by_folder.items()

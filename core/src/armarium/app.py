@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from armarium import __version__
+from armarium.action_routes import routers_of
 from armarium.checked_routes import check_named_paths
 from armarium.engine import Engine
 from armarium.http import install
@@ -56,7 +57,9 @@ def create_app(
     for router in core_routers():
         app.include_router(router)
     for plugin in made.plugins.loaded:
-        for router in plugin.routers if routes_of is None or plugin.name in routes_of else ():
+        if routes_of is not None and plugin.name not in routes_of:
+            continue
+        for router in routers_of(plugin):
             try:
                 app.include_router(router)
             except Exception as error:

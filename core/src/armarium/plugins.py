@@ -282,14 +282,14 @@ class PluginRegistry:
 
         Of two plugins the one stays that others' tables point at, else the one found first.
         """
-        from armarium.admission.faults import routes_of
+        from armarium.admission.faults import routes_of, routes_of_plugin
         from armarium.routes import core_routers
 
         home = self._homes()
         stood_on = {name for p in self.loaded for name in plugins_under(p, home) - {p.name}}
         taken = {route: "the engine itself" for router in core_routers() for route in routes_of(router)}
         for plugin in sorted(self.loaded, key=lambda p: p.name not in stood_on):
-            own = [route for router in plugin.routers for route in routes_of(router)]
+            own = routes_of_plugin(plugin)
             clash = next((route for route in own if route in taken), None)
             if clash is not None:
                 self._drop(plugin, f"Its route {clash[0]} {clash[1]} belongs to {taken[clash]}.")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -79,14 +80,49 @@ def owner_only(name: str) -> Forbidden:
 
 
 @dataclass(frozen=True)
-class Action(Generic[P]):
-    """A named write. `perform` runs inside one transaction; what it changes can be undone without any inverse."""
+class Route:
+    """The route of an action: its path parameters and its body are the action's parameters, its answer the result with
+    `audit_id`."""
 
-    name: str
+    method: Literal["POST", "PUT", "PATCH", "DELETE"]
+    path: str
+    """With a `{name}` for each parameter that stands in the path; all others are the body's."""
+    refusals: tuple[int, ...] = (404, 409)
+    """The statuses it may answer beside those that any route may (`REFUSALS`)."""
+    status: int = 200
+    name: str | None = None
+    """What clients call the operation, behind the first word of its path; else the action's own verb."""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Which field of the parameters a name in the path stands for, where they differ."""
+
+    @property
+    def placed(self) -> dict[str, str]:
+        """Each name in the path with the field it fills."""
+        names = re.findall(r"\{(\w+)", self.path)
+        return {name: self.fields.get(name, name) for name in names}
+
+
+def _nothing(ctx: ActionContext, params: Any) -> Any:
+    raise TypeError("this action was never given the function that performs it")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Action(Generic[P]):
+    """A named write, made by decorating the function that performs it; the function's name then *is* the action.
+
+        @action("canvas.item_delete", params=ItemDeleteParams, summary="Take an item off the canvas.")
+        def item_delete(ctx: ActionContext, p: ItemDeleteParams) -> dict[str, Any]: ...
+
+    The function runs inside one transaction, and what it changes can be undone without any inverse.
+    """
+
+    name: str = field(kw_only=False)
     summary: str
     params: type[P]
-    perform: Callable[[ActionContext, P], Any]
+    perform: Callable[[ActionContext, P], Any] = _nothing
     result: type[BaseModel] | None = None
+    route: Route | None = None
+    """The HTTP route that runs it and does nothing else; the engine makes it (`armarium.action_routes`)."""
     role: Role = "editor"
     person_only: bool | Callable[[], ServiceError] = False
     """Whether machines are refused: 403 person_only, or what the given function answers."""
@@ -126,6 +162,10 @@ class Action(Generic[P]):
     gets the parameters as the log keeps them, and answers such a text. None: the summary.
     """
 
+    def __call__(self, perform: Callable[[ActionContext, P], Any]) -> Action[P]:
+        """This action performed by *perform*: what makes it a decorator."""
+        return replace(self, perform=perform)
+
     def parse(self, params: Mapping[str, Any] | BaseModel) -> P:
         """*params* as this action's model; Invalid with one sentence and the list of faults."""
         if isinstance(params, self.params):
@@ -150,53 +190,8 @@ class Action(Generic[P]):
         }
 
 
-def action(
-    name: str,
-    *,
-    params: type[P],
-    summary: str,
-    result: type[BaseModel] | None = None,
-    role: Role = "editor",
-    person_only: bool | Callable[[], ServiceError] = False,
-    rules: tuple[RowRule[P], ...] = (),
-    guards_targets: bool = False,
-    undoable: bool = True,
-    scope: Literal["library", "engine", "either"] = "library",
-    bound: bool = False,
-    undo_name: str | None = None,
-    example: Callable[[Example], dict[str, Any]] | None = None,
-    after_undo: Callable[[UndoContext], None] | None = None,
-    prepare: Callable[[Engine, Library | None, P], None] | None = None,
-    conduct: Callable[[Conductor, P], Outcome] | None = None,
-    partner: Callable[[Engine, Library, str], tuple[Library, str] | None] | None = None,
-    words: str | Callable[[Mapping[str, Any]], str] | None = None,
-) -> Callable[[Callable[[ActionContext, P], Any]], Action[P]]:
-    """Make the decorated function an `Action`; the name then *is* the action, its function `.perform`."""
-
-    def make(perform: Callable[[ActionContext, P], Any]) -> Action[P]:
-        return Action(
-            name=name,
-            summary=summary,
-            params=params,
-            perform=perform,
-            result=result,
-            role=role,
-            person_only=person_only,
-            rules=rules,
-            guards_targets=guards_targets,
-            undoable=undoable,
-            scope=scope,
-            bound=bound,
-            undo_name=undo_name,
-            example=example,
-            after_undo=after_undo,
-            prepare=prepare,
-            conduct=conduct,
-            partner=partner,
-            words=words,
-        )
-
-    return make
+action = Action
+"""What a family writes above the function that performs an action."""
 
 
 def invalid_request(error: ValidationError, what: str) -> Invalid:

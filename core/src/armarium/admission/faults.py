@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from sqlalchemy import MetaData, Table
 
 from armarium import audit
-from armarium.actions import Action, Params, RowRule
+from armarium.actions import Action, Params, Route, RowRule
 from armarium.history import OWN_COLUMNS
 from armarium.jobs.kinds import LANES, JobKind
 from armarium.plugins import Migration, Plugin
@@ -190,6 +190,12 @@ def _action(found: Action[Any]) -> Iterator[str]:
         isinstance(rule, RowRule) for rule in found.rules
     ):
         yield f"{what} has rules that are no RowRule values."
+    if not isinstance(found.route, Route | None):
+        yield f"{what} has the route {_kind(found.route)}; give a Route."
+    elif found.route is not None:
+        for name, place in found.route.placed.items():
+            if place not in found.params.model_fields:
+                yield f"{what} takes no {place}, for which {{{name}}} stands in the path of its route."
     if callable(found.person_only):
         yield from _call(f"person_only of the action {found.name}", found.person_only)
     yield from _call(f"action {found.name}", found.perform, "ctx", "params")
@@ -233,16 +239,32 @@ def _routes(plugin: Plugin) -> Iterator[str]:
                 yield f"One of its routers holds {_kind(route)}; only routes of FastAPI are let in."
             elif not path.startswith("/api/"):
                 yield f"Its route {path} does not begin with /api/."
-        for method, path in routes_of(router):
-            if (method, path) in seen:
-                yield f"Its route {method} {path} is there twice; one of them would never be reached."
-            seen.add((method, path))
+    for found in plugin.actions:
+        if found.route is not None and not found.route.path.startswith("/api/"):
+            yield f"The route {found.route.path} of its action {found.name} does not begin with /api/."
+    for method, path in routes_of_plugin(plugin):
+        if (method, path) in seen:
+            yield f"Its route {method} {path} is there twice; one of them would never be reached."
+        seen.add((method, path))
+
+
+def routes_of_plugin(plugin: Plugin) -> list[tuple[str, str]]:
+    """As `routes_of`, of all routers of *plugin* and of its actions."""
+    declared = [found.route for found in plugin.actions if found.route is not None]
+    return [
+        *(one for router in plugin.routers for one in routes_of(router)),
+        *((route.method, _any_name(route.path)) for route in declared),
+    ]
+
+
+def _any_name(path: str) -> str:
+    return re.sub(r"\{[^}:]*", "{", path)
 
 
 def routes_of(router: APIRouter) -> list[tuple[str, str]]:
     """Each (method, path) of *router*, whatever the parts of a path are called that stand for ids."""
     return [
-        (method, re.sub(r"\{[^}:]*", "{", path))
+        (method, _any_name(path))
         for path, route in _flattened(router.routes)
         for method in sorted(getattr(route, "methods", None) or ())
     ]

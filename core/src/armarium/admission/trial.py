@@ -22,6 +22,7 @@ import typer
 from sqlalchemy import Table
 from sqlalchemy.exc import DBAPIError
 
+from armarium.action_routes import routers_of
 from armarium.admission.offers import COMMANDS, PLUGINS, Offer, find_offers, unit_of
 from armarium.admission.processes import IMPORT, TOGETHER
 from armarium.app import create_app
@@ -322,7 +323,7 @@ def _described(plugin: Plugin) -> Iterator[str]:
             yield f"The job kind {kind.name} cannot be described as a JSON Schema: {_words(error)}"
     try:
         page = FastAPI(title=plugin.name, version="1")
-        for router in plugin.routers:
+        for router in routers_of(plugin):
             page.include_router(router)
         page.openapi()
     except BaseException as error:

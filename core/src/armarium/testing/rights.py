@@ -162,7 +162,9 @@ def set_lock(engine: Engine, library: Library, node_id: str, locked: bool) -> No
             tree.update().where(tree.primary_key.columns[0] == p.node_id).values({column: p.locked})
         )
 
-    turn: Action[_Lock] = Action("kit.lock", "Lock a node.", _Lock, perform, role="owner", undoable=False)
+    turn: Action[_Lock] = Action(
+        "kit.lock", summary="Lock a node.", params=_Lock, perform=perform, role="owner", undoable=False
+    )
     engine.bus.step(turn, library, _Lock(node_id=node_id, locked=locked), LOCAL_OWNER)
 
 

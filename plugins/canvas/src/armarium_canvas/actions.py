@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, ServiceError, action, json_text, new_id, raw_of
+from armarium.api import ActionContext, Example, Route, ServiceError, action, json_text, new_id, raw_of
 from armarium_canvas.errors import bad_link, canvas_full, kind_stays, not_on_canvas, unknown_thing
 from armarium_canvas.models import items, places
 from armarium_canvas.queries import canvas_item, layout, require_canvas, stored_places, strangers
@@ -43,6 +43,7 @@ def _layout_example(ex: Example) -> dict[str, Any]:
     params=LayoutParams,
     result=Layout,
     summary="Save where things lie on the canvas of a folder, and take others off it.",
+    route=Route("PUT", "/api/canvas/folders/{folder_id}/layout"),
     words="Arranged the canvas of {folder_id|a folder}",
     example=_layout_example,
 )
@@ -102,6 +103,7 @@ def _create_example(ex: Example) -> dict[str, Any]:
     params=ItemCreateParams,
     result=Item,
     summary="Put a note, quote, text or link on the canvas of a folder.",
+    route=Route("POST", "/api/canvas/folders/{folder_id}/items"),
     words="Put something on the canvas of {folder_id|a folder}",
     example=_create_example,
 )
@@ -159,6 +161,7 @@ def _update_example(ex: Example) -> dict[str, Any]:
     params=ItemUpdateParams,
     result=Item,
     summary="Change the words, payload or ends of a canvas item.",
+    route=Route("PATCH", "/api/canvas/items/{item_id}"),
     words="Changed something on the canvas of {}",
     example=_update_example,
 )
@@ -196,6 +199,7 @@ def _delete_example(ex: Example) -> dict[str, Any]:
     params=ItemDeleteParams,
     result=ItemDeleted,
     summary="Take an item off the canvas, with its place and the links that end at it.",
+    route=Route("DELETE", "/api/canvas/items/{item_id}"),
     words="Took something off the canvas of {}",
     example=_delete_example,
 )

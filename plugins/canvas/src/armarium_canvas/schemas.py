@@ -66,27 +66,25 @@ class PlaceFields(Params):
     style: Annotated[str, Field(max_length=10_000)] | None = None
 
 
-class LayoutBody(Params):
+class LayoutParams(Params):
     """Rows to save and items to take off the table; all others stay where they are."""
 
+    folder_id: Id
     rows: Annotated[list[PlaceFields], Field(max_length=MAX_ROWS)] = Field(default_factory=list)
     remove: Annotated[list[Id], Field(max_length=MAX_ROWS)] = Field(default_factory=list)
 
     @model_validator(mode="after")
-    def _each_once(self) -> LayoutBody:
+    def _each_once(self) -> LayoutParams:
         named = [row.item_id for row in self.rows] + list(dict.fromkeys(self.remove))
         if len(set(named)) != len(named):
             raise ValueError("an item is named twice: each is saved once or removed, not both")
         return self
 
 
-class LayoutParams(LayoutBody):
-    folder_id: Id
-
-
-class ItemBody(Params):
+class ItemCreateParams(Params):
     """A note, quote, work note or text; or a link between two things on the canvas."""
 
+    folder_id: Id
     kind: Kind
     text: Words | None = None
     source_item_id: Id | None = None
@@ -94,22 +92,15 @@ class ItemBody(Params):
     payload: Payload = Field(default_factory=dict)
 
 
-class ItemCreateParams(ItemBody):
-    folder_id: Id
-
-
-class ItemPatch(Params):
+class ItemUpdateParams(Params):
     """What to change of an item; a field left out stays, null clears it."""
 
+    item_id: Id
     kind: Kind | None = None
     text: Words | None = None
     source_item_id: Id | None = None
     target_item_id: Id | None = None
     payload: Payload | None = None
-
-
-class ItemUpdateParams(ItemPatch):
-    item_id: Id
 
 
 class ItemDeleteParams(Params):
@@ -156,21 +147,9 @@ class Layout(Message):
     items: list[Item]
 
 
-class LayoutWritten(Layout):
-    audit_id: str
-
-
-class ItemWritten(Item):
-    audit_id: str
-
-
 class ItemDeleted(Message):
     """An item that is gone, with the links that ended at it."""
 
     status: Literal["deleted"]
     id: str
     removed_link_ids: list[str]
-
-
-class ItemDeletedWritten(ItemDeleted):
-    audit_id: str

@@ -1,0 +1,103 @@
+"""The routes that actions declare: an endpoint, a body and an answer made from what the action says of itself."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from functools import cache
+from inspect import Parameter
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, create_model
+
+from armarium.actions import Action, Params
+from armarium.http import REFUSALS, CurrentLibrary, CurrentOwner, CurrentPrincipal, OptionalLibrary, act
+from armarium.messages import Message
+from armarium.plugins import Plugin
+
+
+class Written(Message):
+    """A write that answers nothing but the step to undo it by."""
+
+    audit_id: str
+
+
+@cache
+def written(result: type[BaseModel] | None) -> type[BaseModel]:
+    """The answer of an action over HTTP: its result, and the step to undo it by."""
+    if result is None or "audit_id" in result.model_fields:
+        return result or Written
+    name = f"{result.__name__}Written"
+    made: type[BaseModel] = create_model(
+        name, __base__=result, __module__=result.__module__, __doc__=result.__doc__, audit_id=(str, ...)
+    )
+    return made
+
+
+def body_of(found: Action[Any]) -> type[BaseModel] | None:
+    """What the request carries: the parameters that do not stand in the path; None where all of them do.
+
+    Rules that join several fields are not the body's: they hold when the action takes its parameters as a whole.
+    """
+    assert found.route is not None
+    placed = set(found.route.placed.values())
+    sent = {name: field for name, field in found.params.model_fields.items() if name not in placed}
+    if not sent or not placed:
+        return found.params if sent else None
+    made: type[BaseModel] = create_model(
+        f"{found.params.__name__.removesuffix('Params')}Body",
+        __base__=Params,
+        __module__=found.params.__module__,
+        __doc__=found.params.__doc__,
+        **{name: (field.annotation, field) for name, field in sent.items()},
+    )
+    return made
+
+
+def routers_of(plugin: Plugin) -> Iterator[APIRouter]:
+    """All the routes of *plugin*: those it wrote itself, and those that its actions declare."""
+    yield from plugin.routers
+    router = APIRouter()
+    for found in plugin.actions:
+        if found.route is not None:
+            router.add_api_route(
+                found.route.path,
+                _endpoint(found, body_of(found)),
+                methods=[found.route.method],
+                name=found.route.name or found.name.rpartition(".")[2],
+                summary=found.summary.rstrip("."),
+                description=inspect.getdoc(found.perform) or "",
+                status_code=found.route.status,
+                response_model=written(found.result),
+                responses=REFUSALS(*found.route.refusals),
+            )
+    yield router
+
+
+def _endpoint(found: Action[Any], body: type[BaseModel] | None) -> Any:
+    """A function that FastAPI takes for one that was written out by hand."""
+    assert found.route is not None
+    name, status, placed = found.name, found.route.status, found.route.placed
+
+    def endpoint(**given: Any) -> Response:
+        sent = given.get("body")
+        params: Any = sent
+        if placed or sent is None:
+            # Only what was sent, so that a field left out keeps the value it has.
+            params = {} if sent is None else sent.model_dump(exclude_unset=True)
+            params |= {field: given[place] for place, field in placed.items()}
+        return act(given["request"], name, params, status=status)
+
+    where: Any = OptionalLibrary
+    if found.scope == "library":
+        where = CurrentLibrary
+    elif found.scope == "engine":
+        where = CurrentOwner if found.role == "owner" else CurrentPrincipal
+    kinds: dict[str, Any] = {"request": Request, "_": where, **dict.fromkeys(placed, str)}
+    if body is not None:
+        kinds["body"] = body
+    endpoint.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [Parameter(one, Parameter.KEYWORD_ONLY, annotation=kind) for one, kind in kinds.items()]
+    )
+    return endpoint
