@@ -41,7 +41,17 @@ def wanted() -> dict[str, list[str]]:
 
 
 def compile_lock(requirements: list[str], lock: Path, constraints: Path | None, *, upgrade: bool) -> None:
-    command = [str(UV), "pip", "compile", "--quiet", "--universal", "--python-version", "3.11", "-o", str(lock)]
+    command = [
+        str(UV),
+        "pip",
+        "compile",
+        "--quiet",
+        "--universal",
+        "--python-version",
+        "3.11",
+        "-o",
+        str(lock),
+    ]
     command += ["--generate-hashes", "--no-emit-index-url", "--no-annotate", "--no-header"]
     command += ["--no-deps"] if lock == ALONE else []
     command += ["--upgrade"] if upgrade else []

@@ -90,7 +90,11 @@ def readmes() -> dict[Path, str]:
     with tempfile.TemporaryDirectory() as state:
         loaded = Engine(Settings(state_dir=Path(state))).plugins.loaded
     core = [plugin for plugin in loaded if not (ROOT / "plugins" / plugin.name).is_dir()]
-    described_by_folder = {ROOT / "core": described(core, [*core_routers(), *(one for plugin in core for one in routers_of(plugin))])}
+    described_by_folder = {
+        ROOT / "core": described(
+            core, [*core_routers(), *(one for plugin in core for one in routers_of(plugin))]
+        )
+    }
     for plugin in loaded:
         if plugin not in core:
             described_by_folder[ROOT / "plugins" / plugin.name] = described([plugin], [*routers_of(plugin)])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from functools import cache
 from inspect import Parameter
 from typing import Any
 
@@ -12,27 +11,16 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, create_model
 
 from armarium.actions import Action, Params
-from armarium.http import REFUSALS, CurrentLibrary, CurrentOwner, CurrentPrincipal, OptionalLibrary, act
-from armarium.messages import Message
+from armarium.http import (
+    REFUSALS,
+    CurrentLibrary,
+    CurrentOwner,
+    CurrentPrincipal,
+    OptionalLibrary,
+    act,
+    written,
+)
 from armarium.plugins import Plugin
-
-
-class Written(Message):
-    """A write that answers nothing but the step to undo it by."""
-
-    audit_id: str
-
-
-@cache
-def written(result: type[BaseModel] | None) -> type[BaseModel]:
-    """The answer of an action over HTTP: its result, and the step to undo it by."""
-    if result is None or "audit_id" in result.model_fields:
-        return result or Written
-    name = f"{result.__name__}Written"
-    made: type[BaseModel] = create_model(
-        name, __base__=result, __module__=result.__module__, __doc__=result.__doc__, audit_id=(str, ...)
-    )
-    return made
 
 
 def body_of(found: Action[Any]) -> type[BaseModel] | None:
@@ -45,14 +33,14 @@ def body_of(found: Action[Any]) -> type[BaseModel] | None:
     sent = {name: field for name, field in found.params.model_fields.items() if name not in placed}
     if not sent or not placed:
         return found.params if sent else None
-    made: type[BaseModel] = create_model(
+    fields: dict[str, Any] = {name: (field.annotation, field) for name, field in sent.items()}
+    return create_model(
         f"{found.params.__name__.removesuffix('Params')}Body",
         __base__=Params,
         __module__=found.params.__module__,
         __doc__=found.params.__doc__,
-        **{name: (field.annotation, field) for name, field in sent.items()},
+        **fields,
     )
-    return made
 
 
 def routers_of(plugin: Plugin) -> Iterator[APIRouter]:
@@ -69,7 +57,7 @@ def routers_of(plugin: Plugin) -> Iterator[APIRouter]:
                 summary=found.summary.rstrip("."),
                 description=inspect.getdoc(found.perform) or "",
                 status_code=found.route.status,
-                response_model=written(found.result),
+                response_model=written(found.result, found.route.answer),
                 responses=REFUSALS(*found.route.refusals),
             )
     yield router

@@ -57,6 +57,7 @@ from armarium.http import (
     act,
     json_response,
     takes_upload,
+    written,
 )
 from armarium.ids import is_id, new_id, now, parse_timestamp
 from armarium.jobs.context import JobContext, JobStopped, RetryLater
@@ -187,4 +188,5 @@ __all__ = [
     "takes_upload",
     "tracked",
     "versions",
+    "written",
 ]

@@ -8,7 +8,7 @@ from pydantic import Field, field_validator
 from sqlalchemy import Column, MetaData, Table, Text, delete, select
 
 from armarium import offsite
-from armarium.actions import ActionContext, Example, Params, action, authorise
+from armarium.actions import ActionContext, Example, Params, Route, action, authorise
 from armarium.errors import Conflict, Invalid, NotFound
 from armarium.messages import Message, Sent
 from armarium.named_paths import MaterialPath, PackagePath
@@ -117,6 +117,7 @@ def _registration_undone(undone: UndoContext) -> None:
     params=CreateLibraryParams,
     result=CreateLibraryResult,
     summary="Make a new project package and open it; its undo takes it out of the registry and leaves the package",
+    route=Route("POST", "/api/library"),
     words="Made the project",
     scope="engine",
     bound=True,
@@ -141,6 +142,7 @@ def create_library(ctx: ActionContext, p: CreateLibraryParams) -> dict[str, Any]
     params=LibraryPath,
     result=KnownLibrary,
     summary="Open and register an existing project package",
+    route=Route("POST", "/api/library/open"),
     scope="engine",
     bound=True,
     role="viewer",
@@ -159,6 +161,7 @@ def open_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     params=LibraryPath,
     result=ReleaseLibraryResult,
     summary="Close a project and stop its background work; it stays registered",
+    route=Route("POST", "/api/registry/release"),
     scope="engine",
     bound=True,
     undoable=False,
@@ -303,6 +306,7 @@ def _settings_undone(undone: UndoContext) -> None:
     params=LibrarySettings,
     result=LibrarySettings,
     summary="Change the settings of a project",
+    route=Route("PATCH", "/api/library/settings"),
     words="Changed the settings of the project",
     role="owner",
     after_undo=_settings_undone,

@@ -93,7 +93,9 @@ def test_a_document_is_named_by_its_name_where_only_one_has_it(wills: Machine) -
     )
 
 
-def test_show_tells_of_a_kind_that_cannot_be_resolved(wills: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_show_tells_of_a_kind_that_cannot_be_resolved(
+    wills: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No action and no undo leaves a page so; a project that came from elsewhere may hold one."""
     from armarium.cli.refusals import Refused
     from armarium.cli.session import Session

@@ -59,6 +59,7 @@ class RemoteFile:
     licence: str = ""
     page: str = ""
 
+
 Writing = Literal["hand", "print"]
 """How a page was written: by hand, or by types, whether set or typed."""
 

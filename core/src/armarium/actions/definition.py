@@ -92,6 +92,8 @@ class Route:
     status: int = 200
     name: str | None = None
     """What clients call the operation, behind the first word of its path; else the action's own verb."""
+    answer: str | None = None
+    """What its answer is called where the specification names it; else the result's name and `Written`."""
     fields: Mapping[str, str] = field(default_factory=dict)
     """Which field of the parameters a name in the path stands for, where they differ."""
 

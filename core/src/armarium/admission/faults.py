@@ -240,7 +240,7 @@ def _routes(plugin: Plugin) -> Iterator[str]:
             elif not path.startswith("/api/"):
                 yield f"Its route {path} does not begin with /api/."
     for found in plugin.actions:
-        if found.route is not None and not found.route.path.startswith("/api/"):
+        if isinstance(found.route, Route) and not found.route.path.startswith("/api/"):
             yield f"The route {found.route.path} of its action {found.name} does not begin with /api/."
     for method, path in routes_of_plugin(plugin):
         if (method, path) in seen:
@@ -250,7 +250,7 @@ def _routes(plugin: Plugin) -> Iterator[str]:
 
 def routes_of_plugin(plugin: Plugin) -> list[tuple[str, str]]:
     """As `routes_of`, of all routers of *plugin* and of its actions."""
-    declared = [found.route for found in plugin.actions if found.route is not None]
+    declared = [found.route for found in plugin.actions if isinstance(found.route, Route)]
     return [
         *(one for router in plugin.routers for one in routes_of(router)),
         *((route.method, _any_name(route.path)) for route in declared),

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Row, insert, select, update
 
-from armarium.actions import ActionContext, Example, NoParams, action
+from armarium.actions import ActionContext, Example, NoParams, Route, action
 from armarium.auth.models import tokens
 from armarium.auth.pairing import keep_code, new_code, use_code
 from armarium.auth.presence import moment
@@ -160,6 +160,7 @@ def pair_device(ctx: ActionContext, p: PairRequest) -> dict[str, Any]:
     params=NoParams,
     result=RotatedSecret,
     summary="Replace the enrollment secret; tokens made with the former one stay valid",
+    route=Route("POST", "/api/pair/enrollment/rotate", refusals=()),
     role="owner",
     person_only=True,
     undoable=False,
@@ -204,6 +205,7 @@ def create_token(ctx: ActionContext, p: TokenCreateParams) -> dict[str, Any]:
     params=TokenUpdateParams,
     result=TokenRow,
     summary="Rename a token, and say which folders of this machine it may read and write beneath",
+    route=Route("PATCH", "/api/tokens/{token_id}"),
     role="owner",
     person_only=True,
     undoable=False,
@@ -236,6 +238,7 @@ def update_token(ctx: ActionContext, p: TokenUpdateParams) -> dict[str, Any]:
     params=TokenId,
     result=TokenRenewed,
     summary="Extend a device token by a year from today",
+    route=Route("POST", "/api/tokens/{token_id}/renew"),
     role="owner",
     person_only=True,
     undoable=False,
@@ -263,6 +266,7 @@ def renew_token(ctx: ActionContext, p: TokenId) -> dict[str, Any]:
     params=TokenId,
     result=TokenRevoked,
     summary="Revoke a token, and the sessions that came from it",
+    route=Route("DELETE", "/api/tokens/{token_id}", refusals=(404,)),
     role="owner",
     undoable=False,
     scope="engine",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import Connection, select
 
-from armarium.actions import ActionContext, action
+from armarium.actions import ActionContext, Route, action
 from armarium.auth.models import compute_settings
 from armarium.auth.schemas import ComputeParams, ComputeSettings
 from armarium.errors import Invalid
@@ -130,6 +130,7 @@ def _origin(environment: str | None, saved: str | None) -> Origin:
     params=ComputeParams,
     result=ComputeSettings,
     summary="Choose how hard the engine may work this machine, and on what",
+    route=Route("PUT", "/api/settings/compute", refusals=()),
     role="owner",
     scope="engine",
     example=lambda ex: {"priority": "background", "device": "cpu"},

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert, select
 
-from armarium.actions import ActionContext, Example, action
+from armarium.actions import ActionContext, Example, Route, action
 from armarium.auth.models import sandbox_grants
 from armarium.auth.schemas import SandboxGranted, SandboxGrantParams
 from armarium.errors import BadRequest
@@ -80,6 +80,7 @@ def _forget_grants(undone: UndoContext) -> None:
     params=SandboxGrantParams,
     result=SandboxGranted,
     summary="Let the engine use a folder the owner chose",
+    route=Route("POST", "/api/sandbox/security-scoped-access", refusals=()),
     role="owner",
     person_only=True,
     scope="engine",

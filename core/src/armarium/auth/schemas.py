@@ -89,13 +89,6 @@ class TokenUpdateParams(Params):
     folders: GrantedFolders | None = None
 
 
-class TokenChanges(Params):
-    """What to change of a token."""
-
-    name: ShortName | None = None
-    folders: GrantedFolders | None = None
-
-
 class TokenId(Params):
     """Names a token."""
 

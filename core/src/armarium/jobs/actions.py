@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
-from armarium.actions import ActionContext, Example, NoParams, Params, action
+from armarium.actions import ActionContext, Example, NoParams, Params, Route, action
 from armarium.db import raw_of
 from armarium.errors import Conflict
 from armarium.jobs import decisions
@@ -372,6 +372,7 @@ def _change_mode(ctx: ActionContext, mode: str) -> dict[str, Any]:
     params=PauseBackground,
     result=BackgroundMode,
     summary="Pause all background work, or let it go on; what runs is finished",
+    route=Route("PUT", "/api/activity/jobs/paused", refusals=(), name="pause_all"),
     scope="engine",
     after_undo=_mode_undone,
     example=lambda ex: {"paused": True},
@@ -389,6 +390,7 @@ def pause_background(ctx: ActionContext, p: PauseBackground) -> dict[str, Any]:
     params=SetMode,
     result=BackgroundMode,
     summary="Say whether waiting work starts by itself, starts in any case, or does not start",
+    route=Route("PUT", "/api/activity/jobs/mode", refusals=()),
     scope="engine",
     after_undo=_mode_undone,
     example=lambda ex: {"mode": "started"},

@@ -7,7 +7,6 @@ from typing import Any, Literal
 from pydantic import BaseModel, StrictBool
 
 from armarium.activity import ActivityType
-from armarium.jobs.actions import BackgroundMode, Cleared, JobState
 from armarium.jobs.log import Level
 from armarium.jobs.models import Mode
 from armarium.messages import Message
@@ -137,21 +136,3 @@ class Paused(BaseModel, extra="forbid"):
     """Whether it is to be paused."""
 
     paused: StrictBool
-
-
-class JobStateAnswer(JobState):
-    """The job, its state now, and the audit row of the decision."""
-
-    audit_id: str
-
-
-class ClearedAnswer(Cleared):
-    """How many failed jobs left the list."""
-
-    audit_id: str
-
-
-class ModeAnswer(BackgroundMode):
-    """The mode in force, and the row to undo it by."""
-
-    audit_id: str

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Response
 
 from armarium.activity import ActivityType, read_activity
 from armarium.db import Database
@@ -16,23 +16,20 @@ from armarium.http import (
     CurrentEngine,
     CurrentPrincipal,
     OptionalLibrary,
-    act,
     audited,
     json_response,
     library_required,
+    written,
 )
-from armarium.jobs.actions import PauseBackground, SetMode
+from armarium.jobs.actions import Cleared, JobState
 from armarium.jobs.import_tree import DERIVATIVES, derivatives_of, import_goes_on
 from armarium.jobs.listing import counted_tree, is_counted, list_jobs, no_such, targets
 from armarium.jobs.log import Level, read_lines
 from armarium.jobs.schemas import (
     ActivityPage,
-    ClearedAnswer,
     JobList,
     JobLog,
-    JobStateAnswer,
     JobTree,
-    ModeAnswer,
     Paused,
 )
 from armarium.jobs.sight import Sight
@@ -170,26 +167,9 @@ def jobs(engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLi
     return json_response(list_jobs(engine.jobs, _places(engine, principal, library)))
 
 
-@router.put(
-    "/jobs/paused",
-    response_model=ModeAnswer,
-    responses=REFUSALS(),
-    summary="Pause Background Work (background.pause)",
-)
-def pause_all(request: Request, body: Paused, _: CurrentPrincipal) -> Response:
-    """Holds across relaunch; nothing starts while it is on, and what runs is finished."""
-    return act(request, "background.pause", PauseBackground(paused=body.paused))
-
-
-@router.put("/jobs/mode", response_model=ModeAnswer, responses=REFUSALS(), summary="How waiting work starts")
-def set_mode(request: Request, body: SetMode, _: CurrentPrincipal) -> Response:
-    """`started` goes ahead though a person is at the machine or it runs on battery; memory and heat still hold it."""
-    return act(request, "background.mode", body)
-
-
 @router.post(
     "/jobs/clear-failed",
-    response_model=ClearedAnswer,
+    response_model=written(Cleared),
     responses=REFUSALS(404, 409),
     summary="Take failed jobs out of the list (job.clear_failed)",
 )
@@ -227,7 +207,7 @@ def import_tree(engine: CurrentEngine, principal: CurrentPrincipal, library: Opt
 
 @router.put(
     "/jobs/{job_id}/paused",
-    response_model=JobStateAnswer,
+    response_model=written(JobState),
     responses=REFUSALS(404, 409),
     summary="Pause a job, or let it go on (job.pause)",
 )
@@ -244,7 +224,7 @@ def pause(
 
 @router.post(
     "/jobs/{job_id}/cancel",
-    response_model=JobStateAnswer,
+    response_model=written(JobState),
     responses=REFUSALS(404, 409),
     summary="Cancel a job",
 )
@@ -257,7 +237,7 @@ def cancel(
 
 @router.post(
     "/jobs/{job_id}/retry",
-    response_model=JobStateAnswer,
+    response_model=written(JobState),
     responses=REFUSALS(404, 409),
     summary="Put a failed or cancelled job back in the queue",
 )

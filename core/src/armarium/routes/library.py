@@ -11,14 +11,12 @@ from armarium import snapshots
 from armarium.db_errors import is_the_disk
 from armarium.engine import Engine
 from armarium.errors import ServiceError
-from armarium.http import REFUSALS, CurrentEngine, CurrentLibrary, CurrentPrincipal, act, json_response
+from armarium.http import REFUSALS, CurrentEngine, CurrentLibrary, act, json_response
 from armarium.libraries import Library
 from armarium.library_actions import (
     SETTING_DEFAULTS,
-    CreateLibraryParams,
     CreateLibraryResult,
     KnownLibrary,
-    LibraryPath,
     LibrarySettings,
 )
 from armarium.messages import Message
@@ -58,28 +56,6 @@ class Snapshots(Message):
 
     items: list[Snapshot]
     count: int
-
-
-@router.post(
-    "/library",
-    response_model=Created,
-    responses=REFUSALS(404, 409),
-    summary="Make a project (library.create)",
-)
-def create(request: Request, body: CreateLibraryParams, _: CurrentPrincipal) -> Response:
-    """The package must not be there yet; it starts with what each plugin seeds (the folder Sources)."""
-    return act(request, "library.create", body)
-
-
-@router.post(
-    "/library/open",
-    response_model=Opened,
-    responses=REFUSALS(404, 409),
-    summary="Open and register an existing project (library.open)",
-)
-def open_(request: Request, body: LibraryPath, _: CurrentPrincipal) -> Response:
-    """409 when another engine holds it or a newer one wrote it."""
-    return act(request, "library.open", body)
 
 
 @router.get(
@@ -130,17 +106,6 @@ def read_settings(library: CurrentLibrary) -> Response:
     """Defaults stand where nothing was set."""
     stored = library.settings()
     return json_response({key: stored.get(key, default) for key, default in SETTING_DEFAULTS.items()})
-
-
-@router.patch(
-    "/library/settings",
-    response_model=SettingsSet,
-    responses=REFUSALS(404, 409),
-    summary="Change settings of a project (library.set)",
-)
-def change_settings(request: Request, body: LibrarySettings, _: CurrentLibrary) -> Response:
-    """Absent leaves a setting, null clears it; owner only."""
-    return act(request, "library.set", body)
 
 
 @router.get(

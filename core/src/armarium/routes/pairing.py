@@ -24,7 +24,6 @@ from armarium.auth.schemas import (
     SessionParams,
     SessionRequest,
     SessionResponse,
-    TokenChanges,
     TokenCreated,
     TokenCreateParams,
     TokenList,
@@ -132,17 +131,6 @@ def read_secret(engine: CurrentEngine, principal: CurrentOwner) -> Response:
     return _secret_answer(json_response({"enrollment_secret": enrollment_secret(engine.settings.state_dir)}))
 
 
-@router.post(
-    "/pair/enrollment/rotate",
-    response_model=SecretRotated,
-    responses=REFUSALS(),
-    summary="Replace the enrollment secret (pair.rotate_secret)",
-)
-def rotate_secret(request: Request, _: CurrentOwner) -> Response:
-    """Devices enrolled with the former secret keep their tokens."""
-    return act(request, "pair.rotate_secret", {})
-
-
 @router.get("/tokens", response_model=TokenList, responses=REFUSALS(), summary="Devices, sessions and agents")
 def list_tokens(
     engine: CurrentEngine,
@@ -174,39 +162,6 @@ def token_rows(engine: Engine, *, limit: int, offset: int) -> tuple[list[dict[st
 def create_token(request: Request, body: TokenCreateParams, _: CurrentOwner) -> Response:
     """A machine caller, editor or viewer, for 90 days; the secret is shown this once."""
     return _secret_answer(act(request, "token.create", body))
-
-
-@router.patch(
-    "/tokens/{token_id}",
-    response_model=Updated,
-    responses=REFUSALS(404, 409),
-    summary="Rename a token or grant it folders (token.update)",
-)
-def update(request: Request, token_id: str, body: TokenChanges, _: CurrentOwner) -> Response:
-    """`folders` replaces those it has; an empty list takes all away, at once, also from its sessions and jobs."""
-    return act(request, "token.update", {"token_id": token_id, **body.model_dump(exclude_unset=True)})
-
-
-@router.post(
-    "/tokens/{token_id}/renew",
-    response_model=Renewed,
-    responses=REFUSALS(404, 409),
-    summary="Extend a device token (token.renew)",
-)
-def renew(request: Request, token_id: str, _: CurrentOwner) -> Response:
-    """A year from today; 409 for another kind or a revoked one."""
-    return act(request, "token.renew", {"token_id": token_id})
-
-
-@router.delete(
-    "/tokens/{token_id}",
-    response_model=Revoked,
-    responses=REFUSALS(404),
-    summary="Revoke a token (token.revoke)",
-)
-def revoke(request: Request, token_id: str, _: CurrentOwner) -> Response:
-    """It is refused from now on, and so are the sessions that came from it."""
-    return act(request, "token.revoke", {"token_id": token_id})
 
 
 @router.post(

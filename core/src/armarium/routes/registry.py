@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from armarium.errors import Conflict, Forbidden, NotFound
-from armarium.http import REFUSALS, CurrentEngine, CurrentPrincipal, act, json_response
-from armarium.library_actions import KnownLibrary, LibraryPath, ReleaseLibraryResult, UnregisterResult
+from armarium.http import REFUSALS, CurrentEngine, CurrentPrincipal, act, json_response, written
+from armarium.library_actions import KnownLibrary, UnregisterResult
 from armarium.messages import Message
 
 router = APIRouter(prefix="/api/registry", tags=["registry"])
@@ -33,18 +33,6 @@ class OpenLibraryHandlesResponse(Message):
     """The open projects, from a snapshot that waits for nobody."""
 
     items: list[OpenLibraryHandle]
-
-
-class Released(ReleaseLibraryResult):
-    """A release, with its audit row."""
-
-    audit_id: str
-
-
-class Unregistered(UnregisterResult):
-    """A removal from the registry, with its audit row."""
-
-    audit_id: str
 
 
 @router.get("", response_model=KnownLibraries, responses=REFUSALS(), summary="Known projects")
@@ -95,20 +83,9 @@ def resolve(
     return json_response(found)
 
 
-@router.post(
-    "/release",
-    response_model=Released,
-    responses=REFUSALS(404, 409),
-    summary="Close a project (library.release)",
-)
-def release(request: Request, body: LibraryPath, _: CurrentPrincipal) -> Response:
-    """Refused while a workflow run or batch waits or runs in it, and for the engine's global library."""
-    return act(request, "library.release", body)
-
-
 @router.delete(
     "/{path:path}",
-    response_model=Unregistered,
+    response_model=written(UnregisterResult),
     responses=REFUSALS(404, 409),
     summary="Unregister a project (library.unregister)",
 )

@@ -13,7 +13,7 @@ from armarium_images.cutting import Frame, cut_pieces
 from armarium_images.errors import already_split, empty_region, outside_picture, overlapping
 from armarium_images.orientation import Box, turn_box
 from armarium_images.queries import count_cuts, frame_of
-from armarium_images.schemas import CropBody, CropSpec, Region, SplitBody, SplitRegion, SplitSpec
+from armarium_images.schemas import CropParams, CropSpec, Region, SplitParams, SplitRegion, SplitSpec
 
 _TOLERANCE = 1e-6
 
@@ -27,7 +27,7 @@ class Plan(NamedTuple):
     labels: list[str | None]
 
 
-def plan_crop(conn: Connection, document_id: str, body: CropBody) -> Plan:
+def plan_crop(conn: Connection, document_id: str, body: CropParams) -> Plan:
     """One crop in whole pixels; 422 when it reaches outside the picture."""
     frame = frame_of(conn, document_id, body.page, auto_orient=body.auto_orient)
     return Plan("crop", frame, [_upright(frame, Box(body.left, body.top, body.width, body.height))], [None])
@@ -43,7 +43,7 @@ def plan_region(conn: Connection, document_id: str, region: Region, *, auto_orie
     return Plan("crop", frame, [_upright(frame, _pixels(frame, rect, 1))], [None])
 
 
-def plan_split(conn: Connection, document_id: str, body: SplitBody) -> Plan:
+def plan_split(conn: Connection, document_id: str, body: SplitParams) -> Plan:
     """A split; 422 for regions that overlap or cover no whole pixel, 409 when the picture is split already."""
     frame = frame_of(conn, document_id, body.page, auto_orient=body.auto_orient)
     return _split(conn, frame, body.regions)

@@ -20,19 +20,16 @@ Extent = Annotated[int, Field(gt=0, le=1_000_000_000)]
 Page = Annotated[int, Field(ge=1, le=1_000_000)]
 
 
-class CropBody(Params):
+class CropParams(Params):
     """CropOperationRequest: whole pixels of the source's picture, upright when `auto_orient`, else as stored."""
 
+    document_id: Id
     left: Pixels
     top: Pixels
     width: Extent
     height: Extent
     page: Page = 1
     auto_orient: bool = True
-
-
-class CropParams(CropBody):
-    document_id: Id
 
 
 class SplitRegion(Params):
@@ -45,16 +42,13 @@ class SplitRegion(Params):
 Regions = Annotated[list[SplitRegion], Field(min_length=2, max_length=MAX_REGIONS)]
 
 
-class SplitBody(Params):
+class SplitParams(Params):
     """ImageSplitRequest: from 2 to 64 regions that do not overlap."""
 
+    document_id: Id
     regions: Regions
     page: Page = 1
     auto_orient: bool = True
-
-
-class SplitParams(SplitBody):
-    document_id: Id
 
 
 class TakeBackParams(Params):
@@ -186,7 +180,7 @@ class Child(Message):
 
 
 class CropResult(Message):
-    """ImageCropResponse without its audit_id."""
+    """A crop and its taking back."""
 
     document_id: str
     child: Child | None
@@ -244,27 +238,3 @@ class BatchUndoResult(Message):
     undone: int
     removed_ids: list[str]
     kept: list[Why]
-
-
-class ImageCropResponse(CropResult):
-    audit_id: str
-
-
-class ImageSplitResponse(SplitResult):
-    audit_id: str
-
-
-class ImageUnsplitResponse(UnsplitResult):
-    audit_id: str
-
-
-class ImageBatchCropResponse(BatchCropResult):
-    audit_id: str
-
-
-class BatchResponse(BatchAnswer):
-    audit_id: str
-
-
-class BatchImageUndoResponse(BatchUndoResult):
-    audit_id: str

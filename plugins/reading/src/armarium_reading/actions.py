@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, action, cancel_with_undo
+from armarium.api import ActionContext, Example, Route, action, cancel_with_undo
 from armarium_documents.api import pages_under
 from armarium_reading import errors, local_models
 from armarium_reading.readers import choose, models_folder
@@ -62,6 +62,7 @@ def _kept_model(ex: Example) -> dict[str, Any]:
     params=FindLinesParams,
     result=StartedJob,
     summary="Find the lines of pages with a reader; each page gets a new pass.",
+    route=Route("POST", "/api/reading/find-lines", status=202),
     words="Began to find the lines of {scope_ids|pages}",
     example=lambda ex: {"scope_ids": [_page(ex)]},
     guards_targets=True,
@@ -80,6 +81,7 @@ def find_lines(ctx: ActionContext, params: FindLinesParams) -> dict[str, Any]:
     params=ReadLinesParams,
     result=StartedJob,
     summary="Read the lines of pages with a reader; each line gets a reading.",
+    route=Route("POST", "/api/reading/read", status=202),
     words="Began to read the lines of {scope_ids|pages}",
     example=lambda ex: {"scope_ids": [_page_with_line(ex)]},
     guards_targets=True,
@@ -118,6 +120,7 @@ def read_lines(ctx: ActionContext, params: ReadLinesParams) -> dict[str, Any]:
     params=ReadPagesParams,
     result=StartedJob,
     summary="Find and read the lines of pages in one go; each page gets a new pass with its readings.",
+    route=Route("POST", "/api/reading/read-pages", status=202),
     words="Began to find and read the lines of {scope_ids|pages}",
     example=lambda ex: {"scope_ids": [_page(ex)]},
     guards_targets=True,

@@ -6,62 +6,30 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from armarium.api import REFUSALS, CurrentEngine, CurrentLibrary, CurrentPrincipal, act, json_response
+from armarium.api import (
+    REFUSALS,
+    CurrentEngine,
+    CurrentLibrary,
+    CurrentPrincipal,
+    act,
+    json_response,
+    written,
+)
 from armarium_reading import local_models
 from armarium_reading.queries import list_episodes
 from armarium_reading.readers import GROUP, readers, runtime_folder
 from armarium_reading.schemas import (
-    DeleteAnswer,
-    DownloadAnswer,
+    DeleteResult,
+    DownloadResult,
     Episodes,
-    FindLinesParams,
     LocalModels,
     Readers,
-    ReadLinesParams,
-    ReadPagesParams,
-    StartedJobAnswer,
 )
 
 router = APIRouter(tags=["reading"])
 
 Runtime = Annotated[str, Path(max_length=80, description="linereader, tesseract, …")]
 Model = Annotated[str, Path(max_length=300, description="Name of a model, or the id it is published under.")]
-
-
-@router.post(
-    "/api/reading/find-lines",
-    summary="Find the lines of pages.",
-    status_code=202,
-    response_model=StartedJobAnswer,
-    responses=REFUSALS(404, 409),
-)
-def start_find_lines(request: Request, body: FindLinesParams) -> Response:
-    """Put a find-lines job in the queue."""
-    return act(request, "reading.find_lines", body, status=202)
-
-
-@router.post(
-    "/api/reading/read",
-    summary="Read the lines of pages.",
-    status_code=202,
-    response_model=StartedJobAnswer,
-    responses=REFUSALS(404, 409),
-)
-def start_read_lines(request: Request, body: ReadLinesParams) -> Response:
-    """Put a read-a-line job in the queue."""
-    return act(request, "reading.read_lines", body, status=202)
-
-
-@router.post(
-    "/api/reading/read-pages",
-    summary="Find and read the lines of pages in one go.",
-    status_code=202,
-    response_model=StartedJobAnswer,
-    responses=REFUSALS(404, 409),
-)
-def start_read_pages(request: Request, body: ReadPagesParams) -> Response:
-    """Put a read-a-page job in the queue."""
-    return act(request, "reading.read_pages", body, status=202)
 
 
 @router.get(
@@ -120,7 +88,7 @@ def get_local_models(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
 @router.post(
     "/api/local-models/download/{runtime}/{model:path}",
     summary="Download a model to this machine.",
-    response_model=DownloadAnswer,
+    response_model=written(DownloadResult),
     responses=REFUSALS(404, 409),
 )
 def download_model(request: Request, runtime: Runtime, model: Model) -> Response:
@@ -131,7 +99,7 @@ def download_model(request: Request, runtime: Runtime, model: Model) -> Response
 @router.delete(
     "/api/local-models/{runtime}/{model:path}",
     summary="Remove a model from this machine.",
-    response_model=DeleteAnswer,
+    response_model=written(DeleteResult),
     responses=REFUSALS(404, 409),
 )
 def delete_model(request: Request, runtime: Runtime, model: Model) -> Response:

@@ -75,12 +75,6 @@ class StartedJob(Message):
     pages: int
 
 
-class StartedJobAnswer(StartedJob):
-    """As answered over HTTP."""
-
-    audit_id: str
-
-
 class ReadingArgs(Message):
     """Arguments of the three jobs; the pages are settled when the job is made, so its checkpoint can count them."""
 
@@ -108,23 +102,11 @@ class DownloadResult(Message):
     job_id: str | None = None
 
 
-class DownloadAnswer(DownloadResult):
-    """As answered over HTTP."""
-
-    audit_id: str
-
-
 class DeleteResult(Message):
     """A model that was removed."""
 
     status: Literal["deleted"]
     freed_bytes: int
-
-
-class DeleteAnswer(DeleteResult):
-    """As answered over HTTP."""
-
-    audit_id: str
 
 
 class LocalModel(Message):

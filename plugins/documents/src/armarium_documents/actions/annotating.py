@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, Invalid, action, new_id, raw_of
+from armarium.api import ActionContext, Example, Invalid, Route, action, new_id, raw_of
 from armarium_documents.api import require_document, require_live
 from armarium_documents.models import annotation_table
 from armarium_documents.queries.annotations import annotation
@@ -34,6 +34,7 @@ def _create_example(ex: Example) -> dict[str, Any]:
     params=AnnotationCreateParams,
     result=Annotation,
     summary="Annotate a place of a document: a highlight, a note, a rating, ink.",
+    route=Route("POST", "/api/annotations"),
     words="Annotated {document_id|a document}",
     example=_create_example,
 )
@@ -58,6 +59,7 @@ def _update_example(ex: Example) -> dict[str, Any]:
     params=AnnotationUpdateParams,
     result=Annotation,
     summary="Change an annotation; a field left out stays, null clears it.",
+    route=Route("PATCH", "/api/annotations/{annotation_id}"),
     words="Changed an annotation of {}",
     example=_update_example,
 )
@@ -95,6 +97,7 @@ def _delete_example(ex: Example) -> dict[str, Any]:
     params=AnnotationDeleteParams,
     result=AnnotationDeleted,
     summary="Remove an annotation.",
+    route=Route("DELETE", "/api/annotations/{annotation_id}"),
     words="Removed an annotation of {}",
     example=_delete_example,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, action
+from armarium.api import ActionContext, Example, Route, action
 from armarium_documents.actions.documents import new_row
 from armarium_documents.api import document, documents, require_live, require_parent
 from armarium_documents.errors import alias_of_alias
@@ -24,6 +24,7 @@ def _example(ex: Example) -> dict[str, Any]:
     params=BookmarkCreate,
     result=Document,
     summary="Bookmark a document: a node that points at it and is resolved when asked.",
+    route=Route("POST", "/api/bookmarks", status=201),
     words="Bookmarked {target_id|a document}",
     example=_example,
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from armarium.api import ActionContext, Conflict, Example, action, raw_of
+from armarium.api import ActionContext, Conflict, Example, Route, action, raw_of
 from armarium_documents.actions.documents import require_prototype
 from armarium_documents.api import document, documents, require_live
 from armarium_documents.errors import no_proposal, proposal_decided
@@ -79,6 +79,7 @@ def _create_example(ex: Example) -> dict[str, Any]:
     params=ClassificationCreateParams,
     result=Classification,
     summary="Declare a prototype: a kind of document with the attributes it has.",
+    route=Route("POST", "/api/classifications"),
     words="Declared a kind of document",
     example=_create_example,
 )
@@ -103,6 +104,7 @@ def _update_example(ex: Example) -> dict[str, Any]:
     params=ClassificationUpdateParams,
     result=Classification,
     summary="Change a prototype's label, parent, declarations or defaults.",
+    route=Route("PATCH", "/api/classifications/{key}"),
     words="Changed a kind of document",
     example=_update_example,
 )
@@ -133,6 +135,7 @@ def _delete_example(ex: Example) -> dict[str, Any]:
     params=ClassificationDeleteParams,
     result=ClassificationDeleted,
     summary="Remove a prototype that no document and no other prototype uses.",
+    route=Route("DELETE", "/api/classifications/{key}"),
     words="Removed a kind of document",
     example=_delete_example,
 )
@@ -204,6 +207,7 @@ def _accept_example(ex: Example) -> dict[str, Any]:
     params=DecideKindParams,
     result=KindAnswer,
     summary="Accept the kind proposed for a node: it becomes the node's prototype.",
+    route=Route("POST", "/api/documents/{doc_id}/proposed-kind/accept", fields={"doc_id": "document_id"}),
     words="Accepted the kind proposed for {document_id|a document}",
     example=_accept_example,
 )
@@ -221,6 +225,7 @@ def accept_kind(ctx: ActionContext, p: DecideKindParams) -> dict[str, Any]:
     params=DecideKindParams,
     result=KindAnswer,
     summary="Reject the kind proposed for a node; the same kind is not proposed for it again.",
+    route=Route("POST", "/api/documents/{doc_id}/proposed-kind/reject", fields={"doc_id": "document_id"}),
     words="Rejected the kind proposed for {document_id|a document}",
     example=_accept_example,
 )

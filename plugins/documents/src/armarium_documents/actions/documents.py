@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, Invalid, action, new_id, raw_of
+from armarium.api import ActionContext, Example, Invalid, Route, action, new_id, raw_of
 from armarium_documents.api import document, documents, require_live, require_parent
 from armarium_documents.errors import sources_stays, stale_document
 from armarium_documents.queries.classifications import chain_of
@@ -72,6 +72,7 @@ def _create_example(ex: Example) -> dict[str, Any]:
     params=CreateParams,
     result=Document,
     summary="Make a folder, group, note or page under a parent, or at the top.",
+    route=Route("POST", "/api/documents"),
     words="Made {|a folder or page}",
     example=_create_example,
 )
@@ -100,6 +101,7 @@ def _update_example(ex: Example) -> dict[str, Any]:
     params=UpdateParams,
     result=Document,
     summary="Change what a node is called and how it is described; a field left out stays, null clears it.",
+    route=Route("PATCH", "/api/documents/{doc_id}", fields={"doc_id": "document_id"}),
     words="Described {document_id|a document}",
     example=_update_example,
 )
@@ -142,6 +144,7 @@ def _lock_example(ex: Example) -> dict[str, Any]:
     params=LockParams,
     result=Document,
     summary="Lock a node, so that only an owner writes at and beneath it, or unlock it.",
+    route=Route("PUT", "/api/documents/{doc_id}/lock", fields={"doc_id": "document_id"}),
     words=lambda p: f"{'Locked' if p.get('locked', True) else 'Unlocked'} {{document_id|a document}}",
     role="owner",
     example=_lock_example,

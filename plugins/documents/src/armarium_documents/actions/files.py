@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import select, update
 
-from armarium.api import ActionContext, Example, Invalid, action, new_id, raw_of
+from armarium.api import ActionContext, Example, Invalid, Route, action, new_id, raw_of
 from armarium_documents.api import renditions, representations, require_live, revisions
 from armarium_documents.errors import not_materialized
 from armarium_documents.frames import IDENTITY, composed, inverse
@@ -38,6 +38,7 @@ def _primary_example(ex: Example) -> dict[str, Any]:
     params=PrimaryParams,
     result=Rendition,
     summary="Choose which of a document's pictures is the primary one.",
+    route=Route("POST", "/api/documents/{document_id}/renditions/{rendition_id}/primary"),
     words="Chose the primary picture of {document_id|a document}",
     example=_primary_example,
 )
@@ -128,6 +129,7 @@ def _revise_example(ex: Example) -> dict[str, Any]:
     params=RevisionParams,
     result=Revision,
     summary="Add what a reviewer would have a representation say; the representation itself stays as it is.",
+    route=Route("POST", "/api/content-representations/{representation_id}/revisions"),
     words="Reviewed a text of {representation_id|a document}",
     example=_revise_example,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, action, raw_of
+from armarium.api import ActionContext, Example, Route, action, raw_of
 from armarium_documents.api import require_parent
 from armarium_documents.errors import in_trash, into_itself, not_a_sibling, sources_stays
 from armarium_documents.queries.tree import (
@@ -32,6 +32,7 @@ def _move_example(ex: Example) -> dict[str, Any]:
     params=MoveParams,
     result=MoveResult,
     summary="Put nodes under a parent (null: the top), after a sibling, first (after_id null) or last (left out).",
+    route=Route("POST", "/api/documents/move"),
     words="Moved {ids|documents} to {parent_id|the top}",
     example=_move_example,
 )

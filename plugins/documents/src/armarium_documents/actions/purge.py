@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Table
 
-from armarium.api import ActionContext, Example, Library, action, purging, raw_of, rules_of
+from armarium.api import ActionContext, Example, Library, Route, action, purging, raw_of, rules_of
 from armarium_documents.api import sources_folder
 from armarium_documents.models import documents
 from armarium_documents.queries.files import thumbnail_path
@@ -33,6 +33,7 @@ def _example(ex: Example) -> dict[str, Any]:
     params=EmptyParams,
     result=EmptyResult,
     summary="Remove everything in the Trash for good, after a snapshot; this cannot be undone.",
+    route=Route("POST", "/api/documents/trash/empty"),
     words="Emptied the Trash",
     person_only=True,
     undoable=False,

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from armarium.api import ActionContext, Example, action, raw_of
+from armarium.api import ActionContext, Example, Route, action, raw_of
 from armarium_documents.api import (
     folder_path,
     require_document,
@@ -37,6 +37,7 @@ def _delete_example(ex: Example) -> dict[str, Any]:
     params=DeleteParams,
     result=DeleteResult,
     summary="Send nodes to the Trash, with what lies under them.",
+    route=Route("POST", "/api/documents/delete", name="delete_many"),
     words="Sent {ids|documents} to the Trash",
     example=_delete_example,
 )
@@ -104,6 +105,7 @@ def _restore_example(ex: Example) -> dict[str, Any]:
     params=RestoreParams,
     result=RestoreResult,
     summary="Bring something back from the Trash: to its old folder, else to the project's Sources folder.",
+    route=Route("POST", "/api/documents/{doc_id}/restore", fields={"doc_id": "document_id"}),
     words="Brought {document_id|a document} back from the Trash",
     example=_restore_example,
 )

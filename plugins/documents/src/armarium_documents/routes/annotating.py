@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Response
 from starlette.responses import JSONResponse
 
-from armarium.api import REFUSALS, CurrentEngine, CurrentLibrary, act, json_response, raw_of
+from armarium.api import REFUSALS, CurrentEngine, CurrentLibrary, json_response, raw_of
 from armarium_documents.queries import annotations as queries
 from armarium_documents.schemas.annotations import (
-    AnnotationCreateParams,
-    AnnotationDeletedWritten,
     AnnotationPage,
-    AnnotationUpdateBody,
-    AnnotationWritten,
 )
 
 router = APIRouter(tags=["documents"])
@@ -44,40 +40,6 @@ def list_annotations(
             raw_of(conn), document_id=document_id, segment_ids=ids, limit=limit, offset=offset
         )
     return json_response(found)
-
-
-@router.post(
-    "/api/annotations",
-    summary="Annotate a place of a document",
-    response_model=AnnotationWritten,
-    responses=REFUSALS(400, 401, 403, 404, 409, 422),
-)
-def create_annotation(request: Request, library: CurrentLibrary, body: AnnotationCreateParams) -> Response:
-    return act(request, "annotation.create", body)
-
-
-@router.patch(
-    "/api/annotations/{annotation_id}",
-    summary="Change an annotation",
-    response_model=AnnotationWritten,
-    responses=REFUSALS(400, 401, 403, 404, 409, 422),
-)
-def update_annotation(
-    request: Request, library: CurrentLibrary, annotation_id: str, body: AnnotationUpdateBody
-) -> Response:
-    return act(
-        request, "annotation.update", {"annotation_id": annotation_id, **body.model_dump(exclude_unset=True)}
-    )
-
-
-@router.delete(
-    "/api/annotations/{annotation_id}",
-    summary="Remove an annotation",
-    response_model=AnnotationDeletedWritten,
-    responses=REFUSALS(400, 401, 403, 404, 409, 422),
-)
-def delete_annotation(request: Request, library: CurrentLibrary, annotation_id: str) -> Response:
-    return act(request, "annotation.delete", {"annotation_id": annotation_id})
 
 
 class JsonLd(JSONResponse):

@@ -6,10 +6,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from armarium.api import REFUSALS, CurrentLibrary, act, json_response
+from armarium.api import REFUSALS, CurrentLibrary, act, json_response, written
 from armarium_documents.queries import files as queries
 from armarium_documents.queries.regions import region
-from armarium_documents.schemas.artifacts import ArtifactEditedWritten, ArtifactRegion, RegionEditBody
+from armarium_documents.schemas.artifacts import ArtifactEdited, ArtifactRegion, RegionEditBody
 from armarium_documents.schemas.files import Artifact, ArtifactPage
 
 router = APIRouter(tags=["documents"])
@@ -63,7 +63,7 @@ def artifact_region(
 @router.put(
     "/api/artifacts/{artifact_id}/regions",
     summary="Move, delete, add or combine boxes of an artifact",
-    response_model=ArtifactEditedWritten,
+    response_model=written(ArtifactEdited),
     responses=REFUSALS(400, 401, 403, 404, 409, 422),
 )
 def edit_regions(

@@ -4,25 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Response
 
-from armarium.api import REFUSALS, CurrentLibrary, act, json_response
+from armarium.api import REFUSALS, CurrentLibrary, json_response
 from armarium_documents.queries import bookmarks as queries
-from armarium_documents.schemas.bookmarks import BookmarkCreate, BookmarkList
-from armarium_documents.schemas.documents import Document, DocumentWritten
+from armarium_documents.schemas.bookmarks import BookmarkList
+from armarium_documents.schemas.documents import Document
 
 router = APIRouter(tags=["documents"])
-
-
-@router.post(
-    "/api/bookmarks",
-    summary="Bookmark a document",
-    status_code=201,
-    response_model=DocumentWritten,
-    responses=REFUSALS(400, 401, 403, 404, 409, 422),
-)
-def create_bookmark(request: Request, library: CurrentLibrary, body: BookmarkCreate) -> Response:
-    return act(request, "bookmark.create", body, status=201)
 
 
 @router.get(

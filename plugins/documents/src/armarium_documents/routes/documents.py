@@ -6,22 +6,15 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
-from armarium.api import REFUSALS, CurrentLibrary, act, json_response
+from armarium.api import REFUSALS, CurrentLibrary, act, json_response, written
 from armarium_documents.errors import unknown_document
 from armarium_documents.queries import documents as queries
 from armarium_documents.schemas.documents import (
-    CreateParams,
-    DeleteParams,
-    DeleteWritten,
+    DeleteResult,
     DocType,
     Document,
     DocumentPage,
     DocumentView,
-    DocumentWritten,
-    LockBody,
-    MoveParams,
-    MoveWritten,
-    UpdateBody,
 )
 
 router = APIRouter(tags=["documents"])
@@ -68,36 +61,6 @@ def list_documents(
     )
 
 
-@router.post(
-    "/api/documents",
-    summary="Make a folder, group or note",
-    response_model=DocumentWritten,
-    responses=REFUSALS(400, 401, 403, 404, 409, 422),
-)
-def create_document(request: Request, library: CurrentLibrary, body: CreateParams) -> Response:
-    return act(request, "document.create", body)
-
-
-@router.post(
-    "/api/documents/move",
-    summary="Put documents under another parent or in another place",
-    response_model=MoveWritten,
-    responses=REFUSALS(400, 401, 403, 404, 409, 422),
-)
-def move_documents(request: Request, library: CurrentLibrary, body: MoveParams) -> Response:
-    return act(request, "document.move", body)
-
-
-@router.post(
-    "/api/documents/delete",
-    summary="Send several documents to the Trash, one undo",
-    response_model=DeleteWritten,
-    responses=REFUSALS(400, 401, 403, 404, 409, 422),
-)
-def delete_many(request: Request, library: CurrentLibrary, body: DeleteParams) -> Response:
-    return act(request, "document.delete", body)
-
-
 @router.get(
     "/api/documents/{doc_id}",
     summary="One document",
@@ -113,34 +76,14 @@ async def read_document(library: CurrentLibrary, doc_id: str) -> Response:
     return Response(body, media_type="application/json")
 
 
-@router.patch(
-    "/api/documents/{doc_id}",
-    summary="Change a document's name, description or flags",
-    response_model=DocumentWritten,
-    responses=REFUSALS(400, 401, 403, 404, 409, 422),
-)
-def update_document(request: Request, library: CurrentLibrary, doc_id: str, body: UpdateBody) -> Response:
-    return act(request, "document.update", {"document_id": doc_id, **body.model_dump(exclude_unset=True)})
-
-
 @router.delete(
     "/api/documents/{doc_id}",
     summary="Send a document to the Trash",
-    response_model=DeleteWritten,
+    response_model=written(DeleteResult),
     responses=REFUSALS(400, 401, 403, 404, 409),
 )
 def delete_document(request: Request, library: CurrentLibrary, doc_id: str) -> Response:
     return act(request, "document.delete", {"ids": [doc_id]})
-
-
-@router.put(
-    "/api/documents/{doc_id}/lock",
-    summary="Lock or unlock a document (owner only)",
-    response_model=DocumentWritten,
-    responses=REFUSALS(400, 401, 403, 404, 409, 422),
-)
-def lock_document(request: Request, library: CurrentLibrary, doc_id: str, body: LockBody) -> Response:
-    return act(request, "document.lock", {"document_id": doc_id, "locked": body.locked})
 
 
 @router.get(

@@ -5,15 +5,12 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import FileResponse
 
-from armarium.api import REFUSALS, STORED_FILE, CurrentLibrary, act, json_response, stored_file
+from armarium.api import REFUSALS, STORED_FILE, CurrentLibrary, json_response, stored_file
 from armarium_documents.queries import files as queries
 from armarium_documents.schemas.files import (
     RenditionList,
-    RenditionWritten,
     Representation,
     Revision,
-    RevisionBody,
-    RevisionWritten,
 )
 
 router = APIRouter(tags=["documents"])
@@ -45,18 +42,6 @@ def rendition_content(
 ) -> Response:
     found = queries.rendition_file(library, document_id, rendition_id)
     return stored_file(request, found.path, found.mime_type, found.checksum, name=found.name)
-
-
-@router.post(
-    "/api/documents/{document_id}/renditions/{rendition_id}/primary",
-    summary="Choose the primary rendition",
-    response_model=RenditionWritten,
-    responses=REFUSALS(400, 401, 403, 404, 409),
-)
-def choose_primary(
-    request: Request, library: CurrentLibrary, document_id: str, rendition_id: str
-) -> Response:
-    return act(request, "rendition.set_primary", {"document_id": document_id, "rendition_id": rendition_id})
 
 
 @router.get(
@@ -94,17 +79,3 @@ def list_representations(library: CurrentLibrary, document_id: str) -> Response:
 def list_revisions(library: CurrentLibrary, representation_id: str) -> Response:
     with library.db.read_raw() as raw:
         return json_response(queries.revision_values(raw, representation_id))
-
-
-@router.post(
-    "/api/content-representations/{representation_id}/revisions",
-    summary="Add a revision to a representation, which itself stays as it is",
-    response_model=RevisionWritten,
-    responses=REFUSALS(400, 401, 403, 404, 409, 422),
-)
-def add_revision(
-    request: Request, library: CurrentLibrary, representation_id: str, body: RevisionBody
-) -> Response:
-    return act(
-        request, "representation.revise", {"representation_id": representation_id, **body.model_dump()}
-    )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Response
 
-from armarium.api import REFUSALS, CurrentLibrary, act, json_response
+from armarium.api import REFUSALS, CurrentLibrary, json_response
 from armarium_documents.queries import trash as queries
-from armarium_documents.schemas.trash import EmptyPlan, EmptyWritten, RestoreWritten, TrashList
+from armarium_documents.schemas.trash import EmptyPlan, TrashList
 
 router = APIRouter(tags=["documents"])
 
@@ -37,23 +37,3 @@ def list_trash(
 def plan_empty_trash(library: CurrentLibrary) -> Response:
     with library.db.read_raw() as raw:
         return json_response(queries.plan(raw))
-
-
-@router.post(
-    "/api/documents/trash/empty",
-    summary="Remove everything in the Trash for good (a person only)",
-    response_model=EmptyWritten,
-    responses=REFUSALS(400, 401, 403, 404, 409, 503),
-)
-def empty_trash(request: Request, library: CurrentLibrary) -> Response:
-    return act(request, "document.empty_trash", {})
-
-
-@router.post(
-    "/api/documents/{doc_id}/restore",
-    summary="Bring something back from the Trash",
-    response_model=RestoreWritten,
-    responses=REFUSALS(400, 401, 403, 404, 409),
-)
-def restore_document(request: Request, library: CurrentLibrary, doc_id: str) -> Response:
-    return act(request, "document.restore", {"document_id": doc_id})

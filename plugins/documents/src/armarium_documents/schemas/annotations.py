@@ -70,7 +70,12 @@ class AnnotationTarget(Params):
         return self
 
 
-class AnnotationFields(Params):
+class AnnotationCreateParams(Params):
+    """A new annotation; what it needs depends on how it is anchored."""
+
+    document_id: Id
+    anchor_kind: AnchorKind
+    kind: AnnotationKind
     page_id: Id | None = None
     page_index: Index | None = None
     anchor: SourceAnchor | None = None
@@ -87,17 +92,10 @@ class AnnotationFields(Params):
     linked_note_id: Id | None = None
 
 
-class AnnotationCreateParams(AnnotationFields):
-    """A new annotation; what it needs depends on how it is anchored."""
-
-    document_id: Id
-    anchor_kind: AnchorKind
-    kind: AnnotationKind
-
-
-class AnnotationUpdateBody(Params):
+class AnnotationUpdateParams(Params):
     """Changes to an annotation: a field left out stays, null clears it."""
 
+    annotation_id: Id
     anchor: SourceAnchor | None = None
     targets: Annotated[list[AnnotationTarget], Field(max_length=1000)] | None = None
     paragraph_index: Index | None = None
@@ -111,10 +109,6 @@ class AnnotationUpdateBody(Params):
     linked_claim_id: Id | None = None
     linked_entity_id: Id | None = None
     linked_note_id: Id | None = None
-
-
-class AnnotationUpdateParams(AnnotationUpdateBody):
-    annotation_id: Id
 
 
 class AnnotationDeleteParams(Params):
@@ -148,10 +142,6 @@ class Annotation(Message):
     created_at: str
 
 
-class AnnotationWritten(Annotation):
-    audit_id: str
-
-
 class AnnotationPage(Message):
     items: list[Annotation]
     count: int
@@ -163,7 +153,3 @@ class AnnotationPage(Message):
 class AnnotationDeleted(Message):
     status: Literal["deleted"] = "deleted"
     id: str
-
-
-class AnnotationDeletedWritten(AnnotationDeleted):
-    audit_id: str

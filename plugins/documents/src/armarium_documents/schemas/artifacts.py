@@ -99,10 +99,6 @@ class ArtifactEdited(Artifact):
     geometry: dict[str, Any]
 
 
-class ArtifactEditedWritten(ArtifactEdited):
-    audit_id: str
-
-
 class RegionBox(Message):
     index: int
     bbox: list[float]

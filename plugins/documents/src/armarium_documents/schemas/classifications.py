@@ -91,10 +91,6 @@ class Classification(Message):
     updated_at: str
 
 
-class ClassificationWritten(Classification):
-    audit_id: str
-
-
 class ClassificationList(Message):
     items: list[Classification]
     count: int
@@ -131,9 +127,10 @@ class ClassificationCreateParams(ClassificationFields):
     key: PrototypeKey
 
 
-class ClassificationUpdateBody(Params):
+class ClassificationUpdateParams(Params):
     """Changes to a prototype: a field left out stays, null clears it, lists are replaced as a whole."""
 
+    key: PrototypeKey
     label: Name | None = None
     parent_key: PrototypeKey | None = None
     icon: Annotated[str, Field(max_length=100)] | None = None
@@ -143,15 +140,11 @@ class ClassificationUpdateBody(Params):
     defaults: JsonObject | None = None
 
     @model_validator(mode="after")
-    def _each_once(self) -> ClassificationUpdateBody:
+    def _each_once(self) -> ClassificationUpdateParams:
         _distinct(self.declarations or [])
         if "label" in self.model_fields_set and self.label is None:
             raise ValueError("a prototype needs a label; leave it out to keep the one it has")
         return self
-
-
-class ClassificationUpdateParams(ClassificationUpdateBody):
-    key: PrototypeKey
 
 
 class ClassificationDeleteParams(Params):
@@ -161,10 +154,6 @@ class ClassificationDeleteParams(Params):
 class ClassificationDeleted(Message):
     status: Literal["deleted"] = "deleted"
     id: str
-
-
-class ClassificationDeletedWritten(ClassificationDeleted):
-    audit_id: str
 
 
 class Resolved(Message):
@@ -208,7 +197,3 @@ class KindAnswer(Message):
     document_id: str
     prototype_key: str | None
     state: Literal["pending", "accepted", "rejected"]
-
-
-class KindWritten(KindAnswer):
-    audit_id: str

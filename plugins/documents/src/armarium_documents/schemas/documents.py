@@ -77,12 +77,6 @@ class Document(Message):
     deleted_by: str | None
 
 
-class DocumentWritten(Document):
-    """A document after a write, with the step that made it so."""
-
-    audit_id: str
-
-
 class DocumentPage(Message):
     """One page of a list of documents."""
 
@@ -157,13 +151,14 @@ class CreateParams(DescriptionFields):
 Timestamp = Annotated[str, Field(max_length=40)]
 
 
-class UpdateBody(Params):
+class UpdateParams(Params):
     """Changes to a node: a field left out stays, null clears it, attributes are replaced as a whole.
 
     With `expected_updated_at`, the node's `updated_at` as it was read, nothing is changed (409 stale_version) where
     somebody else changed it since.
     """
 
+    document_id: Id
     expected_updated_at: Timestamp | None = None
     name: Name | None = None
     prototype_key: Key | None = None
@@ -184,10 +179,6 @@ class UpdateBody(Params):
     is_starred: bool | None = None
     is_flagged: bool | None = None
     exclude_from_processing: bool | None = None
-
-
-class UpdateParams(UpdateBody):
-    document_id: Id
 
 
 CLEARED: dict[str, Any] = {
@@ -216,12 +207,6 @@ class MoveResult(Message):
     parent_id: str | None
 
 
-class MoveWritten(MoveResult):
-    """What was moved, with the step that did it."""
-
-    audit_id: str
-
-
 class DeleteParams(Params):
     """Nodes to send to the Trash; what lies under them goes with them."""
 
@@ -235,15 +220,6 @@ class DeleteResult(Message):
     item_count: Annotated[int, Field(description="Nodes that went, with everything under them")]
 
 
-class DeleteWritten(DeleteResult):
-    """What went to the Trash, with the step that sent it."""
-
-    audit_id: str
-
-
-class LockBody(Params):
-    locked: bool
-
-
-class LockParams(LockBody):
+class LockParams(Params):
     document_id: Id
+    locked: bool

@@ -36,12 +36,6 @@ class RenditionList(Message):
     count: int
 
 
-class RenditionWritten(Rendition):
-    """A rendition after a write, with the step that made it so."""
-
-    audit_id: str
-
-
 class PrimaryParams(Params):
     document_id: Id
     rendition_id: Id
@@ -148,21 +142,12 @@ class Revision(Message):
     created_at: str
 
 
-class RevisionWritten(Revision):
-    """A new revision, with the step that added it."""
-
-    audit_id: str
-
-
-class RevisionBody(Params):
+class RevisionParams(Params):
     """RepresentationRevisionParams: what a reviewer would have the text say."""
 
+    representation_id: Id
     content: Annotated[SourceText, Field(max_length=4_000_000)]
     decision: Annotated[str, Field(max_length=200)] | None = None
-
-
-class RevisionParams(RevisionBody):
-    representation_id: Id
 
 
 class ImportParams(Params):
@@ -194,12 +179,6 @@ class ImportStarted(Message):
     job_id: str
     state: str
     set_id: str
-
-
-class ImportWritten(ImportStarted):
-    """A started import, with the step that started it."""
-
-    audit_id: str
 
 
 class ImportJobArgs(Message):

@@ -53,12 +53,6 @@ class RestoreResult(Message):
     message: str
 
 
-class RestoreWritten(RestoreResult):
-    """Where it came back to, with the step that brought it."""
-
-    audit_id: str
-
-
 class MovedAway(Message):
     target_path: str
     target_name: str
@@ -95,9 +89,3 @@ class EmptyResult(Message):
     bytes_freed: int
     snapshot_id: str | None
     made_permanent: list[MovedAway]
-
-
-class EmptyWritten(EmptyResult):
-    """What was removed, with the step that removed it."""
-
-    audit_id: str

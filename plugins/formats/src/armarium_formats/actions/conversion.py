@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Conflict, Example, action, cancel_with_undo, raw_of
+from armarium.api import ActionContext, Conflict, Example, Route, action, cancel_with_undo, raw_of
 from armarium_formats.models import conversions_seen
 from armarium_formats.queries.conversion import KIND, left, status
 from armarium_formats.schemas.conversion import (
@@ -77,6 +77,7 @@ def _seen_example(ex: Example) -> dict[str, Any]:
     params=SeenConversion,
     result=ConversionStatus,
     summary="A person has seen the report of a conversion.",
+    route=Route("POST", "/api/conversion/{run_id}/seen"),
     words="Looked at the report of a conversion",
     person_only=True,
     example=_seen_example,

@@ -13,6 +13,7 @@ from armarium.api import (
     Egress,
     Example,
     NotFound,
+    Route,
     action,
     cancel_with_undo,
     new_id,
@@ -204,6 +205,7 @@ def _keep(
     params=FetchManifest,
     result=JobStarted,
     summary="Fetch a IIIF manifest by its address and import it, as a background job.",
+    route=Route("POST", "/api/iiif/manifests/fetch"),
     words="Began to fetch a IIIF manifest",
     # The name of this machine: should the job be run, the network gate refuses it and nobody is asked.
     example=lambda ex: {"url": "http://localhost/letters/manifest"},
@@ -236,6 +238,7 @@ def _images_example(ex: Example) -> dict[str, Any]:
     params=FetchImages,
     result=JobStarted,
     summary="Fetch the pictures of imported canvases, as a background job.",
+    route=Route("POST", "/api/iiif/images/fetch"),
     words="Began to fetch the pictures of {document_ids|imported pages}",
     example=_images_example,
     guards_targets=True,

@@ -6,10 +6,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, File, Form, Request, Response, UploadFile
 
-from armarium.api import REFUSALS, act
+from armarium.api import REFUSALS, act, written
 from armarium_formats.iiif.errors import ManifestTooLarge
 from armarium_formats.iiif.manifest_reader import MAX_BYTES
-from armarium_formats.iiif.schemas import FetchImages, FetchManifest, JobStartedAnswer, ManifestImportedAnswer
+from armarium_formats.iiif.schemas import ManifestImported
 
 router = APIRouter(tags=["iiif"])
 
@@ -17,7 +17,7 @@ router = APIRouter(tags=["iiif"])
 @router.post(
     "/api/iiif/manifests",
     summary="Import a IIIF manifest by reference: a folder with a page for each canvas; nothing is fetched",
-    response_model=ManifestImportedAnswer,
+    response_model=written(ManifestImported),
     responses=REFUSALS(404, 409),
 )
 def import_manifest(
@@ -35,23 +35,3 @@ def import_manifest(
         "iiif.import",
         {"file": data, "filename": filename, "parent_id": parent_id or None, "name": name or None},
     )
-
-
-@router.post(
-    "/api/iiif/manifests/fetch",
-    summary="Fetch a IIIF manifest by its address and import it by reference, as a job",
-    response_model=JobStartedAnswer,
-    responses=REFUSALS(404, 409),
-)
-def fetch_manifest(request: Request, body: FetchManifest) -> Response:
-    return act(request, "iiif.fetch_manifest", body)
-
-
-@router.post(
-    "/api/iiif/images/fetch",
-    summary="Fetch the pictures of imported canvases, as a job",
-    response_model=JobStartedAnswer,
-    responses=REFUSALS(404, 409),
-)
-def fetch_images(request: Request, body: FetchImages) -> Response:
-    return act(request, "iiif.fetch_images", body)

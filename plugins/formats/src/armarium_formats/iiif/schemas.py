@@ -96,10 +96,6 @@ class ManifestImported(Message):
     notes: list[str]
 
 
-class ManifestImportedAnswer(ManifestImported):
-    audit_id: str
-
-
 class FetchManifest(Params):
     """A manifest by its address; the name is for the folder, else the manifest's label."""
 
@@ -121,10 +117,6 @@ class JobStarted(Message):
     state: Literal["waiting"]
     set_id: str
     pages: int | None = None
-
-
-class JobStartedAnswer(JobStarted):
-    audit_id: str
 
 
 class AttachImage(Params):

@@ -7,15 +7,14 @@ from typing import Any, cast, get_args
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from armarium.api import REFUSALS, CurrentLibrary, Invalid, act, takes_upload
+from armarium.api import REFUSALS, CurrentLibrary, Invalid, act, takes_upload, written
 from armarium_formats.batches.disk import scratch
 from armarium_formats.placing import Beyond
 from armarium_formats.receiving import receive
 from armarium_formats.schemas.batches import (
     MAX_FILES,
     IngestBatch,
-    IngestedAnswer,
-    IngestFiles,
+    Ingested,
     SentFile,
 )
 
@@ -59,7 +58,7 @@ _BODY: dict[str, Any] = {
 @router.post(
     "/api/documents/import-batch",
     summary="Take in files that were dropped together, layout files paired with their pictures",
-    response_model=IngestedAnswer,
+    response_model=written(Ingested),
     responses=REFUSALS(404, 409),
     openapi_extra=_BODY,
 )
@@ -87,13 +86,3 @@ async def import_batch(request: Request, library: CurrentLibrary) -> Response:
             parent_id=received.fields.get("parent_id", "").strip()[:64] or None,
         )
         return await run_in_threadpool(act, request, "ingest.batch", params)
-
-
-@router.post(
-    "/api/ingest/files",
-    summary="Take in files of this machine as one set, layout files paired with their pictures",
-    response_model=IngestedAnswer,
-    responses=REFUSALS(404, 409),
-)
-def ingest_files(request: Request, library: CurrentLibrary, body: IngestFiles) -> Response:
-    return act(request, "ingest.files", body)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Response
 
-from armarium.api import REFUSALS, CurrentLibrary, act, json_response
+from armarium.api import REFUSALS, CurrentLibrary, json_response
 from armarium_formats.queries import conversion
-from armarium_formats.schemas.conversion import ConversionStatus, SeenAnswer
+from armarium_formats.schemas.conversion import ConversionStatus
 
 router = APIRouter(tags=["formats"])
 
@@ -20,13 +20,3 @@ router = APIRouter(tags=["formats"])
 def conversion_status(library: CurrentLibrary) -> Response:
     with library.db.read() as conn:
         return json_response(conversion.status(conn))
-
-
-@router.post(
-    "/api/conversion/{run_id}/seen",
-    summary="A person has seen the report of a conversion",
-    response_model=SeenAnswer,
-    responses=REFUSALS(404, 409),
-)
-def conversion_seen(request: Request, library: CurrentLibrary, run_id: str) -> Response:
-    return act(request, "conversion.seen", {"run_id": run_id})

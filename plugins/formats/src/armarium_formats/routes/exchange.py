@@ -7,11 +7,20 @@ from typing import Annotated
 from fastapi import APIRouter, File, Form, Query, Request, Response, UploadFile
 from starlette.responses import FileResponse
 
-from armarium.api import REFUSALS, STORED_FILE, CurrentEngine, CurrentLibrary, act, json_response, stored_file
+from armarium.api import (
+    REFUSALS,
+    STORED_FILE,
+    CurrentEngine,
+    CurrentLibrary,
+    act,
+    json_response,
+    stored_file,
+    written,
+)
 from armarium_formats.inspecting import check_on_disk
 from armarium_formats.opening import MAX_COMPANION_BYTES, MAX_FILE_BYTES
 from armarium_formats.queries import exchange as queries
-from armarium_formats.schemas.exchange import CheckedFile, CheckFile, Exported, FormatList, ImportedAnswer
+from armarium_formats.schemas.exchange import CheckedFile, CheckFile, Exported, FormatList, Imported
 
 router = APIRouter(tags=["formats"])
 
@@ -39,7 +48,7 @@ def check_file(engine: CurrentEngine, body: CheckFile) -> Response:
 @router.post(
     "/api/documents/{doc_id}/import",
     summary="Read a layout file into a page as a new pass",
-    response_model=ImportedAnswer,
+    response_model=written(Imported),
     responses=REFUSALS(404, 409),
 )
 def import_file(

@@ -98,7 +98,3 @@ class Ingested(Message):
     unpaired: list[NotTaken]
     refused: list[NotTaken]
     job_id: str | None
-
-
-class IngestedAnswer(Ingested):
-    audit_id: str

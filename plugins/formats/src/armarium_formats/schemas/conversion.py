@@ -48,7 +48,3 @@ class ConversionStatus(Message):
     finished_at: str | None
     seen_at: str | None
     seen_by: str | None
-
-
-class SeenAnswer(ConversionStatus):
-    audit_id: str

@@ -113,10 +113,6 @@ class ImportedSeveral(Message):
     count: int
 
 
-class ImportedAnswer(Imported):
-    audit_id: str
-
-
 class LossOut(Message):
     what: str
     count: int

@@ -13,6 +13,7 @@ from armarium.api import (
     Engine,
     Example,
     Library,
+    Route,
     ServiceError,
     action,
     cancel_with_undo,
@@ -62,6 +63,7 @@ def _apply_example(ex: Example) -> dict[str, Any]:
     params=BatchApplyParams,
     result=BatchAnswer,
     summary="Cut every picture of a folder alike, as a background job that tells how each one stands.",
+    route=Route("POST", "/api/images/batch-apply", answer="BatchResponse"),
     words="Began to cut the pictures in {folder_id|a folder}",
     example=_apply_example,
     guards_targets=True,
@@ -181,6 +183,7 @@ def _undo_example(ex: Example) -> dict[str, Any]:
     params=BatchUndoParams,
     result=BatchUndoResult,
     summary="Send what a batch cut to the Trash, except children on which somebody worked since.",
+    route=Route("POST", "/api/images/batch-apply/{batch_id}/undo", answer="BatchImageUndoResponse"),
     words="Sent what was cut of the pictures in {|a folder} to the Trash",
     example=_undo_example,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Engine, Example, Library, ServiceError, action
+from armarium.api import ActionContext, Engine, Example, Library, Route, ServiceError, action
 from armarium_documents.api import documents_named, require_document
 from armarium_images.actions.children import hang_children, remove_children
 from armarium_images.actions.samples import sample_folder
@@ -41,6 +41,7 @@ def _crop_ahead(engine: Engine, library: Library | None, p: CropParams) -> None:
     params=CropParams,
     result=CropResult,
     summary="Cut one rectangle of a picture out as a derived child; the source stays as it is.",
+    route=Route("POST", "/api/images/{document_id}/crop", answer="ImageCropResponse"),
     words="Cropped {document_id|a picture}",
     example=_crop_example,
     prepare=_crop_ahead,
@@ -71,6 +72,7 @@ def _uncrop_example(ex: Example) -> dict[str, Any]:
     params=TakeBackParams,
     result=CropResult,
     summary="Send a source's crops, or one of them, to the Trash.",
+    route=Route("POST", "/api/images/{document_id}/uncrop", answer="ImageCropResponse"),
     words="Took the crops of {document_id|a picture} back",
     example=_uncrop_example,
 )
@@ -111,6 +113,7 @@ def _split_ahead(engine: Engine, library: Library | None, p: SplitParams) -> Non
     params=SplitParams,
     result=SplitResult,
     summary="Cut a picture into parts that lie side by side, each a page under the source.",
+    route=Route("POST", "/api/images/{document_id}/split", answer="ImageSplitResponse"),
     words="Split {document_id|a picture}",
     example=_split_example,
     prepare=_split_ahead,
@@ -137,6 +140,7 @@ def _unsplit_example(ex: Example) -> dict[str, Any]:
     params=TakeBackParams,
     result=UnsplitResult,
     summary="Send the parts a source was split into, or one of them, to the Trash.",
+    route=Route("POST", "/api/images/{document_id}/unsplit", answer="ImageUnsplitResponse"),
     words="Put the parts of {document_id|a picture} back together",
     example=_unsplit_example,
 )
@@ -165,6 +169,7 @@ def _crop_batch_ahead(engine: Engine, library: Library | None, p: BatchCropParam
     params=BatchCropParams,
     result=BatchCropResult,
     summary="Cut the same rectangle out of many pictures in one step.",
+    route=Route("POST", "/api/images/crops/batch", answer="ImageBatchCropResponse"),
     words="Cropped {document_ids|pictures}",
     example=_crop_batch_example,
     prepare=_crop_batch_ahead,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from armarium.api import ActionContext, Conflict, Example, Invalid, action, json_text, new_id, raw_of
+from armarium.api import ActionContext, Conflict, Example, Invalid, Route, action, json_text, new_id, raw_of
 from armarium_source_model.actions.edits import (
     editable,
     editable_rows,
@@ -50,6 +50,7 @@ def _merge_example(ex: Example) -> dict[str, Any]:
     params=Merge,
     result=Merged,
     summary="Absorb segments of one pass into one of them; citations of the absorbed lead to it.",
+    route=Route("POST", "/api/segments/merge"),
     words="Joined lines or regions of {segment_ids|a page}",
     example=_merge_example,
     after_undo=forward_undo,
@@ -198,6 +199,7 @@ def _split_example(ex: Example) -> dict[str, Any]:
     params=SplitBody,
     result=Split,
     summary="Cut a segment into parts; the original id stays on the first.",
+    route=Route("POST", "/api/segments/split"),
     words="Split a line or region of {segment_id|a page}",
     example=_split_example,
     after_undo=forward_undo,

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection
 
-from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, action, new_id
+from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, Route, action, new_id
 from armarium_documents.api import require_live
 from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.samples import sample_page
@@ -15,7 +15,7 @@ from armarium_source_model.errors import refuse_provisional
 from armarium_source_model.models import links
 from armarium_source_model.queries.links import get_link, standing_link
 from armarium_source_model.queries.segments import rows_named
-from armarium_source_model.schemas.links import DeletedLink, LinkCreate, LinkId, LinkWritten
+from armarium_source_model.schemas.links import DeletedLink, LinkCreate, LinkId, LinkOut
 from armarium_source_model.vocabulary import LINK_TYPES, link_type
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
@@ -46,8 +46,9 @@ def _create_example(ex: Example) -> dict[str, Any]:
 @action(
     "link.create",
     params=LinkCreate,
-    result=LinkWritten,
+    result=LinkOut,
     summary="Link two things: segments, documents, notes, entities, claims, or a URI.",
+    route=Route("POST", "/api/links"),
     words="Linked {|two things}",
     guards_targets=True,
     example=_create_example,
@@ -131,6 +132,7 @@ def _link_example(ex: Example) -> dict[str, Any]:
     params=LinkId,
     result=DeletedLink,
     summary="Withdraw a link.",
+    route=Route("DELETE", "/api/links/{link_id}"),
     words="Withdrew a link of {|two things}",
     guards_targets=True,
     example=_link_example,
@@ -153,8 +155,9 @@ def _restore_example(ex: Example) -> dict[str, Any]:
 @action(
     "link.restore",
     params=LinkId,
-    result=LinkWritten,
+    result=LinkOut,
     summary="Bring a withdrawn link back.",
+    route=Route("POST", "/api/links/{link_id}/restore"),
     words="Brought a link of {|two things} back",
     guards_targets=True,
     example=_restore_example,

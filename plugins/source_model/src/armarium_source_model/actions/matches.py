@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import Row, select
 
-from armarium.api import ActionContext, Conflict, Example, action, new_id
+from armarium.api import ActionContext, Conflict, Example, Route, action, new_id
 from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.samples import sample_anchor, sample_page
 from armarium_source_model.actions.spans import Hanging, carry_annotations
@@ -17,7 +17,7 @@ from armarium_source_model.models import carries, matches
 from armarium_source_model.queries.matches import get_match, is_one_to_one, match_answer, match_between
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.readings import counting_of_segments
-from armarium_source_model.schemas.joins import Carried, Carry, MatchId, MatchPropose, WrittenMatch
+from armarium_source_model.schemas.joins import Carried, Carry, MatchId, MatchOut, MatchPropose
 
 
 class SegmentCarrier(Protocol):
@@ -46,8 +46,9 @@ def _propose_example(ex: Example) -> dict[str, Any]:
 @action(
     "segment.match_propose",
     params=MatchPropose,
-    result=WrittenMatch,
+    result=MatchOut,
     summary="Propose that two segments of rival passes are the same thing on the page.",
+    route=Route("POST", "/api/segments/matches"),
     words="Proposed a match of {from_segment_id|a page}",
     example=_propose_example,
 )
@@ -121,8 +122,9 @@ def _decide(ctx: ActionContext, match_id: str, state: str) -> dict[str, Any]:
 @action(
     "segment.match_accept",
     params=MatchId,
-    result=WrittenMatch,
+    result=MatchOut,
     summary="Accept a proposed match; only a person may.",
+    route=Route("POST", "/api/segments/matches/{match_id}/accept"),
     words="Accepted a match of {match_id|a page}",
     person_only=MatchNeedsAPerson,
     example=_match_example,
@@ -135,8 +137,9 @@ def accept(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
 @action(
     "segment.match_reject",
     params=MatchId,
-    result=WrittenMatch,
+    result=MatchOut,
     summary="Reject a proposed match.",
+    route=Route("POST", "/api/segments/matches/{match_id}/reject"),
     words="Rejected a match of {match_id|a page}",
     example=_match_example,
 )
@@ -148,8 +151,9 @@ def reject(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
 @action(
     "segment.match_withdraw",
     params=MatchId,
-    result=WrittenMatch,
+    result=MatchOut,
     summary="Take a proposed match back.",
+    route=Route("POST", "/api/segments/matches/{match_id}/withdraw"),
     words="Took back a proposed match of {match_id|a page}",
     example=_match_example,
 )
@@ -176,6 +180,7 @@ def _carry_example(ex: Example) -> dict[str, Any]:
     params=Carry,
     result=Carried,
     summary="Copy readings, annotations and evidence across an accepted match; the originals stay.",
+    route=Route("POST", "/api/segments/carry"),
     words="Carried readings across a match of {match_id|a page}",
     undo_name="segment.uncarry",
     example=_carry_example,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Conflict, Example, Invalid, action, new_id
+from armarium.api import ActionContext, Conflict, Example, Invalid, Route, action, new_id
 from armarium_documents.api import require_live
 from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.filling import (
@@ -28,13 +28,13 @@ from armarium_source_model.queries.orders import (
 )
 from armarium_source_model.schemas.orders import (
     DeletedOrder,
+    EntryOut,
     EntryRemove,
     OrderCreate,
     OrderId,
+    OrderOut,
     Place,
     Removed,
-    WrittenEntry,
-    WrittenOrder,
 )
 from armarium_source_model.writes import writable_pass
 
@@ -69,8 +69,9 @@ def _create_example(ex: Example) -> dict[str, Any]:
 @action(
     "reading_order.create",
     params=OrderCreate,
-    result=WrittenOrder,
+    result=OrderOut,
     summary="Begin a named reading order over a pass, empty or filled with the order of its boxes.",
+    route=Route("POST", "/api/reading-orders"),
     words="Began a reading order of {document_id|a page}",
     example=_create_example,
 )
@@ -114,8 +115,9 @@ def _place_example(ex: Example) -> dict[str, Any]:
 @action(
     "reading_order.place",
     params=Place,
-    result=WrittenEntry,
+    result=EntryOut,
     summary="Put a segment into a reading order, or move it there.",
+    route=Route("POST", "/api/reading-orders/{order_id}/place"),
     words="Placed something in a reading order of {order_id|a page}",
     example=_place_example,
 )
@@ -230,6 +232,7 @@ def _order_example(ex: Example) -> dict[str, Any]:
     params=OrderId,
     result=DeletedOrder,
     summary="Withdraw a reading order; it can be restored.",
+    route=Route("DELETE", "/api/reading-orders/{order_id}"),
     words="Withdrew a reading order of {order_id|a page}",
     example=_order_example,
 )
@@ -249,8 +252,9 @@ def _restore_example(ex: Example) -> dict[str, Any]:
 @action(
     "reading_order.restore",
     params=OrderId,
-    result=WrittenOrder,
+    result=OrderOut,
     summary="Bring a withdrawn reading order back.",
+    route=Route("POST", "/api/reading-orders/{order_id}/restore"),
     words="Brought a reading order of {order_id|a page} back",
     example=_restore_example,
 )
@@ -267,8 +271,9 @@ def restore(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
 @action(
     "reading_order.renumber",
     params=OrderId,
-    result=WrittenOrder,
+    result=OrderOut,
     summary="Give the entries of a reading order whole steps again; their order stays.",
+    route=Route("POST", "/api/reading-orders/{order_id}/renumber"),
     words="Numbered a reading order of {order_id|a page} anew",
     example=lambda ex: {"order_id": _place_example(ex)["order_id"]},
 )
@@ -290,6 +295,7 @@ def _remove_example(ex: Example) -> dict[str, Any]:
     params=EntryRemove,
     result=Removed,
     summary="Take an entry out of a reading order.",
+    route=Route("DELETE", "/api/reading-orders/{order_id}/entries/{entry_id}"),
     words="Took something out of a reading order of {order_id|a page}",
     example=_remove_example,
 )

@@ -6,7 +6,17 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, RowRule, UndoContext, action
+from armarium.api import (
+    ActionContext,
+    Conflict,
+    Example,
+    Invalid,
+    NotFound,
+    Route,
+    RowRule,
+    UndoContext,
+    action,
+)
 from armarium_documents.api import require_live
 from armarium_source_model.actions.samples import sample_document, sample_page
 from armarium_source_model.api import passes
@@ -25,7 +35,7 @@ from armarium_source_model.schemas.segments import (
     PassChoose,
     PassCreate,
     PassId,
-    WrittenPass,
+    PassOut,
 )
 from armarium_source_model.writes import create_pass, writable_pass
 
@@ -37,8 +47,9 @@ def _create_example(ex: Example) -> dict[str, Any]:
 @action(
     "segment.pass_create",
     params=PassCreate,
-    result=WrittenPass,
+    result=PassOut,
     summary="Begin a new pass over a page.",
+    route=Route("POST", "/api/segments/passes"),
     words="Began a pass of {document_id|a page}",
     example=_create_example,
 )
@@ -83,6 +94,7 @@ def _refuse_twins(undo: UndoContext) -> None:
     params=PassId,
     result=DeletedPass,
     summary="Withdraw a pass: its segments stop appearing, and it can be restored.",
+    route=Route("DELETE", "/api/segments/passes/{pass_id}"),
     words="Withdrew a pass of {pass_id|a page}",
     example=_pass_example,
     after_undo=_refuse_twins,
@@ -103,8 +115,9 @@ def _restore_example(ex: Example) -> dict[str, Any]:
 @action(
     "segment.pass_restore",
     params=PassId,
-    result=WrittenPass,
+    result=PassOut,
     summary="Bring a withdrawn pass back.",
+    route=Route("POST", "/api/segments/passes/{pass_id}/restore"),
     words="Brought a pass of {pass_id|a page} back",
     example=_restore_example,
     after_undo=_refuse_twins,
@@ -130,8 +143,9 @@ def _choose_example(ex: Example) -> dict[str, Any]:
 @action(
     "segment.pass_choose",
     params=PassChoose,
-    result=WrittenPass,
+    result=PassOut,
     summary="Choose the pass a page is worked on, or release the choice so that the ladder decides.",
+    route=Route("PUT", "/api/segments/passes/{pass_id}/working"),
     words="Chose the pass to work on for {pass_id|a page}",
     person_only=True,
     example=_choose_example,
@@ -179,8 +193,9 @@ def _ground_truth_example(ex: Example) -> dict[str, Any]:
 @action(
     "segment.pass_ground_truth",
     params=GroundTruth,
-    result=WrittenPass,
+    result=PassOut,
     summary="Mark a pass as ground truth, or take the mark back; only a person sets it.",
+    route=Route("PUT", "/api/segments/passes/{pass_id}/ground-truth"),
     words=lambda p: (
         "Marked a pass of {pass_id|a page} as ground truth"
         if p.get("ground_truth", True)

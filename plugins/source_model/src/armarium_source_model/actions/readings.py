@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, RowRule, action, new_id
+from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, Route, RowRule, action, new_id
 from armarium_documents.api import require_live
 from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.facts import StatedFacts
@@ -34,13 +34,13 @@ from armarium_source_model.schemas.readings import (
     ChoiceOut,
     Choose,
     Correct,
+    CorrectedReading,
+    CorrectedReadings,
     CorrectMany,
     KindCreate,
     KindOut,
     ReadingOut,
     Retract,
-    WrittenReading,
-    WrittenReadings,
 )
 
 SEEDED_KINDS = {
@@ -87,8 +87,9 @@ def _correct_example(ex: Example) -> dict[str, Any]:
 @action(
     "representation.create",
     params=Correct,
-    result=WrittenReading,
+    result=CorrectedReading,
     summary="Write a reading of a segment that corrects the one that counts.",
+    route=Route("POST", "/api/segments/{segment_id}/correct", name="correct"),
     words="Corrected a line of {segment_id|a page}",
     example=_correct_example,
 )
@@ -122,8 +123,9 @@ def _correct_many_example(ex: Example) -> dict[str, Any]:
 @action(
     "representation.create_many",
     params=CorrectMany,
-    result=WrittenReadings,
+    result=CorrectedReadings,
     summary="Correct the readings of several segments in one step.",
+    route=Route("POST", "/api/segments/correct-many", name="correct_many"),
     words="Corrected lines of {|a page}",
     example=_correct_many_example,
 )
@@ -247,6 +249,7 @@ def _choose_example(ex: Example) -> dict[str, Any]:
     params=Choose,
     result=ChoiceOut,
     summary="Say which reading of a segment counts, or withdraw that choice.",
+    route=Route("POST", "/api/segments/{segment_id}/readings/choice"),
     words=lambda p: (
         "Chose the reading of a line of {segment_id|a page}"
         if p.get("representation_id")
@@ -326,6 +329,7 @@ def _retract_example(ex: Example) -> dict[str, Any]:
     params=Retract,
     result=ReadingOut,
     summary="Take a reading out of the count; it stays readable.",
+    route=Route("POST", "/api/segments/readings/{representation_id}/retract"),
     words="Retracted a reading of a line of {representation_id|a page}",
     rules=(_A_PERSONS,),
     example=_retract_example,

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from sqlalchemy import Row
 
-from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, action, json_text, new_id
+from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, Route, action, json_text, new_id
 from armarium_documents.api import require_document
 from armarium_source_model.actions.edits import (
     check_page,
@@ -49,11 +49,11 @@ from armarium_source_model.schemas.segments import (
     SegmentCreate,
     SegmentCreateMany,
     SegmentDelete,
+    SegmentOut,
+    SegmentsOut,
     SegmentUndelete,
     SegmentUpdate,
     TouchedSegments,
-    WrittenSegment,
-    WrittenSegments,
 )
 from armarium_source_model.writes import primary_rendition, writable_pass
 
@@ -78,8 +78,9 @@ def _create_example(ex: Example) -> dict[str, Any]:
 @action(
     "segment.create",
     params=SegmentCreate,
-    result=WrittenSegment,
+    result=SegmentOut,
     summary="Draw one region, line or word.",
+    route=Route("POST", "/api/segments"),
     words="Drew on {document_id|a page}",
     example=_create_example,
 )
@@ -103,8 +104,9 @@ def _create_many_example(ex: Example) -> dict[str, Any]:
 @action(
     "segment.create_many",
     params=SegmentCreateMany,
-    result=WrittenSegments,
+    result=SegmentsOut,
     summary="Draw several segments in one step.",
+    route=Route("POST", "/api/segments/bulk"),
     words="Drew on {|a page}",
     example=_create_many_example,
 )
@@ -242,7 +244,7 @@ def _update_example(ex: Example) -> dict[str, Any]:
 @action(
     "segment.update",
     params=SegmentUpdate,
-    result=WrittenSegment,
+    result=SegmentOut,
     summary="Change a segment's shape or what is stated on it; it is refused when somebody changed it since.",
     words="Changed a line or region of {segment_id|a page}",
     example=_update_example,
@@ -302,6 +304,7 @@ def _delete_example(ex: Example) -> dict[str, Any]:
     params=SegmentDelete,
     result=TouchedSegments,
     summary="Withdraw segments of one pass; they can be undeleted and their citations say what became of them.",
+    route=Route("POST", "/api/segments/delete"),
     words="Withdrew lines or regions of {segment_ids|a page}",
     example=_delete_example,
     after_undo=forward_undo,
@@ -332,6 +335,7 @@ def _undelete_example(ex: Example) -> dict[str, Any]:
     params=SegmentUndelete,
     result=TouchedSegments,
     summary="Bring withdrawn segments back.",
+    route=Route("POST", "/api/segments/undelete"),
     words="Brought back lines or regions of {segment_ids|a page}",
     example=_undelete_example,
     after_undo=forward_undo,
@@ -360,8 +364,9 @@ def _restore_version_example(ex: Example) -> dict[str, Any]:
 @action(
     "segment.restore_version",
     params=RestoreVersion,
-    result=WrittenSegment,
+    result=SegmentOut,
     summary="Write an earlier version of a segment back as its newest one; a withdrawn segment comes back with it.",
+    route=Route("POST", "/api/segments/{segment_id}/restore-version"),
     words="Brought back an earlier shape of a line or region of {segment_id|a page}",
     example=_restore_version_example,
     after_undo=forward_undo,

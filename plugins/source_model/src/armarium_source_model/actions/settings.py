@@ -12,7 +12,7 @@ from armarium_source_model.errors import refuse_provisional
 from armarium_source_model.facts import KEYS
 from armarium_source_model.models import source_settings
 from armarium_source_model.queries.settings import resolve_settings
-from armarium_source_model.schemas.settings import SettingClear, SettingPut, WrittenSettings
+from armarium_source_model.schemas.settings import ResolvedSettings, SettingClear, SettingPut
 
 
 def _check_place(level: str, key: str, target_id: str | None) -> None:
@@ -43,7 +43,7 @@ def _set_example(ex: Example) -> dict[str, Any]:
 @action(
     "source_setting.set",
     params=SettingPut,
-    result=WrittenSettings,
+    result=ResolvedSettings,
     summary="State the language, script or direction of a node or of the whole project.",
     words="Stated a fact about {target_id|the project}",
     example=_set_example,
@@ -76,7 +76,7 @@ def _clear_example(ex: Example) -> dict[str, Any]:
 @action(
     "source_setting.clear",
     params=SettingClear,
-    result=WrittenSettings,
+    result=ResolvedSettings,
     summary="Take a stated fact back, so that the next rung answers.",
     words="Took a statement about {target_id|the project} back",
     example=_clear_example,

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Response
 
-from armarium.api import REFUSALS, CurrentEngine, CurrentLibrary, act, json_response
+from armarium.api import REFUSALS, CurrentEngine, CurrentLibrary, json_response
 from armarium_source_model.queries.links import link_types, links_of, naming, require_end
 from armarium_source_model.schemas.links import (
-    DeletedLink,
-    LinkCreate,
     LinksOf,
     LinkTypes,
-    LinkWritten,
     Naming,
 )
 
@@ -48,25 +45,3 @@ def list_links(
         if not found:
             require_end(engine, conn, end_id)
     return json_response({"end_id": end_id, "links": found})
-
-
-@router.post("", summary="Link two things", response_model=LinkWritten, responses=REFUSALS(404, 409))
-def create(request: Request, body: LinkCreate) -> Response:
-    """By a type of the vocabulary, or an alias of one; types are never made on the fly."""
-    return act(request, "link.create", body)
-
-
-@router.delete(
-    "/{link_id}", summary="Withdraw a link", response_model=DeletedLink, responses=REFUSALS(404, 409)
-)
-def delete(request: Request, link_id: str) -> Response:
-    """Soft: it can be restored."""
-    return act(request, "link.delete", {"link_id": link_id})
-
-
-@router.post(
-    "/{link_id}/restore", summary="Restore a link", response_model=LinkWritten, responses=REFUSALS(404, 409)
-)
-def restore(request: Request, link_id: str) -> Response:
-    """Bring a withdrawn link back."""
-    return act(request, "link.restore", {"link_id": link_id})

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Response
 
-from armarium.api import REFUSALS, CurrentLibrary, Invalid, act, json_response
+from armarium.api import REFUSALS, CurrentLibrary, Invalid, json_response
 from armarium_documents.api import require_document
 from armarium_source_model.queries.orders import (
     entries_of,
@@ -15,25 +15,13 @@ from armarium_source_model.queries.orders import (
     standing_order,
 )
 from armarium_source_model.schemas.orders import (
-    DeletedOrder,
     EntryList,
     FlowList,
     Neighbours,
-    OrderCreate,
     OrderList,
-    PlaceBody,
-    Removed,
-    WrittenEntry,
-    WrittenOrder,
 )
 
 router = APIRouter(prefix="/api/reading-orders", tags=["reading orders"])
-
-
-@router.post("", summary="Begin a reading order", response_model=WrittenOrder, responses=REFUSALS(404, 409))
-def create(request: Request, body: OrderCreate) -> Response:
-    """Empty, or with seed_from_pass filled with the order of the pass's boxes."""
-    return act(request, "reading_order.create", body)
 
 
 @router.get(
@@ -97,52 +85,3 @@ def list_neighbours(library: CurrentLibrary, order_id: str, segment_id: str) -> 
     with library.db.read() as conn:
         standing_order(conn, order_id)
         return json_response(neighbours(conn, order_id, segment_id))
-
-
-@router.post(
-    "/{order_id}/place", summary="Place a segment", response_model=WrittenEntry, responses=REFUSALS(404, 409)
-)
-def place(request: Request, order_id: str, body: PlaceBody) -> Response:
-    """Adds it, or with expected_version moves it; 422 when the order must be renumbered first."""
-    return act(request, "reading_order.place", {"order_id": order_id, **body.model_dump()})
-
-
-@router.delete(
-    "/{order_id}", summary="Withdraw an order", response_model=DeletedOrder, responses=REFUSALS(404, 409)
-)
-def withdraw(request: Request, order_id: str) -> Response:
-    """Soft: it can be restored."""
-    return act(request, "reading_order.withdraw", {"order_id": order_id})
-
-
-@router.post(
-    "/{order_id}/restore",
-    summary="Restore an order",
-    response_model=WrittenOrder,
-    responses=REFUSALS(404, 409),
-)
-def restore(request: Request, order_id: str) -> Response:
-    """Bring a withdrawn order back."""
-    return act(request, "reading_order.restore", {"order_id": order_id})
-
-
-@router.post(
-    "/{order_id}/renumber",
-    summary="Renumber an order",
-    response_model=WrittenOrder,
-    responses=REFUSALS(404, 409),
-)
-def renumber(request: Request, order_id: str) -> Response:
-    """Whole steps between neighbours again; nothing changes its place."""
-    return act(request, "reading_order.renumber", {"order_id": order_id})
-
-
-@router.delete(
-    "/{order_id}/entries/{entry_id}",
-    summary="Take an entry out",
-    response_model=Removed,
-    responses=REFUSALS(404, 409),
-)
-def remove(request: Request, order_id: str, entry_id: str) -> Response:
-    """The segment stays; only its place in this order goes."""
-    return act(request, "reading_order.remove", {"order_id": order_id, "entry_id": entry_id})

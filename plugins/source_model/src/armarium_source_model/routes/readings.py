@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Response
 
-from armarium.api import REFUSALS, CurrentLibrary, act, json_response
+from armarium.api import REFUSALS, CurrentLibrary, json_response
 from armarium_source_model.errors import PROVISIONAL
 from armarium_source_model.queries.compare import compare_readings
 from armarium_source_model.queries.legacy import old_segment
@@ -17,15 +17,8 @@ from armarium_source_model.queries.segments import get_segment
 from armarium_source_model.queries.text import page_text
 from armarium_source_model.schemas.compare import CompareBody, Comparison
 from armarium_source_model.schemas.readings import (
-    ChoiceBody,
-    ChoiceOut,
-    CorrectBody,
-    CorrectMany,
     PageText,
     ReadingList,
-    WrittenReading,
-    WrittenReadings,
-    WrittenRetraction,
 )
 
 router = APIRouter(prefix="/api/segments", tags=["readings"])
@@ -47,50 +40,6 @@ def read_readings(library: CurrentLibrary, segment_id: str, kind: str | None = N
             return json_response(old.as_readings(segment_id, text))
         get_segment(conn, segment_id)
         return json_response(readings_of(conn, segment_id, kind=kind, rule=reading_rule(library)))
-
-
-@router.post(
-    "/{segment_id}/readings/choice",
-    summary="Choose the reading that counts",
-    response_model=ChoiceOut,
-    responses=REFUSALS(404, 409),
-)
-def choose_reading(request: Request, segment_id: str, body: ChoiceBody) -> Response:
-    """Person only; representation_id null withdraws the choice."""
-    return act(request, "reading.choose", {"segment_id": segment_id, **body.model_dump()})
-
-
-@router.post(
-    "/{segment_id}/correct",
-    summary="Correct a segment's text",
-    response_model=WrittenReading,
-    responses=REFUSALS(404, 409),
-)
-def correct(request: Request, segment_id: str, body: CorrectBody) -> Response:
-    """A new reading that corrects the counting one; 409 when another reading counts than expected."""
-    return act(request, "representation.create", {"segment_id": segment_id, **body.model_dump()})
-
-
-@router.post(
-    "/correct-many",
-    summary="Correct the texts of several segments in one step",
-    response_model=WrittenReadings,
-    responses=REFUSALS(404, 409),
-)
-def correct_many(request: Request, body: CorrectMany) -> Response:
-    """All or none; 409 when one of them has another counting reading than expected, with its `index`."""
-    return act(request, "representation.create_many", body)
-
-
-@router.post(
-    "/readings/{representation_id}/retract",
-    summary="Retract a reading",
-    response_model=WrittenRetraction,
-    responses=REFUSALS(404, 409),
-)
-def retract(request: Request, representation_id: str) -> Response:
-    """It stops counting and stays readable."""
-    return act(request, "reading.retract", {"representation_id": representation_id})
 
 
 @router.get(

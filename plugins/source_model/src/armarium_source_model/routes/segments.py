@@ -8,7 +8,7 @@ import orjson
 from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import Connection
 
-from armarium.api import REFUSALS, CurrentLibrary, Invalid, NotFound, act, json_response
+from armarium.api import REFUSALS, CurrentLibrary, Invalid, NotFound, act, json_response, written
 from armarium_documents.api import require_document
 from armarium_source_model.errors import PROVISIONAL, NoSuchSegment
 from armarium_source_model.geometry import validate_rect
@@ -31,23 +31,11 @@ from armarium_source_model.queries.segments import (
 )
 from armarium_source_model.schemas.fields import SegmentKind
 from armarium_source_model.schemas.segments import (
-    DeletedPass,
-    GroundTruthBody,
-    PassCreate,
-    RestoreVersionBody,
-    SegmentCreate,
-    SegmentCreateMany,
-    SegmentDelete,
     SegmentListResponse,
-    SegmentUndelete,
+    SegmentOut,
     SegmentUpdate,
     SegmentVersionList,
     SegmentView,
-    TouchedSegments,
-    WorkingBody,
-    WrittenPass,
-    WrittenSegment,
-    WrittenSegments,
 )
 
 router = APIRouter(prefix="/api/segments", tags=["segments"])
@@ -104,85 +92,11 @@ def _page_of_pass(conn: Connection, pass_id: str) -> str:
     return str(get_pass(conn, pass_id).document_id)
 
 
-@router.post("/passes", summary="Begin a pass", response_model=WrittenPass, responses=REFUSALS(404, 409))
-def create_pass(request: Request, body: PassCreate) -> Response:
-    """A new pass over a page, drawn by hand unless a run is named."""
-    return act(request, "segment.pass_create", body)
-
-
-@router.delete(
-    "/passes/{pass_id}", summary="Withdraw a pass", response_model=DeletedPass, responses=REFUSALS(404, 409)
-)
-def delete_pass(request: Request, pass_id: str) -> Response:
-    """Soft: its segments stop appearing until it is restored."""
-    return act(request, "segment.pass_delete", {"pass_id": pass_id})
-
-
-@router.post(
-    "/passes/{pass_id}/restore",
-    summary="Restore a pass",
-    response_model=WrittenPass,
-    responses=REFUSALS(404, 409),
-)
-def restore_pass(request: Request, pass_id: str) -> Response:
-    """Bring a withdrawn pass back."""
-    return act(request, "segment.pass_restore", {"pass_id": pass_id})
-
-
 @router.put(
-    "/passes/{pass_id}/ground-truth",
-    summary="Mark a pass as ground truth",
-    response_model=WrittenPass,
+    "/{segment_id}",
+    summary="Change a segment",
+    response_model=written(SegmentOut),
     responses=REFUSALS(404, 409),
-)
-def mark_ground_truth(request: Request, pass_id: str, body: GroundTruthBody) -> Response:
-    """Or take the mark back. A machine may not set it (422)."""
-    return act(request, "segment.pass_ground_truth", {"pass_id": pass_id, "ground_truth": body.ground_truth})
-
-
-@router.put(
-    "/passes/{pass_id}/working",
-    summary="Choose the working pass",
-    response_model=WrittenPass,
-    responses=REFUSALS(404, 409),
-)
-def choose_working(request: Request, pass_id: str, body: WorkingBody) -> Response:
-    """Choose the pass the page is worked on, or release the choice. Person only."""
-    return act(request, "segment.pass_choose", {"pass_id": pass_id, "working": body.working})
-
-
-@router.post("", summary="Draw a segment", response_model=WrittenSegment, responses=REFUSALS(404, 409))
-def create_segment(request: Request, body: SegmentCreate) -> Response:
-    """One region, line or word. The engine gives the id, the version and who made it."""
-    return act(request, "segment.create", body)
-
-
-@router.post(
-    "/bulk", summary="Draw several segments", response_model=WrittenSegments, responses=REFUSALS(404, 409)
-)
-def create_many(request: Request, body: SegmentCreateMany) -> Response:
-    """All of them in one step or none; a refusal names the index."""
-    return act(request, "segment.create_many", body)
-
-
-@router.post(
-    "/delete", summary="Withdraw segments", response_model=TouchedSegments, responses=REFUSALS(404, 409)
-)
-def delete_segments(request: Request, body: SegmentDelete) -> Response:
-    """Segments of one pass, each with the version the caller read."""
-    return act(request, "segment.delete", body)
-
-
-@router.post(
-    "/undelete", summary="Bring segments back", response_model=TouchedSegments, responses=REFUSALS(404, 409)
-)
-def undelete_segments(request: Request, body: SegmentUndelete) -> Response:
-    """Bring withdrawn segments back."""
-    return act(request, "segment.undelete", body)
-
-
-@router.put(
-    "/{segment_id}", summary="Change a segment", response_model=WrittenSegment, responses=REFUSALS(404, 409)
 )
 def update_segment(request: Request, segment_id: str, body: SegmentUpdate) -> Response:
     """Refused (409) when the segment changed since the version the caller read; the answer names what moved."""
@@ -244,17 +158,6 @@ def read_versions(library: CurrentLibrary, segment_id: str) -> Response:
             get_segment(conn, segment_id)
             items = segment_versions(conn, segment_id)
     return json_response({"segment_id": segment_id, "items": items, "count": len(items)})
-
-
-@router.post(
-    "/{segment_id}/restore-version",
-    summary="Restore a version",
-    response_model=WrittenSegment,
-    responses=REFUSALS(404, 409),
-)
-def restore_version(request: Request, segment_id: str, body: RestoreVersionBody) -> Response:
-    """Write an earlier version back as the newest one. A deleted or merged segment comes back with it."""
-    return act(request, "segment.restore_version", {"segment_id": segment_id, **body.model_dump()})
 
 
 @router.get(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from armarium.api import REFUSALS, CurrentLibrary, Invalid, act, json_response
+from armarium.api import REFUSALS, CurrentLibrary, Invalid, act, json_response, written
 from armarium_source_model.errors import refuse_provisional
 from armarium_source_model.queries.settings import resolve_settings
-from armarium_source_model.schemas.settings import ResolvedSettings, SettingPut, WrittenSettings
+from armarium_source_model.schemas.settings import ResolvedSettings, SettingPut
 
 router = APIRouter(prefix="/api/source-settings", tags=["source settings"])
 
@@ -31,7 +31,10 @@ def resolve(
 
 
 @router.put(
-    "", summary="State a fact, or clear it", response_model=WrittenSettings, responses=REFUSALS(404, 409)
+    "",
+    summary="State a fact, or clear it",
+    response_model=written(ResolvedSettings),
+    responses=REFUSALS(404, 409),
 )
 def put(request: Request, body: SettingPut) -> Response:
     """An empty value clears. Facts of a segment belong to the segment's own update."""

@@ -71,7 +71,6 @@ class Merged(SegmentOut):
     """The kept segment, and what it absorbed."""
 
     absorbed_ids: list[str]
-    audit_id: str | None = None
 
 
 class Split(Message):
@@ -79,7 +78,6 @@ class Split(Message):
 
     segment_ids: list[str]
     items: list[SegmentOut]
-    audit_id: str | None = None
 
 
 class MatchOut(Message):
@@ -95,10 +93,6 @@ class MatchOut(Message):
     accepted_by: str | None
     accepted_at: str | None
     created_at: str
-
-
-class WrittenMatch(MatchOut):
-    audit_id: str | None = None
 
 
 class MatchList(Message):
@@ -122,7 +116,6 @@ class NotCarriedItem(Message):
 class Carried(Message):
     carried: list[CarriedItem]
     not_carried: list[NotCarriedItem]
-    audit_id: str | None = None
 
 
 class Reference(Message):

@@ -36,13 +36,12 @@ class LinkResult(Message):
     directed: bool
 
 
-class LinkWritten(Message):
+class LinkOut(Message):
     ok: bool
     result: LinkResult
-    audit_id: str | None = None
 
 
-class DeletedLink(LinkWritten):
+class DeletedLink(LinkOut):
     """A link that was withdrawn; it is kept and can be restored."""
 
     status: Literal["deleted"] = "deleted"

@@ -29,18 +29,15 @@ class OrderId(Params):
     order_id: Id
 
 
-class PlaceBody(Params):
+class Place(Params):
     """Adds a segment, or moves it when expected_version says which place it has now."""
 
+    order_id: Id
     segment_id: Id
     after_entry_id: Id | None = None
     at_end: bool = False
     parent_entry_id: Id | None = None
     expected_version: Version | None = None
-
-
-class Place(PlaceBody):
-    order_id: Id
 
 
 class Placed(Frozen):
@@ -71,11 +68,7 @@ class OrderOut(ProvenanceOut):
     deleted_at: str | None
 
 
-class WrittenOrder(OrderOut):
-    audit_id: str | None = None
-
-
-class DeletedOrder(WrittenOrder):
+class DeletedOrder(OrderOut):
     """An order that was withdrawn; it is kept and can be restored."""
 
     status: Literal["deleted"] = "deleted"
@@ -99,17 +92,12 @@ class EntryOut(Message):
     created_at: str
 
 
-class WrittenEntry(EntryOut):
-    audit_id: str | None = None
-
-
 class FilledOrder(Message):
     """The entries made, in the order named."""
 
     order_id: str
     entry_ids: list[str]
     count: int
-    audit_id: str | None = None
 
 
 class EntryList(Message):
@@ -137,7 +125,6 @@ class Neighbours(Message):
 class Removed(Message):
     status: str
     id: str
-    audit_id: str | None = None
 
 
 class Flow(Message):

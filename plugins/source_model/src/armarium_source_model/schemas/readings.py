@@ -30,15 +30,6 @@ class Correct(Params):
     script: Script | None = None
 
 
-class CorrectBody(Params):
-    text: ReadingText
-    kind: Word = "transcription"
-    expected_counting_id: Id | None = None
-    level: Word | None = None
-    language: Language | None = None
-    script: Script | None = None
-
-
 class Correction(Params):
     segment_id: Id
     text: ReadingText
@@ -54,11 +45,6 @@ class CorrectMany(Params):
 
 class Choose(Params):
     segment_id: Id
-    kind: Word = "transcription"
-    representation_id: Id | None
-
-
-class ChoiceBody(Params):
     kind: Word = "transcription"
     representation_id: Id | None
 
@@ -146,23 +132,15 @@ class Unplaced(Message):
     why: str
 
 
-class WrittenReading(ReadingOut):
+class CorrectedReading(ReadingOut):
     unplaced: list[Unplaced] = []
-    audit_id: str | None = None
 
 
-class WrittenReadings(Message):
+class CorrectedReadings(Message):
     """What was written, in the order asked for."""
 
-    items: list[WrittenReading]
+    items: list[CorrectedReading]
     count: int
-    audit_id: str | None = None
-
-
-class WrittenRetraction(ReadingOut):
-    """A retracted reading; nothing of it moves, so nothing is left unplaced."""
-
-    audit_id: str | None = None
 
 
 class ChoiceOut(Message):
@@ -170,7 +148,6 @@ class ChoiceOut(Message):
     kind: str
     representation_id: str | None
     counting: CountingOut
-    audit_id: str | None = None
 
 
 class TakenReadings(Message):

@@ -50,18 +50,10 @@ class GroundTruth(Params):
     ground_truth: bool
 
 
-class GroundTruthBody(Params):
-    ground_truth: bool
-
-
 class PassChoose(Params):
     """working true chooses the pass, false releases the choice so that the ladder decides again."""
 
     pass_id: Id
-    working: bool = True
-
-
-class WorkingBody(Params):
     working: bool = True
 
 
@@ -115,11 +107,6 @@ class SegmentUndelete(Params):
 
 class RestoreVersion(Params):
     segment_id: Id
-    version: Version
-    expected_version: Version
-
-
-class RestoreVersionBody(Params):
     version: Version
     expected_version: Version
 
@@ -221,29 +208,19 @@ class SegmentListResponse(Message):
     notice: str | None
 
 
-class WrittenPass(PassOut):
-    audit_id: str | None = None
-
-
-class DeletedPass(WrittenPass):
+class DeletedPass(PassOut):
     """A pass that was withdrawn; it is kept and can be restored."""
 
     status: Literal["deleted"] = "deleted"
 
 
-class WrittenSegment(SegmentOut):
-    audit_id: str | None = None
-
-
-class WrittenSegments(Message):
+class SegmentsOut(Message):
     items: list[SegmentOut]
     count: int
-    audit_id: str | None = None
 
 
 class TouchedSegments(Message):
     segment_ids: list[str]
-    audit_id: str | None = None
 
 
 class ForwardingOut(Message):

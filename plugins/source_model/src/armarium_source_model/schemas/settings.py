@@ -40,7 +40,3 @@ class ResolvedSettings(Message):
     document_id: str | None
     segment_id: str | None
     settings: list[ResolvedSetting]
-
-
-class WrittenSettings(ResolvedSettings):
-    audit_id: str | None = None

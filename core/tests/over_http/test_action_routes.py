@@ -1,0 +1,118 @@
+"""Routes that actions declare: what they take and answer over HTTP, what the description says, and which are refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from armarium.admission.faults import faults_of
+from armarium.api import Route
+from armarium.app import create_app
+from armarium.plugins import Plugin
+from armarium.testing import shelf
+from armarium.testing.shelf import shelf_plugin
+
+from .conftest import Asker
+
+
+def _with_routes(**routes: Route) -> Plugin:
+    plugin = shelf_plugin()
+    return replace(
+        plugin,
+        actions=tuple(replace(one, route=routes.get(one.name.partition(".")[2])) for one in plugin.actions),
+    )
+
+
+@pytest.fixture
+def asker(make_engine: Any) -> Asker:
+    routes = {
+        "create": Route("POST", "/api/shelves", status=201),
+        "change": Route("PATCH", "/api/shelf-books/{book}", fields={"book": "id"}),
+        "add": Route("POST", "/api/shelves/{shelf_id}/books"),
+        "clear": Route("DELETE", "/api/shelves/{shelf_id}", fields={"shelf_id": "id"}, name="remove"),
+    }
+    return Asker(create_app(engine=make_engine(plugins=[_with_routes(**routes)])))
+
+
+@pytest.fixture
+def at(asker: Asker, tmp_path: Any) -> str:
+    path = str(tmp_path / "P.library")
+    assert asker("POST", "/api/library", json={"path": path, "name": "P"}).status == 200
+    return path
+
+
+def test_the_parameters_come_from_path_and_body_and_the_answer_names_the_step(asker: Asker, at: str) -> None:
+    made = asker("POST", "/api/shelves", json={"name": "A"}, library=at)
+    assert made.status == 201
+    assert made.json["audit_id"] == made.headers["x-service-audit-id"]
+    identity = made.json["id"]
+    book = asker("POST", f"/api/shelves/{identity}/books", json={"title": "One"}, library=at).json["id"]
+
+    # Only what was sent is changed: the notes stay.
+    assert asker("PATCH", f"/api/shelf-books/{book}", json={"notes": "kept"}, library=at).status == 200
+    changed = asker("PATCH", f"/api/shelf-books/{book}", json={"title": "Two"}, library=at)
+    assert set(changed.json) == {"audit_id"}
+    with asker.engine.libraries.get(at).db.read() as conn:
+        assert conn.execute(shelf.books.select()).one()[2:5:2] == ("Two", "kept")
+
+    assert asker("DELETE", f"/api/shelves/{identity}", library=at).status == 200
+    with asker.engine.libraries.get(at).db.read() as conn:
+        assert conn.execute(shelf.books.select()).all() == []
+
+
+@pytest.mark.parametrize(
+    ("body", "where"),
+    [
+        ({"title": "One", "shelf_id": "x"}, "body.shelf_id"),
+        ({"title": "One", "colour": "red"}, "body.colour"),
+        ({}, "body.title"),
+        (None, "body"),
+    ],
+)
+def test_what_the_body_may_not_hold_is_refused_by_name(asker: Asker, at: str, body: Any, where: str) -> None:
+    reply = asker("POST", "/api/shelves/s/books", json=body, library=at)
+    assert reply.status == 422
+    assert where in reply.json["detail"]
+
+
+def test_refusals_of_the_action_are_the_routes(asker: Asker, at: str) -> None:
+    assert asker("POST", "/api/shelves/none/books", json={"title": "One"}, library=at).status == 404
+    assert asker("POST", "/api/shelves", json={"name": "A"}).code == "library_required"
+    assert asker("POST", "/api/shelves", json={"name": "A"}, library=at, token=None).status == 401
+    assert asker("DELETE", "/api/shelves", library=at).status == 405
+
+
+def test_the_description_names_body_answer_and_operation(asker: Asker) -> None:
+    document = asker.app.openapi()
+    add = document["paths"]["/api/shelves/{shelf_id}/books"]["post"]
+    schemas = document["components"]["schemas"]
+    body = schemas[add["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]]
+    assert set(body["properties"]) == {"title", "weight", "notes"}
+    assert body["required"] == ["title"]
+    answer = add["responses"]["200"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+    assert schemas[answer]["required"] == ["id", "audit_id"]
+    assert add["operationId"] == "shelves_add"
+    assert document["paths"]["/api/shelves/{shelf_id}"]["delete"]["operationId"] == "shelves_remove"
+    assert "requestBody" not in document["paths"]["/api/shelves/{shelf_id}"]["delete"]
+
+
+@pytest.mark.parametrize(
+    ("route", "words"),
+    [
+        (Route("POST", "/shelves"), "does not begin with /api/"),
+        (Route("POST", "/api/shelves/{colour}"), "takes no colour, for which {colour} stands"),
+        ("POST /api/shelves", "give a Route"),
+    ],
+)
+def test_a_wrong_declaration_is_named(route: Any, words: str) -> None:
+    assert any(words in fault for fault in faults_of(_with_routes(create=route)))
+
+
+def test_two_actions_cannot_share_a_route() -> None:
+    twice = {
+        name: Route("POST", "/api/shelves/{id}", fields={"id": field})
+        for name, field in (("clear", "id"), ("add", "shelf_id"))
+    }
+    assert any("is there twice" in fault for fault in faults_of(_with_routes(**twice)))
