@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from armarium.api import raw_of
 from armarium_documents.api import documents
 from benchmarks.bench_documents import add_letters, letters, plugins
 from benchmarks.harness import Result, compare, seconds
@@ -38,7 +39,8 @@ def _page(library: Any, bare: sqlite3.Connection, box: str, offset: int, rounds:
     )
 
     def ours() -> bytes:
-        with library.db.read_raw() as raw:
+        with library.db.read() as conn:
+            raw = raw_of(conn)
             items, total = children_page(raw, box, limit=PAGE, offset=offset)
         return orjson.dumps(
             {"items": items, "count": len(items), "total": total, "limit": PAGE, "offset": offset}

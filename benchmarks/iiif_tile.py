@@ -10,7 +10,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from armarium.api import Engine, Library, new_id
+from armarium.api import Engine, Library, new_id, raw_of
 from benchmarks.harness import Result, compare, seconds
 from benchmarks.pictures import draw
 from benchmarks.places import OWNER, running_engine, scratch_folder
@@ -100,7 +100,8 @@ def _mean(work: Any, times: int = 3) -> float:
 
 def _add(engine: Engine, library: Library, path: Path) -> str:
     document = new_id()
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         parent = raw.execute("SELECT id FROM document WHERE system_key = 'sources'").fetchone()[0]
     node = {
         "id": document,

@@ -31,7 +31,8 @@ def lines(conn: sqlite3.Connection) -> int:
 def test_both_kinds_of_reading_share_one_connection(db: Database) -> None:
     with db.read() as conn:
         first = raw_of(conn)
-    with db.read_raw() as raw:
+    with db.read() as conn:
+        raw = raw_of(conn)
         assert raw is first
     with db.read() as conn:
         assert raw_of(conn) is first
@@ -46,7 +47,8 @@ def test_each_reading_sees_what_was_written_before_it(db: Database) -> None:
                 writer.execute(text("INSERT INTO line VALUES ('one more')"))
             # One block is one snapshot, for SQLAlchemy's statements and for bare ones.
             assert lines(raw_of(conn)) == number
-        with db.read_raw() as raw:
+        with db.read() as conn:
+            raw = raw_of(conn)
             assert lines(raw) == number + 1
             raw.execute("BEGIN")
             assert lines(raw) == number + 1
@@ -55,14 +57,14 @@ def test_each_reading_sees_what_was_written_before_it(db: Database) -> None:
 
 def test_few_stay_open_when_many_have_read(db: Database) -> None:
     with ExitStack() as many:
-        readers = {many.enter_context(db.read_raw()) for _ in range(READERS_KEPT + 3)}
+        readers = {raw_of(many.enter_context(db.read())) for _ in range(READERS_KEPT + 3)}
         assert len(readers) == READERS_KEPT + 3
     assert still_open(readers) == READERS_KEPT
     # The crowd is gone: after some seconds only those stay that are wanted day by day.
     db.give_memory_back()
     assert still_open(readers) == READERS_AT_ONCE
     with ExitStack() as many:
-        assert all(lines(many.enter_context(db.read_raw())) == 0 for _ in range(READERS_KEPT))
+        assert all(lines(raw_of(many.enter_context(db.read()))) == 0 for _ in range(READERS_KEPT))
     db.close()
 
 
@@ -82,13 +84,15 @@ def test_one_that_comes_back_is_waited_for_rather_than_one_more_opened(
     met: list[sqlite3.Connection] = []
 
     def wait() -> None:
-        with db.read_raw() as raw:
+        with db.read() as conn:
+            raw = raw_of(conn)
             met.append(raw)
 
     with ExitStack() as others:
         for _ in range(READERS_AT_ONCE - 1):
-            others.enter_context(db.read_raw())
-        with db.read_raw() as wanted:
+            others.enter_context(db.read())
+        with db.read() as conn:
+            wanted = raw_of(conn)
             waiting = threading.Thread(target=wait)
             waiting.start()
             while not db._readers._waiting:
@@ -100,31 +104,48 @@ def test_one_that_comes_back_is_waited_for_rather_than_one_more_opened(
 
 def test_one_more_is_opened_when_none_comes_back(db: Database) -> None:
     with ExitStack() as many:
-        readers = {many.enter_context(db.read_raw()) for _ in range(READERS_AT_ONCE + 1)}
+        readers = {raw_of(many.enter_context(db.read())) for _ in range(READERS_AT_ONCE + 1)}
     assert len(readers) == READERS_AT_ONCE + 1
     db.close()
 
 
 def test_one_that_met_an_error_is_not_given_on(db: Database) -> None:
-    with pytest.raises(sqlite3.OperationalError, match="no such table"), db.read_raw() as met:
-        met.execute("SELECT * FROM nowhere")
-    with db.read_raw() as next_one:
+    def ask_nowhere() -> None:
+        nonlocal met
+        with db.read() as conn:
+            met = raw_of(conn)
+            met.execute("SELECT * FROM nowhere")
+
+    met: sqlite3.Connection | None = None
+    with pytest.raises(sqlite3.OperationalError, match="no such table"):
+        ask_nowhere()
+    with db.read() as conn:
+        next_one = raw_of(conn)
         assert next_one is not met
         assert lines(next_one) == 0
+
     # A refusal is no error of the database: the reader stays.
-    with pytest.raises(LookupError), db.read_raw() as refused:
-        raise LookupError
-    with db.read_raw() as again:
+    def refuse() -> None:
+        nonlocal refused
+        with db.read() as conn:
+            refused = raw_of(conn)
+            raise LookupError
+
+    refused: sqlite3.Connection | None = None
+    with pytest.raises(LookupError):
+        refuse()
+    with db.read() as conn:
+        again = raw_of(conn)
         assert again is refused is next_one
     db.close()
 
 
 def test_readers_at_rest_give_memory_back_and_read_on(db: Database) -> None:
     with ExitStack() as many:
-        readers = [many.enter_context(db.read_raw()) for _ in range(3)]
+        readers = [raw_of(many.enter_context(db.read())) for _ in range(3)]
     db.give_memory_back()
     with ExitStack() as many:
-        again = [many.enter_context(db.read_raw()) for _ in range(3)]
+        again = [raw_of(many.enter_context(db.read())) for _ in range(3)]
         # In the order in which they were lent before.
         assert [readers.index(one) for one in again] == [0, 1, 2]
         assert [lines(one) for one in again] == [0, 0, 0]
@@ -133,7 +154,8 @@ def test_readers_at_rest_give_memory_back_and_read_on(db: Database) -> None:
 
 
 def test_one_given_back_after_the_end_is_closed(db: Database) -> None:
-    with db.read_raw() as late:
+    with db.read() as conn:
+        late = raw_of(conn)
         db.close()
         assert lines(late) == 0
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Column, MetaData, Table, Text
 
 from armarium import doctor, indexes
+from armarium.db import raw_of
 from armarium.engine import Engine
 from armarium.errors import Conflict
 from armarium.libraries import Library
@@ -29,7 +30,8 @@ SELECT b.id FROM shelf_weight w JOIN shelf_book b ON b.rowid = w.number WHERE w.
 
 def heavy(library: Library, least: float) -> list[str]:
     """The books at least so heavy, found through the index; compared with a plain look at every row."""
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         found = sorted(row[0] for row in raw.execute(HEAVY, (least, least)))
         plain = sorted(row[0] for row in raw.execute("SELECT id FROM shelf_book WHERE weight >= ?", (least,)))
     assert found == plain
@@ -37,7 +39,8 @@ def heavy(library: Library, least: float) -> list[str]:
 
 
 def wrong(library: Library) -> int:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         return indexes.disagreements(raw, weights)
 
 
@@ -90,7 +93,8 @@ def test_the_history_and_the_digests_know_nothing_of_it(
     run, shelf_library: Library, shelf_engine: Engine
 ) -> None:
     assert "shelf_weight" not in table_digests(shelf_library.db, shelf_engine.library_schema)
-    with shelf_library.db.read_raw() as raw:
+    with shelf_library.db.read() as conn:
+        raw = raw_of(conn)
         names = {row[0] for row in raw.execute("SELECT name FROM sqlite_master")}
     assert "shelf_weight" in names
     assert "shelf_weight__history" not in names

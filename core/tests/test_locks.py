@@ -313,7 +313,8 @@ def test_a_set_is_taken_back_whole_or_not_at_all(house: House) -> None:
     house.shut("house")
     with pytest.raises(Forbidden):
         house.engine.undo(house.library, steps, EDITOR)
-    with house.library.db.read_raw() as raw:
+    with house.library.db.read() as conn:
+        raw = raw_of(conn)
         assert raw.execute("SELECT text FROM nook_letter ORDER BY id").fetchall() == [("z",), ("n",)]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from armarium.db import raw_of
 from armarium.engine import Engine
 from armarium.errors import BadRequest, Conflict, Invalid
 from armarium.libraries import Library
@@ -88,7 +89,8 @@ def test_the_registry_of_an_earlier_version_is_brought_up_with_its_history(
     (entry,) = later.libraries.known()
     assert (entry["path"], entry["snapshot_retention_count"]) == (path, 10)
     assert later.verify_audit(None) is None
-    with later.state.read_raw() as raw:
+    with later.state.read() as conn:
+        raw = raw_of(conn)
         for table in ("library_known", "library_known__history"):
             columns = {row[1] for row in raw.execute(f"PRAGMA table_info({table})")}
             assert not {column for column in columns if column.startswith("snapshot_")}
@@ -157,7 +159,8 @@ def test_what_the_registry_repeats_is_json_of_those_settings_alone(
     shelf_engine: Engine, shelf_library: Library
 ) -> None:
     shelf_engine.run(shelf_library, "library.set", {"name": "X", "reading_rule": "relaxed"}, LOCAL_OWNER)
-    with shelf_engine.state.read_raw() as raw:
+    with shelf_engine.state.read() as conn:
+        raw = raw_of(conn)
         (shown,) = raw.execute("SELECT settings FROM library_shown").fetchone()
     assert json.loads(shown) == {"name": "X"}
 

@@ -109,7 +109,8 @@ class Past:
             before = table_digests(library.db, engine.library_schema)
             made = engine.run(library, action, params, LOCAL_OWNER)
             self.steps.append((made.audit_id, before))
-            with library.db.read_raw() as raw:
+            with library.db.read() as conn:
+                raw = raw_of(conn)
                 self.books.append(raw.execute("SELECT title, weight, notes FROM shelf_book").fetchone())
             return made.result
 
@@ -195,7 +196,8 @@ def test_a_column_that_is_renamed_is_renamed_in_the_images(make_engine, past: Pa
     engine.undo(library, [noted.audit_id], LOCAL_OWNER)
     for audit_id, _ in reversed(past.steps[3:-1]):
         engine.undo(library, [audit_id], LOCAL_OWNER)
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         assert raw.execute("SELECT words FROM shelf_book").fetchall() == [(None,), (None,)]
 
 
@@ -215,7 +217,8 @@ def test_an_image_of_a_change_holds_the_columns_that_moved(run, shelf_library: L
     run("shelf.change", id=book, title="Two", weight=0.5)
     run("shelf.change", id=book, weight=0.25)
     run("shelf.clear", id=home)
-    with shelf_library.db.read_raw() as raw:
+    with shelf_library.db.read() as conn:
+        raw = raw_of(conn)
         found = raw.execute(
             "SELECT op, kept, shelf_id, title, weight FROM shelf_book__history ORDER BY seq"
         ).fetchall()
@@ -312,7 +315,8 @@ def test_foreign_keys_that_do_not_wait_for_the_commit_are_made_to(make_engine, t
     moved = engine.run(library, "shelf.create", {"name": "B"}, LOCAL_OWNER, in_transaction=move)
     # The shelf goes before the book has left it.
     engine.undo(library, [moved.audit_id], LOCAL_OWNER)
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         assert raw.execute("SELECT shelf_id FROM shelf_book").fetchall() == [(first,)]
 
 

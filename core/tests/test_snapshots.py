@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from armarium import doctor, offsite, snapshots
+from armarium.db import raw_of
 from armarium.engine import Engine
 from armarium.errors import Invalid, ServiceError, Unavailable
 from armarium.ids import now
@@ -33,12 +34,14 @@ def elsewhere(tmp_path: Path) -> Path:
 
 
 def jobs(library: Library, kind: str = "snapshot") -> list[tuple[str, str | None]]:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         return raw.execute("SELECT state, reason FROM job WHERE kind = ? ORDER BY seq", (kind,)).fetchall()
 
 
 def results(library: Library, kind: str) -> list[Any]:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         rows = raw.execute("SELECT result FROM job WHERE kind = ? ORDER BY seq", (kind,)).fetchall()
     return [json.loads(row[0]) if row[0] else None for row in rows]
 
@@ -54,7 +57,8 @@ def work(engine: Engine, library: Library) -> None:
     engine.jobs.start()
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
-        with library.db.read_raw() as raw:
+        with library.db.read() as conn:
+            raw = raw_of(conn)
             now_due = raw.execute(
                 "SELECT 1 FROM job WHERE state = 'running' OR state = 'waiting' AND not_before IS NULL"
             ).fetchone()
@@ -129,7 +133,8 @@ def test_a_clock_that_was_set_back_makes_nobody_wait_longer_than_the_interval(
     run("library.set", snapshot_interval_seconds=60)
     run("shelf.create", name="a")
     work(shelf_engine, shelf_library)
-    with shelf_library.db.read_raw() as raw:
+    with shelf_library.db.read() as conn:
+        raw = raw_of(conn)
         (until,) = raw.execute("SELECT not_before FROM job WHERE kind = 'snapshot'").fetchone()
     assert until[:4] == now()[:4]
 
@@ -138,7 +143,8 @@ def test_a_planned_snapshot_that_was_cancelled_is_planned_again_by_the_next_chan
     run: Run, shelf_engine: Engine, shelf_library: Library
 ) -> None:
     run("library.set", snapshot_interval_seconds=HOUR)
-    with shelf_library.db.read_raw() as raw:
+    with shelf_library.db.read() as conn:
+        raw = raw_of(conn)
         (job,) = raw.execute("SELECT id FROM job WHERE kind = 'snapshot'").fetchone()
     run("job.cancel", job_id=job)
     run("shelf.create", name="a")
@@ -233,7 +239,8 @@ def test_a_snapshot_is_copied_with_its_files_and_one_can_go_on_from_the_copy(
     again = shelf_engine.libraries.get(restored)
     report = doctor.examine(shelf_engine, str(restored), files=True, rebuild=False)
     assert report["healthy"], report
-    with again.db.read_raw() as raw:
+    with again.db.read() as conn:
+        raw = raw_of(conn)
         assert raw.execute("SELECT name FROM shelf").fetchall() == [("kept",)]
     assert {again.objects.open(one).read() for one in again.objects.digests()} == {
         b"a page",
@@ -277,7 +284,8 @@ def test_a_place_that_is_gone_fails_the_copy_in_words_and_keeps_the_snapshot(
     assert "there is no such folder" in (reason or "")
     assert len(snapshots.listed(shelf_library.path)) == 1
     elsewhere.mkdir()
-    with shelf_library.db.read_raw() as raw:
+    with shelf_library.db.read() as conn:
+        raw = raw_of(conn)
         (job,) = raw.execute("SELECT id FROM job WHERE kind = 'snapshot-copy'").fetchone()
     run("job.retry", job_id=job)
     work(shelf_engine, shelf_library)

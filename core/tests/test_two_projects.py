@@ -13,6 +13,7 @@ from sqlalchemy import Column, MetaData, Table, Text
 from armarium.actions import ActionContext, Outcome, Params, action
 from armarium.actions.conducting import Conductor
 from armarium.audit import select_rows
+from armarium.db import raw_of
 from armarium.engine import Engine
 from armarium.errors import Conflict, Forbidden, ServiceError, Unavailable
 from armarium.libraries import Library
@@ -49,7 +50,8 @@ class TossBoth(Toss):
 
 
 def _partner(engine: Engine, library: Library, audit_id: str) -> tuple[Library, str] | None:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         row = raw.execute(
             "SELECT other_uuid, other_audit_id FROM coin_pair WHERE audit_id = ?", (audit_id,)
         ).fetchone()
@@ -125,7 +127,8 @@ def other(engine: Engine, tmp_path: Path) -> Library:
 
 
 def faces(library: Library) -> dict[str, str]:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         return dict(raw.execute("SELECT id, face FROM coin").fetchall())
 
 

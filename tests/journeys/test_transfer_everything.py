@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from armarium.actions import Example
+from armarium.api import raw_of
 from armarium.doctor import examine
 from armarium.engine import Engine
 from armarium.errors import ServiceError
@@ -54,7 +55,8 @@ def at_rest(engine: Engine, *places: Library) -> list[dict[str, str]]:
 
 
 def everything(library: Library) -> dict[str, list[tuple[Any, ...]]]:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         return {
             name: raw.execute(f"SELECT * FROM {quoted(name)}").fetchall()
             for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
@@ -74,7 +76,8 @@ def full(engine: Engine, library: Library, tmp_path: Path) -> list[str]:
     assert len(ran) > 60
     # Here and not at the first digest: what its jobs make belongs to what is transferred.
     at_rest(engine, library)
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         return [
             row[0]
             for row in raw.execute(
@@ -85,7 +88,8 @@ def full(engine: Engine, library: Library, tmp_path: Path) -> list[str]:
 
 
 def unlock(engine: Engine, library: Library) -> None:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         locked = [row[0] for row in raw.execute("SELECT id FROM document WHERE is_locked").fetchall()]
     for document_id in locked:
         engine.run(library, "document.lock", {"document_id": document_id, "locked": False}, LOCAL_OWNER)
@@ -106,7 +110,8 @@ def test_every_family_s_rows_are_carried(
         assert examine(engine, place.path)["findings"] == []
 
     source, copied = everything(library), everything(target)
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         live = {row[0] for row in raw.execute("SELECT id FROM document WHERE deleted_at IS NULL")}
     left = {entry["id"] for entry in outcome.result["left_behind"]}
     cut = {edge["from_id"] for edge in outcome.result["edges_cut"]}

@@ -10,6 +10,7 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from armarium.activity import record_activity
+from armarium.api import raw_of
 from armarium.engine import Engine
 from armarium.ids import new_id
 from armarium.libraries import Library
@@ -60,7 +61,8 @@ class Ground:
 
     def rows(self, statement: str, *given: Any) -> list[tuple[Any, ...]]:
         """What a query answers."""
-        with self.library.db.read_raw() as raw:
+        with self.library.db.read() as conn:
+            raw = raw_of(conn)
             return raw.execute(statement, given).fetchall()
 
     def get(self, path: str, **query: Any) -> Any:

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from armarium.api import raw_of
 from armarium.engine import Engine
 from armarium.errors import Invalid
 from armarium.guard import archives
@@ -174,7 +175,8 @@ class Ground:
         yield from http_client(self.engine, self.library)
 
     def documents(self) -> int:
-        with self.library.db.read_raw() as raw:
+        with self.library.db.read() as conn:
+            raw = raw_of(conn)
             return int(raw.execute("SELECT count(*) FROM document WHERE doc_type = 'file'").fetchone()[0])
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from armarium.api import raw_of
 from armarium.engine import Engine
 from armarium.errors import ServiceError
 from armarium.ids import new_id
@@ -87,7 +88,8 @@ class Moves:
                     raise
 
     def _one(self, chance: random.Random, query: str) -> Any:
-        with self.library.db.read_raw() as raw:
+        with self.library.db.read() as conn:
+            raw = raw_of(conn)
             rows = raw.execute(query).fetchall()
         return chance.choice(rows) if rows else None
 
@@ -380,7 +382,8 @@ def test_every_action_is_done(make_engine: Callable[..., Engine], tmp_path: Any)
     never = {found.name for family in families() for found in family.actions if found.undoable} - APART
     for _ in range(12):
         work(history, moves, 10)
-        with history.library.db.read_raw() as raw:
+        with history.library.db.read() as conn:
+            raw = raw_of(conn)
             never -= {row[0] for row in raw.execute("SELECT DISTINCT action_name FROM audit")}
         if not never:
             break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import quote
@@ -10,6 +11,7 @@ from urllib.parse import quote
 import pytest
 
 from armarium import audit
+from armarium.db import Database
 from armarium.engine import Engine
 from armarium.principals import LOCAL_OWNER
 from armarium.settings import Settings
@@ -21,6 +23,9 @@ from proofs.listing_ground import HARMFUL, Ground
 from proofs.listing_oracles import ELSEWHERE, LISTINGS, Cases
 
 FULL = 50_000
+
+BESIDES = ("/api/engine", "/api/activity/jobs/")
+"""Where something beside the answer is looked up: why the engine stays, and what lies above a job that is watched."""
 
 Json = dict[str, Any]
 
@@ -105,6 +110,54 @@ def test_unknown_ids_in_paths_list_nothing(ground: Ground) -> None:
             if answer.status_code == 200:
                 assert answer.json().get(listing.key) in ([], None), f"{listing.path} {value!r}"
             assert answer.status_code < 500, f"{listing.path} {value!r}: {answer.text}"
+
+
+def test_a_request_reads_one_snapshot(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that an answer's items and its total are of the same moment, whoever writes meanwhile."""
+    read, get = Database.read, ground.client.get
+    reads: list[str] = []
+    several: set[str] = set()
+
+    def counted(db: Database) -> Any:
+        if db is ground.library.db:
+            reads.append("read")
+        return read(db)
+
+    def watched(path: str, **given: Any) -> Any:
+        reads.clear()
+        answer = get(path, **given)
+        if len(reads) > 1 and not path.startswith(BESIDES):
+            several.add(f"{path} read {len(reads)} snapshots")
+        return answer
+
+    monkeypatch.setattr(Database, "read", counted)
+    monkeypatch.setattr(ground.client, "get", watched)
+    cases, tables = Cases(ground, 9), DatasetCases(ground, 9)
+    for listing in LISTINGS:
+        assert cases.ask(listing) is None
+    assert tables.ask() is None
+    for path in _plain_paths(ground):
+        watched(path)
+    assert not several, "\n".join(sorted(several))
+
+
+def _plain_paths(ground: Ground) -> list[str]:
+    """The address of every GET of the description that answers JSON, for a page that has lines."""
+    ids = defaultdict(
+        lambda: ground.page,
+        segment_id=ground.ids["segment"][0],
+        pass_id=ground.passes[0],
+        order_id=ground.orders[0],
+        audit_id=ground.rows("SELECT id FROM audit ORDER BY seq LIMIT 1")[0][0],
+        artifact_id=ground.rows("SELECT id FROM artifact ORDER BY id LIMIT 1")[0][0],
+        job_id=ground.rows("SELECT id FROM job ORDER BY id LIMIT 1")[0][0],
+    )
+    found = []
+    for path, operations in ground.client.get("/openapi.json").json()["paths"].items():
+        answers = operations.get("get", {}).get("responses", {}).get("200", {}).get("content", {})
+        if "application/json" in answers and "stream" not in path:
+            found.append(path.replace(":path}", "}").format_map(ids))
+    return found
 
 
 # ---------------------------------------------------------------------------- what the proof would not let through

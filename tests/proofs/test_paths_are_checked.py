@@ -29,6 +29,7 @@ from armarium.api import (
     ShownPath,
     action,
     json_response,
+    raw_of,
 )
 from armarium.named_paths import DECLARED, undeclared_paths
 from armarium.principals import LOCAL_OWNER
@@ -437,7 +438,8 @@ def test_a_token_bound_to_one_project_reads_neither_the_owners_token_nor_another
         assert owner_token not in answer.text
     ground.engine.jobs.run_until_idle(ground.second, 60)
     assert list(ground.second.objects.digests()) == []
-    with ground.second.db.read_raw() as raw:
+    with ground.second.db.read() as conn:
+        raw = raw_of(conn)
         assert raw.execute("SELECT count(*) FROM document WHERE doc_type = 'file'").fetchone() == (0,)
 
 

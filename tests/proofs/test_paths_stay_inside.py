@@ -21,6 +21,7 @@ from urllib.parse import quote
 import pytest
 from starlette.testclient import TestClient
 
+from armarium.api import raw_of
 from armarium.engine import Engine
 from armarium.libraries import Library
 from armarium.named_paths import PathRules
@@ -311,7 +312,8 @@ def _kept(ground: Ground) -> list[str]:
         for one in ground.world.canaries
         if ground.library.objects.has(one)
     ]
-    with ground.library.db.read_raw() as raw:
+    with ground.library.db.read() as conn:
+        raw = raw_of(conn)
         tables = raw.execute(
             "SELECT content FROM content_representation WHERE content LIKE ?", (f"%{SECRET}%",)
         )
@@ -435,7 +437,8 @@ def test_links_inside_are_told_from_links_out(tmp_path: Path) -> None:
         for client in ground.client():
             client.post("/api/documents/import", json={"folder": str(box)})
             ground.engine.jobs.run_until_idle(ground.library, 60)
-        with ground.library.db.read_raw() as raw:
+        with ground.library.db.read() as conn:
+            raw = raw_of(conn)
             names = [
                 row[0]
                 for row in raw.execute("SELECT name FROM document WHERE doc_type = 'file' ORDER BY name")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from armarium.api import raw_of
 from armarium.engine import Engine
 from armarium.errors import ServiceError
 from armarium.libraries import Library
@@ -44,7 +45,8 @@ class Pair:
         self._count(name)
 
     def nodes(self, library: Library, *, live: bool = True) -> list[str]:
-        with library.db.read_raw() as raw:
+        with library.db.read() as conn:
+            raw = raw_of(conn)
             return [
                 row[0]
                 for row in raw.execute(
@@ -109,7 +111,8 @@ class Pair:
         """Both journals say the same, and no row points at nothing."""
         states = []
         for library in self.libraries:
-            with library.db.read_raw() as raw:
+            with library.db.read() as conn:
+                raw = raw_of(conn)
                 assert raw.execute("PRAGMA foreign_key_check").fetchall() == []
                 states.append(
                     dict(raw.execute("SELECT transfer_id, state FROM document_transfer WHERE mode = 'move'"))

@@ -65,7 +65,7 @@ from armarium.jobs.kinds import JobKind
 from armarium.jobs.queue import NewJob
 from armarium.jobs.undoing import cancel_with_undo
 from armarium.lettering import Lettering, lettering_for
-from armarium.libraries import Library
+from armarium.libraries import Library, project_setting
 from armarium.locks import refuse_locked
 from armarium.messages import Message, Sent
 from armarium.named_paths import MaterialPath, NameOrMaterialPath, PackagePath, ShownPath
@@ -176,6 +176,7 @@ __all__ = [
     "parse_html",
     "parse_timestamp",
     "parse_xml",
+    "project_setting",
     "provenance_columns",
     "purge",
     "purging",

@@ -144,12 +144,6 @@ class Database:
             raise told(error, self.path, self._why_missed()) from error
 
     @contextmanager
-    def read_raw(self) -> Iterator[sqlite3.Connection]:
-        """A bare query-only `sqlite3` connection for one hot statement: each statement is its own snapshot."""
-        with self._readers.lend() as (_, raw):
-            yield raw
-
-    @contextmanager
     def write(self) -> Iterator[Connection]:
         """The one writer in one transaction: committed at the end of the block, rolled back when it raises.
 
@@ -286,7 +280,7 @@ class Database:
 
     def backup(self, target: Path) -> None:
         """Write a consistent copy of this database to *target* (which must not exist) while work goes on."""
-        with self.read_raw() as source:
+        with self._readers.lend() as (_, source):
             copy = sqlite3.connect(target)
             try:
                 source.backup(copy, pages=2048)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.exc import DBAPIError
 
 from armarium import indexes, snapshots
+from armarium.db import raw_of
 from armarium.errors import ServiceError, left_out, place_of
 from armarium.history import history_name, quoted
 
@@ -82,10 +83,12 @@ def _looked_over(engine: Engine, library: Library, *, files: bool) -> Iterator[F
         yield Finding("error", library.db.refusal)
     for name, why in library.db.left_out.items():
         yield Finding("note", left_out(name, why).detail)
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         yield from _database(raw)
     for table in library.schema.indexes:
-        with library.db.read_raw() as raw:
+        with library.db.read() as conn:
+            raw = raw_of(conn)
             wrong = indexes.disagreements(raw, table)
         if wrong:
             yield Finding(
@@ -164,7 +167,8 @@ def _missing(library: Library) -> Iterator[Finding]:
 
 
 def _lost(library: Library, table: str, column: str) -> set[str]:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         named = raw.execute(
             f"SELECT DISTINCT {quoted(column)} FROM {quoted(table)} WHERE {quoted(column)} IS NOT NULL"
         ).fetchall()
@@ -192,6 +196,7 @@ def _counts(library: Library) -> dict[str, int]:
         "snapshots": len(snapshots.listed(library.path)),
     }
     # Where the audit log cannot be read the findings say so.
-    with suppress(sqlite3.Error), library.db.read_raw() as raw:
+    with suppress(sqlite3.Error), library.db.read() as conn:
+        raw = raw_of(conn)
         counts["steps"] = raw.execute("SELECT count(*) FROM audit").fetchone()[0]
     return counts

@@ -273,7 +273,8 @@ class Engine:
             return
         with self._lock:
             self._seen[path] = moment
-        with self.state.read_raw() as raw:
+        with self.state.read() as conn:
+            raw = raw_of(conn)
             known = raw.execute("SELECT 1 FROM library_known WHERE path = ?", (path,)).fetchone()
         if known is None:
             self.run(None, "library.open", {"path": path}, ENGINE_ITSELF)

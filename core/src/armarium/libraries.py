@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
+from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from armarium import registered, snapshots
 from armarium.activity import record_activity
 from armarium.db import Database, raw_of
-from armarium.db_errors import told
 from armarium.durable import flush_path
 from armarium.errors import (
     BadRequest,
@@ -56,6 +56,12 @@ log = logging.getLogger("armarium.libraries")
 
 ENGINE_ITSELF = Principal("machine", "engine", "owner", folders=None)
 """Who registers a package that a request opened by its path."""
+
+
+def project_setting(conn: Connection, key: str, default: Any = None) -> Any:
+    """As `Library.setting`, out of what *conn* sees of the project."""
+    row = raw_of(conn).execute("SELECT value FROM library_setting WHERE key = ?", (key,)).fetchone()
+    return default if row is None else json.loads(row[0])
 
 
 @dataclass
@@ -117,21 +123,13 @@ class Library:
 
     def setting(self, key: str, default: Any = None) -> Any:
         """A project setting (`reading_rule`, `name`, …), or *default* when it was never set."""
-        for (value,) in self._set("SELECT value FROM library_setting WHERE key = ?", key):
-            return json.loads(value)
-        return default
+        return self.settings().get(key, default)
 
     def settings(self) -> dict[str, Any]:
         """Every setting that was set."""
-        return {key: json.loads(value) for key, value in self._set("SELECT key, value FROM library_setting")}
-
-    def _set(self, query: str, *values: str) -> list[tuple[str, ...]]:
-        try:
-            with self.db.read_raw() as raw:
-                return raw.execute(query, values).fetchall()
-        except sqlite3.Error as error:
-            # Met inside a step on the engine's own database, a bare error would be told of that one.
-            raise told(error, self.db.path, self.db.refusal) from error
+        with self.db.read() as conn:
+            rows = raw_of(conn).execute("SELECT key, value FROM library_setting").fetchall()
+        return {key: json.loads(value) for key, value in rows}
 
     def snapshot(self, reason: str) -> dict[str, Any]:
         """Copy the database and list the files it needs; Unavailable when it cannot be made."""
@@ -367,7 +365,8 @@ class Libraries:
     def show(self, library: Library) -> None:
         """Have the registry repeat what *library* is set to now."""
         shown = registered.shown_settings(library)
-        with self._engine.state.read_raw() as raw:
+        with self._engine.state.read() as conn:
+            raw = raw_of(conn)
             known = raw.execute(
                 "SELECT settings FROM library_shown WHERE path = ?", (str(library.path),)
             ).fetchone()
@@ -377,7 +376,8 @@ class Libraries:
 
     def known(self) -> list[dict[str, Any]]:
         """The registered projects (KnownLibrary of A 2.1), by path."""
-        with self._engine.state.read_raw() as raw:
+        with self._engine.state.read() as conn:
+            raw = raw_of(conn)
             return registered.entries(raw, set(self._open))
 
     def resolve(self, name: str) -> dict[str, Any]:

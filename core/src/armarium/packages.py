@@ -11,7 +11,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from armarium.db import Database
+from armarium.db import Database, raw_of
 from armarium.errors import Conflict, ServiceError, Unavailable, is_out_of_files, too_many_files
 from armarium.ids import new_id, now
 from armarium.schema import FORMAT
@@ -77,7 +77,8 @@ def open_database(place: Path, card: dict[str, Any]) -> Database:
     except Exception as error:
         raise _readable(error, damaged) from error
     try:
-        with db.read_raw() as raw:
+        with db.read() as conn:
+            raw = raw_of(conn)
             (version,) = raw.execute("PRAGMA user_version").fetchone()
             raw.execute("SELECT count(*) FROM sqlite_master").fetchone()
             raw.execute("SELECT seq FROM audit ORDER BY seq DESC LIMIT 1").fetchone()

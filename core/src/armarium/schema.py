@@ -177,7 +177,8 @@ class Schema:
         anew alters nothing. Raises Conflict (library_too_new) when a family's tables were written by a later version,
         and FamilyFault where the tables of one plugin are what fails; then nothing was changed.
         """
-        with db.read_raw() as raw:
+        with db.read() as conn:
+            raw = raw_of(conn)
             present = {row[0] for row in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
             at = (
                 dict(raw.execute("SELECT family, version FROM schema_version").fetchall())
@@ -316,7 +317,8 @@ class Schema:
 
     def _compare(self, db: Database) -> None:
         """Refuse writes in words when triggers or columns are not what the models say."""
-        with db.read_raw() as raw:
+        with db.read() as conn:
+            raw = raw_of(conn)
             triggers = dict(
                 raw.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
             )

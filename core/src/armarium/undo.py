@@ -110,7 +110,8 @@ def _partners(
     if library is None:
         return found
     two_sided = []
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         for row in (_row(raw, audit_id) for audit_id in audit_ids):
             action = bus.engine.actions.find(_origin(raw, row)[0])
             if action is not None and action.partner is not None:
@@ -170,10 +171,12 @@ def _where(bus: Bus, library: Library | None, audit_id: str) -> tuple[Database, 
     """The log that holds the step: the project's, else the engine's own."""
     engine = bus.engine
     if library is not None:
-        with library.db.read_raw() as raw:
+        with library.db.read() as conn:
+            raw = raw_of(conn)
             if raw.execute("SELECT 1 FROM audit WHERE id = ?", (audit_id,)).fetchone():
                 return library.db, library.schema
-    with engine.state.read_raw() as raw:
+    with engine.state.read() as conn:
+        raw = raw_of(conn)
         if raw.execute("SELECT 1 FROM audit WHERE id = ?", (audit_id,)).fetchone():
             return engine.state, engine.engine_schema
     raise _unknown(audit_id)

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import CheckConstraint, Column, ForeignKey, MetaData, Table, Text, insert
 
 from armarium.actions import ActionContext, NoParams, action
+from armarium.db import raw_of
 from armarium.doctor import examine
 from armarium.engine import Engine, core_plugins
 from armarium.errors import Conflict
@@ -69,7 +70,8 @@ def registry_of(*plugins: Plugin, strangers: tuple[str, ...] = ()) -> PluginRegi
 
 
 def tables_of(library: Any) -> set[str]:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         return {row[0] for row in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
 
@@ -99,7 +101,8 @@ def test_a_migration_that_fails_costs_its_plugin_and_not_the_project(make_engine
     mended: Engine = make_engine(plugins=[shelf_plugin(), ANNEX_PLUGIN])
     library = mended.libraries.get(project)
     assert mended.plugins.faults == []
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         assert raw.execute("SELECT count(*) FROM annex_room").fetchone() == (1,)
 
 
@@ -180,7 +183,8 @@ def test_what_a_plugin_starts_a_project_with_keeps_nobody_from_making_one(
     engine.run(None, "library.create", {"path": str(place), "name": "Letters"}, LOCAL_OWNER)
     library = engine.libraries.get(place)
     assert library.name == "Letters"
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         assert raw.execute("SELECT name FROM shelf").fetchall() == [("The first",)]
     assert [one.name for one in engine.plugins.faults] == ["broken"]
     assert "could not be made in Made.library" in engine.plugins.faults[0].why

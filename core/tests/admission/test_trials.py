@@ -17,6 +17,7 @@ from armarium.admission.offers import Offer, find_offers, quietly
 from armarium.admission.scaffold import write_family
 from armarium.admission.trials import Trials
 from armarium.cli.program import build
+from armarium.db import raw_of
 from armarium.drivers import Drivers
 from armarium.engine import Engine
 from armarium.errors import BadRequest, NotFound
@@ -92,7 +93,8 @@ def test_a_job_that_fails_names_the_plugin(make_engine: Any, tmp_path: Path) -> 
 
         enqueue(conn, "sound-work", {}, title="Work", kinds=engine.jobs.kinds)
     engine.jobs.run_until_idle(library)
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         (reason,) = raw.execute("SELECT reason FROM job WHERE kind = 'sound-work'").fetchone()
     assert "inside the plugin sound (KeyError in broken_sound.py, line 16)" in reason
 

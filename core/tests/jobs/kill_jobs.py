@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from armarium.db import Database
+from armarium.db import Database, raw_of
 from armarium.engine import Engine
 from armarium.jobs import decisions
 from armarium.jobs.queue import NewJob, enqueue_many
@@ -98,7 +98,8 @@ def finish(folder: Path) -> dict[str, Any]:
     began = time.monotonic()
     while True:
         engine.jobs.run_until_idle(library, 2 * PATIENCE)
-        with library.db.read_raw() as raw:
+        with library.db.read() as conn:
+            raw = raw_of(conn)
             failed = [
                 r[0]
                 for r in raw.execute("SELECT id FROM job WHERE state = 'failed' AND kind <> 'chore-tree'")
@@ -113,7 +114,8 @@ def finish(folder: Path) -> dict[str, Any]:
     for job_id in _failed_trees(library):
         engine.run(library, "job.retry", {"job_id": job_id}, LOCAL_OWNER)
     engine.jobs.run_until_idle(library, 2 * PATIENCE)
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         states = dict(raw.execute("SELECT state, count(*) FROM job GROUP BY state").fetchall())
         doubled = raw.execute(
             "SELECT count(*) FROM (SELECT 1 FROM chore_note GROUP BY job_id, item HAVING count(*) > 1)"
@@ -125,7 +127,8 @@ def finish(folder: Path) -> dict[str, Any]:
 
 
 def _failed_trees(library: Any) -> list[str]:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         return [r[0] for r in raw.execute("SELECT id FROM job WHERE state = 'failed'")]
 
 

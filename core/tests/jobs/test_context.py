@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from armarium.db import raw_of
 from armarium.jobs.context import JobContext, JobStopped
 from armarium.jobs.kinds import JobKind
 from armarium.jobs.log import read_lines
@@ -129,7 +130,8 @@ def test_a_body_that_is_cancelled_puts_nothing_more_under_it(house: Any) -> None
 
     row = run_body(house, body)
     assert row["state"] == "cancelled"
-    with house.library.db.read_raw() as raw:
+    with house.library.db.read() as conn:
+        raw = raw_of(conn)
         under = raw.execute("SELECT title FROM job WHERE parent_id = ?", (row["id"],)).fetchall()
     assert under == [("before",)]
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from armarium.db import raw_of
 from armarium.jobs.choice import MOST_AT_ONCE, PATIENCE, Pace
 from armarium.jobs.claims import select, wanted
 from armarium.jobs.context import JobContext
@@ -140,8 +141,8 @@ def test_no_heavy_job_starts_while_memory_is_low(crowd: Any, order: Order) -> No
     light = crowd.put("ord-cpu", title="light")
     assert not crowd.engine.jobs.run_until_idle(crowd.library, 0.5)
     assert crowd.state(light) == "done"
-    with crowd.library.db.read_raw() as raw:
-        sight = Sight(crowd.engine.jobs, crowd.library, raw)
+    with crowd.library.db.read() as conn:
+        sight = Sight(crowd.engine.jobs, crowd.library, conn)
         assert sight.node(sight.row(heavy))["reason_code"] == "memory"
     crowd.machine.free = 0.9
     crowd.work()
@@ -151,7 +152,8 @@ def test_no_heavy_job_starts_while_memory_is_low(crowd: Any, order: Order) -> No
 def test_a_job_may_be_put_in_another_lane_of_its_kind(crowd: Any, order: Order) -> None:
     there = crowd.put("ord-net", title="there", lane="local-model")
     here = crowd.put("ord-net", title="here")
-    with crowd.library.db.read_raw() as raw:
+    with crowd.library.db.read() as conn:
+        raw = raw_of(conn)
         kind = crowd.engine.kinds.require("ord-net")
         assert [c.id for c in select(raw, wanted(kind, "local-model"), limit=9)] == [there]
         assert [c.id for c in select(raw, wanted(kind, "network"), limit=9)] == [here]
@@ -168,8 +170,8 @@ def test_heavy_work_done_elsewhere_does_not_wait_for_this_machine(crowd: Any, or
     here = crowd.put("ord-cloud", title="here")
     assert not crowd.engine.jobs.run_until_idle(crowd.library, 0.3)
     assert crowd.state(there) == "done"
-    with crowd.library.db.read_raw() as raw:
-        sight = Sight(crowd.engine.jobs, crowd.library, raw)
+    with crowd.library.db.read() as conn:
+        sight = Sight(crowd.engine.jobs, crowd.library, conn)
         assert sight.node(sight.row(here))["reason_code"] == "memory"
 
 
@@ -182,8 +184,8 @@ def test_offline_work_waits_and_says_so(make_engine: Callable[..., Any], tmp_pat
     with library.db.write() as conn:
         (job_id,) = enqueue_many(conn, [NewJob("chore-online", {"items": 1}, "online")])
     assert engine.jobs.run_until_idle(library, 5)
-    with library.db.read_raw() as raw:
-        sight = Sight(engine.jobs, library, raw)
+    with library.db.read() as conn:
+        sight = Sight(engine.jobs, library, conn)
         assert sight.node(sight.row(job_id))["reason_code"] == "offline"
 
 
@@ -246,8 +248,8 @@ def test_a_job_that_turns_out_long_frees_those_behind_it(crowd: Any, order: Orde
     assert crowd.gate.reached.wait(5)
 
     def running() -> int:
-        with crowd.library.db.read_raw() as raw:
-            sight = Sight(crowd.engine.jobs, crowd.library, raw)
+        with crowd.library.db.read() as conn:
+            sight = Sight(crowd.engine.jobs, crowd.library, conn)
             return [sight.state(sight.row(job_id)) for job_id in jobs].count("running")
 
     wait_for(lambda: running() == 2)

@@ -274,9 +274,10 @@ class QueueMachine(RuleBasedStateMachine):
 
     @invariant()
     def what_may_start_is_what_the_model_says(self) -> None:
-        with self.library.db.read_raw() as raw:
+        with self.library.db.read() as conn:
+            raw = raw_of(conn)
             found = {claim.id for claim in select(raw, wanted(self.kind, "cpu"), limit=10_000)}
-            sight = Sight(self.engine.jobs, self.library, raw)
+            sight = Sight(self.engine.jobs, self.library, conn)
             shown = {one: sight.state(row) for one in self.parent if (row := sight.row(one)) is not None}
         assert found == set(self.may_start())
         for job_id, state in shown.items():

@@ -22,8 +22,8 @@ from armarium.testing.chores import chores_plugin
 
 
 def node(house: Any, job_id: str) -> dict[str, Any]:
-    with house.library.db.read_raw() as raw:
-        sight = Sight(house.engine.jobs, house.library, raw)
+    with house.library.db.read() as conn:
+        sight = Sight(house.engine.jobs, house.library, conn)
         return sight.node(sight.row(job_id))
 
 
@@ -102,7 +102,8 @@ def test_an_interrupted_job_is_picked_up_alone(house: Any) -> None:
     house.engine.jobs.pace.note(house.engine.kinds.require("chore-items"), 64, 0.0001)
     jobs = [house.put("chore-items", {"items": 1}) for _ in range(4)]
     found_running(house, jobs[0])
-    with house.library.db.read_raw() as raw:
+    with house.library.db.read() as conn:
+        raw = raw_of(conn)
         assert (
             select(raw, wanted(house.engine.kinds.require("chore-items"), "cpu"), limit=1)[0].interruptions
             == 1
@@ -217,7 +218,8 @@ def test_age_is_the_order_of_the_queue_not_of_the_clock(house: Any, monkeypatch:
     first = house.put("chore-items", {"items": 1})
     monkeypatch.setattr("armarium.jobs.queue.now", lambda: YEARS[0])
     second = house.put("chore-items", {"items": 1})
-    with house.library.db.read_raw() as raw:
+    with house.library.db.read() as conn:
+        raw = raw_of(conn)
         kind = house.engine.kinds.require("chore-items")
         assert [c.id for c in select(raw, wanted(kind, "cpu"), limit=2)] == [first, second]
 
@@ -244,7 +246,8 @@ def test_put_off_it_waits_says_why_and_fails_when_it_was_too_often(house: Any) -
     told = node(house, job_id)
     assert told["reason_code"] in ("retry-later", "lane")
     assert "The far side is busy." in (told["reason"] or "The far side is busy.")
-    with house.library.db.read_raw() as raw:
+    with house.library.db.read() as conn:
+        raw = raw_of(conn)
         assert next_due(raw) is None or next_due(raw) <= 0.2
     house.work()
     told = node(house, job_id)

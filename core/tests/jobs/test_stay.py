@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from armarium.db import raw_of
 from armarium.errors import Conflict
 from armarium.ids import timestamp
 from armarium.libraries import Library
@@ -127,7 +128,8 @@ def test_a_project_opened_while_it_goes_begins_no_work(serving: House, tmp_path:
     late: Library = serving.engine.libraries.get(tmp_path / "Late.library")
     serving.engine.run(late, "chore.begin", {"jobs": 1}, LOCAL_OWNER)
     time.sleep(0.3)
-    with late.db.read_raw() as raw:
+    with late.db.read() as conn:
+        raw = raw_of(conn)
         assert raw.execute("SELECT DISTINCT state FROM job").fetchall() == [("waiting",)]
     assert serving.engine.stay.is_over()
 

@@ -14,8 +14,8 @@ from armarium.jobs.sight import Sight
 
 
 def tree(house: Any, job_id: str) -> dict[str, Any]:
-    with house.library.db.read_raw() as raw:
-        sight = Sight(house.engine.jobs, house.library, raw)
+    with house.library.db.read() as conn:
+        sight = Sight(house.engine.jobs, house.library, conn)
         return sight.tree(sight.row(job_id))
 
 
@@ -129,8 +129,8 @@ def test_a_job_waits_for_the_one_it_comes_after(house: Any) -> None:
     first = house.put("chore-gated", {"items": 1})
     then = house.put("chore-items", {"items": 1}, after_id=first)
     assert house.gate.reached.wait(10)
-    with house.library.db.read_raw() as raw:
-        sight = Sight(house.engine.jobs, house.library, raw)
+    with house.library.db.read() as conn:
+        sight = Sight(house.engine.jobs, house.library, conn)
         assert sight.node(sight.row(then))["reason_code"] == "dependency"
     house.gate.open.set()
     house.work()
@@ -141,8 +141,8 @@ def test_a_job_after_one_that_failed_says_so(house: Any) -> None:
     first = house.put("chore-refused", {"items": 1}, title="the first")
     then = house.put("chore-items", {"items": 1}, after_id=first)
     house.work()
-    with house.library.db.read_raw() as raw:
-        sight = Sight(house.engine.jobs, house.library, raw)
+    with house.library.db.read() as conn:
+        sight = Sight(house.engine.jobs, house.library, conn)
         assert sight.node(sight.row(then))["reason"] == (
             "Waits for the first, which was failed; retry that one, or cancel this."
         )

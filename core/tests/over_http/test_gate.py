@@ -9,6 +9,7 @@ import pytest
 from fastapi import FastAPI
 
 from armarium.app import create_app
+from armarium.db import raw_of
 from armarium.engine import Engine
 from armarium.gate import OPEN_PATHS, is_loopback_host
 from armarium.libraries import Library
@@ -150,7 +151,8 @@ def test_no_route_takes_a_token_that_is_nearly_right(whole: Asker) -> None:
 
 def test_nothing_a_refused_request_asked_for_has_happened(whole: Asker) -> None:
     def steps() -> int:
-        with whole.engine.state.read_raw() as raw:
+        with whole.engine.state.read() as conn:
+            raw = raw_of(conn)
             return int(raw.execute("SELECT count(*) FROM audit").fetchone()[0])
 
     before = steps()

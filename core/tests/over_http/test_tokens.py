@@ -14,6 +14,7 @@ import pytest
 from armarium.app import create_app
 from armarium.auth.secret_files import read_private, settle_owner_token
 from armarium.auth.tokens import DAY
+from armarium.db import raw_of
 from armarium.engine import Engine
 from armarium.errors import Conflict, Unavailable
 from armarium.jobs.queue import enqueue
@@ -345,7 +346,8 @@ def test_last_seen_is_written_at_most_once_a_minute(
     assert writer is not None
     writer.submit(lambda: None).result()
     assert len(written) == 2
-    with core_engine.state.read_raw() as raw:
+    with core_engine.state.read() as conn:
+        raw = raw_of(conn)
         assert raw.execute("SELECT count(*) FROM token_use").fetchone() == (1,)
     assert ask("GET", "/api/tokens").json["items"][0]["last_seen"] is not None
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from armarium.api import Engine, Library
+from armarium.api import Engine, Library, raw_of
 from armarium.principals import LOCAL_OWNER
 from armarium.testing.digest import table_digests
 
@@ -45,12 +45,14 @@ def test_a_move_cuts_places_and_links_and_undo_puts_them_back(
         ("canvas_place", "Inner"),
         ("canvas_link", "answers"),
     ]
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         assert raw.execute("SELECT item_id FROM canvas_place WHERE folder_id = ?", (box,)).fetchall() == [
             (other,)
         ]
         assert raw.execute("SELECT count(*) FROM canvas_item").fetchone() == (0,)
-    with target.db.read_raw() as raw:
+    with target.db.read() as conn:
+        raw = raw_of(conn)
         ((place, folder, item, x, y),) = raw.execute(
             "SELECT id, folder_id, item_id, x, y FROM canvas_place"
         ).fetchall()

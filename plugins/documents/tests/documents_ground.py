@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from armarium.api import Engine, Library, new_id
+from armarium.api import Engine, Library, new_id, raw_of
 from armarium.principals import LOCAL_OWNER
 
 OWNER = LOCAL_OWNER
@@ -64,7 +64,8 @@ def add_picture(
 
 def rows(library: Library, statement: str, *given: Any) -> list[tuple[Any, ...]]:
     """What a query answers."""
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         return raw.execute(statement, given).fetchall()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from armarium.api import Engine, Library, Plugin
+from armarium.api import Engine, Library, Plugin, raw_of
 from armarium.principals import LOCAL_OWNER
 from armarium.testing.faults import Say, Workload
 
@@ -39,7 +39,8 @@ def _work(engine: Engine, library: Library, folder: Path, say: Say) -> None:
 
 def _check(engine: Engine, library: Library, folder: Path, said: list[str]) -> list[str]:
     wrong: list[str] = []
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         (left,) = raw.execute("SELECT count(*) FROM document WHERE deleted_at IS NOT NULL").fetchone()
         (live,) = raw.execute("SELECT count(*) FROM document WHERE deleted_at IS NULL").fetchone()
         (known,) = raw.execute("SELECT count(*) FROM document__history WHERE name IN ('Box', '1')").fetchone()

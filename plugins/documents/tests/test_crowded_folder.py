@@ -9,7 +9,7 @@ import orjson
 import pytest
 from documents_ground import OWNER, count, rows
 
-from armarium.api import ActionContext, Engine, Library, Params, Plugin, action, new_id
+from armarium.api import ActionContext, Engine, Library, Params, Plugin, action, new_id, raw_of
 from armarium_documents.api import documents
 from armarium_documents.queries.dataset.answer import dataset
 from armarium_documents.queries.dataset.statements import found_by_sql
@@ -72,7 +72,8 @@ def test_a_hundred_thousand_children_are_nothing_special(
     )
     found = dataset(library, query)
     assert "documents.table" in library.held, "answered from columns"
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         by_sql = found_by_sql(raw, query)
     for part in by_sql:
         assert orjson.dumps(found[part]) == orjson.dumps(by_sql[part])

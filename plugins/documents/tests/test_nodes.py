@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from documents_ground import EDITOR, OWNER, Run
 
-from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound, Outcome
+from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound, Outcome, raw_of
 
 Make = Callable[..., str]
 
 
 def test_every_project_starts_with_the_folder_sources(library: Library) -> None:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         rows = raw.execute("SELECT name, doc_type, parent_id FROM document").fetchall()
     assert rows == [("Sources", "folder", None)]
 
@@ -111,7 +112,8 @@ def test_a_note_holds_words_and_a_folder_does_not(do: Run, folder: Make) -> None
 
 def test_the_words_of_a_note_stay_out_of_the_audit_log(act: Callable[..., Outcome], library: Library) -> None:
     act("document.create", {"name": "N", "node_kind": "note", "page_content": "canary in the mine"})
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         assert not raw.execute("SELECT 1 FROM audit WHERE params LIKE '%canary%'").fetchall()
 
 
@@ -158,7 +160,8 @@ def test_a_name_cannot_be_cleared(do: Run, folder: Make) -> None:
 
 
 def test_sources_keeps_its_name_and_place(do: Run, folder: Make, library: Library) -> None:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         (sources,) = raw.execute("SELECT id FROM document WHERE system_key = 'sources'").fetchone()
     do("document.update", {"document_id": sources, "is_flagged": True})
     for name, params in (

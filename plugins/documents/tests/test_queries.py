@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from documents_ground import OWNER, Run, rows, sources_of
 
-from armarium.api import Engine, Library, NotFound, json_text, new_id
+from armarium.api import Engine, Library, NotFound, json_text, new_id, raw_of
 from armarium_documents.api import documents_named, pages_under
 from armarium_documents.queries import documents as queries
 
@@ -16,7 +16,8 @@ Make = Callable[..., str]
 
 
 def page(library: Library, parent_id: str | None, **how: Any) -> tuple[list[str], int]:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         items, total = queries.children_page(raw, parent_id, **{"limit": 100, "offset": 0, **how})
     return [item["name"] for item in items], total
 
@@ -58,7 +59,8 @@ def fill(engine: Engine, library: Library, parent_id: str, number: int) -> None:
 
 def statements(library: Library, read: Callable[[Any], Any]) -> int:
     asked: list[str] = []
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         raw.set_trace_callback(asked.append)
         try:
             read(raw)

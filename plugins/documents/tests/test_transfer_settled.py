@@ -10,6 +10,7 @@ import pytest
 from documents_ground import OWNER
 from transfer_ground import Two, failing, ground, reopened
 
+from armarium.api import raw_of
 from armarium.testing.kills import Killed
 from armarium_documents.actions.transfer import copying
 
@@ -40,7 +41,8 @@ def test_a_move_is_not_held_by_a_project_that_is_gone(
     third = Two(two.engine, two.source, two.engine.libraries.get(made.result["path"]))
     # Neither closing and opening nor anything else by hand: the next transfer finds that nothing holds it any more.
     assert third.transfer([box], "move")["source_audit_id"]
-    with two.source.db.read_raw() as raw:
+    with two.source.db.read() as conn:
+        raw = raw_of(conn)
         reasons = [row[0] for row in raw.execute("SELECT reason FROM document_transfer ORDER BY id")]
     assert reasons[0] == f"The project {old} is not there any more."
     assert (len(third.live(third.source)), len(third.live(third.target))) == (0, 3)

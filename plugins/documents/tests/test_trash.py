@@ -10,14 +10,25 @@ import pytest
 from documents_ground import EDITOR, MACHINE, OWNER, Run, add_picture, count, names_under, picture
 
 from armarium import doctor
-from armarium.api import Conflict, Engine, Forbidden, Library, NotFound, Outcome, ServiceError, Unavailable
+from armarium.api import (
+    Conflict,
+    Engine,
+    Forbidden,
+    Library,
+    NotFound,
+    Outcome,
+    ServiceError,
+    Unavailable,
+    raw_of,
+)
 from armarium_documents.queries import trash
 
 Make = Callable[..., str]
 
 
 def entries(library: Library) -> list[dict[str, object]]:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         found = trash.entries(raw, limit=100, offset=0)
     assert found["count"] == len(found["items"])
     return list(found["items"])
@@ -156,10 +167,12 @@ def test_the_plan_says_what_would_go_and_changes_nothing(
     box = folder("Box")
     data = picture()
     add_picture(engine, library, box, data)
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         assert trash.plan(raw)["question"] == "The Trash is empty; there is nothing to remove."
     do("document.delete", {"ids": [box]})
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         plan = trash.plan(raw)
     assert (plan["items"], plan["documents"], plan["bytes"]) == (1, 2, len(data))
     assert "cannot be undone" in plan["question"]
@@ -228,7 +241,8 @@ def test_a_node_that_an_undo_brought_back_alone_stays_alive(
     do("document.delete", {"ids": [box]})
     engine.undo(library, [deleted.audit_id], OWNER)
     do("document.empty_trash", {})
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         row = raw.execute(
             "SELECT p.name FROM document d JOIN document p ON p.id = d.parent_id WHERE d.id = ?", (text,)
         ).fetchone()
@@ -259,7 +273,8 @@ def test_the_doctor_misses_a_file_that_only_an_undo_or_a_redo_would_need(
     do: Run, act: Callable[..., Outcome], folder: Make, library: Library, engine: Engine
 ) -> None:
     made = add_picture(engine, library, folder("Box"), picture())
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         (added,) = raw.execute(
             "SELECT id FROM audit WHERE action_name = 'document.add_files' ORDER BY seq DESC LIMIT 1"
         ).fetchone()

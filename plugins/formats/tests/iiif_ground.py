@@ -7,7 +7,7 @@ from typing import Any
 
 from PIL import Image
 
-from armarium.api import Engine, Library, Principal, new_id
+from armarium.api import Engine, Library, Principal, new_id, raw_of
 from armarium.principals import LOCAL_OWNER
 
 OWNER: Principal = LOCAL_OWNER
@@ -41,7 +41,8 @@ def opened(data: bytes) -> Image.Image:
 
 def sources(library: Library) -> str:
     """The id of the folder Sources."""
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         return str(raw.execute("SELECT id FROM document WHERE system_key = 'sources'").fetchone()[0])
 
 

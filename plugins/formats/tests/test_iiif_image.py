@@ -12,7 +12,7 @@ from iiif_ground import QUARTERS, add_page, drawn, encoded, opened
 from PIL import Image
 from starlette.testclient import TestClient
 
-from armarium.api import Engine, Library
+from armarium.api import Engine, Library, raw_of
 from armarium_formats.iiif.errors import BadImageRequest
 from armarium_formats.iiif.image_request import MAX_AREA, parse_request
 from armarium_formats.iiif.image_service import Picture, information
@@ -206,7 +206,8 @@ def test_pieces_show_what_was_asked_for(client: TestClient, page: str) -> None:
 def test_headers_say_what_it_is_and_how_long_it_lasts(
     library: Library, client: TestClient, page: str
 ) -> None:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         rendition = raw.execute("SELECT id FROM rendition WHERE document_id = ?", (page,)).fetchone()[0]
     first = client.get(f"/api/iiif/image/{rendition}/pct:0,0,50,50/100,/0/color.jpg")
     assert "immutable" in first.headers["cache-control"]

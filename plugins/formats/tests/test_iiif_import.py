@@ -15,7 +15,7 @@ from iiif_ground import OWNER, add_lines, add_page, drawn, encoded, sources
 from PIL import Image
 from starlette.testclient import TestClient
 
-from armarium.api import Egress, Engine, Library
+from armarium.api import Egress, Engine, Library, raw_of
 from armarium.testing.digest import table_digests
 from armarium_formats.iiif import jobs
 from armarium_formats.iiif.actions import SAMPLE
@@ -199,12 +199,14 @@ def test_an_imported_manifest_leaves_with_its_folder(
     engine: Engine, library: Library, client: TestClient
 ) -> None:
     folder = upload(client).json()["document_id"]
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         original = raw.execute("SELECT original FROM iiif_manifest").fetchone()[0]
     client.delete(f"/api/documents/{folder}").raise_for_status()
     assert upload(client).status_code == 200, "what lies in the Trash is not here"
     client.post("/api/documents/trash/empty", json={}).raise_for_status()
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         assert raw.execute("SELECT count(*) FROM iiif_manifest").fetchone()[0] == 1
         assert raw.execute("SELECT count(*) FROM iiif_canvas").fetchone()[0] == 1
     assert library.objects.has(original), "the second import is of the same file"
@@ -371,7 +373,8 @@ def test_a_manifest_and_its_pictures_are_fetched(
     url = f"{base}/m?x=1"
     ended = job_of(client, engine, library, client.post("/api/iiif/manifests/fetch", json={"url": url}))
     assert ended["state"] == "done", ended
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         folder = raw.execute("SELECT document_id, url FROM iiif_manifest").fetchone()
     assert folder[1] == url
     assert publisher.reached == ["/m?x=1"], "only the manifest is fetched until pictures are asked for"
@@ -424,7 +427,8 @@ def test_fetched_pictures_are_taken_back_together(
     answer = client.post("/api/iiif/images/fetch", json={"document_ids": [folder]})
     job_of(client, engine, library, answer)
     assert digest(engine, library) != before
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         steps = [
             row[0]
             for row in raw.execute(

@@ -10,7 +10,7 @@ from lxml import etree
 from starlette.testclient import TestClient
 from written_in import KEYS, SIZE, UNKNOWN, Part, World, make
 
-from armarium.api import Engine, Library
+from armarium.api import Engine, Library, raw_of
 from armarium.principals import LOCAL_OWNER
 from armarium_formats.api import export_page
 from armarium_source_model.api import page_text, pass_sequence
@@ -54,7 +54,8 @@ class Ground:
         content = page_file(world, file_facts)
         made = self.run("format.import", document_id=self.page, file=content, filename="a.xml")
         self.pass_id = made["pass_id"]
-        with library.db.read_raw() as raw:
+        with library.db.read() as conn:
+            raw = raw_of(conn)
             self.rows = dict(
                 raw.execute(
                     "SELECT metadata ->> '$.format.id', id FROM segment WHERE pass_id = ?", (self.pass_id,)

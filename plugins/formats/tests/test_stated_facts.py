@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from armarium.api import Engine, Library
+from armarium.api import Engine, Library, raw_of
 from armarium.principals import LOCAL_OWNER
 from armarium_formats.api import ReadContext, export_page
 from armarium_formats.hocr.driver import Hocr
@@ -65,7 +65,8 @@ class Bench:
         return {loss["what"]: loss["count"] for loss in made["losses"]}
 
     def line(self) -> str:
-        with self.library.db.read_raw() as raw:
+        with self.library.db.read() as conn:
+            raw = raw_of(conn)
             query = "SELECT id FROM segment WHERE kind = 'line' AND deleted_at IS NULL ORDER BY id LIMIT 1"
             return str(raw.execute(query).fetchone()[0])
 

@@ -6,7 +6,7 @@ import io
 from dataclasses import replace
 from typing import Any
 
-from armarium.api import Engine, Library, new_id
+from armarium.api import Engine, Library, new_id, raw_of
 from armarium.principals import LOCAL_OWNER
 
 OWNER = LOCAL_OWNER
@@ -82,7 +82,8 @@ def add_page(
 
 def rows(library: Library, statement: str, *given: Any) -> list[tuple[Any, ...]]:
     """What a query answers."""
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         return raw.execute(statement, given).fetchall()
 
 

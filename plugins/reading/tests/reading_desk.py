@@ -9,7 +9,7 @@ from typing import Any
 import fake_readers
 from fake_readers import WHITE, FakeReader, FinderOnly, NeedsModel, NeedsRuntime
 
-from armarium.api import Engine, Library, new_id
+from armarium.api import Engine, Library, new_id, raw_of
 from armarium.principals import LOCAL_OWNER
 from armarium_reading.api import GROUP
 
@@ -72,14 +72,16 @@ class Desk:
         """The row of a job, its result unpacked."""
         import json
 
-        with self.library.db.read_raw() as raw:
+        with self.library.db.read() as conn:
+            raw = raw_of(conn)
             cursor = raw.execute("SELECT * FROM job WHERE id = ?", (job_id,))
             row = dict(zip([column[0] for column in cursor.description], cursor.fetchone(), strict=True))
         return {**row, "result": json.loads(row["result"]) if row.get("result") else None}
 
     def rows(self, statement: str, *given: Any) -> list[tuple[Any, ...]]:
         """What a query of the library answers."""
-        with self.library.db.read_raw() as raw:
+        with self.library.db.read() as conn:
+            raw = raw_of(conn)
             return [tuple(row) for row in raw.execute(statement, given).fetchall()]
 
     def passes(self, document_id: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from reading_desk import Desk, give_fakes
 
-from armarium.api import Conflict, Egress, Engine, Library
+from armarium.api import Conflict, Egress, Engine, Library, raw_of
 from armarium.testing.fixtures import http_client
 from armarium_reading import local_models
 from armarium_reading.api import models_folder
@@ -144,7 +144,8 @@ def test_an_id_that_names_no_model_is_refused_before_anything_is_queued(
         answer = client.post(f"/api/local-models/download/{path}")
         assert (answer.status_code, answer.json()["code"]) == (404, "unknown_model"), answer.text
     assert network.asked == []
-    with engine.state.read_raw() as raw:
+    with engine.state.read() as conn:
+        raw = raw_of(conn)
         assert raw.execute("SELECT count(*) FROM job").fetchone() == (0,)
 
 

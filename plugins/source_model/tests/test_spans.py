@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from source_model_desk import AGENT, PERSON, Desk, anchor
 
+from armarium.api import raw_of
 from armarium_documents.plugin import armarium_plugin as documents_plugin
 from armarium_source_model.actions.spans import Corrected, placed
 from armarium_source_model.plugin import armarium_plugin
@@ -34,7 +35,8 @@ def span(segment_id: str, start: int, end: int) -> dict[str, Any]:
 def targets_of(desk: Any, annotation_id: str) -> Any:
     import orjson
 
-    with desk.library.db.read_raw() as raw:
+    with desk.library.db.read() as conn:
+        raw = raw_of(conn)
         row = raw.execute("SELECT targets FROM annotation WHERE id = ?", (annotation_id,)).fetchone()
     return orjson.loads(row[0])
 

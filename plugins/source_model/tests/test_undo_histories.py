@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from source_model_desk import PERSON, Desk
 
-from armarium.api import Engine
+from armarium.api import Engine, raw_of
 from armarium.testing.histories import Histories, Move, World
 from armarium_documents.plugin import armarium_plugin as documents_plugin
 from armarium_source_model.plugin import armarium_plugin
@@ -42,7 +42,8 @@ class Moves:
         ]  # fmt: skip
 
     def _one(self, chance: random.Random, query: str) -> Any:
-        with self.desk.library.db.read_raw() as raw:
+        with self.desk.library.db.read() as conn:
+            raw = raw_of(conn)
             rows = raw.execute(query).fetchall()
         return chance.choice(rows) if rows else None
 
@@ -293,7 +294,8 @@ def test_every_move_is_made_and_none_is_always_refused(desk: Desk) -> None:
     never = {action.name for action in armarium_plugin().actions} - apart
     for _ in range(12):
         history.run(10, steps=30)
-        with desk.library.db.read_raw() as raw:
+        with desk.library.db.read() as conn:
+            raw = raw_of(conn)
             never -= {row[0] for row in raw.execute("SELECT DISTINCT action_name FROM audit")}
         if not never:
             break
@@ -324,11 +326,13 @@ def undone_to_nothing(make_engine: Callable[..., Engine], tmp_path: Any, seed: i
     desk.run("segment.delete", segment_ids=[one], expected_versions=[2])
     history.content = history.read()
     history.run(2, steps=40)
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         assert raw.execute("SELECT count(*) FROM segment_forwarding").fetchone()[0] >= 3
     assert history.empty() > 20
     assert history.content == made
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         assert raw.execute("SELECT count(*) FROM segment_forwarding").fetchone()[0] >= 3
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from source_model_desk import AGENT, PERSON, anchor
 
-from armarium.api import Conflict, NotFound, ServiceError
+from armarium.api import Conflict, NotFound, ServiceError, raw_of
 from armarium_source_model.queries.forwarding import follow
 from armarium_source_model.queries.segments import segment_versions
 
@@ -129,10 +129,12 @@ def test_the_notes_of_an_older_project_let_its_pages_go(desk: Any) -> None:
         notes = old.execute("SELECT * FROM segment_forwarding ORDER BY sequence").fetchall()
         assert old.execute("PRAGMA foreign_key_list(segment_forwarding)").fetchall()
     library = desk.engine.libraries.get(place)
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         assert raw.execute("PRAGMA foreign_key_list(segment_forwarding)").fetchall() == []
         assert raw.execute("SELECT * FROM segment_forwarding ORDER BY sequence").fetchall() == notes
     assert library.db.refusal is None
     desk.engine.undo(library, steps, PERSON)
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         assert raw.execute("SELECT count(*) FROM document WHERE doc_type = 'page'").fetchone() == (0,)

@@ -9,6 +9,7 @@ from sqlalchemy.exc import IntegrityError
 
 from armarium.actions.definition import owner_only, person_only
 from armarium.changes import images
+from armarium.db import raw_of
 from armarium.errors import Conflict, Forbidden
 from armarium.history import quoted, spans
 from armarium.principals import Principal, Role
@@ -148,7 +149,8 @@ def clash(
 
 def of_absent_plugins(db: Database, schema: Schema) -> list[str]:
     """The tables of *db* that no plugin here knows and whose rows point at others."""
-    with db.read_raw() as raw:
+    with db.read() as conn:
+        raw = raw_of(conn)
         pointing = raw.execute(
             "SELECT DISTINCT m.name FROM sqlite_master m, pragma_foreign_key_list(m.name) WHERE m.type = 'table' "
             "ORDER BY m.name"

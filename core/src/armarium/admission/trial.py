@@ -26,6 +26,7 @@ from armarium.action_routes import routers_of
 from armarium.admission.offers import COMMANDS, PLUGINS, Offer, find_offers, unit_of
 from armarium.admission.processes import IMPORT, TOGETHER
 from armarium.app import create_app
+from armarium.db import raw_of
 from armarium.drivers import Drivers
 from armarium.engine import Engine, core_plugins
 from armarium.errors import ServiceError
@@ -266,7 +267,8 @@ def _writable(db: Any, schema: Schema) -> Iterator[str]:
     for used, user, column in schema.uses:
         if column not in user.columns:
             yield f"The table {used.name} is said to be used by {user.name}.{column}, and there is no such column."
-    with db.read_raw() as raw:
+    with db.read() as conn:
+        raw = raw_of(conn)
         for table in schema.tables:
             if table in schema.indexes:
                 continue

@@ -71,7 +71,7 @@ class BackgroundMode(Message):
 
 
 def _sight(ctx: ActionContext) -> Sight:
-    return Sight(ctx.engine.jobs, ctx.library, raw_of(ctx.conn))
+    return Sight(ctx.engine.jobs, ctx.library, ctx.conn)
 
 
 def _one(sight: Sight, job_id: str) -> Row:

@@ -7,18 +7,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from armarium.jobs.kinds import STAGE_TITLES
-from armarium.jobs.sight import Sight
+from armarium.jobs.sight import Sight, open_sight
 
 if TYPE_CHECKING:
     from armarium.jobs.runner import JobRunner
     from armarium.libraries import Library
 
 DERIVATIVES = "derivatives"
-
-
-def database(runner: JobRunner, library: Library | None) -> Any:
-    """A reading connection to the queue of *library*, or to the engine's own."""
-    return (library.db if library is not None else runner.engine.state).read_raw()
 
 
 def import_goes_on(sight: Sight) -> bool:
@@ -47,8 +42,8 @@ def derivatives_of(runner: JobRunner, libraries: Iterable[Library | None]) -> di
     """`GET /api/activity/jobs/derivatives` over *libraries*, their stages added up."""
     found: list[dict[str, Any]] = []
     for library in libraries:
-        with database(runner, library) as raw:
-            found.append(derivatives(Sight(runner, library, raw)))
+        with open_sight(runner, library) as sight:
+            found.append(derivatives(sight))
     return merged_import(found)
 
 

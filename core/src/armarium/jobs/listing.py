@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from armarium.errors import NotFound
 from armarium.ids import now, parse_timestamp, timestamp
-from armarium.jobs.import_tree import DERIVATIVES, database, derivatives, import_goes_on, merged_import
+from armarium.jobs.import_tree import DERIVATIVES, derivatives, import_goes_on, merged_import
 from armarium.jobs.kinds import LANES
 from armarium.jobs.models import FAILED_SHOWN_DAYS
-from armarium.jobs.sight import Row, Sight
+from armarium.jobs.sight import Row, Sight, open_sight
 
 if TYPE_CHECKING:
     from armarium.jobs.runner import JobRunner
@@ -39,8 +39,7 @@ def list_jobs(runner: JobRunner, libraries: Iterable[Library | None]) -> dict[st
     shown = Shown()
     imports: list[dict[str, Any]] = []
     for library in libraries:
-        with database(runner, library) as raw:
-            sight = Sight(runner, library, raw)
+        with open_sight(runner, library) as sight:
             _collect(sight, shown)
             if import_goes_on(sight):
                 imports.append(derivatives(sight))

@@ -44,7 +44,8 @@ def goes_on(runner: JobRunner, store: JobStore, *, within: float | None = None) 
 def standing(runner: JobRunner, store: JobStore, *, within: float) -> dict[str, Any]:
     """One queue for who asks how the engine stands: jobs by state, titles of those in hand, whether it goes on."""
     executing = store.executing()
-    with store.db.read_raw() as raw:
+    with store.db.read() as conn:
+        raw = raw_of(conn)
         counted = dict(
             raw.execute(
                 "SELECT state, count(*) FROM job WHERE state IN ('running', 'waiting') GROUP BY state"

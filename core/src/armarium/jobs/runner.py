@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from armarium.activity import record_activity
+from armarium.db import raw_of
 from armarium.ids import new_id, timestamp
 from armarium.jobs import decisions
 from armarium.jobs.choice import Lane, Pace
@@ -143,7 +144,8 @@ class JobRunner:
                 self._ended.wait(min(0.5, max(0.0, deadline - time.monotonic())))
             store.closed = True
             self._stores.pop(store.path, None)
-        with store.db.read_raw() as raw:
+        with store.db.read() as conn:
+            raw = raw_of(conn)
             (waiting,) = raw.execute("SELECT count(*) FROM job WHERE state = 'waiting'").fetchone()
         return stopped, int(waiting)
 
@@ -175,7 +177,8 @@ class JobRunner:
         names = [kind.name for kind in self.kinds if kind.is_run]
         if not names:
             return []
-        with library.db.read_raw() as raw:
+        with library.db.read() as conn:
+            raw = raw_of(conn)
             rows = raw.execute(
                 f"SELECT title, state FROM job WHERE kind IN ({', '.join('?' * len(names))}) "
                 "AND state IN ('waiting', 'running') ORDER BY seq",
@@ -204,7 +207,8 @@ class JobRunner:
             return
         executing = store.executing()
         if executing:
-            with store.db.read_raw() as raw:
+            with store.db.read() as conn:
+                raw = raw_of(conn)
                 held = decisions.held(raw)
                 for job_id, picked in executing.items():
                     row = raw.execute("SELECT stop FROM job WHERE id = ?", (job_id,)).fetchone()
@@ -215,7 +219,8 @@ class JobRunner:
 
     def reload_mode(self) -> None:
         """Read the mode of background work that a person set."""
-        with self.engine.state.read_raw() as raw:
+        with self.engine.state.read() as conn:
+            raw = raw_of(conn)
             row = raw.execute("SELECT value FROM background_setting WHERE key = 'mode'").fetchone()
         mode = loads(row[0]) if row else "automatic"
         self.mode = mode if mode in MODES else "automatic"
@@ -278,7 +283,8 @@ class JobRunner:
             return True
         if mine or not watched:
             return False
-        with store.db.read_raw() as raw:
+        with store.db.read() as conn:
+            raw = raw_of(conn)
             return any(
                 select(raw, wanted(other, kind.lane), limit=1, watched=watched, skip=store.skip(other.name))
                 for other in self.kinds
@@ -287,7 +293,8 @@ class JobRunner:
 
     def tell(self, store: JobStore, ids: Iterable[str]) -> None:
         """Publish the state of jobs, as the rows have it now."""
-        with store.db.read_raw() as raw:
+        with store.db.read() as conn:
+            raw = raw_of(conn)
             rows = shown(raw, ids)
             held = decisions.held(raw) if any(row[1] == "waiting" for row in rows) else set()
         for job_id, state, done, total, reason in rows:
@@ -303,7 +310,8 @@ class JobRunner:
     def tell_progress(self, store: JobStore, job_id: str) -> None:
         """Publish a job's progress and that of the jobs above it, each at most twice a second."""
         at = time.monotonic()
-        with store.db.read_raw() as raw:
+        with store.db.read() as conn:
+            raw = raw_of(conn)
             due: list[str] = []
             current: str | None = job_id
             while current is not None:
@@ -323,7 +331,8 @@ class JobRunner:
         deadline = time.monotonic() + timeout
         while True:
             store.watch(job_id)
-            with store.db.read_raw() as raw:
+            with store.db.read() as conn:
+                raw = raw_of(conn)
                 row = raw.execute("SELECT state FROM job WHERE id = ?", (job_id,)).fetchone()
             state = row[0] if row else "gone"
             if state in FINISHED or state == "gone" or time.monotonic() >= deadline:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy import Connection
+
+from armarium.db import raw_of
 from armarium.ids import now, parse_timestamp
 from armarium.jobs.conditions import WORDS, hindrance
 from armarium.jobs.decisions import held
@@ -60,10 +63,11 @@ class Row:
 class Sight:
     """The queue of one library (or of the engine, `library` None) as its rows and the runner tell at this moment."""
 
-    def __init__(self, runner: JobRunner, library: Library | None, raw: sqlite3.Connection) -> None:
+    def __init__(self, runner: JobRunner, library: Library | None, conn: Connection) -> None:
         self.runner = runner
         self.library = library
-        self.raw = raw
+        self.conn = conn
+        raw = self.raw = raw_of(conn)
         self.path = path_of(library)
         self.store = runner.store_of(library)
         self.held = held(raw)
@@ -269,3 +273,10 @@ class Sight:
             "started_at": None,
             "can": {"pause": True, "cancel": True, "retry": False},
         }
+
+
+@contextmanager
+def open_sight(runner: JobRunner, library: Library | None) -> Iterator[Sight]:
+    """The queue of *library*, or the engine's own, as one snapshot of it."""
+    with (library.db if library is not None else runner.engine.state).read() as conn:
+        yield Sight(runner, library, conn)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from armarium.db import raw_of
 from armarium.jobs.claims import Claim, kinds_waiting
 from armarium.jobs.context import JobContext
 from armarium.jobs.ending import Ended
@@ -141,7 +142,8 @@ class JobStore:
         """Find out which kinds may have jobs to start; returns the lanes they want."""
         self.dirty = False
         self.recheck_at = None
-        with self.db.read_raw() as raw:
+        with self.db.read() as conn:
+            raw = raw_of(conn)
             found = kinds_waiting(raw, [kind.name for kind in kinds])
             self.dependents = (
                 raw.execute(

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Response
 
 from armarium.activity import ActivityType, read_activity
-from armarium.db import Database
+from armarium.db import Database, raw_of
 from armarium.engine import Engine
 from armarium.http import (
     REFUSALS,
@@ -32,7 +32,7 @@ from armarium.jobs.schemas import (
     JobTree,
     Paused,
 )
-from armarium.jobs.sight import Sight
+from armarium.jobs.sight import Sight, open_sight
 from armarium.libraries import Library
 from armarium.principals import Principal
 from armarium.routes.times import moment
@@ -71,23 +71,17 @@ def _database(engine: Engine, library: Library | None) -> Database:
 @contextmanager
 def _sights(engine: Engine, places: list[Library | None]) -> Iterator[list[Sight]]:
     with ExitStack() as stack:
-        yield [
-            Sight(engine.jobs, place, stack.enter_context(_database(engine, place).read_raw()))
-            for place in places
-        ]
+        yield [stack.enter_context(open_sight(engine.jobs, place)) for place in places]
 
 
-def _homes(engine: Engine, places: list[Library | None], job_id: str) -> list[Library | None]:
-    """The places that hold *job_id*: one for a job, perhaps several for a counted row. NotFound when none does."""
-    with _sights(engine, places) as sights:
-        if is_counted(job_id):
-            # The import row is shown while one of its jobs runs, though none waits: it is decided about all the same.
-            shown = [job_id == DERIVATIVES and import_goes_on(sight) for sight in sights]
-            found = [
-                sight.library for sight, on in zip(sights, shown, strict=True) if on or targets(sight, job_id)
-            ]
-        else:
-            found = [sight.library for sight in sights if sight.row(job_id) is not None][:1]
+def _homes(sights: list[Sight], job_id: str) -> list[Sight]:
+    """Those that hold *job_id*: one for a job, perhaps several for a counted row. NotFound when none does."""
+    if is_counted(job_id):
+        # The import row is shown while one of its jobs runs, though none waits: it is decided about all the same.
+        shown = [job_id == DERIVATIVES and import_goes_on(sight) for sight in sights]
+        found = [sight for sight, on in zip(sights, shown, strict=True) if on or targets(sight, job_id)]
+    else:
+        found = [sight for sight in sights if sight.row(job_id) is not None][:1]
     if not found:
         raise no_such(job_id)
     return found
@@ -103,7 +97,9 @@ def _decide(
 ) -> Response:
     """Run a decision about *job_id* wherever the job is; counted rows in several projects are decided in each."""
     answer: dict[str, Any] = {}
-    for home in _homes(engine, _places(engine, principal, library), job_id):
+    with _sights(engine, _places(engine, principal, library)) as sights:
+        homes = [sight.library for sight in _homes(sights, job_id)]
+    for home in homes:
         outcome = engine.run(home, name, {"job_id": job_id, **params}, principal)
         applied = (answer.get("applied") or 0) + ((outcome.result or {}).get("applied") or 0)
         answer = {**(outcome.result or {}), "audit_id": outcome.audit_id}
@@ -190,7 +186,8 @@ def clear_failed(engine: CurrentEngine, principal: CurrentPrincipal, library: Op
 
 
 def _has_failed(engine: Engine) -> bool:
-    with engine.state.read_raw() as raw:
+    with engine.state.read() as conn:
+        raw = raw_of(conn)
         return raw.execute("SELECT 1 FROM job WHERE state = 'failed' LIMIT 1").fetchone() is not None
 
 
@@ -283,18 +280,16 @@ def job_log(
 ) -> Response:
     """Its lines and those of the rows under it, newest last; nothing from another row."""
     lines: list[dict[str, Any]] = []
-    for home in _log_homes(engine, _places(engine, principal, library), job_id):
-        with _sights(engine, [home]) as (sight,):
-            ids = _log_rows(sight, job_id)
-        with _database(engine, home).read() as conn:
-            lines += read_lines(conn, ids, limit=limit, after=after)
+    with _sights(engine, _places(engine, principal, library)) as sights:
+        for sight in _log_homes(sights, job_id):
+            lines += read_lines(sight.conn, _log_rows(sight, job_id), limit=limit, after=after)
     return json_response({"id": job_id, "lines": lines, "count": len(lines)})
 
 
-def _log_homes(engine: Engine, places: list[Library | None], job_id: str) -> list[Library | None]:
+def _log_homes(sights: list[Sight], job_id: str) -> list[Sight]:
     if job_id == DERIVATIVES:
-        return _imports(places)[:1]
-    return _homes(engine, places, job_id)[:1]
+        return [sight for sight in sights if sight.library is not None][:1] or sights[:1]
+    return _homes(sights, job_id)[:1]
 
 
 def _log_rows(sight: Sight, job_id: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from armarium.db import Database
+from armarium.db import Database, raw_of
 from armarium.history import quoted
 from armarium.schema import Schema
 from armarium.tables import rules_of
@@ -16,7 +16,8 @@ def table_digests(db: Database, schema: Schema) -> dict[str, str]:
     Two equal digests mean equal content, bit for bit, floats included.
     """
     found: dict[str, str] = {}
-    with db.read_raw() as raw:
+    with db.read() as conn:
+        raw = raw_of(conn)
         for table in schema.tracked:
             monotonic = rules_of(table).monotonic
             columns = [column.name for column in table.columns if column.name not in monotonic]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from armarium.db import raw_of
 from armarium.engine import Engine
 from armarium.errors import ServiceError
 from armarium.history import quoted
@@ -121,7 +122,8 @@ class Histories:
         """Every tracked row, without the columns that only grow; those are remembered apart."""
         found: Content = {}
         self._counters = {}
-        with self.library.db.read_raw() as raw:
+        with self.library.db.read() as conn:
+            raw = raw_of(conn)
             for table, width, keys, query in self._reads:
                 for row in raw.execute(query):
                     key = (table, tuple([row[i] for i in keys]))
@@ -142,7 +144,8 @@ class Histories:
 
     def empty(self) -> int:
         """Take back every step still in effect, newest first; how many. Raises what refuses one."""
-        with self.library.db.read_raw() as raw:
+        with self.library.db.read() as conn:
+            raw = raw_of(conn)
             steps = raw.execute(
                 "WITH RECURSIVE chain(origin, seq, id) AS (SELECT id, seq, id FROM audit WHERE inverse_of IS NULL"
                 " AND undone = 0 AND undoable UNION ALL SELECT c.origin, a.seq, a.id FROM chain c"

@@ -16,6 +16,7 @@ from typing import Any
 from sqlalchemy import Table
 
 from armarium.actions import Action, ActionContext, Example, Params
+from armarium.db import raw_of
 from armarium.engine import Engine
 from armarium.errors import Conflict, ServiceError
 from armarium.history import quoted
@@ -49,7 +50,8 @@ class Model:
     def read(self) -> Content:
         """Every tracked row."""
         found: Content = {}
-        with self.library.db.read_raw() as raw:
+        with self.library.db.read() as conn:
+            raw = raw_of(conn)
             for name, table in self.tables.items():
                 columns = [column.name for column in table.columns]
                 keys = [column.name for column in table.primary_key.columns]
@@ -350,7 +352,8 @@ class _Trial:
     def _named(self, done: str) -> list[str]:
         if not self.found.guards_targets:
             return []
-        with self.library.db.read_raw() as raw:
+        with self.library.db.read() as conn:
+            raw = raw_of(conn)
             rows = raw.execute(
                 "SELECT target_id FROM audit_target WHERE seq = (SELECT seq FROM audit WHERE id = ?)", (done,)
             ).fetchall()
@@ -369,7 +372,8 @@ class _Trial:
     def _newest(self, step: str) -> str:
         """The step that is in effect of those that took *step* back and did it again."""
         db = self.library.db if self.home is not None else self.engine.state
-        with db.read_raw() as raw:
+        with db.read() as conn:
+            raw = raw_of(conn)
             (newest,) = raw.execute(
                 "WITH RECURSIVE chain(id, depth) AS (VALUES (?, 0) UNION ALL SELECT a.id, depth + 1"
                 " FROM chain JOIN audit a ON a.inverse_of = chain.id)"

@@ -19,7 +19,8 @@ def run_batch(ctx: JobContext) -> dict[str, Any]:
     """Cut what waits; pictures that are refused are told in the result and stop no other."""
     batch_id = str(ctx.args.batch_id)
     try:
-        with ctx.library.db.read_raw() as raw:
+        with ctx.library.db.read() as conn:
+            raw = raw_of(conn)
             batch_row(raw, batch_id)
             (total,) = raw.execute(
                 "SELECT count(*) FROM image_batch_item WHERE batch_id = ?", (batch_id,)
@@ -49,7 +50,8 @@ def run_batch(ctx: JobContext) -> dict[str, Any]:
 
 
 def _waiting(ctx: JobContext, batch_id: str, after: int) -> list[tuple[int, str]]:
-    with ctx.library.db.read_raw() as raw:
+    with ctx.library.db.read() as conn:
+        raw = raw_of(conn)
         return waiting_items(raw, batch_id, after, _CHUNK)
 
 

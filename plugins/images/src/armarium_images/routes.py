@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from armarium.api import REFUSALS, CurrentLibrary, json_response
+from armarium.api import REFUSALS, CurrentLibrary, json_response, raw_of
 from armarium_images import schemas
 from armarium_images.queries import batch_answer
 
@@ -19,5 +19,6 @@ WRITES = REFUSALS(400, 401, 403, 404, 409, 422)
     responses=REFUSALS(400, 401, 403, 404, 409),
 )
 def read_batch(library: CurrentLibrary, batch_id: str) -> Response:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         return json_response(batch_answer(raw, batch_id))

@@ -33,6 +33,7 @@ from armarium_source_model.queries.passes import (
     get_pass,
     list_passes,
     notice_of_text_elsewhere,
+    reading_rule,
     working_pass,
 )
 from armarium_source_model.queries.readings import (
@@ -122,6 +123,7 @@ __all__ = [
     "pixel_bounds",
     "reading_choices",
     "reading_kind_keys",
+    "reading_rule",
     "reading_sequence",
     "readings_of",
     "ready_segments",

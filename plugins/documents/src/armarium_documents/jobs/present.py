@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from armarium.api import Library, open_plain
+from armarium.api import Library, open_plain, raw_of
 from armarium_documents.pictures import digest_of
 from armarium_documents.schemas.fields import clean_name
 
@@ -40,7 +40,8 @@ class Place:
         return self._folders[names]
 
     def _find(self, parent_id: str, name: str) -> str | None:
-        with self.library.db.read_raw() as raw:
+        with self.library.db.read() as conn:
+            raw = raw_of(conn)
             row = raw.execute(
                 "SELECT id FROM document WHERE parent_id = ? AND deleted_at IS NULL AND name = ?"
                 " AND doc_type = 'folder' AND id < ? ORDER BY id LIMIT 1",
@@ -57,7 +58,8 @@ class Place:
         parent_id = None if self.again else self.folder(names)
         if parent_id is None:
             return None
-        with self.library.db.read_raw() as raw:
+        with self.library.db.read() as conn:
+            raw = raw_of(conn)
             found = raw.execute(
                 "SELECT id, json_extract(metadata, '$.checksum'), json_extract(metadata, '$.page_count')"
                 " FROM document WHERE parent_id = ? AND deleted_at IS NULL AND name = ? AND doc_type = 'file'"

@@ -207,7 +207,8 @@ def thumbnail_path(library: Library, checksum: str) -> Path:
 
 def thumbnail_file(library: Library, document_id: str) -> tuple[Path, str]:
     """The thumbnail's file and the checksum of what it was drawn from; NotFound where none is made."""
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         row = raw.execute("SELECT checksum FROM thumbnail WHERE document_id = ?", (document_id,)).fetchone()
         if row is None:
             _known(raw, document_id)

@@ -59,6 +59,7 @@ class JsonLd(JSONResponse):
     responses=REFUSALS(400, 401, 403, 404, 409),
 )
 def web_annotations(library: CurrentLibrary, doc_id: str) -> Response:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         page = queries.web_annotations(raw, doc_id)
     return JsonLd(page, media_type='application/ld+json; profile="http://www.w3.org/ns/anno.jsonld"')

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from armarium.api import REFUSALS, CurrentLibrary, act, json_response, written
+from armarium.api import REFUSALS, CurrentLibrary, act, json_response, raw_of, written
 from armarium_documents.queries import files as queries
 from armarium_documents.queries.regions import region
 from armarium_documents.schemas.artifacts import ArtifactEdited, ArtifactRegion, RegionEditBody
@@ -28,7 +28,8 @@ def list_artifacts(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     offset: Annotated[int, Query(ge=0, le=2**62)] = 0,
 ) -> Response:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         return json_response(queries.artifact_page(raw, doc_id, artifact_type, limit=limit, offset=offset))
 
 
@@ -39,7 +40,8 @@ def list_artifacts(
     responses=REFUSALS(400, 401, 403, 404, 409),
 )
 def read_artifact(library: CurrentLibrary, artifact_id: str) -> Response:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         return json_response(queries.artifact(raw, artifact_id))
 
 
@@ -56,7 +58,8 @@ def artifact_region(
     char_end: Annotated[int | None, Query(ge=0, le=2**62)] = None,
     line: Annotated[int | None, Query(ge=0, le=2**62)] = None,
 ) -> Response:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         return json_response(region(raw, artifact_id, char_start=char_start, char_end=char_end, line=line))
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from armarium.api import REFUSALS, CurrentLibrary, json_response
+from armarium.api import REFUSALS, CurrentLibrary, json_response, raw_of
 from armarium_documents.queries import bookmarks as queries
 from armarium_documents.schemas.bookmarks import BookmarkList
 from armarium_documents.schemas.documents import Document
@@ -23,7 +23,8 @@ router = APIRouter(tags=["documents"])
 def list_bookmarks(
     library: CurrentLibrary, parent_id: Annotated[str | None, Query(max_length=64)] = None
 ) -> Response:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         items = queries.bookmarks(raw, parent_id)
     return json_response({"items": items, "count": len(items)})
 
@@ -35,5 +36,6 @@ def list_bookmarks(
     responses=REFUSALS(400, 401, 403, 404, 409),
 )
 def resolve_bookmark(library: CurrentLibrary, bookmark_id: str) -> Response:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         return json_response(queries.target_of(raw, bookmark_id))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from armarium.api import REFUSALS, CurrentLibrary, json_response
+from armarium.api import REFUSALS, CurrentLibrary, json_response, raw_of
 from armarium_documents.queries import classifications as queries
 from armarium_documents.schemas.classifications import (
     Classification,
@@ -23,7 +23,8 @@ router = APIRouter(tags=["documents"])
     responses=REFUSALS(400, 401, 403, 404, 409),
 )
 def list_classifications(library: CurrentLibrary) -> Response:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         items = queries.classifications(raw)
     return json_response({"items": items, "count": len(items)})
 
@@ -35,7 +36,8 @@ def list_classifications(library: CurrentLibrary) -> Response:
     responses=REFUSALS(400, 401, 403, 404, 409, 422),
 )
 def resolved_classification(library: CurrentLibrary, key: str) -> Response:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         return json_response(queries.resolved(raw, key))
 
 
@@ -46,7 +48,8 @@ def resolved_classification(library: CurrentLibrary, key: str) -> Response:
     responses=REFUSALS(400, 401, 403, 404, 409),
 )
 def read_classification(library: CurrentLibrary, key: str) -> Response:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         return json_response(queries.require(raw, key))
 
 
@@ -57,5 +60,6 @@ def read_classification(library: CurrentLibrary, key: str) -> Response:
     responses=REFUSALS(400, 401, 403, 404, 409, 422),
 )
 def effective_attributes(library: CurrentLibrary, doc_id: str) -> Response:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         return json_response(queries.effective_attributes(raw, doc_id))

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
-from armarium.api import REFUSALS, CurrentLibrary, act, json_response, written
+from armarium.api import REFUSALS, CurrentLibrary, act, json_response, raw_of, written
 from armarium_documents.errors import unknown_document
 from armarium_documents.queries import documents as queries
 from armarium_documents.schemas.documents import (
@@ -42,7 +42,8 @@ def list_documents(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         items, total = queries.children_page(
             raw,
             parent_id,
@@ -69,7 +70,8 @@ def list_documents(
 )
 async def read_document(library: CurrentLibrary, doc_id: str) -> Response:
     # The hot path: one statement on an open connection, well under a millisecond, so it stays on the event loop.
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         body = queries.document_bytes(raw, doc_id)
     if body is None:
         raise unknown_document(doc_id)
@@ -103,7 +105,8 @@ def view_document(
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
     offset: Offset = 0,
 ) -> Response:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         found: dict[str, Any] = queries.view(
             raw,
             doc_id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import FileResponse
 
-from armarium.api import REFUSALS, STORED_FILE, CurrentLibrary, json_response, stored_file
+from armarium.api import REFUSALS, STORED_FILE, CurrentLibrary, json_response, raw_of, stored_file
 from armarium_documents.queries import files as queries
 from armarium_documents.schemas.files import (
     RenditionList,
@@ -23,7 +23,8 @@ router = APIRouter(tags=["documents"])
     responses=REFUSALS(400, 401, 403, 404, 409),
 )
 def list_renditions(library: CurrentLibrary, document_id: str) -> Response:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         return json_response(queries.rendition_list(raw, document_id))
 
 
@@ -66,7 +67,8 @@ def thumbnail(request: Request, library: CurrentLibrary, doc_id: str) -> Respons
     responses=REFUSALS(400, 401, 403, 404, 409),
 )
 def list_representations(library: CurrentLibrary, document_id: str) -> Response:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         return json_response(queries.representation_values(raw, document_id))
 
 
@@ -77,5 +79,6 @@ def list_representations(library: CurrentLibrary, document_id: str) -> Response:
     responses=REFUSALS(400, 401, 403, 404, 409),
 )
 def list_revisions(library: CurrentLibrary, representation_id: str) -> Response:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         return json_response(queries.revision_values(raw, representation_id))

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from armarium.api import REFUSALS, CurrentLibrary, json_response
+from armarium.api import REFUSALS, CurrentLibrary, json_response, raw_of
 from armarium_documents.queries.runs import run_history
 from armarium_documents.schemas.runs import RunHistory
 
@@ -22,5 +22,6 @@ router = APIRouter(tags=["documents"])
 def read_run_history(
     library: CurrentLibrary, ids: Annotated[list[str], Query(min_length=1, max_length=500)]
 ) -> Response:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         return json_response(run_history(raw, ids))

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from armarium.api import REFUSALS, CurrentLibrary, json_response
+from armarium.api import REFUSALS, CurrentLibrary, json_response, raw_of
 from armarium_documents.queries import trash as queries
 from armarium_documents.schemas.trash import EmptyPlan, TrashList
 
@@ -24,7 +24,8 @@ def list_trash(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     offset: Annotated[int, Query(ge=0, le=2**62)] = 0,
 ) -> Response:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         return json_response(queries.entries(raw, limit=limit, offset=offset))
 
 
@@ -35,5 +36,6 @@ def list_trash(
     responses=REFUSALS(400, 401, 403, 404, 409),
 )
 def plan_empty_trash(library: CurrentLibrary) -> Response:
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         return json_response(queries.plan(raw))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any, Final, NamedTuple
 
-from armarium.api import Engine, Library
+from armarium.api import Engine, Library, raw_of
 from armarium_formats.iiif.errors import NoSuchPicture
 from armarium_formats.iiif.image_request import FORMATS, MAX_AREA, ImageRequest, parse_request
 from armarium_formats.iiif.pixels import Source, pictures_of, render
@@ -38,7 +38,8 @@ class Picture(NamedTuple):
 
 def picture(engine: Engine, library: Library, identifier: str) -> Picture:
     """The rendition of that id, or the primary one of the document of that id; NoSuchPicture."""
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         row = raw.execute(_BY_RENDITION, (identifier,)).fetchone()
         lasting = row is not None
         if row is None:

@@ -15,11 +15,11 @@ from armarium_formats.iiif.places import ANNOTATION, GRANULARITY, PRESENTATION, 
 from armarium_formats.iiif.texts import language_map, shown
 from armarium_source_model.api import (
     CountingText,
-    ReadingRule,
     counting_readings,
     get_pass,
     ladder_of_pass,
     line_sequence,
+    reading_rule,
     working_pass,
 )
 
@@ -76,8 +76,8 @@ def lines_page(library: Library, places: Places, document_id: str) -> Json:
 
     NotFound for an unknown document; NoFrame for one whose lines cannot be told in pixels.
     """
-    rule: ReadingRule = "relaxed" if library.setting("reading_rule") == "relaxed" else "strict"
     with library.db.read() as conn:
+        rule = reading_rule(conn)
         page = page_canvas(conn, document_id)
         pass_id, _ = working_pass(conn, document_id, rule)
         if pass_id is None:

@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 
-from armarium.api import CurrentEngine, CurrentPrincipal, Engine, Library, OptionalLibrary, Principal
+from armarium.api import CurrentEngine, CurrentPrincipal, Engine, Library, OptionalLibrary, Principal, raw_of
 from armarium_formats.iiif.errors import InSeveralProjects, UnknownHere
 
 _HAS = "SELECT 1 FROM document WHERE id = :id UNION ALL SELECT 1 FROM rendition WHERE id = :id LIMIT 1"
@@ -25,7 +25,8 @@ def project_with(engine: Engine, principal: Principal, identifier: str) -> Libra
     for library in engine.libraries.open_now():
         if principal.libraries is not None and str(library.path) not in principal.libraries:
             continue
-        with library.db.read_raw() as raw:
+        with library.db.read() as conn:
+            raw = raw_of(conn)
             if raw.execute(_HAS, {"id": identifier}).fetchone() is not None:
                 found.append(library)
     if not found:

@@ -98,7 +98,8 @@ class Layouts:
                     self.companions.setdefault(folder, []).append(found.source)
                 else:
                     self.files.append((folder, found.path.name, found.source))
-        with self.ctx.library.db.read_raw() as raw:
+        with self.ctx.library.db.read() as conn:
+            raw = raw_of(conn)
             above = (self.args.mirrored,) if self.args.mirrored else ()
             self.pictures = Pictures(brought_in(raw, self.args.parent_id, above, places))
         for folder, name, path in self.files:
@@ -134,7 +135,8 @@ class Layouts:
 
     def _read_before(self, digest: str) -> bool:
         """Whether a file that no name pairs is a pass of one of these pictures since an earlier import."""
-        with self.ctx.library.db.read_raw() as raw:
+        with self.ctx.library.db.read() as conn:
+            raw = raw_of(conn)
             return not self.args.again and known_among(
                 raw, digest, (one.key for one in self.pictures.items), self.args.set_id
             )
@@ -242,7 +244,8 @@ class Layouts:
             pages=str(pair.page + 1),
             beyond=self.args.beyond,
         )
-        with self.ctx.library.db.read_raw() as raw:
+        with self.ctx.library.db.read() as conn:
+            raw = raw_of(conn)
             (picture,) = pictures_of(raw, [document_id])
             (known,) = passes_of_files(raw, [(document_id, params.digest)])
         if known is not None and not self.args.again and known[0] < self.args.set_id:
@@ -302,7 +305,8 @@ class Layouts:
     def _document(self, pair: Pair) -> str | None:
         if pair.part is None:
             return pair.picture.key
-        with self.ctx.library.db.read_raw() as raw:
+        with self.ctx.library.db.read() as conn:
+            raw = raw_of(conn)
             row = raw.execute(
                 "SELECT id FROM document WHERE parent_id = ? AND doc_type = 'page' AND deleted_at IS NULL"
                 " ORDER BY sequence LIMIT 1 OFFSET ?",

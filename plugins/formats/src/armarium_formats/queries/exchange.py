@@ -20,12 +20,12 @@ from armarium_formats.errors import NoPageSize, NotOfAFile, OrderOfOtherPass, Sc
 from armarium_formats.models import format_imports
 from armarium_formats.opening import NO_SHAPES
 from armarium_source_model.api import (
-    ReadingRule,
     UnknownKind,
     get_pass,
     notice_of_text_elsewhere,
     order_walk,
     reading_kind_keys,
+    reading_rule,
     standing_order,
     working_pass,
     written_order,
@@ -143,7 +143,7 @@ def export(
         document = require_document(conn, document_id)
         if reading_kind not in (known := reading_kind_keys(conn)):
             raise UnknownKind(reading_kind, known)
-        rule: ReadingRule = "relaxed" if library.setting("reading_rule") == "relaxed" else "strict"
+        rule = reading_rule(conn)
         basis: str = "named"
         order = None if order_id is None else standing_order(conn, order_id)
         if pass_id is None and order is not None:

@@ -136,7 +136,7 @@ def seed(ctx: ActionContext, order_id: str, document_id: str, pass_id: str) -> N
         )
     }
     levels = Levels(order_id)
-    for segment_id in pass_sequence(ctx.conn, document_id, pass_id, reading_rule(ctx.project)):
+    for segment_id in pass_sequence(ctx.conn, document_id, pass_id, reading_rule(ctx.conn)):
         if segment_id in above:
             parent = levels.entries.get(above[segment_id] or "")
             levels.add(segment_id, document_id, parent, ctx.now)

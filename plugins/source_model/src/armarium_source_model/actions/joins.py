@@ -90,13 +90,13 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
         place_beside(ctx, row.id, keep.document_id, [keep.id])
     add_notes(ctx, [(row.document_id, row.id, "merged", (keep.id,), p.reason) for row in absorbed])
     ctx.target(keep.id)
-    answer = parsed_answers(ctx.conn, [keep.id], reading_rule(ctx.project))[0]
+    answer = parsed_answers(ctx.conn, [keep.id], reading_rule(ctx.conn))[0]
     return {**answer, "absorbed_ids": absorbed_ids}
 
 
 def _in_order(ctx: ActionContext, rows: Sequence[SegmentRow]) -> list[SegmentRow]:
     shapes = [Shape(row.id, "line", *box_of(row), direction=row.direction, script=row.script) for row in rows]
-    page = writing_of_pass(ctx.conn, rows[0].document_id, rows[0].pass_id, reading_rule(ctx.project))
+    page = writing_of_pass(ctx.conn, rows[0].document_id, rows[0].pass_id, reading_rule(ctx.conn))
     parents = {row.parent_segment_id for row in rows}
     way = page.way(parents.pop() if len(parents) == 1 else None)
     by_id = {row.id: row for row in rows}
@@ -166,7 +166,7 @@ def _children(ctx: ActionContext, parents: Sequence[str]) -> list[SegmentRow]:
 
 def _join_texts(ctx: ActionContext, keep: SegmentRow, ordered: Sequence[SegmentRow]) -> None:
     """The counting transcriptions of the pieces, joined by newline in reading order, as one new reading."""
-    rule = reading_rule(ctx.project)
+    rule = reading_rule(ctx.conn)
     texts = counting_of_segments(ctx.conn, [row.id for row in ordered], rule=rule)
     joined = "\n".join(texts[row.id].text for row in ordered if row.id in texts and texts[row.id].text)
     if joined and (keep.id not in texts or texts[keep.id].text != joined):
@@ -250,14 +250,14 @@ def split(ctx: ActionContext, p: SplitBody) -> dict[str, Any]:
     place_beside(ctx, row.id, row.document_id, ids[1:])
     add_notes(ctx, [(row.document_id, row.id, "split", ids, p.reason)])
     if p.parts[0].text:
-        counting = counting_of_segment(ctx.conn, row.id, "transcription", reading_rule(ctx.project))
+        counting = counting_of_segment(ctx.conn, row.id, "transcription", reading_rule(ctx.conn))
         write_correction(ctx, row, p.parts[0].text, counting)
     for identity, part in zip(ids[1:], p.parts[1:], strict=True):
         if part.text:
             write_reading(ctx, row._replace(id=identity), part.text)
     ctx.target(*ids)
     ctx.changed(segment_ids=ids, pass_ids=[row.pass_id], document_ids=[row.document_id])
-    items = parsed_answers(ctx.conn, ids, reading_rule(ctx.project))
+    items = parsed_answers(ctx.conn, ids, reading_rule(ctx.conn))
     return {"segment_ids": ids, "items": items}
 
 

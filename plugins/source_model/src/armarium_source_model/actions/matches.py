@@ -233,7 +233,7 @@ def _carried_before(ctx: ActionContext, match: Row[Any]) -> frozenset[str]:
 def _hanging(ctx: ActionContext, match: Row[Any]) -> Hanging:
     """The match with the counting transcription of each of its ends."""
     one, other = match.from_segment_id, match.to_segment_id
-    texts = counting_of_segments(ctx.conn, (one, other), rule=reading_rule(ctx.project))
+    texts = counting_of_segments(ctx.conn, (one, other), rule=reading_rule(ctx.conn))
     return Hanging(
         match.document_id,
         one,

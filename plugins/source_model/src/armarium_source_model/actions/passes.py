@@ -74,7 +74,7 @@ def create(ctx: ActionContext, p: PassCreate) -> dict[str, Any]:
             .where(passes.c.id == pass_id)
             .values(source_artifact_id=p.source_artifact_id, artifact_type=row[1])
         )
-    return get_pass_answer(ctx.conn, pass_id, reading_rule(ctx.project))
+    return get_pass_answer(ctx.conn, pass_id, reading_rule(ctx.conn))
 
 
 def _pass_example(ex: Example) -> dict[str, Any]:
@@ -226,4 +226,4 @@ def _refuse_twin(ctx: ActionContext, row: Row[Any]) -> None:
 def _touched(ctx: ActionContext, pass_id: str, document_id: str) -> dict[str, Any]:
     ctx.target(pass_id)
     ctx.changed(pass_ids=[pass_id], document_ids=[document_id])
-    return get_pass_answer(ctx.conn, pass_id, reading_rule(ctx.project))
+    return get_pass_answer(ctx.conn, pass_id, reading_rule(ctx.conn))

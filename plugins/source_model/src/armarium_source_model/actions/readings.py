@@ -103,7 +103,7 @@ def correct(ctx: ActionContext, p: Correct) -> dict[str, Any]:
     row = editable(ctx, p.segment_id, None)
     require_kind(ctx, p.kind)
     StatedFacts(ctx).check(p.language, p.script)
-    counting = counting_of_segment(ctx.conn, row.id, p.kind, reading_rule(ctx.project))
+    counting = counting_of_segment(ctx.conn, row.id, p.kind, reading_rule(ctx.conn))
     if p.expected_counting_id is not None and p.expected_counting_id != counting.representation_id:
         text = None
         if counting.representation_id is not None:
@@ -169,7 +169,7 @@ def write_correction(
     )
     if kind != "transcription" or before is None:
         return made, []
-    if counting_of_segment(ctx.conn, segment.id, kind, reading_rule(ctx.project)).representation_id != made:
+    if counting_of_segment(ctx.conn, segment.id, kind, reading_rule(ctx.conn)).representation_id != made:
         return made, []
     old = get_reading(ctx.conn, before)
     assert old is not None
@@ -224,7 +224,7 @@ def _touch(
 
 
 def _one_reading(ctx: ActionContext, segment_id: str, representation_id: str) -> dict[str, Any]:
-    items: list[dict[str, Any]] = readings_of(ctx.conn, segment_id, rule=reading_rule(ctx.project))["items"]
+    items: list[dict[str, Any]] = readings_of(ctx.conn, segment_id, rule=reading_rule(ctx.conn))["items"]
     return next(one for one in items if one["id"] == representation_id)
 
 
@@ -297,7 +297,7 @@ def choose(ctx: ActionContext, p: Choose) -> dict[str, Any]:
             )
     ids = [one for one in (p.representation_id,) if one is not None]
     _touch(ctx, row.id, row.document_id, row.pass_id, *ids)
-    counting = counting_of_segment(ctx.conn, row.id, p.kind, reading_rule(ctx.project))
+    counting = counting_of_segment(ctx.conn, row.id, p.kind, reading_rule(ctx.conn))
     return {
         "segment_id": row.id,
         "kind": p.kind,

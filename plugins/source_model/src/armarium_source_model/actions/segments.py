@@ -87,7 +87,7 @@ def _create_example(ex: Example) -> dict[str, Any]:
 def create(ctx: ActionContext, p: SegmentCreate) -> dict[str, Any]:
     """Raises NotFound, Conflict for a pass or parent of another page, Invalid for a shape that cannot be held."""
     ids = insert_segments(ctx, [p])
-    return parsed_answers(ctx.conn, ids, reading_rule(ctx.project))[0]
+    return parsed_answers(ctx.conn, ids, reading_rule(ctx.conn))[0]
 
 
 def _create_many_example(ex: Example) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def _create_many_example(ex: Example) -> dict[str, Any]:
 def create_many(ctx: ActionContext, p: SegmentCreateMany) -> dict[str, Any]:
     """As segment.create for each; a refusal names the index, and nothing is written."""
     ids = insert_segments(ctx, p.segments, numbered=True)
-    items = parsed_answers(ctx.conn, ids, reading_rule(ctx.project))
+    items = parsed_answers(ctx.conn, ids, reading_rule(ctx.conn))
     return {"items": items, "count": len(items)}
 
 
@@ -275,7 +275,7 @@ def update(ctx: ActionContext, p: SegmentUpdate) -> dict[str, Any]:
     for name in sent & {"kind", "kind_raw", "is_furniture", "language", "script", "direction"}:
         changes[name] = getattr(p, name)
     write_version(ctx, row, changes)
-    return parsed_answers(ctx.conn, [row.id], reading_rule(ctx.project))[0]
+    return parsed_answers(ctx.conn, [row.id], reading_rule(ctx.conn))[0]
 
 
 def _check_new_parent(ctx: ActionContext, row: SegmentRow, parent_id: str | None) -> None:
@@ -398,4 +398,4 @@ def restore_version(ctx: ActionContext, p: RestoreVersion) -> dict[str, Any]:
     write_version(ctx, row, changes | {"deleted_at": None})
     if row.deleted_at is not None:
         add_notes(ctx, [(row.document_id, row.id, "restored", (row.id,), None)])
-    return parsed_answers(ctx.conn, [row.id], reading_rule(ctx.project))[0]
+    return parsed_answers(ctx.conn, [row.id], reading_rule(ctx.conn))[0]

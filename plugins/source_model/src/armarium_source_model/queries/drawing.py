@@ -29,12 +29,12 @@ def drawn_lines(
     NotFound for a page without a pass, an unknown pass, or a pass of another page; PassDeleted.
     """
     if pass_id is None:
-        pass_id, _ = working_pass(conn, document_id, reading_rule(library))
+        pass_id, _ = working_pass(conn, document_id, reading_rule(conn))
         if pass_id is None:
             raise NotFound(f"Document {document_id} has no pass yet: find its lines first, then draw them.")
     elif standing_pass(conn, pass_id).document_id != document_id:
         raise NotFound(f"Pass {pass_id} is of another page; name a pass of {document_id}.")
-    rule = reading_rule(library)
+    rule = reading_rule(conn)
     texts = counting_of_pass(conn, pass_id, rule=rule, words=False)
     rows = {
         row[0]: row

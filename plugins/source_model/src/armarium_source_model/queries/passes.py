@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection, Row, bindparam, select
 
-from armarium.api import Library
+from armarium.api import project_setting
 from armarium_source_model.counting import IMPORTED, PassBasis, PassFacts, ReadingRule, Working
 from armarium_source_model.counting import working_pass as climb
 from armarium_source_model.errors import NoSuchPass, PassDeleted
@@ -26,9 +26,9 @@ WHERE r.document_id = :document AND r.provenance_kind = 'human' AND NOT r.retrac
 """
 
 
-def reading_rule(library: Library) -> ReadingRule:
+def reading_rule(conn: Connection) -> ReadingRule:
     """The project's rule for what counts: strict unless it says relaxed."""
-    return "relaxed" if library.setting("reading_rule") == "relaxed" else "strict"
+    return "relaxed" if project_setting(conn, "reading_rule") == "relaxed" else "strict"
 
 
 _BY_ID = select(passes).where(passes.c.id == bindparam("identity"))

@@ -44,7 +44,7 @@ def resolve_settings(
         pass_id = segment.pass_id
     elif node is not None:
         require_document(conn, node)
-        pass_id, _ = working_pass(conn, node, reading_rule(library))
+        pass_id, _ = working_pass(conn, node, reading_rule(conn))
     ladder = Ladder(page_facts(conn, node, pass_id), _around(conn, segment_id))
     facts: dict[str, Fact] = {}
     writing: PageWriting | None = None
@@ -96,7 +96,7 @@ def _writing(
     """What tells how the selection is written where nobody states it."""
     if node is None or pass_id is None:
         return PageWriting([], ladder.page, {}, ladder=ladder)
-    rule = reading_rule(library)
+    rule = reading_rule(conn)
     page, _ = read_page(conn, node, pass_id, rule)
     if segment is None or segment.id in page.by_id:
         return page

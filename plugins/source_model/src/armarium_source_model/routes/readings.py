@@ -39,7 +39,7 @@ def read_readings(library: CurrentLibrary, segment_id: str, kind: str | None = N
             text = segment["text"] if kind in (None, "transcription") else None
             return json_response(old.as_readings(segment_id, text))
         get_segment(conn, segment_id)
-        return json_response(readings_of(conn, segment_id, kind=kind, rule=reading_rule(library)))
+        return json_response(readings_of(conn, segment_id, kind=kind, rule=reading_rule(conn)))
 
 
 @router.get(
@@ -71,7 +71,7 @@ def read_text(
                 pass_id=pass_id,
                 order_id=order,
                 include_furniture=include_furniture,
-                rule=reading_rule(library),
+                rule=reading_rule(conn),
             )
         hidden = None if pass_id is not None or found.text else found.pass_id
         notice = notice_of_text_elsewhere(conn, document_id, hidden)
@@ -94,4 +94,4 @@ def read_text(
 def compare(library: CurrentLibrary, document_id: str, body: CompareBody) -> Response:
     """The one character error rate of this engine under each policy asked for; 422 where it would mean nothing."""
     with library.db.read() as conn:
-        return json_response(compare_readings(conn, document_id, body, reading_rule(library)))
+        return json_response(compare_readings(conn, document_id, body, reading_rule(conn)))

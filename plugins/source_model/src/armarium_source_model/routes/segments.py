@@ -68,8 +68,8 @@ def list_of_page(
 ) -> Response:
     """Every live segment of every live pass, or those of one pass, one artifact, one kind, or in an area."""
     rect = parse_area(area)
-    rule = reading_rule(library)
     with library.db.read() as conn:
+        rule = reading_rule(conn)
         require_document(conn, doc_id)
         old = old_geometry_of(conn, doc_id)
         if pass_id is not None and _page_of_pass(conn, pass_id) != doc_id:
@@ -126,7 +126,7 @@ def read_segment(library: CurrentLibrary, segment_id: str) -> Response:
             if not trail and home_of_taken_back(conn, segment_id) is None:
                 raise NoSuchSegment(segment_id)
             shown = None
-        segment = parsed_answers(conn, [shown], reading_rule(library))[0] if shown is not None else None
+        segment = parsed_answers(conn, [shown], reading_rule(conn))[0] if shown is not None else None
     newest = next((note for note in reversed(trail) if note["old_segment_id"] == segment_id), None)
     elsewhere = bool(live) or (newest is not None and newest["kind"] in ("merged", "split", "deleted"))
     forwarded = elsewhere and live != [segment_id]

@@ -19,7 +19,8 @@ from armarium_documents.queries.tree import id_list
 def abandon(parts: Conductor, transfer_id: str, files: Sequence[str], why: str) -> None:
     """Remove the copies of a transfer from the target; they are in its Trash, seen by nobody."""
     assert parts.library is not None
-    with parts.library.db.read_raw() as raw:
+    with parts.library.db.read() as conn:
+        raw = raw_of(conn)
         found = record(raw, transfer_id, "target")
     if found is None:
         return

@@ -154,7 +154,8 @@ def select(engine: Engine, load: Load, journey: Journey) -> Selection:
 def split_words(selection: Selection, vocabulary: Vocabulary, target: Library) -> tuple[list[str], list[str]]:
     """(keys that are in the target, keys to be made there) of the words that go along."""
     keys = selection.words(vocabulary)
-    with target.db.read_raw() as raw:
+    with target.db.read() as conn:
+        raw = raw_of(conn)
         there = {row[0] for row in raw.execute(f'SELECT "{vocabulary.key}" FROM "{vocabulary.table}"')}
     return [key for key in keys if key in there], [key for key in keys if key not in there]
 

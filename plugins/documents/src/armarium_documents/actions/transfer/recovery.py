@@ -35,12 +35,14 @@ def carry_on(engine: Engine, library: Library) -> int:
 
     A transfer may stand in the journal of either project alone, so those of the projects that are open are looked at too.
     """
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         found = [(library, own) for own in records(raw)]
     known = {own.transfer_id for _, own in found}
     for other in engine.libraries.open_now():
         if other is not library:
-            with other.db.read_raw() as raw:
+            with other.db.read() as conn:
+                raw = raw_of(conn)
                 found += [
                     (other, one)
                     for one in records(raw)
@@ -103,9 +105,11 @@ def _finish_alone(engine: Engine, library: Library, own: Record) -> bool:
 
 def _finish(engine: Engine, source: Library, target: Library, own: Record) -> bool:
     identity = own.transfer_id
-    with source.db.read_raw() as raw:
+    with source.db.read() as conn:
+        raw = raw_of(conn)
         ours = record(raw, identity, "source")
-    with target.db.read_raw() as raw:
+    with target.db.read() as conn:
+        raw = raw_of(conn)
         theirs = record(raw, identity, "target")
     parts = Conductor(
         engine.bus, target, engine.actions.get("document.transfer"), own.principal, set_id=identity
@@ -177,7 +181,8 @@ def _take_back_side(engine: Engine, library: Library, side: Record) -> None:
 
 def _newest(library: Library, audit_id: str) -> str:
     """The step that is in effect of a chain of undos and redos that began with *audit_id*."""
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         row = raw.execute(
             "WITH RECURSIVE chain(id) AS (VALUES (?)"
             " UNION SELECT a.id FROM chain JOIN audit a ON a.inverse_of = chain.id)"

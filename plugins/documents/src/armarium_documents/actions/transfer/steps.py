@@ -29,14 +29,16 @@ from armarium_documents.schemas.transfer import (
 
 def _partner(engine: Engine, library: Library, audit_id: str) -> tuple[Library, str] | None:
     """The other half of a move, by either half; none for a copy."""
-    with library.db.read_raw() as raw:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
         own = record_of_step(raw, audit_id)
     if own is None or own.mode != "move":
         return None
     other = other_side(engine, own)
     if other is None:
         raise other_project_closed(audit_id, own.other_path)
-    with other.db.read_raw() as raw:
+    with other.db.read() as conn:
+        raw = raw_of(conn)
         theirs = record(raw, own.transfer_id, "source" if own.side == "target" else "target")
     return None if theirs is None or theirs.audit_id is None else (other, theirs.audit_id)
 
@@ -175,7 +177,8 @@ def transfer_out(ctx: ActionContext, p: TransferOutParams) -> dict[str, Any]:
     other = other_side(ctx.engine, own)
     if other is None:
         raise not_moving(p.transfer_id, f"{own.other_path} is not open")
-    with other.db.read_raw() as theirs:
+    with other.db.read() as conn:
+        theirs = raw_of(conn)
         arrived = record(theirs, p.transfer_id, "target")
     if arrived is None or arrived.state != "moving":
         raise not_moving(p.transfer_id, f"its copy in {other.name} is not complete and checked")
