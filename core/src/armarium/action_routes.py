@@ -18,8 +18,8 @@ from armarium.http import (
     CurrentPrincipal,
     OptionalLibrary,
     act,
-    written,
 )
+from armarium.messages import written
 from armarium.plugins import Plugin
 
 

@@ -57,7 +57,6 @@ from armarium.http import (
     act,
     json_response,
     takes_upload,
-    written,
 )
 from armarium.ids import is_id, new_id, now, parse_timestamp
 from armarium.jobs.context import JobContext, JobStopped, RetryLater
@@ -67,11 +66,12 @@ from armarium.jobs.undoing import cancel_with_undo
 from armarium.lettering import Lettering, lettering_for
 from armarium.libraries import Library, project_setting
 from armarium.locks import refuse_locked
-from armarium.messages import Message, Sent
+from armarium.messages import Message, Sent, written
 from armarium.named_paths import MaterialPath, NameOrMaterialPath, PackagePath, ShownPath
 from armarium.objects import ObjectStore
 from armarium.plugins import Migration, Plugin
 from armarium.principals import Principal
+from armarium.rows import HIDDEN, Rows, among, answer_of, paged
 from armarium.runtimes import Runtime
 from armarium.schema import alter_tracked
 from armarium.settings import Settings
@@ -92,6 +92,7 @@ from armarium.tables import (
 from armarium.undo import UndoContext
 
 __all__ = [
+    "HIDDEN",
     "REFUSALS",
     "STORED_FILE",
     "Action",
@@ -138,6 +139,7 @@ __all__ = [
     "RetryLater",
     "Route",
     "RowRule",
+    "Rows",
     "Runtime",
     "Sent",
     "ServiceError",
@@ -153,6 +155,8 @@ __all__ = [
     "act",
     "action",
     "alter_tracked",
+    "among",
+    "answer_of",
     "append_only",
     "bulk_insert",
     "cancel_with_undo",
@@ -173,6 +177,7 @@ __all__ = [
     "open_image",
     "open_plain",
     "operational",
+    "paged",
     "parse_html",
     "parse_timestamp",
     "parse_xml",

@@ -6,7 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from urllib.parse import parse_qsl, unquote_to_bytes
@@ -15,7 +15,7 @@ import orjson
 from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, ValidationError, create_model
+from pydantic import BaseModel, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
@@ -24,7 +24,7 @@ from armarium.engine import Engine
 from armarium.errors import BadRequest, Forbidden, Invalid, ServiceError, Unauthorized
 from armarium.gate import CREDENTIAL_PATH, LIBRARY, OPEN_PATHS, PRINCIPAL, Gate, refusal_headers
 from armarium.libraries import Library
-from armarium.messages import Message, plain_fault
+from armarium.messages import plain_fault
 from armarium.odd_ids import unknown_id
 from armarium.openapi import describe
 from armarium.principals import Principal
@@ -283,28 +283,6 @@ def run(
         if unknown is None:
             raise
         raise unknown from refusal
-
-
-class Written(Message):
-    """A write that answers nothing but the step to undo it by."""
-
-    audit_id: str
-
-
-@cache
-def written(result: type[BaseModel] | None, name: str | None = None) -> type[BaseModel]:
-    """The answer of an action over HTTP, called *name*: its result, and the step to undo it by."""
-    if result is None:
-        return Written
-    if "audit_id" in result.model_fields and result.model_fields["audit_id"].is_required():
-        return result
-    return create_model(
-        name or f"{result.__name__}Written",
-        __base__=result,
-        __module__=result.__module__,
-        __doc__=result.__doc__,
-        audit_id=(str, ...),
-    )
 
 
 def audited(audit_id: str) -> dict[str, str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import warnings
+from functools import cache
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, create_model
 from pydantic.warnings import UnsupportedFieldAttributeWarning
 from pydantic_core import core_schema
 
@@ -29,6 +30,28 @@ class Sent(Message):
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> Any:
         return _plainly(handler(source))
+
+
+class Written(Message):
+    """A write that answers nothing but the step to undo it by."""
+
+    audit_id: str
+
+
+@cache
+def written(result: type[BaseModel] | None, name: str | None = None) -> type[BaseModel]:
+    """The answer of an action over HTTP, called *name*: its result, and the step to undo it by."""
+    if result is None:
+        return Written
+    if "audit_id" in result.model_fields and result.model_fields["audit_id"].is_required():
+        return result
+    return create_model(
+        name or f"{result.__name__}Written",
+        __base__=result,
+        __module__=result.__module__,
+        __doc__=result.__doc__,
+        audit_id=(str, ...),
+    )
 
 
 def _finite(value: Any) -> Any:

@@ -19,7 +19,6 @@ from armarium.http import (
     audited,
     json_response,
     library_required,
-    written,
 )
 from armarium.jobs.actions import Cleared, JobState
 from armarium.jobs.import_tree import DERIVATIVES, derivatives_of, import_goes_on
@@ -34,6 +33,7 @@ from armarium.jobs.schemas import (
 )
 from armarium.jobs.sight import Sight, open_sight
 from armarium.libraries import Library
+from armarium.messages import written
 from armarium.principals import Principal
 from armarium.routes.times import moment
 

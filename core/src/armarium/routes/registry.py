@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from armarium.errors import Conflict, Forbidden, NotFound
-from armarium.http import REFUSALS, CurrentEngine, CurrentPrincipal, act, json_response, written
+from armarium.http import REFUSALS, CurrentEngine, CurrentPrincipal, act, json_response
 from armarium.library_actions import KnownLibrary, UnregisterResult
-from armarium.messages import Message
+from armarium.messages import Message, written
 
 router = APIRouter(prefix="/api/registry", tags=["registry"])
 

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, ServiceError, action, json_text, new_id, raw_of
+from sqlalchemy import func, select
+
+from armarium.api import ActionContext, Example, Route, ServiceError, action, among, new_id, raw_of
 from armarium_canvas.errors import bad_link, canvas_full, kind_stays, not_on_canvas, unknown_thing
 from armarium_canvas.models import items, places
-from armarium_canvas.queries import canvas_item, layout, require_canvas, stored_places, strangers
+from armarium_canvas.queries import (
+    ITEMS,
+    exists_at_all,
+    layout,
+    links_at,
+    require_canvas,
+    stored_places,
+    strangers,
+)
 from armarium_canvas.schemas import (
     MAX_ITEMS,
     Item,
@@ -54,14 +64,13 @@ def save_layout(ctx: ActionContext, p: LayoutParams) -> dict[str, Any]:
     in the folder.
     """
     folder = require_canvas(ctx.conn, p.folder_id)
-    raw = raw_of(ctx.conn)
-    away = strangers(raw, folder.id, [row.item_id for row in p.rows])
+    away = strangers(ctx.conn, folder.id, [row.item_id for row in p.rows])
     if away:
         raise _stranger(ctx, away[0], folder.name)
-    before = stored_places(raw, [f"{folder.id}::{row.item_id}" for row in p.rows])
+    before = stored_places(ctx.conn, [f"{folder.id}::{row.item_id}" for row in p.rows])
     values = [_saved(ctx, folder.id, row, before) for row in p.rows]
     kept = [value for value in values if str(value[0]) in before]
-    raw.executemany(
+    raw_of(ctx.conn).executemany(
         f"UPDATE canvas_place SET {', '.join(f'{name} = ?' for name in _KEPT)}, updated_at = ? WHERE id = ?",
         [(*value[3:], value[0]) for value in kept],
     )
@@ -70,13 +79,11 @@ def save_layout(ctx: ActionContext, p: LayoutParams) -> dict[str, Any]:
         ("id", "folder_id", "item_id", *_KEPT, "updated_at"),
         [value for value in values if str(value[0]) not in before],
     )
-    raw.execute(
-        "DELETE FROM canvas_place WHERE id IN (SELECT value FROM json_each(?))",
-        (json_text([f"{folder.id}::{item_id}" for item_id in p.remove]),),
-    )
+    removed = [f"{folder.id}::{item_id}" for item_id in p.remove]
+    ctx.conn.execute(places.delete().where(among(places.c.id, removed)))
     ctx.target(folder.id)
     ctx.changed(document_ids=[folder.id])
-    return layout(raw, folder.id)
+    return layout(ctx.conn, folder.id)
 
 
 def _saved(
@@ -111,16 +118,15 @@ def item_create(ctx: ActionContext, p: ItemCreateParams) -> dict[str, Any]:
     """Raises NotFound for an unknown folder, Conflict in the Trash, Forbidden by a lock, Invalid for ends of a link
     that are not two things on the canvas, or when the canvas is full."""
     folder = require_canvas(ctx.conn, p.folder_id)
-    raw = raw_of(ctx.conn)
-    (count,) = raw.execute("SELECT count(*) FROM canvas_item WHERE folder_id = ?", (folder.id,)).fetchone()
-    if count >= MAX_ITEMS:
+    there = select(func.count()).select_from(items).where(items.c.folder_id == folder.id)
+    if ctx.conn.execute(there).scalar_one() >= MAX_ITEMS:
         raise canvas_full(MAX_ITEMS)
     value = {**p.model_dump(), "id": new_id(), "created_at": ctx.now, "updated_at": ctx.now}
     _check_ends(ctx, folder.name, value)
     ctx.conn.execute(items.insert().values(value))
     ctx.target(value["id"], folder.id)
     ctx.changed(document_ids=[folder.id])
-    return canvas_item(raw, value["id"])
+    return ITEMS.require(ctx.conn, value["id"])
 
 
 def _check_ends(ctx: ActionContext, name: str, item: dict[str, Any]) -> None:
@@ -136,18 +142,14 @@ def _check_ends(ctx: ActionContext, name: str, item: dict[str, Any]) -> None:
         raise bad_link("A link needs source_item_id and target_item_id: two things on this canvas.")
     if ends[0] == ends[1]:
         raise bad_link("A link leads from one thing to another; both its ends are the same.")
-    away = strangers(raw_of(ctx.conn), item["folder_id"], ends, links=False)
+    away = strangers(ctx.conn, item["folder_id"], ends, links=False)
     if away:
         raise _stranger(ctx, away[0], name)
 
 
 def _stranger(ctx: ActionContext, item_id: str, name: str) -> ServiceError:
     """The refusal of a thing that lies elsewhere in the project, or nowhere in it."""
-    there = raw_of(ctx.conn).execute(
-        "SELECT 1 FROM document WHERE id = :id UNION ALL SELECT 1 FROM canvas_item WHERE id = :id",
-        {"id": item_id},
-    )
-    return not_on_canvas(item_id, name) if there.fetchone() else unknown_thing(item_id)
+    return not_on_canvas(item_id, name) if exists_at_all(ctx.conn, item_id) else unknown_thing(item_id)
 
 
 def _update_example(ex: Example) -> dict[str, Any]:
@@ -167,8 +169,7 @@ def _update_example(ex: Example) -> dict[str, Any]:
 )
 def item_update(ctx: ActionContext, p: ItemUpdateParams) -> dict[str, Any]:
     """Raises NotFound, Conflict in the Trash, Forbidden by a lock, Invalid for ends of a link that do not hold."""
-    raw = raw_of(ctx.conn)
-    item = canvas_item(raw, p.item_id)
+    item = ITEMS.require(ctx.conn, p.item_id)
     folder = require_canvas(ctx.conn, item["folder_id"])
     changes = {name: getattr(p, name) for name in p.model_fields_set if name != "item_id"}
     if changes.get("payload", {}) is None:
@@ -183,7 +184,7 @@ def item_update(ctx: ActionContext, p: ItemUpdateParams) -> dict[str, Any]:
         ctx.conn.execute(items.update().where(items.c.id == p.item_id).values(**changes, updated_at=ctx.now))
     ctx.target(p.item_id, folder.id)
     ctx.changed(document_ids=[folder.id])
-    return canvas_item(raw, p.item_id)
+    return ITEMS.require(ctx.conn, p.item_id)
 
 
 def _delete_example(ex: Example) -> dict[str, Any]:
@@ -205,23 +206,12 @@ def _delete_example(ex: Example) -> dict[str, Any]:
 )
 def item_delete(ctx: ActionContext, p: ItemDeleteParams) -> dict[str, Any]:
     """Raises NotFound, Conflict in the Trash, Forbidden by a lock."""
-    raw = raw_of(ctx.conn)
-    item = canvas_item(raw, p.item_id)
+    item = ITEMS.require(ctx.conn, p.item_id)
     folder = require_canvas(ctx.conn, item["folder_id"])
-    links = [
-        row[0]
-        for row in raw.execute(
-            "SELECT id FROM canvas_item WHERE folder_id = ? AND kind = 'link' AND ? IN (source_item_id, target_item_id)"
-            " ORDER BY created_at, id",
-            (folder.id, p.item_id),
-        )
-    ]
-    gone = json_text([p.item_id, *links])
-    raw.execute(
-        "DELETE FROM canvas_place WHERE folder_id = ? AND item_id IN (SELECT value FROM json_each(?))",
-        (folder.id, gone),
-    )
-    raw.execute("DELETE FROM canvas_item WHERE id IN (SELECT value FROM json_each(?))", (gone,))
+    links = links_at(ctx.conn, p.item_id)
+    gone = [p.item_id, *links]
+    ctx.conn.execute(places.delete().where(places.c.folder_id == folder.id, among(places.c.item_id, gone)))
+    ctx.conn.execute(items.delete().where(among(items.c.id, gone)))
     ctx.target(p.item_id, folder.id, *links)
     ctx.changed(document_ids=[folder.id])
     return {"status": "deleted", "id": p.item_id, "removed_link_ids": links}

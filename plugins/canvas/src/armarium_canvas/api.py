@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from armarium_canvas.models import items, places
-from armarium_canvas.queries import canvas_items, layout
+from armarium_canvas.queries import layout
 
-__all__ = ["canvas_items", "items", "layout", "places"]
+__all__ = ["items", "layout", "places"]

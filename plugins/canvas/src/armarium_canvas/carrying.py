@@ -5,44 +5,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, func, or_, select
 
-from armarium.api import ActionContext, json_text, raw_of
+from armarium.api import ActionContext, among
 from armarium_canvas.models import items, places
-from armarium_documents.api import Carrier
-
-_AWAY = "folder_id NOT IN (SELECT value FROM json_each(:ids))"
-_ON = "IN (SELECT value FROM json_each(:ids))"
+from armarium_documents.api import Carrier, documents
 
 
-def _places(conn: Connection, documents: Sequence[str]) -> list[tuple[str, str, str]]:
+def _places(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]]:
     """(place, the thing's name, the folder's name) for each place on the canvas of a folder that stays."""
-    return (
-        raw_of(conn)
-        .execute(
-            "SELECT p.id, d.name, f.name FROM canvas_place p JOIN document d ON d.id = p.item_id"
-            f" JOIN document f ON f.id = p.folder_id WHERE p.item_id {_ON} AND p.{_AWAY} ORDER BY p.id",
-            {"ids": json_text(list(documents))},
-        )
-        .fetchall()
+    folder = documents.alias("folder")
+    found = (
+        select(places.c.id, documents.c.name, folder.c.name)
+        .join(documents, documents.c.id == places.c.item_id)
+        .join(folder, folder.c.id == places.c.folder_id)
+        .where(among(places.c.item_id, moved), ~among(places.c.folder_id, moved))
     )
+    return [(one, name, folder) for one, name, folder in conn.execute(found.order_by(places.c.id))]
 
 
-def _links(conn: Connection, documents: Sequence[str]) -> list[tuple[str, str, str]]:
+def _links(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]]:
     """(link, its words, the folder's name) for each link of a canvas that stays with an end that goes."""
-    return (
-        raw_of(conn)
-        .execute(
-            "SELECT i.id, COALESCE(i.text, ''), f.name FROM canvas_item i JOIN document f ON f.id = i.folder_id"
-            f" WHERE (i.source_item_id {_ON} OR i.target_item_id {_ON}) AND i.{_AWAY} ORDER BY i.id",
-            {"ids": json_text(list(documents))},
-        )
-        .fetchall()
+    ends = or_(among(items.c.source_item_id, moved), among(items.c.target_item_id, moved))
+    found = (
+        select(items.c.id, func.coalesce(items.c.text, ""), documents.c.name)
+        .join(documents, documents.c.id == items.c.folder_id)
+        .where(ends, ~among(items.c.folder_id, moved))
     )
+    return [(one, words, folder) for one, words, folder in conn.execute(found.order_by(items.c.id))]
 
 
-def cuts(conn: Connection, documents: Sequence[str]) -> list[dict[str, Any]]:
-    """The places and links that a move of *documents* cuts."""
+def cuts(conn: Connection, moved: Sequence[str]) -> list[dict[str, Any]]:
+    """The places and links that a move of the documents *moved* cuts."""
     found = [
         {
             "kind": "canvas_place",
@@ -50,7 +44,7 @@ def cuts(conn: Connection, documents: Sequence[str]) -> list[dict[str, Any]]:
             "name": name,
             "why": f"“{name}” lies on the canvas of “{folder}”, which stays.",
         }
-        for identity, name, folder in _places(conn, documents)
+        for identity, name, folder in _places(conn, moved)
     ]
     return found + [
         {
@@ -59,17 +53,14 @@ def cuts(conn: Connection, documents: Sequence[str]) -> list[dict[str, Any]]:
             "name": words,
             "why": f"This link on the canvas of “{folder}” ends on something that goes.",
         }
-        for identity, words, folder in _links(conn, documents)
+        for identity, words, folder in _links(conn, moved)
     ]
 
 
-def cut(ctx: ActionContext, documents: Sequence[str]) -> None:
+def cut(ctx: ActionContext, moved: Sequence[str]) -> None:
     """Take those places and links off their canvases; undo of the move puts them back."""
-    for table, rows in ((places, _places(ctx.conn, documents)), (items, _links(ctx.conn, documents))):
-        raw_of(ctx.conn).execute(
-            f"DELETE FROM {table.name} WHERE id IN (SELECT value FROM json_each(?))",
-            (json_text([row[0] for row in rows]),),
-        )
+    for table, rows in ((places, _places(ctx.conn, moved)), (items, _links(ctx.conn, moved))):
+        ctx.conn.execute(table.delete().where(among(table.c.id, [row[0] for row in rows])))
 
 
 carrier = Carrier(cuts=cuts, cut=cut)

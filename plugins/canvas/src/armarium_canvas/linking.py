@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from armarium.api import raw_of
-from armarium_canvas.queries import canvas_item
+from armarium_canvas.queries import ITEMS
 
 
 class CanvasItemEnd:
@@ -15,4 +14,4 @@ class CanvasItemEnd:
 
     def check(self, conn: Connection, identity: str) -> None:
         """NotFound for no such item."""
-        canvas_item(raw_of(conn), identity)
+        ITEMS.require(conn, identity)

@@ -2,50 +2,40 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-import orjson
-from sqlalchemy import Connection
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    RowMapping,
+    Select,
+    case,
+    exists,
+    func,
+    or_,
+    select,
+    union_all,
+)
 
-from armarium.api import json_text, raw_of
+from armarium.api import Rows, among
 from armarium_canvas.errors import no_canvas, unknown_item
-from armarium_documents.api import Node, require_live
+from armarium_canvas.models import items, places
+from armarium_documents.api import Node, documents, require_live, thumbnails
 
 MOST_UNPLACED = 400
 """Cards drawn in the strip of what has no place; the rest is counted (A 8)."""
 
-_PLACE = (
-    "id",
-    "folder_id",
-    "item_id",
-    "x",
-    "y",
-    "z",
-    "w",
-    "h",
-    "d",
-    "angle",
-    "z_index",
-    "style",
-    "updated_at",
-)
-_ITEM = (
-    "id",
-    "folder_id",
-    "kind",
-    "text",
-    "source_item_id",
-    "target_item_id",
-    "payload",
-    "created_at",
-    "updated_at",
-)
+PLACES = Rows(places)
+ITEMS = Rows(items, missing=unknown_item)
 
-_HERE = (
-    "(EXISTS (SELECT 1 FROM document d WHERE d.id = p.item_id AND d.parent_id = p.folder_id AND d.deleted_at IS NULL)"
-    " OR EXISTS (SELECT 1 FROM canvas_item i WHERE i.id = p.item_id AND i.folder_id = p.folder_id))"
+_HERE = or_(
+    exists().where(
+        documents.c.id == places.c.item_id,
+        documents.c.parent_id == places.c.folder_id,
+        documents.c.deleted_at.is_(None),
+    ),
+    exists().where(items.c.id == places.c.item_id, items.c.folder_id == places.c.folder_id),
 )
 """A row counts while what it places is in the folder; else it waits for it to come back."""
 
@@ -58,64 +48,50 @@ def require_canvas(conn: Connection, folder_id: str) -> Node:
     return node
 
 
-def layout(raw: sqlite3.Connection, folder_id: str) -> dict[str, Any]:
-    """The rows and items of a folder's canvas, rows from the back to the front."""
-    columns = ", ".join(f'p."{name}"' for name in _PLACE)
-    rows = raw.execute(
-        f"SELECT {columns} FROM canvas_place p WHERE p.folder_id = ? AND {_HERE} ORDER BY p.z_index, p.z, p.id",
-        (folder_id,),
-    )
+def layout(conn: Connection, folder_id: str) -> dict[str, Any]:
+    """The rows of a folder's canvas, from the back to the front, and its items, oldest first."""
+    front = (places.c.z_index, places.c.z, places.c.id)
     return {
         "folder_id": folder_id,
-        "rows": [dict(zip(_PLACE, row, strict=True)) for row in rows],
-        "items": canvas_items(raw, folder_id),
+        "rows": PLACES.all(conn, places.c.folder_id == folder_id, _HERE, order=front),
+        "items": ITEMS.all(conn, items.c.folder_id == folder_id, order=(items.c.created_at, items.c.id)),
     }
 
 
-def canvas_items(raw: sqlite3.Connection, folder_id: str) -> list[dict[str, Any]]:
-    """The items of a folder's canvas, oldest first."""
-    rows = raw.execute(
-        f"SELECT {', '.join(_ITEM)} FROM canvas_item WHERE folder_id = ? ORDER BY created_at, id",
-        (folder_id,),
-    )
-    return [_item(row) for row in rows]
-
-
-def _item(row: Iterable[Any]) -> dict[str, Any]:
-    value = dict(zip(_ITEM, row, strict=True))
-    value["payload"] = orjson.loads(value["payload"])
-    return value
-
-
-def canvas_item(raw: sqlite3.Connection, item_id: str) -> dict[str, Any]:
-    """One item; NotFound where there is none."""
-    row = raw.execute(f"SELECT {', '.join(_ITEM)} FROM canvas_item WHERE id = ?", (item_id,)).fetchone()
-    if row is None:
-        raise unknown_item(item_id)
-    return _item(row)
-
-
-def strangers(
-    raw: sqlite3.Connection, folder_id: str, ids: Iterable[str], *, links: bool = True
-) -> list[str]:
-    """Those of *ids* that are neither live documents of the folder nor items of its canvas (with *links* or not)."""
-    without = "" if links else " AND kind <> 'link'"
-    rows = raw.execute(
-        "SELECT j.value FROM json_each(:ids) j WHERE NOT EXISTS (SELECT 1 FROM document d WHERE d.id = j.value"
-        " AND d.parent_id = :folder AND d.deleted_at IS NULL) AND NOT EXISTS (SELECT 1 FROM canvas_item"
-        f" WHERE id = j.value AND folder_id = :folder{without})",
-        {"ids": json_text(list(ids)), "folder": folder_id},
-    )
-    return [row[0] for row in rows]
-
-
-def stored_places(raw: sqlite3.Connection, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
+def stored_places(conn: Connection, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
     """The layout rows that have the ids *ids*, by id."""
-    rows = raw.execute(
-        f"SELECT {', '.join(_PLACE)} FROM canvas_place WHERE id IN (SELECT value FROM json_each(?))",
-        (json_text(list(ids)),),
+    return {row["id"]: row for row in PLACES.all(conn, among(places.c.id, ids))}
+
+
+def strangers(conn: Connection, folder_id: str, ids: Sequence[str], *, links: bool = True) -> list[str]:
+    """Those of *ids* that are neither live documents of the folder nor items of its canvas (with *links* or not)."""
+    own = select(items.c.id).where(items.c.folder_id == folder_id, among(items.c.id, ids))
+    here = union_all(
+        select(documents.c.id).where(_in_folder(folder_id), among(documents.c.id, ids)),
+        own if links else own.where(items.c.kind != "link"),
     )
-    return {row[0]: dict(zip(_PLACE, row, strict=True)) for row in rows}
+    found = set(conn.execute(here).scalars())
+    return [one for one in ids if one not in found]
+
+
+def exists_at_all(conn: Connection, item_id: str) -> bool:
+    """Whether a document or an item of any canvas has this id."""
+    named = union_all(
+        select(documents.c.id).where(documents.c.id == item_id),
+        select(items.c.id).where(items.c.id == item_id),
+    )
+    return conn.execute(named).first() is not None
+
+
+def links_at(conn: Connection, item_id: str) -> list[str]:
+    """The links that end at an item, oldest first."""
+    ends = or_(items.c.source_item_id == item_id, items.c.target_item_id == item_id)
+    found = select(items.c.id).where(items.c.kind == "link", ends).order_by(items.c.created_at, items.c.id)
+    return list(conn.execute(found).scalars())
+
+
+def _in_folder(folder_id: str) -> ColumnElement[bool]:
+    return (documents.c.parent_id == folder_id) & documents.c.deleted_at.is_(None)
 
 
 Place = tuple[float, float, float | None, float | None, float]
@@ -157,49 +133,71 @@ class Scene(NamedTuple):
     lines: list[Line]
 
 
-_CARD = (
-    "SELECT d.id, d.name, d.doc_type = 'group',"
-    " (SELECT count(*) FROM document m WHERE m.parent_id = d.id AND m.deleted_at IS NULL),"
+def _cards(folder_id: str) -> Select[Any]:
+    """What the cards of a folder show."""
+    member = documents.alias("member")
+    members = (member.c.parent_id == documents.c.id) & member.c.deleted_at.is_(None)
+    first = (
+        select(member.c.id).where(members).order_by(member.c.sort_order, member.c.name, member.c.id).limit(1)
+    )
+    is_group = documents.c.doc_type == "group"
     # A group shows its first member (A 4.9).
-    " (SELECT t.checksum FROM thumbnail t WHERE t.document_id = CASE WHEN d.doc_type = 'group' THEN"
-    " (SELECT m.id FROM document m WHERE m.parent_id = d.id AND m.deleted_at IS NULL"
-    " ORDER BY m.sort_order, m.name, m.id LIMIT 1) ELSE d.id END)"
-)
+    pictured = case((is_group, first.correlate(documents).scalar_subquery()), else_=documents.c.id)
+    return select(
+        documents.c.id,
+        documents.c.name,
+        is_group.label("is_group"),
+        select(func.count()).select_from(member).where(members).scalar_subquery().label("members"),
+        select(thumbnails.c.checksum)
+        .where(thumbnails.c.document_id == pictured)
+        .correlate(documents)
+        .scalar_subquery()
+        .label("thumbnail"),
+    ).where(_in_folder(folder_id))
+
+
+_PLACED = (places.c.x, places.c.y, places.c.w, places.c.h, places.c.angle)
+_DEPTH = (places.c.z_index, places.c.z, places.c.id.label("place_id"))
+
+
+def _card(row: RowMapping, place: Place | None) -> Card:
+    return Card(row["id"], row["name"], row["is_group"], row["members"], row["thumbnail"], place)
+
+
+def _place(row: RowMapping) -> Place:
+    return row["x"], row["y"], row["w"], row["h"], row["angle"]
 
 
 def scene(conn: Connection, folder_id: str) -> Scene:
     """What lies on the canvas of a folder, and what of it has no place; as many statements whatever the size."""
-    raw = raw_of(conn)
     placed: list[tuple[tuple[Any, ...], Card | Note]] = []
-    for row in raw.execute(
-        f"{_CARD}, p.x, p.y, p.w, p.h, p.angle, p.z_index, p.z, p.id FROM canvas_place p JOIN document d ON d.id = p.item_id"
-        " WHERE p.folder_id = ? AND d.parent_id = p.folder_id AND d.deleted_at IS NULL",
-        (folder_id,),
-    ):
-        placed.append((row[10:13], Card(row[0], row[1], row[2] == 1, row[3], row[4], row[5:10])))
+    cards = _cards(folder_id)
+    here = (places.c.item_id == documents.c.id) & (places.c.folder_id == folder_id)
+    for row in conn.execute(cards.add_columns(*_PLACED, *_DEPTH).join(places, here)).mappings():
+        placed.append(((row["z_index"], row["z"], row["place_id"]), _card(row, _place(row))))
     loose: list[Card | Note] = []
     lines = []
-    for row in raw.execute(
-        "SELECT i.id, i.kind, COALESCE(i.text, ''), i.source_item_id, i.target_item_id, p.x, p.y, p.w, p.h,"
-        " p.angle, p.z_index, p.z, p.id FROM canvas_item i LEFT JOIN canvas_place p"
-        " ON p.item_id = i.id AND p.folder_id = i.folder_id WHERE i.folder_id = ? ORDER BY i.created_at, i.id",
-        (folder_id,),
-    ):
-        if row[1] == "link":
-            lines.append(Line(row[3], row[4], row[2]))
-        elif row[12] is None:
-            loose.append(Note(row[0], row[2], None))
-        else:
-            placed.append((row[10:13], Note(row[0], row[2], row[5:10])))
-    without = (
-        " FROM document d WHERE d.parent_id = :folder AND d.deleted_at IS NULL AND NOT EXISTS"
-        " (SELECT 1 FROM canvas_place p WHERE p.folder_id = :folder AND p.item_id = d.id)"
+    own = (
+        select(items.c.id, items.c.kind, items.c.text, items.c.source_item_id, items.c.target_item_id)
+        .add_columns(*_PLACED, *_DEPTH)
+        .outerjoin(places, (places.c.item_id == items.c.id) & (places.c.folder_id == items.c.folder_id))
+        .where(items.c.folder_id == folder_id)
+        .order_by(items.c.created_at, items.c.id)
     )
-    given = {"folder": folder_id, "most": MOST_UNPLACED}
-    (count,) = raw.execute(f"SELECT count(*){without}", given).fetchone()
+    for row in conn.execute(own).mappings():
+        words = row["text"] or ""
+        if row["kind"] == "link":
+            lines.append(Line(row["source_item_id"], row["target_item_id"], words))
+        elif row["place_id"] is None:
+            loose.append(Note(row["id"], words, None))
+        else:
+            depth = (row["z_index"], row["z"], row["place_id"])
+            placed.append((depth, Note(row["id"], words, _place(row))))
+    without = _in_folder(folder_id) & ~exists().where(here)
+    count = conn.execute(select(func.count()).select_from(documents).where(without)).scalar_one()
+    unplaced = cards.where(without).order_by(documents.c.sort_order, documents.c.name, documents.c.id)
     strip: list[Card | Note] = [
-        Card(row[0], row[1], row[2] == 1, row[3], row[4], None)
-        for row in raw.execute(f"{_CARD}{without} ORDER BY d.sort_order, d.name, d.id LIMIT :most", given)
+        _card(row, None) for row in conn.execute(unplaced.limit(MOST_UNPLACED)).mappings()
     ]
     strip += loose[: MOST_UNPLACED - len(strip)]
     placed.sort(key=lambda entry: entry[0])

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from armarium.api import REFUSALS, CurrentLibrary, json_response, raw_of
+from armarium.api import REFUSALS, CurrentLibrary, json_response
 from armarium_canvas import schemas
 from armarium_canvas.picture import draw_canvas
 from armarium_canvas.queries import layout, require_canvas, scene
@@ -24,7 +24,7 @@ router = APIRouter(prefix="/api/canvas", tags=["canvas"])
 def read_layout(library: CurrentLibrary, folder_id: str) -> Response:
     with library.db.read() as conn:
         require_canvas(conn, folder_id)
-        return json_response(layout(raw_of(conn), folder_id))
+        return json_response(layout(conn, folder_id))
 
 
 @router.get(

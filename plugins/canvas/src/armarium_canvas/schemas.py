@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 import orjson
 from pydantic import AfterValidator, Field, model_validator
 
-from armarium.api import Message, Params, SourceText
+from armarium.api import Message, Params, SourceText, answer_of
+from armarium_canvas.models import items, places
 
 MAX_ROWS = 10_000
 MAX_ITEMS = 10_000
@@ -107,36 +108,16 @@ class ItemDeleteParams(Params):
     item_id: Id
 
 
+@answer_of(places)
 class Place(Message):
     """One layout row: the centre and size of a thing on the canvas, in card units."""
 
-    id: str
-    folder_id: str
-    item_id: str
-    x: float
-    y: float
-    z: float
-    w: float | None
-    h: float | None
-    d: float | None
-    angle: float
-    z_index: int
-    style: str | None
-    updated_at: str
 
-
+@answer_of(items)
 class Item(Message):
     """One canvas item; its place lives in the layout row alone."""
 
-    id: str
-    folder_id: str
     kind: Kind
-    text: str | None
-    source_item_id: str | None
-    target_item_id: str | None
-    payload: dict[str, Any]
-    created_at: str
-    updated_at: str
 
 
 class Layout(Message):

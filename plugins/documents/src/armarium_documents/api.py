@@ -8,7 +8,7 @@ from typing import Any
 from armarium.api import ActionContext, json_text, new_id, raw_of
 from armarium_documents.frames import IDENTITY
 from armarium_documents.intake import taken_in
-from armarium_documents.models import artifacts, documents, renditions, representations, revisions
+from armarium_documents.models import artifacts, documents, renditions, representations, revisions, thumbnails
 from armarium_documents.queries.carrying.carrier import Carrier, Vocabulary
 from armarium_documents.queries.documents import document, documents_named
 from armarium_documents.queries.files import PageImage, PrimaryRow, page_image, primary_row, thumbnail_path
@@ -70,6 +70,7 @@ __all__ = [
     "subtree_ids",
     "taken_in",
     "thumbnail_path",
+    "thumbnails",
     "walk_folder",
 ]
 
