@@ -366,3 +366,27 @@ def test_an_unknown_name_is_told_in_words() -> None:
 
 def test_this_machine_has_a_name() -> None:
     assert any(address.startswith("127.") or address == "::1" for address in resolve("localhost", 80))
+
+
+def test_a_client_of_httpx_is_bound_by_the_same_refusals(server: Server) -> None:
+    """For libraries that bring their own protocol: whatever they ask goes through the gate."""
+    here = f"http://127.0.0.1:{server.server_port}"
+    egress = Egress(local_only=False)
+    with egress.client(reach="machine", limits=Limits(max_bytes=1000, seconds=1.0)) as client:
+        assert client.get(f"{here}/plain").content == b"a model"
+        # Kept open and used again: each request has a time of its own.
+        assert client.get(f"{here}/plain").status_code == 200
+        assert client.get(f"{here}/metadata").status_code == 302
+        with pytest.raises(TooLarge):
+            client.get(f"{here}/endless")
+        with pytest.raises(Unavailable, match="packed"):
+            client.get(f"{here}/packed")
+        with pytest.raises(Unavailable):
+            client.get(f"{here}/drip")
+        with pytest.raises(Forbidden):
+            client.get("http://10.0.0.1/")
+    with egress.client() as client, pytest.raises(Forbidden):
+        client.get(f"{here}/plain")
+    assert all(seen["user-agent"] == "armarium" for seen in server.headers_seen)
+    with Egress(local_only=True).client() as client, pytest.raises(Forbidden):
+        client.get("https://example.org/")

@@ -38,12 +38,13 @@ from armarium.api import (
 from armarium.auth import secret_files
 from armarium.db import Database
 from armarium.db_errors import told
-from armarium.egress import Egress, _backend, _left
+from armarium.egress import Egress
 from armarium.engine import Engine
 from armarium.guard import check_archive
 from armarium.http import principal_of
 from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
+from armarium.transport import _Backend, seconds_left
 
 # ------------------------------------------------------------------------------------------- actions and access
 
@@ -391,7 +392,7 @@ def test_what_is_no_ordinary_file_is_not_read(tmp_path: Path, monkeypatch: pytes
 
 def test_a_wait_ends_when_the_requests_time_is_over() -> None:
     with pytest.raises(Unavailable, match="too long"):
-        _left(time.monotonic() - 1, None)
+        seconds_left(time.monotonic() - 1)
 
 
 def test_a_runtime_is_not_fetched_offline_nor_removed_at_work(
@@ -449,7 +450,7 @@ def test_what_cannot_be_listened_on_is_told(short_home: Path, monkeypatch: pytes
 
 def test_a_guarded_connection_opens_no_unix_socket() -> None:
     with pytest.raises(Forbidden):
-        _backend(Egress(local_only=False), "public", time.monotonic() + 1).connect_unix_socket("/x")
+        _Backend(Egress(local_only=False), "public").connect_unix_socket("/x")
 
 
 def test_a_download_that_breaks_off_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ own. A connection to a public address ends at a server of this test, which redir
 from __future__ import annotations
 
 import ipaddress
+import itertools
 import random
 import ssl
 import threading
@@ -19,7 +20,7 @@ import httpcore
 import pytest
 from starlette.testclient import TestClient
 
-from armarium import egress
+from armarium import egress, transport
 from armarium.egress import Egress, Limits
 from armarium.engine import Engine
 from armarium.errors import ServiceError
@@ -328,11 +329,8 @@ def test_a_name_that_is_looked_up_again_is_caught(line: Line, monkeypatch: pytes
 
 
 def test_a_body_without_end_is_caught(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
-    def unbounded(chunks: Iterator[bytes], *_: Any) -> Iterator[bytes]:
-        for number, chunk in enumerate(chunks):
-            if number == 40:
-                return
-            yield chunk
+    def unbounded(body: transport._Body) -> Iterator[bytes]:
+        return itertools.islice(body._stream, 40)
 
-    monkeypatch.setattr(egress, "_bounded", unbounded)
+    monkeypatch.setattr(transport._Body, "__iter__", unbounded)
     assert faults(line, 150, 1)

@@ -9,20 +9,21 @@ from __future__ import annotations
 import hashlib
 import secrets
 import socket
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 from armarium.addresses import Reach, may_reach, plain_address
 from armarium.durable import flush
-from armarium.errors import BadRequest, Conflict, Forbidden, TooLarge, Unavailable
+from armarium.errors import BadRequest, Conflict, Forbidden, Unavailable
 
 if TYPE_CHECKING:
-    import httpcore
+    import httpx
+
+    from armarium.transport import GuardedTransport
 
 Resolver = Callable[[str, int], list[str]]
 
@@ -30,8 +31,9 @@ _WRITTEN = "%/:=&?~#+!$,;'@()*[]"
 """What stays as it is where other characters of an address are written with their bytes."""
 
 MAX_REDIRECTS = 5
+_ELSEWHERE = (301, 302, 303, 307, 308)
+_SECRETS = ("authorization", "cookie", "x-api-key")
 MIB = 1024 * 1024
-CHUNK = 64 * 1024
 
 
 def resolve(host: str, port: int) -> list[str]:
@@ -92,54 +94,41 @@ class Egress:
         Raises Forbidden (held offline, a destination out of reach), BadRequest (not an http address), Unavailable
         (no answer, too slow, too many redirects) and, while reading, TooLarge.
         """
-        bounds = limits or Limits()
-        deadline = time.monotonic() + bounds.seconds
+        import httpx
+
         sent = {name.lower(): value for name, value in (headers or {}).items()}
         sent.setdefault("user-agent", self._user_agent)
-        # An answer is bounded by what arrives: unpacking could make a thousandfold of it.
-        sent["accept-encoding"] = "identity"
-        with self._pool(reach, deadline, bounds) as pool:
+        with self._transport(reach, limits) as transport:
             for _ in range(MAX_REDIRECTS + 1):
                 target = self.checked(url, reach)
                 if not url.isascii():
                     url = quote(url, safe=_WRITTEN)
-                with (
-                    _told(target),
-                    pool.stream(
-                        method,
-                        url,
-                        headers=list(sent.items()),
-                        content=content,
-                        extensions={
-                            "timeout": dict.fromkeys(("connect", "read", "write", "pool"), bounds.silence)
-                        },
-                    ) as response,
-                ):
-                    named = {k.decode("latin-1").lower(): v.decode("latin-1") for k, v in response.headers}
-                    if response.status in (301, 302, 303, 307, 308) and "location" in named:
+                response = transport.handle_request(httpx.Request(method, url, headers=sent, content=content))
+                try:
+                    if response.status_code in _ELSEWHERE and "location" in response.headers:
                         if method not in ("GET", "HEAD"):
                             raise Unavailable(
                                 f"{target.hostname} sent the request elsewhere; use the new address itself."
                             )
-                        following = urljoin(url, named["location"])
-                        if urlsplit(following).netloc != target.netloc:
+                        url = urljoin(url, response.headers["location"])
+                        if urlsplit(url).netloc != target.netloc:
                             # A secret for one host is not carried to another.
-                            sent = {
-                                k: v
-                                for k, v in sent.items()
-                                if k not in ("authorization", "cookie", "x-api-key")
-                            }
-                        url = following
+                            sent = {name: value for name, value in sent.items() if name not in _SECRETS}
                         continue
-                    if named.get("content-encoding", "identity") not in ("identity", ""):
-                        raise Unavailable(
-                            f"{target.hostname} answers only packed; the engine takes answers as they are."
-                        )
-                    chunks = _bounded(response.iter_stream(), named, bounds, deadline, target)
-                    with _told(target):
-                        yield Answer(response.status, named, url, chunks)
+                    assert isinstance(response.stream, httpx.SyncByteStream)
+                    headers_in = dict(response.headers)
+                    yield Answer(response.status_code, headers_in, url, iter(response.stream))
                     return
+                finally:
+                    response.close()
             raise Unavailable(f"More than {MAX_REDIRECTS} redirects; the address leads in circles.")
+
+    def client(self, *, reach: Reach = "public", limits: Limits | None = None) -> httpx.Client:
+        """An httpx client for libraries that want one, with all the refusals of `open`; it follows no redirects."""
+        import httpx
+
+        headers = {"user-agent": self._user_agent}
+        return httpx.Client(transport=self._transport(reach, limits), trust_env=False, headers=headers)
 
     def fetch(
         self,
@@ -243,117 +232,10 @@ class Egress:
                 raise _out_of_reach(host)
         return found
 
-    def _pool(self, reach: Reach, deadline: float, limits: Limits) -> httpcore.ConnectionPool:
-        import ssl
+    def _transport(self, reach: Reach, limits: Limits | None) -> GuardedTransport:
+        from armarium.transport import GuardedTransport
 
-        import httpcore
-
-        context = ssl.create_default_context()
-        with suppress(ImportError):
-            import certifi
-
-            context.load_verify_locations(certifi.where())
-        backend = _backend(self, reach, deadline)
-        return httpcore.ConnectionPool(ssl_context=context, network_backend=backend, max_connections=2)
-
-
-def _backend(egress: Egress, reach: Reach, deadline: float) -> httpcore.NetworkBackend:
-    """A network backend that connects only to addresses it has checked itself, and never past the deadline."""
-    import httpcore
-
-    class Guarded(httpcore.NetworkBackend):
-        def __init__(self) -> None:
-            self._plain = httpcore.SyncBackend()
-
-        def connect_tcp(
-            self,
-            host: str,
-            port: int,
-            timeout: float | None = None,
-            local_address: str | None = None,
-            socket_options: Any = None,
-        ) -> httpcore.NetworkStream:
-            last: Exception | None = None
-            for address in egress.addresses(host, port, reach):
-                left = _left(deadline, timeout)
-                try:
-                    return Timed(self._plain.connect_tcp(address, port, left, local_address, socket_options))
-                except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
-                    last = error
-            raise last or httpcore.ConnectError(f"{host} has no address")
-
-        def connect_unix_socket(
-            self, path: str, timeout: float | None = None, socket_options: Any = None
-        ) -> Any:
-            raise Forbidden("The engine's network gate opens no Unix sockets.", code="out_of_reach")
-
-        def sleep(self, seconds: float) -> None:
-            self._plain.sleep(seconds)
-
-    class Timed(httpcore.NetworkStream):
-        """A stream whose every wait ends at the request's deadline: headers that drip do not hold it open."""
-
-        def __init__(self, stream: httpcore.NetworkStream) -> None:
-            self._stream = stream
-
-        def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-            return self._stream.read(max_bytes, _left(deadline, timeout))
-
-        def write(self, buffer: bytes, timeout: float | None = None) -> None:
-            self._stream.write(buffer, _left(deadline, timeout))
-
-        def close(self) -> None:
-            self._stream.close()
-
-        def start_tls(
-            self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
-        ) -> httpcore.NetworkStream:
-            return Timed(self._stream.start_tls(ssl_context, server_hostname, _left(deadline, timeout)))
-
-        def get_extra_info(self, info: str) -> Any:
-            return self._stream.get_extra_info(info)
-
-    return Guarded()
-
-
-def _left(deadline: float, timeout: float | None) -> float:
-    """Seconds a wait may take; Unavailable when the request's time is over."""
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise Unavailable("The answer took too long; try again later.", code="unreachable")
-    return left if timeout is None else min(left, timeout)
-
-
-def _bounded(
-    chunks: Iterable[bytes], headers: Mapping[str, str], limits: Limits, deadline: float, target: SplitResult
-) -> Iterator[bytes]:
-    too_large = TooLarge(
-        f"The answer of {target.hostname} is larger than {limits.max_bytes} bytes; it was not kept.",
-        code="too_large",
-    )
-    declared = headers.get("content-length", "")
-    if declared.isdigit() and int(declared) > limits.max_bytes:
-        raise too_large
-    read = 0
-    for chunk in chunks:
-        read += len(chunk)
-        if read > limits.max_bytes:
-            raise too_large
-        _left(deadline, None)
-        yield chunk
-
-
-@contextmanager
-def _told(target: SplitResult) -> Iterator[None]:
-    """Turn what the network does wrong into a sentence that names the host and nothing else of the address."""
-    import httpcore
-
-    try:
-        yield
-    except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
-        slow = isinstance(error, httpcore.TimeoutException | TimeoutError)
-        why = "does not answer in time" if slow else "cannot be reached or broke off"
-        raise Unavailable(f"{target.hostname} {why}; try again later.", code="unreachable") from error
+        return GuardedTransport(self, reach=reach, limits=limits)
 
 
 def _out_of_reach(host: str) -> Forbidden:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
@@ -135,9 +136,8 @@ def no_lock() -> FileLock:
 
 def note_holder(place: Path) -> None:
     """Write down who holds the package, for the refusal another engine gives."""
-    import socket
 
-    card = {"pid": os.getpid(), "host": socket.gethostname(), "since": now()}
+    card = {"pid": os.getpid(), "host": platform.node(), "since": now()}
     (place / "engine.json").write_text(json.dumps(card), encoding="utf-8")
 
 
