@@ -156,6 +156,18 @@ def test_a_folder_that_others_use_is_not_closed_to_them(short: Path) -> None:
     make_private_folder(shared)
 
 
+@pytest.mark.parametrize("left", ["runtimes", "commands.json"])
+def test_what_the_engine_left_before_it_first_ran_makes_the_folder_its_own(tmp_path: Path, left: str) -> None:
+    """A runtime that was installed, or the note of the commands, may be all that there is."""
+    from armarium.auth.secret_files import make_private_folder
+
+    state = tmp_path / "state"
+    (state / left).mkdir(parents=True)
+    state.chmod(0o755)
+    make_private_folder(state)
+    assert state.stat().st_mode & 0o777 == 0o700
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can try as another user")
 def test_another_user_cannot_open_the_socket(by_socket: Served, short: Path) -> None:
     short.chmod(0o755)

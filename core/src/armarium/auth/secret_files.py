@@ -15,7 +15,9 @@ from armarium.errors import Unavailable
 OWNER_TOKEN_FILE = "owner-token"
 ENROLLMENT_FILE = "enrollment-secret"
 SHORTEST_SECRET = 16
-_STATE = frozenset({OWNER_TOKEN_FILE, ENROLLMENT_FILE, "engine.sqlite", "engine.json"})
+_STATE = frozenset(
+    {OWNER_TOKEN_FILE, ENROLLMENT_FILE, "engine.sqlite", "engine.json", "commands.json", "runtimes"}
+)
 """What tells an engine's state folder from any other."""
 _LEFT_BY_SYSTEMS = frozenset({"lost+found", ".DS_Store"})
 

@@ -1,21 +1,19 @@
-"""Commands about what was done: history, undo, redo, and any action by name."""
+"""Commands about what was done: history, undo and redo; and the group of all actions."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
 
+from armarium.cli.action_commands import actions
 from armarium.cli.options import Topic
 from armarium.cli.output import answer, legible, table, wants_json
-from armarium.cli.program import engine_session, plural, project_session, which_project, work_session
+from armarium.cli.program import plural, project_session
 from armarium.cli.refusals import Refused
 from armarium.cli.session import Session, id_of
 from armarium.ids import is_id
-
-actions = typer.Typer(help="Every write by its name.", no_args_is_help=True)
 
 
 def register(program: typer.Typer) -> None:
@@ -200,49 +198,3 @@ def _depth(session: Session, row: dict[str, Any]) -> int:
         depth += 1
         inverse_of = _step(session, inverse_of)["inverse_of"]
     return depth
-
-
-@actions.command("list", epilog="Example: armarium action list")
-def list_actions() -> None:
-    """Every action there is."""
-    with engine_session() as session:
-        registry = session.get("/api/actions/registry")
-    rows = [
-        (a["name"], a["summary"], a["role"], "" if a["undoable"] else "cannot be undone")
-        for a in registry["items"]
-    ]
-    answer(registry, lambda: table("", ("name", "what it does", "who", ""), rows))
-
-
-@actions.command("show", epilog="Example: armarium action show document.create")
-def show_action(name: Annotated[str, typer.Argument(help="Name of the action.")]) -> None:
-    """The parameters an action takes, as JSON Schema."""
-    with engine_session() as session:
-        registry = session.get("/api/actions/registry")
-    found = next((a for a in registry["items"] if a["name"] == name), None)
-    if found is None:
-        raise Refused(f"There is no action {name}; armarium action list shows those there are.")
-    typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
-
-
-@actions.command("run", epilog="""Example: armarium action run document.create -p '{"name": "Box 3"}'""")
-def run_action(
-    name: Annotated[str, typer.Argument(help="Name of the action.")],
-    params: Annotated[str, typer.Option("--params", "-p", help="Its parameters as JSON.")] = "{}",
-) -> None:
-    """Run any action; the answer is JSON."""
-    try:
-        given = json.loads(params)
-    except ValueError as error:
-        raise Refused(f"--params is not JSON: {error}.") from error
-    if not isinstance(given, dict):
-        raise Refused("--params must be a JSON object.")
-    with work_session() as session:
-        registry = session.get("/api/actions/registry")
-        scope = next((a["scope"] for a in registry["items"] if a["name"] == name), None)
-        if scope == "library" and session.library is None:
-            raise Refused(which_project(session))
-        if scope == "engine":
-            session.library = None
-        done = session.act(name, given)
-    typer.echo(json.dumps(done, indent=2, ensure_ascii=False))

@@ -1,0 +1,165 @@
+"""Every action as a command, its options made from the parameters that the registry describes."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from inspect import Parameter
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from armarium.cli.output import answer, table
+from armarium.cli.program import engine_session, which_project, work_session
+from armarium.cli.refusals import Refused
+
+_PLAIN: dict[str, type] = {"string": str, "integer": int, "number": float, "boolean": bool}
+
+
+class _Actions(TyperGroup):
+    """Knows, beside the commands it was given, one for each action of the engine."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command; for a name with a point in it, the action of that name."""
+        given = super().get_command(ctx, cmd_name)
+        return _command_of(cmd_name) if given is None and "." in cmd_name else given
+
+
+actions = typer.Typer(
+    cls=_Actions,
+    help="Every write by its name: armarium action NAME --help says what it takes.",
+    no_args_is_help=True,
+)
+
+
+@actions.command("list", epilog="Example: armarium action list")
+def list_actions() -> None:
+    """Every action there is."""
+    with engine_session() as session:
+        registry = session.get("/api/actions/registry")
+    rows = [
+        (a["name"], a["summary"], a["role"], "" if a["undoable"] else "cannot be undone")
+        for a in registry["items"]
+    ]
+    answer(registry, lambda: table("", ("name", "what it does", "who", ""), rows))
+
+
+@actions.command("show", epilog="Example: armarium action show document.create")
+def show_action(name: Annotated[str, typer.Argument(help="Name of the action.")]) -> None:
+    """The parameters an action takes, as JSON Schema."""
+    typer.echo(json.dumps(_described(name), indent=2, ensure_ascii=False))
+
+
+@actions.command("run", epilog="""Example: armarium action run document.create -p '{"name": "Box 3"}'""")
+def run_action(
+    name: Annotated[str, typer.Argument(help="Name of the action.")],
+    params: Annotated[str, typer.Option("--params", "-p", help="Its parameters as JSON.")] = "{}",
+) -> None:
+    """Run any action; the answer is JSON."""
+    given = _json("--params", params)
+    if not isinstance(given, dict):
+        raise Refused("--params must be a JSON object.")
+    _run(_described(name), given)
+
+
+def _described(name: str) -> dict[str, Any]:
+    with engine_session() as session:
+        registry = session.get("/api/actions/registry")
+    found: dict[str, Any] | None = next((a for a in registry["items"] if a["name"] == name), None)
+    if found is None:
+        raise Refused(f"There is no action {name}; armarium action list shows those there are.")
+    return found
+
+
+def _run(described: dict[str, Any], params: dict[str, Any]) -> None:
+    with work_session() as session:
+        if described["scope"] == "library" and session.library is None:
+            raise Refused(which_project(session))
+        if described["scope"] == "engine":
+            session.library = None
+        done = session.act(described["name"], params)
+    typer.echo(json.dumps(done, indent=2, ensure_ascii=False))
+
+
+def _command_of(name: str) -> Any:
+    """The command that runs the action *name*: an option for each of its parameters."""
+    from armarium.cli.tree import group_of
+
+    described = _described(name)
+    schema = described["params"]
+    kinds = {
+        field: _kind(told, schema.get("$defs", {})) for field, told in schema.get("properties", {}).items()
+    }
+
+    def command(**given: Any) -> None:
+        sent = {field: value for field, value in given.items() if value is not None and value != []}
+        _run(described, {field: kinds[field].read(field, value) for field, value in sent.items()})
+
+    required = set(schema.get("required", ()))
+    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            Parameter(
+                field,
+                Parameter.KEYWORD_ONLY,
+                default=Parameter.empty if field in required else None,
+                annotation=kind.annotation(f"--{field.replace('_', '-')}", required=field in required),
+            )
+            for field, kind in kinds.items()
+        ]
+    )
+    undo = "" if described["undoable"] else " It cannot be undone."
+    program = typer.Typer()
+    program.command(name, help=f"{described['summary'].rstrip('.')}.{undo}")(command)
+    return group_of("action", program).commands[name]
+
+
+class _Kind:
+    """What one parameter is, for its option: a plain type, a list of plain values, or JSON."""
+
+    def __init__(self, plain: type | None, *, several: bool, about: str) -> None:
+        self.plain = plain
+        self.several = several
+        self.about = about
+
+    def annotation(self, name: str, *, required: bool) -> Any:
+        kind: Any = self.plain or str
+        kind = list[kind] if self.several else kind
+        option = typer.Option(name, help=self.about, metavar=None if self.plain else "JSON")
+        return Annotated[kind if required else kind | None, option]
+
+    def read(self, field: str, value: Any) -> Any:
+        """What was typed, as the action wants it."""
+        if self.plain is not None:
+            return value
+        name = f"--{field.replace('_', '-')}"
+        return [_json(name, one) for one in value] if self.several else _json(name, value)
+
+
+def _kind(told: dict[str, Any], definitions: dict[str, Any]) -> _Kind:
+    about = str(told.get("description", ""))
+    found = _plain(told, definitions)
+    several = found.get("type") == "array"
+    if several:
+        found = _plain(found.get("items", {}), definitions)
+    values = found.get("enum") or ([found["const"]] if "const" in found else [])
+    if values:
+        about = f"{about} One of: {', '.join(map(str, values))}.".strip()
+    return _Kind(_PLAIN.get(str(found.get("type"))), several=several, about=about)
+
+
+def _plain(told: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    """The one kind of value that *told* means, null left aside; nothing where there are several."""
+    if "$ref" in told:
+        return _plain(definitions.get(told["$ref"].rpartition("/")[2], {}), definitions)
+    ways = [way for way in told.get("anyOf", ()) if way.get("type") != "null"]
+    if len(ways) == 1:
+        return _plain(ways[0], definitions)
+    return {} if ways or "oneOf" in told else told
+
+
+def _json(name: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise Refused(f"{name} is not JSON: {error}.") from error

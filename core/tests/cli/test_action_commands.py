@@ -1,0 +1,47 @@
+"""Every action as a command: what its help says, what it sends, what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import Machine
+
+
+@pytest.fixture(autouse=True)
+def project(desk: Machine) -> None:
+    desk.done("create", "Wills")
+
+
+def test_the_help_of_an_action_names_its_parameters(desk: Machine) -> None:
+    told = desk.done("action", "document.create", "--help").out
+    assert "Make a folder, group, note or page" in told
+    assert "--name" in told
+    assert "One of: document, note" in " ".join(told.split())
+
+
+def test_an_action_runs_with_its_parameters_as_options(desk: Machine) -> None:
+    box = desk.done("action", "document.create", "--name", "Box 3", "--is-starred").json
+    assert box["result"]["name"] == "Box 3"
+    assert box["result"]["is_starred"] is True
+    letter = desk.done(
+        "action",
+        "document.create",
+        "--name",
+        "Letter",
+        "--parent-id",
+        box["result"]["id"],
+        "--attributes",
+        '{"n": 1}',
+    ).json["result"]
+    assert (letter["parent_id"], letter["attributes"]) == (box["result"]["id"], {"n": 1})
+    gone = desk.done("action", "document.delete", "--ids", letter["id"], "--ids", box["result"]["id"]).json
+    assert gone["audit_id"]
+
+
+def test_what_an_action_does_not_take_is_refused(desk: Machine) -> None:
+    assert "no action nothing.here" in desk.refused("action", "nothing.here")
+    assert "--colour" in desk.misused("action", "document.create", "--name", "x", "--colour", "red")
+    assert "--name" in desk.misused("action", "document.create")
+    assert "--attributes is not JSON" in desk.refused(
+        "action", "document.create", "--name", "x", "--attributes", "{"
+    )
