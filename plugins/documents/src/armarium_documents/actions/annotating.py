@@ -7,7 +7,7 @@ from typing import Any
 from armarium.api import ActionContext, Example, Invalid, Route, action, new_id, raw_of
 from armarium_documents.api import require_document, require_live
 from armarium_documents.models import annotation_table
-from armarium_documents.queries.annotations import annotation
+from armarium_documents.queries.annotations import ANNOTATIONS
 from armarium_documents.schemas.annotations import (
     Annotation,
     AnnotationCreateParams,
@@ -46,7 +46,7 @@ def create(ctx: ActionContext, p: AnnotationCreateParams) -> dict[str, Any]:
     _check(ctx, row)
     ctx.conn.execute(annotation_table.insert().values(row))
     _say(ctx, row["id"], p.document_id)
-    return annotation(raw_of(ctx.conn), row["id"])
+    return ANNOTATIONS.require(ctx.conn, row["id"])
 
 
 def _update_example(ex: Example) -> dict[str, Any]:
@@ -65,8 +65,7 @@ def _update_example(ex: Example) -> dict[str, Any]:
 )
 def update(ctx: ActionContext, p: AnnotationUpdateParams) -> dict[str, Any]:
     """Raises NotFound, Conflict when the document is in the Trash, Forbidden by a lock, Invalid as `create`."""
-    raw = raw_of(ctx.conn)
-    found = annotation(raw, p.annotation_id)
+    found = ANNOTATIONS.require(ctx.conn, p.annotation_id)
     require_live(ctx.conn, found["document_id"])
     # An anchor and targets stand there whole, with what they leave out, as `create` keeps them.
     changes = p.model_dump(include=p.model_fields_set - {"annotation_id"})
@@ -85,7 +84,7 @@ def update(ctx: ActionContext, p: AnnotationUpdateParams) -> dict[str, Any]:
             annotation_table.update().where(annotation_table.c.id == p.annotation_id).values(changes)
         )
     _say(ctx, p.annotation_id, found["document_id"])
-    return annotation(raw, p.annotation_id)
+    return ANNOTATIONS.require(ctx.conn, p.annotation_id)
 
 
 def _delete_example(ex: Example) -> dict[str, Any]:
@@ -103,7 +102,7 @@ def _delete_example(ex: Example) -> dict[str, Any]:
 )
 def delete(ctx: ActionContext, p: AnnotationDeleteParams) -> dict[str, Any]:
     """Raises NotFound, Conflict when the document is in the Trash, Forbidden by a lock."""
-    found = annotation(raw_of(ctx.conn), p.annotation_id)
+    found = ANNOTATIONS.require(ctx.conn, p.annotation_id)
     require_live(ctx.conn, found["document_id"])
     ctx.conn.execute(annotation_table.delete().where(annotation_table.c.id == p.annotation_id))
     _say(ctx, p.annotation_id, found["document_id"])

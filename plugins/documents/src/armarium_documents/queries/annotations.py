@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import sqlite3
 import uuid
 from collections.abc import Sequence
 from typing import Any
 
-import orjson
-from sqlalchemy import Connection
+from sqlalchemy import ColumnElement, Connection, exists, func, literal_column
 
-from armarium.api import raw_of
-from armarium_documents.errors import unknown_annotation, unknown_document
+from armarium.api import Rows, among
+from armarium_documents.errors import unknown_annotation
 from armarium_documents.models import annotation_table
+from armarium_documents.queries.tree import require_document
 
-_NAMES = tuple(str(column.name) for column in annotation_table.columns)
-_JSON = ("anchor", "targets", "ink_payload", "tags", "metadata")
-_SELECT = f"SELECT {', '.join(_NAMES)} FROM annotation"
+ANNOTATIONS = Rows(annotation_table, missing=unknown_annotation)
+OLDEST_FIRST = (annotation_table.c.created_at, annotation_table.c.id)
 
 MOTIVATIONS = {
     "highlight": "highlighting",
@@ -31,22 +29,6 @@ MOTIVATIONS = {
 """Kind of an annotation to its motivation in the Web Annotation vocabulary (A 4.2)."""
 
 
-def _value(row: Sequence[Any], *, plain: bool) -> dict[str, Any]:
-    value = dict(zip(_NAMES, row, strict=True))
-    for name in _JSON:
-        if value[name] is not None:
-            value[name] = orjson.loads(value[name]) if plain else orjson.Fragment(value[name])
-    return value
-
-
-def annotation(raw: sqlite3.Connection, annotation_id: str) -> dict[str, Any]:
-    """One annotation as Python values; NotFound where there is none."""
-    row = raw.execute(f"{_SELECT} WHERE id = ?", (annotation_id,)).fetchone()
-    if row is None:
-        raise unknown_annotation(annotation_id)
-    return _value(row, plain=True)
-
-
 class AnnotationLocator:
     """Where an annotation is, for `POST /api/locations/resolve` (a locator of `armarium_source_model`)."""
 
@@ -54,10 +36,9 @@ class AnnotationLocator:
 
     def locate(self, conn: Connection, identity: str) -> dict[str, Any] | None:
         """`{documentId, segmentId, anchor, charStart, charEnd}`: of its first target, else of its anchor; None for no such id."""
-        row = raw_of(conn).execute(f"{_SELECT} WHERE id = ?", (identity,)).fetchone()
-        if row is None:
+        found = ANNOTATIONS.get(conn, identity)
+        if found is None:
             return None
-        found = _value(row, plain=True)
         anchor = found["anchor"]
         if anchor is not None and found["page_id"] is not None:
             anchor.setdefault("page_id", found["page_id"])
@@ -73,7 +54,7 @@ class AnnotationLocator:
 
 
 def annotation_page(
-    raw: sqlite3.Connection,
+    conn: Connection,
     *,
     document_id: str | None,
     segment_ids: Sequence[str] | None,
@@ -81,37 +62,27 @@ def annotation_page(
     offset: int,
 ) -> dict[str, Any]:
     """One page of annotations, oldest first: of a document, of a segment under all its ids, or all."""
-    wheres = []
+    where: list[ColumnElement[bool]] = []
     if document_id is not None:
-        if raw.execute("SELECT 1 FROM document WHERE id = ?", (document_id,)).fetchone() is None:
-            raise unknown_document(document_id)
-        wheres.append("document_id = :document")
+        require_document(conn, document_id)
+        where.append(annotation_table.c.document_id == document_id)
     if segment_ids is not None:
-        wheres.append(
-            "targets <> '[]' AND EXISTS (SELECT 1 FROM json_each(targets) t"
-            " WHERE json_extract(t.value, '$.segment_id') IN (SELECT value FROM json_each(:segments)))"
-        )
-    where = " AND ".join(wheres) or "1"
-    segments = orjson.dumps(
-        [one for one in segment_ids or () if "\0" not in one]
-    ).decode()  # SQLite's JSON ends a text there
-    given = {"document": document_id, "segments": segments, "limit": limit, "offset": offset}
-    (total,) = raw.execute(f"SELECT count(*) FROM annotation WHERE {where}", given).fetchone()
-    rows = raw.execute(f"{_SELECT} WHERE {where} ORDER BY created_at, id LIMIT :limit OFFSET :offset", given)
-    items = [_value(row, plain=False) for row in rows]
-    return {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}
+        target = func.json_each(annotation_table.c.targets).table_valued("value").c.value
+        named = exists().where(among(func.json_extract(target, "$.segment_id"), segment_ids))
+        # As the partial index says it.
+        where += [annotation_table.c.targets != literal_column("'[]'"), named]
+    return ANNOTATIONS.page(conn, *where, order=OLDEST_FIRST, limit=limit, offset=offset)
 
 
-def web_annotations(raw: sqlite3.Connection, document_id: str) -> dict[str, Any]:
+def web_annotations(conn: Connection, document_id: str) -> dict[str, Any]:
     """The annotations of a document as a W3C AnnotationPage (JSON-LD); NotFound for an unknown document."""
-    if raw.execute("SELECT 1 FROM document WHERE id = ?", (document_id,)).fetchone() is None:
-        raise unknown_document(document_id)
-    rows = raw.execute(f"{_SELECT} WHERE document_id = ? ORDER BY created_at, id", (document_id,))
+    require_document(conn, document_id)
+    found = ANNOTATIONS.all(conn, annotation_table.c.document_id == document_id, order=OLDEST_FIRST)
     return {
         "@context": "http://www.w3.org/ns/anno.jsonld",
         "id": f"{_iri(document_id)}#annotations",
         "type": "AnnotationPage",
-        "items": [_web_annotation(_value(row, plain=True)) for row in rows],
+        "items": [_web_annotation(one) for one in found],
     }
 
 

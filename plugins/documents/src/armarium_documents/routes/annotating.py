@@ -8,11 +8,9 @@ import orjson
 from fastapi import APIRouter, Query, Response
 from starlette.responses import JSONResponse
 
-from armarium.api import REFUSALS, CurrentEngine, CurrentLibrary, json_response, raw_of
+from armarium.api import REFUSALS, CurrentEngine, CurrentLibrary, json_response, paged
 from armarium_documents.queries import annotations as queries
-from armarium_documents.schemas.annotations import (
-    AnnotationPage,
-)
+from armarium_documents.schemas.annotations import Annotation
 
 router = APIRouter(tags=["documents"])
 
@@ -20,7 +18,7 @@ router = APIRouter(tags=["documents"])
 @router.get(
     "/api/annotations",
     summary="Annotations of a document or a segment, oldest first",
-    response_model=AnnotationPage,
+    response_model=paged(Annotation),
     responses=REFUSALS(400, 401, 403, 404, 409, 422),
 )
 def list_annotations(
@@ -37,7 +35,7 @@ def list_annotations(
         for _, earlier_ids in engine.plugins.contributions("earlier_segment_ids"):
             ids = ids and [*ids, *earlier_ids(conn, segment_id)]
         found = queries.annotation_page(
-            raw_of(conn), document_id=document_id, segment_ids=ids, limit=limit, offset=offset
+            conn, document_id=document_id, segment_ids=ids, limit=limit, offset=offset
         )
     return json_response(found)
 
@@ -60,6 +58,5 @@ class JsonLd(JSONResponse):
 )
 def web_annotations(library: CurrentLibrary, doc_id: str) -> Response:
     with library.db.read() as conn:
-        raw = raw_of(conn)
-        page = queries.web_annotations(raw, doc_id)
+        page = queries.web_annotations(conn, doc_id)
     return JsonLd(page, media_type='application/ld+json; profile="http://www.w3.org/ns/anno.jsonld"')

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from armarium.api import Message, Params, SourceText
+from armarium.api import Message, Params, SourceText, answer_of
+from armarium_documents.models import annotation_table
 from armarium_documents.schemas.fields import Id, JsonObject
 from armarium_documents.schemas.geometry import TOLERANCE, Point, Rect
 
@@ -115,39 +116,14 @@ class AnnotationDeleteParams(Params):
     annotation_id: Id
 
 
+@answer_of(annotation_table)
 class Annotation(Message):
     """An annotation as it is answered."""
 
-    id: str
-    document_id: str
-    page_id: str | None
-    page_index: int | None
-    anchor: dict[str, Any] | None
     anchor_kind: AnchorKind
     targets: list[dict[str, Any]]
-    paragraph_index: int | None
-    ink_payload: dict[str, Any] | None
     kind: AnnotationKind
-    text: str | None
-    rating: int | None
-    color: str | None
     tags: list[str]
-    metadata: dict[str, Any]
-    linked_claim_id: str | None
-    linked_entity_id: str | None
-    linked_note_id: str | None
-    provenance_kind: str
-    created_by: str | None
-    run_id: str | None
-    created_at: str
-
-
-class AnnotationPage(Message):
-    items: list[Annotation]
-    count: int
-    total: int
-    limit: int
-    offset: int
 
 
 class AnnotationDeleted(Message):
