@@ -1,11 +1,11 @@
-"""The routes that actions declare: an endpoint, a body and an answer made from what the action says of itself."""
+"""The routes that actions and queries declare: endpoint, body and answer made from what they say of themselves."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from inspect import Parameter
-from typing import Any
+from typing import Any, get_type_hints
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, create_model
@@ -18,9 +18,11 @@ from armarium.http import (
     CurrentPrincipal,
     OptionalLibrary,
     act,
+    json_response,
 )
 from armarium.messages import written
 from armarium.plugins import Plugin
+from armarium.query import query_of
 
 
 def body_of(found: Action[Any]) -> type[BaseModel] | None:
@@ -44,9 +46,22 @@ def body_of(found: Action[Any]) -> type[BaseModel] | None:
 
 
 def routers_of(plugin: Plugin) -> Iterator[APIRouter]:
-    """All the routes of *plugin*: those it wrote itself, and those that its actions declare."""
+    """All the routes of *plugin*: those it wrote itself, and those that its queries and actions declare."""
     yield from plugin.routers
     router = APIRouter()
+    for function in plugin.queries:
+        told = query_of(function)
+        assert told is not None
+        router.add_api_route(
+            told.path,
+            _reading(function),
+            methods=["GET"],
+            name=told.name,
+            summary=told.summary,
+            description=inspect.getdoc(function) or "",
+            response_model=told.answer,
+            responses=REFUSALS(*told.refusals),
+        )
     for found in plugin.actions:
         if found.route is not None:
             router.add_api_route(
@@ -61,6 +76,20 @@ def routers_of(plugin: Plugin) -> Iterator[APIRouter]:
                 responses=REFUSALS(*found.route.refusals),
             )
     yield router
+
+
+def _reading(function: Callable[..., Any]) -> Any:
+    def endpoint(**given: Any) -> Response:
+        library = given.pop("library")
+        with library.db.read() as conn:
+            return json_response(function(conn, **given))
+
+    hints = get_type_hints(function, include_extras=True)
+    _, *taken = inspect.signature(function).parameters.values()
+    parameters = [one.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[one.name]) for one in taken]
+    where = Parameter("library", Parameter.KEYWORD_ONLY, annotation=CurrentLibrary)
+    endpoint.__signature__ = inspect.Signature([where, *parameters])  # type: ignore[attr-defined]
+    return endpoint
 
 
 def _endpoint(found: Action[Any], body: type[BaseModel] | None) -> Any:

@@ -31,6 +31,7 @@ from armarium.errors import (
     TooLarge,
     Unauthorized,
     Unavailable,
+    missing,
 )
 from armarium.events import ChangeStream
 from armarium.guard import (
@@ -71,6 +72,7 @@ from armarium.named_paths import MaterialPath, NameOrMaterialPath, PackagePath, 
 from armarium.objects import ObjectStore
 from armarium.plugins import Migration, Plugin
 from armarium.principals import Principal
+from armarium.query import query
 from armarium.rows import HIDDEN, Rows, among, answer_of, paged
 from armarium.runtimes import Runtime
 from armarium.schema import alter_tracked
@@ -86,6 +88,7 @@ from armarium.tables import (
     json_text,
     operational,
     provenance_columns,
+    reference,
     rules_of,
     tracked,
 )
@@ -171,6 +174,7 @@ __all__ = [
     "json_response",
     "json_text",
     "lettering_for",
+    "missing",
     "names_in",
     "new_id",
     "now",
@@ -185,9 +189,11 @@ __all__ = [
     "provenance_columns",
     "purge",
     "purging",
+    "query",
     "raw_of",
     "read_member",
     "record_activity",
+    "reference",
     "refuse_locked",
     "rules_of",
     "stored_file",

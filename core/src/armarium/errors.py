@@ -6,6 +6,7 @@ import errno
 import os
 import sqlite3
 import traceback
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 
@@ -54,6 +55,16 @@ class NotFound(ServiceError):
     """404: an id names nothing here."""
 
     status = 404
+
+
+def missing(noun: str, hint: str) -> Callable[[str], NotFound]:
+    """The refusal of ids that name no *noun* of the project, with the *hint* how to find the right one."""
+    code = f"{noun.replace(' ', '_')}_not_found"
+
+    def refuse(identity: str) -> NotFound:
+        return NotFound(f"There is no {noun} {identity} in this project. {hint}", code=code, id=identity)
+
+    return refuse
 
 
 class Conflict(ServiceError):

@@ -72,7 +72,10 @@ class Plugin:
     engine_migrations: tuple[Migration, ...] = ()
     actions: tuple[Action[Any], ...] = ()
     jobs: tuple[JobKind, ...] = ()
+    queries: tuple[Callable[..., Any], ...] = ()
+    """Functions marked with `@query(…)`: each a GET of its own."""
     routers: tuple[APIRouter, ...] = ()
+    """Routes written by hand: files, streams, what is neither an action nor a query."""
     driver_groups: tuple[str, ...] = ()
     check_driver: Callable[[str, str, Any], str | None] | None = None
     """Says why what was found under a group and name is no driver of it; None when it is one."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import orjson
-from sqlalchemy import Column, Dialect, Float, Integer, MetaData, Table, Text
+from sqlalchemy import Column, Dialect, Float, ForeignKey, Integer, MetaData, Table, Text
 from sqlalchemy.types import TypeDecorator
 
 TableKind = Literal["tracked", "append-only", "operational", "derived", "foreign"]
@@ -144,6 +144,12 @@ def provenance_columns() -> tuple[Column[str], Column[str], Column[str], Column[
         Column("run_id", Text),
         Column("created_at", Text, nullable=False),
     )
+
+
+def reference(name: str, to: Column[Any] | str, *, required: bool = True, **how: Any) -> Column[str]:
+    """A column that holds the id of a row of another table: indexed, checked at the commit, never cascading."""
+    key = ForeignKey(to, deferrable=True, initially="DEFERRED")
+    return Column(name, Text, key, nullable=not required, index=True, **how)
 
 
 def foreign_table(metadata: MetaData, name: str) -> Table:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from fastapi import Query
+from sqlalchemy import Connection, select
 
 from armarium.admission.faults import faults_of
-from armarium.api import Route
+from armarium.api import Message, Route, query
 from armarium.app import create_app
 from armarium.plugins import Plugin
 from armarium.testing import shelf
@@ -108,6 +110,53 @@ def test_the_description_names_body_answer_and_operation(asker: Asker) -> None:
 )
 def test_a_wrong_declaration_is_named(route: Any, words: str) -> None:
     assert any(words in fault for fault in faults_of(_with_routes(create=route)))
+
+
+class _Shelves(Message):
+    names: list[str]
+
+
+@query("/api/shelves/named/{name}", summary="Shelves of a name", answer=_Shelves)
+def shelves_named(conn: Connection, name: str, most: Annotated[int, Query(ge=1)] = 10) -> dict[str, Any]:
+    """In the order of their names."""
+    found = select(shelf.shelves.c.name).where(shelf.shelves.c.name.startswith(name)).limit(most)
+    return {"names": list(conn.execute(found).scalars())}
+
+
+def test_a_query_is_a_get(make_engine: Any, tmp_path: Any) -> None:
+    plugin = replace(_with_routes(create=Route("POST", "/api/shelves")), queries=(shelves_named,))
+    ask = Asker(create_app(engine=make_engine(plugins=[plugin])))
+    at = str(tmp_path / "P.library")
+    ask("POST", "/api/library", json={"path": at, "name": "P"})
+    for name in ("A1", "A2", "B"):
+        ask("POST", "/api/shelves", json={"name": name}, library=at)
+    assert ask("GET", "/api/shelves/named/A", library=at).json == {"names": ["A1", "A2"]}
+    assert ask("GET", "/api/shelves/named/A", library=at, query="most=1").json == {"names": ["A1"]}
+    assert ask("GET", "/api/shelves/named/A", library=at, query="most=0").status == 422
+    assert ask("GET", "/api/shelves/named/A").code == "library_required"
+    told = ask.app.openapi()["paths"]["/api/shelves/named/{name}"]["get"]
+    assert (told["operationId"], told["description"]) == ("shelves_named", "In the order of their names.")
+
+
+def _takes_nothing() -> dict[str, Any]:
+    return {}
+
+
+def _takes_no_name(conn: Connection) -> dict[str, Any]:
+    return {}
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (_takes_no_name, "mark it with @query"),
+        (query("/shelves", summary="x", answer=_Shelves)(lambda conn: {}), "does not begin with /api/"),
+        (query("/api/x/{name}", summary="x", answer=_Shelves)(lambda conn: {}), "takes no name"),
+        (query("/api/x", summary="x", answer=_Shelves)(_takes_nothing), "takes no connection"),
+    ],
+)
+def test_a_wrong_query_is_named(function: Any, words: str) -> None:
+    assert any(words in fault for fault in faults_of(replace(shelf_plugin(), queries=(function,))))
 
 
 def test_two_actions_cannot_share_a_route() -> None:

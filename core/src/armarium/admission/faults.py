@@ -17,6 +17,7 @@ from armarium.actions import Action, Params, Route, RowRule
 from armarium.history import OWN_COLUMNS
 from armarium.jobs.kinds import LANES, JobKind
 from armarium.plugins import Migration, Plugin
+from armarium.query import query_of
 from armarium.tables import TableKind, TableRules, rules_of
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
@@ -242,18 +243,38 @@ def _routes(plugin: Plugin) -> Iterator[str]:
     for found in plugin.actions:
         if isinstance(found.route, Route) and not found.route.path.startswith("/api/"):
             yield f"The route {found.route.path} of its action {found.name} does not begin with /api/."
+    for function in plugin.queries:
+        yield from _query(function)
     for method, path in routes_of_plugin(plugin):
         if (method, path) in seen:
             yield f"Its route {method} {path} is there twice; one of them would never be reached."
         seen.add((method, path))
 
 
+def _query(function: Any) -> Iterator[str]:
+    told = query_of(function)
+    if told is None:
+        yield f"Its queries hold {getattr(function, '__name__', _kind(function))}; mark it with @query(…)."
+        return
+    if not told.path.startswith("/api/"):
+        yield f"The route {told.path} of its query {told.name} does not begin with /api/."
+    taken = [*inspect.signature(function).parameters]
+    for name in re.findall(r"\{(\w+)", told.path):
+        if name not in taken[1:]:
+            yield f"Its query {told.name} takes no {name}, for which {{{name}}} stands in the path of its route."
+    if not taken:
+        yield f"Its query {told.name} takes no connection; let that be its first parameter."
+
+
 def routes_of_plugin(plugin: Plugin) -> list[tuple[str, str]]:
     """As `routes_of`, of all routers of *plugin* and of its actions."""
-    declared = [found.route for found in plugin.actions if isinstance(found.route, Route)]
+    declared: list[tuple[str, str]] = [
+        (one.route.method, one.route.path) for one in plugin.actions if isinstance(one.route, Route)
+    ]
+    declared += [("GET", told.path) for one in plugin.queries if (told := query_of(one)) is not None]
     return [
         *(one for router in plugin.routers for one in routes_of(router)),
-        *((route.method, _any_name(route.path)) for route in declared),
+        *((method, _any_name(path)) for method, path in declared),
     ]
 
 

@@ -47,7 +47,7 @@ from __future__ import annotations
 from armarium.api import Plugin, hookimpl
 from armarium_@NAME@.actions import add_note
 from armarium_@NAME@.models import metadata
-from armarium_@NAME@.routes import router
+from armarium_@NAME@.queries import list_notes
 
 
 @hookimpl
@@ -58,7 +58,7 @@ def armarium_plugin() -> Plugin:
         summary="Notes of a project",
         metadata=metadata,
         actions=(add_note,),
-        routers=(router,),
+        queries=(list_notes,),
     )
 '''
 
@@ -82,16 +82,13 @@ notes = Table(
 )
 '''
 
-_ACTIONS = '''"""The only writes of this family. How one is undone is said nowhere: the engine keeps what was there before."""
+_SCHEMAS = '''"""Notes as they are asked for and answered."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import Field
-from sqlalchemy import insert
 
-from armarium.api import ActionContext, Message, Params, SourceText, action, new_id
+from armarium.api import Message, Params, SourceText, answer_of
 from armarium_@NAME@.models import notes
 
 
@@ -101,40 +98,9 @@ class AddNote(Params):
     words: SourceText = Field(min_length=1, max_length=10_000)
 
 
+@answer_of(notes)
 class Note(Message):
-    """A note that was added."""
-
-    id: str
-    words: str
-
-
-@action(
-    "@NAME@.add_note",
-    summary="Add a note",
-    params=AddNote,
-    result=Note,
-    example=lambda ex: {"words": "The seal is lost."},
-)
-def add_note(ctx: ActionContext, p: AddNote) -> dict[str, Any]:
-    """One row, with who made it and when."""
-    row = {"id": new_id(), "words": p.words}
-    ctx.conn.execute(insert(notes).values(**row, **ctx.provenance()))
-    ctx.target(row["id"])
-    return row
-'''
-
-_ROUTES = '''"""The HTTP of this family: a request in, an action or a query out."""
-
-from __future__ import annotations
-
-from fastapi import APIRouter, Request, Response
-from sqlalchemy import select
-
-from armarium.api import REFUSALS, CurrentLibrary, Message, act, json_response
-from armarium_@NAME@.actions import AddNote, Note
-from armarium_@NAME@.models import notes
-
-router = APIRouter(prefix="/api/@DASHED@", tags=["@NAME@"])
+    """A note as it is answered: every column of the table."""
 
 
 class Notes(Message):
@@ -142,28 +108,55 @@ class Notes(Message):
 
     items: list[Note]
     count: int
+'''
+
+_ACTIONS = '''"""The only writes of this family. How one is undone is said nowhere: the engine keeps what was there before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Route, action, new_id
+from armarium_@NAME@.models import notes
+from armarium_@NAME@.schemas import AddNote, Note
 
 
-class NoteAdded(Note):
-    """A note, and the row to undo it by."""
+@action(
+    "@NAME@.add_note",
+    summary="Add a note",
+    params=AddNote,
+    result=Note,
+    route=Route("POST", "/api/@DASHED@/notes"),
+    example=lambda ex: {"words": "The seal is lost."},
+)
+def add_note(ctx: ActionContext, p: AddNote) -> dict[str, Any]:
+    """One row, with who made it and when."""
+    row = {"id": new_id(), "words": p.words, **ctx.provenance()}
+    ctx.conn.execute(notes.insert().values(row))
+    ctx.target(row["id"])
+    return row
+'''
 
-    audit_id: str
+_QUERIES = '''"""Reads of this family."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection
+
+from armarium.api import Rows, query
+from armarium_@NAME@.models import notes
+from armarium_@NAME@.schemas import Notes
+
+NOTES = Rows(notes)
 
 
-@router.get("/notes", summary="The notes", response_model=Notes, responses=REFUSALS(404))
-def list_notes(library: CurrentLibrary) -> Response:
+@query("/api/@DASHED@/notes", summary="The notes", answer=Notes)
+def list_notes(conn: Connection) -> dict[str, Any]:
     """All of them, the oldest first."""
-    with library.db.read() as conn:
-        items = [
-            {"id": row.id, "words": row.words} for row in conn.execute(select(notes).order_by(notes.c.id))
-        ]
-    return json_response({"items": items, "count": len(items)})
-
-
-@router.post("/notes", summary="Add a note", response_model=NoteAdded, responses=REFUSALS(404, 409))
-def add(request: Request, body: AddNote) -> Response:
-    """An action like every write: audited, and undone by its `audit_id`."""
-    return act(request, "@NAME@.add_note", body)
+    items = NOTES.all(conn, order=(notes.c.id,))
+    return {"items": items, "count": len(items)}
 '''
 
 _TEST = '''"""Its action does what every action must: audited, undone, redone, refused to those who may not."""
@@ -185,7 +178,8 @@ _FILES = {
     "src/armarium_@NAME@/plugin.py": _PLUGIN,
     "src/armarium_@NAME@/models.py": _MODELS,
     "src/armarium_@NAME@/actions.py": _ACTIONS,
-    "src/armarium_@NAME@/routes.py": _ROUTES,
+    "src/armarium_@NAME@/queries.py": _QUERIES,
+    "src/armarium_@NAME@/schemas.py": _SCHEMAS,
     "tests/test_@NAME@.py": _TEST,
 }
 

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import delete, insert
-
-from armarium.api import ActionContext, Example, action, cancel_with_undo, new_id
+from armarium.api import ActionContext, Example, Route, action, cancel_with_undo, new_id
 from armarium_documents.api import require_live
-from armarium_reading_room.errors import no_such_visit
 from armarium_reading_room.models import visits
+from armarium_reading_room.queries import VISITS
 from armarium_reading_room.schemas import NoteVisit, StrikeVisit, StrikeVisits, Striking, Visit
 
 
 def a_visit(ex: Example) -> dict[str, Any]:
     """Parameters of a visit to a document made for the purpose."""
     document = ex.run("document.create", {"name": "A letter"})
-    return {
-        "document_id": document["id"],
-        "visitor": "Inés",
-        "day": "2026-03-01",
-        "remark": "looked for the seal",
-    }
+    return {"document_id": document["id"], "visitor": "Inés", "day": "2026-03-01", "remark": "the seal"}
 
 
 @action(
@@ -29,13 +22,14 @@ def a_visit(ex: Example) -> dict[str, Any]:
     summary="Note a visit to an original",
     params=NoteVisit,
     result=Visit,
+    route=Route("POST", "/api/documents/{document_id}/visits"),
     example=a_visit,
 )
 def note_visit(ctx: ActionContext, p: NoteVisit) -> dict[str, Any]:
     """One row; refused where the document is in the Trash or not there."""
     require_live(ctx.conn, p.document_id)
     row = {"id": new_id(), **p.model_dump(mode="json")}
-    ctx.conn.execute(insert(visits).values(row))
+    ctx.conn.execute(visits.insert().values(row))
     ctx.target(p.document_id)
     ctx.changed(document_ids=[p.document_id])
     return row
@@ -45,12 +39,13 @@ def note_visit(ctx: ActionContext, p: NoteVisit) -> dict[str, Any]:
     "reading_room.strike_visit",
     summary="Strike a visit that was noted by mistake",
     params=StrikeVisit,
+    route=Route("DELETE", "/api/visits/{visit_id}", refusals=(404,)),
     example=lambda ex: {"visit_id": ex.run("reading_room.note_visit", a_visit(ex))["id"]},
 )
 def strike_visit(ctx: ActionContext, p: StrikeVisit) -> None:
     """The row is gone; an undo brings it back as it was."""
-    if ctx.conn.execute(delete(visits).where(visits.c.id == p.visit_id)).rowcount == 0:
-        raise no_such_visit(p.visit_id)
+    VISITS.require(ctx.conn, p.visit_id)
+    ctx.conn.execute(visits.delete().where(visits.c.id == p.visit_id))
     ctx.target(p.visit_id)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, ForeignKey, MetaData, Table, Text
+from sqlalchemy import Column, MetaData, Table, Text
 
-from armarium.api import tracked
+from armarium.api import reference, tracked
 from armarium_documents.api import documents
 
 metadata = MetaData()
@@ -13,13 +13,7 @@ visits = Table(
     "reading_room_visit",
     metadata,
     Column("id", Text, primary_key=True),
-    Column(
-        "document_id",
-        Text,
-        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
-        nullable=False,
-        index=True,
-    ),
+    reference("document_id", documents.c.id),
     Column("visitor", Text, nullable=False),
     Column("day", Text, nullable=False),
     Column("remark", Text),

@@ -6,7 +6,7 @@ from armarium.api import Plugin, hookimpl
 from armarium_reading_room.actions import note_visit, strike_visit, strike_visits
 from armarium_reading_room.jobs import STRIKE
 from armarium_reading_room.models import metadata
-from armarium_reading_room.routes import router
+from armarium_reading_room.queries import list_visits
 
 
 @hookimpl
@@ -18,5 +18,5 @@ def armarium_plugin() -> Plugin:
         metadata=metadata,
         actions=(note_visit, strike_visit, strike_visits),
         jobs=(STRIKE,),
-        routers=(router,),
+        queries=(list_visits,),
     )

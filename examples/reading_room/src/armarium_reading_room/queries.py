@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
+from armarium.api import Rows, missing, query
 from armarium_documents.api import require_document
 from armarium_reading_room.models import visits
+from armarium_reading_room.schemas import Visits
+
+VISITS = Rows(visits, missing=missing("visit", "The list of visits of a document names them."))
 
 
-def visits_of(conn: Connection, document_id: str) -> list[dict[str, Any]]:
-    """The visits of a document, the newest first; NotFound where there is no such document."""
+@query("/api/documents/{document_id}/visits", summary="Who looked at the original", answer=Visits)
+def list_visits(conn: Connection, document_id: str) -> dict[str, Any]:
+    """The newest first; NotFound where there is no such document."""
     require_document(conn, document_id)
-    newest_first = (
-        select(visits).where(visits.c.document_id == document_id).order_by(visits.c.day.desc(), visits.c.id)
-    )
-    return [dict(row._mapping) for row in conn.execute(newest_first)]
+    newest_first = (visits.c.day.desc(), visits.c.id)
+    items = VISITS.all(conn, visits.c.document_id == document_id, order=newest_first)
+    return {"items": items, "count": len(items)}

@@ -6,7 +6,8 @@ from datetime import date
 
 from pydantic import Field
 
-from armarium.api import Message, Params, SourceText
+from armarium.api import Message, Params, SourceText, answer_of
+from armarium_reading_room.models import visits
 
 
 class NoteVisit(Params):
@@ -36,18 +37,13 @@ class Striking(Message):
     job_id: str
 
 
+@answer_of(visits)
 class Visit(Message):
-    id: str
-    document_id: str
-    visitor: str
-    day: date
-    remark: str | None
-
-
-class VisitWritten(Visit):
-    audit_id: str
+    """A visit as it is answered: every column of the table."""
 
 
 class Visits(Message):
+    """The visits of a document."""
+
     items: list[Visit]
     count: int

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Float, ForeignKey, Index, Integer, MetaData, Table, Text
+from sqlalchemy import Column, Float, Index, Integer, MetaData, Table, Text
 
-from armarium.api import Json, tracked
+from armarium.api import Json, reference, tracked
 from armarium_documents.api import documents
 
 metadata = MetaData()
@@ -14,13 +14,7 @@ places = Table(
     metadata,
     # `folder::item`: one row for each thing on a canvas (A 4.9).
     Column("id", Text, primary_key=True),
-    Column(
-        "folder_id",
-        Text,
-        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
-        nullable=False,
-        index=True,
-    ),
+    reference("folder_id", documents.c.id),
     # A document or a canvas item; no foreign key, for it may be either, and a place outlives a move.
     Column("item_id", Text, nullable=False),
     Column("x", Float, nullable=False),
@@ -42,13 +36,7 @@ items = Table(
     "canvas_item",
     metadata,
     Column("id", Text, primary_key=True),
-    Column(
-        "folder_id",
-        Text,
-        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
-        nullable=False,
-        index=True,
-    ),
+    reference("folder_id", documents.c.id),
     Column("kind", Text, nullable=False),
     Column("text", Text),
     Column("source_item_id", Text, index=True),

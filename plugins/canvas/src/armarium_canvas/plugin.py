@@ -7,6 +7,7 @@ from armarium_canvas import actions
 from armarium_canvas.carrying import carrier
 from armarium_canvas.linking import CanvasItemEnd
 from armarium_canvas.models import metadata
+from armarium_canvas.queries import layout
 from armarium_canvas.routes import router
 
 
@@ -18,6 +19,7 @@ def armarium_plugin() -> Plugin:
         summary="Where the cards, notes and links of a folder lie, and the picture of it",
         metadata=metadata,
         actions=(actions.save_layout, actions.item_create, actions.item_update, actions.item_delete),
+        queries=(layout,),
         routers=(router,),
         extras={"carriers": (carrier,), "link_ends": (CanvasItemEnd(),)},
     )

@@ -18,9 +18,10 @@ from sqlalchemy import (
     union_all,
 )
 
-from armarium.api import Rows, among
+from armarium.api import Rows, among, query
 from armarium_canvas.errors import no_canvas, unknown_item
 from armarium_canvas.models import items, places
+from armarium_canvas.schemas import Layout
 from armarium_documents.api import Node, documents, require_live, thumbnails
 
 MOST_UNPLACED = 400
@@ -48,8 +49,16 @@ def require_canvas(conn: Connection, folder_id: str) -> Node:
     return node
 
 
+@query(
+    "/api/canvas/folders/{folder_id}/layout",
+    summary="Where things lie on the canvas of a folder",
+    answer=Layout,
+    refusals=(404, 409),
+    name="read_layout",
+)
 def layout(conn: Connection, folder_id: str) -> dict[str, Any]:
     """The rows of a folder's canvas, from the back to the front, and its items, oldest first."""
+    require_canvas(conn, folder_id)
     front = (places.c.z_index, places.c.z, places.c.id)
     return {
         "folder_id": folder_id,

@@ -1,4 +1,4 @@
-"""What is read of a canvas over HTTP: its layout and its picture; its actions declare the other routes."""
+"""The picture of a canvas over HTTP; its query and its actions declare the other routes."""
 
 from __future__ import annotations
 
@@ -6,25 +6,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from armarium.api import REFUSALS, CurrentLibrary, json_response
-from armarium_canvas import schemas
+from armarium.api import REFUSALS, CurrentLibrary
 from armarium_canvas.picture import draw_canvas
-from armarium_canvas.queries import layout, require_canvas, scene
+from armarium_canvas.queries import require_canvas, scene
 from armarium_documents.api import thumbnail_path
 
 router = APIRouter(prefix="/api/canvas", tags=["canvas"])
-
-
-@router.get(
-    "/folders/{folder_id}/layout",
-    summary="Where things lie on the canvas of a folder",
-    response_model=schemas.Layout,
-    responses=REFUSALS(404, 409),
-)
-def read_layout(library: CurrentLibrary, folder_id: str) -> Response:
-    with library.db.read() as conn:
-        require_canvas(conn, folder_id)
-        return json_response(layout(conn, folder_id))
 
 
 @router.get(

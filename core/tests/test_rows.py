@@ -1,0 +1,99 @@
+"""What is read and answered of a table derives from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import pytest
+from sqlalchemy import Boolean, Column, Connection, Float, Integer, MetaData, Table, Text, create_engine
+
+from armarium.api import HIDDEN, Json, Message, Rows, among, answer_of, missing, paged, reference
+from armarium.errors import NotFound
+
+metadata = MetaData()
+shelves = Table("shelf", metadata, Column("id", Text, primary_key=True))
+books = Table(
+    "book",
+    metadata,
+    Column("id", Text, primary_key=True),
+    reference("shelf_id", shelves.c.id),
+    Column("kind", Text, nullable=False),
+    Column("weight", Float),
+    Column("pages", Integer, nullable=False),
+    Column("is_lent", Boolean, nullable=False),
+    Column("marks", Json, nullable=False),
+    Column("secret", Text, info=HIDDEN),
+)
+
+
+@answer_of(books)
+class Book(Message):
+    """A book as it is answered."""
+
+    kind: Literal["print", "hand"]
+    readers: int = 0
+
+
+BOOKS = Rows(books, missing=missing("book", "The shelf's list names its books."))
+ROW = {"shelf_id": "s", "kind": "print", "weight": None, "pages": 3, "is_lent": True, "marks": {"a": [1]}}
+
+
+@pytest.fixture
+def conn() -> Iterator[Connection]:
+    with create_engine("sqlite://").connect() as conn:
+        metadata.create_all(conn)
+        conn.execute(shelves.insert().values(id="s"))
+        conn.execute(books.insert(), [{"id": f"b{n}", "secret": "x", **ROW, "pages": n} for n in range(5)])
+        yield conn
+
+
+def test_a_row_is_answered_by_the_columns_that_are_shown(conn: Connection) -> None:
+    assert BOOKS.require(conn, "b3") == {"id": "b3", **ROW, "pages": 3}
+    assert BOOKS.get(conn, "b9") is None
+    with pytest.raises(
+        NotFound, match=r"There is no book b9 in this project\. The shelf's list names"
+    ) as refused:
+        BOOKS.require(conn, "b9")
+    assert refused.value.body()["code"] == "book_not_found"
+
+
+def test_the_model_has_the_types_of_the_columns_and_what_it_states_itself() -> None:
+    schema = Book.model_json_schema()
+    kinds = {
+        name: told.get("type") or [way["type"] for way in told["anyOf"]]
+        for name, told in schema["properties"].items()
+    }
+    assert kinds == {
+        "id": "string", "shelf_id": "string", "kind": "string", "weight": ["number", "null"], "pages": "integer",
+        "is_lent": "boolean", "marks": "object", "readers": "integer",
+    }  # fmt: skip
+    assert schema["properties"]["kind"]["enum"] == ["print", "hand"]
+    assert schema["description"] == "A book as it is answered."
+    assert set(schema["required"]) == set(kinds) - {"readers"}
+
+
+def test_a_page_of_rows_counts_all_of_them(conn: Connection) -> None:
+    page = BOOKS.page(conn, books.c.pages > 0, order=(books.c.pages.desc(),), limit=2, offset=1)
+    assert [item["pages"] for item in page["items"]] == [3, 2]
+    assert {name: value for name, value in page.items() if name != "items"} == {
+        "count": 2, "total": 4, "limit": 2, "offset": 1,
+    }  # fmt: skip
+    assert paged(Book).model_validate(page).model_dump()["total"] == 4
+    assert paged(Book).__name__ == "BookPage"
+
+
+@pytest.mark.parametrize(
+    ("ids", "met"),
+    [((), 0), (("b1", "b1", "b3", "none"), 2), (("b1\0", "b2"), 1), (tuple(map(str, range(40_000))), 0)],
+)
+def test_very_many_ids_are_asked_for_at_once(conn: Connection, ids: tuple[str, ...], met: int) -> None:
+    assert len(BOOKS.all(conn, among(books.c.id, ids))) == met
+
+
+def test_a_reference_is_checked_at_the_commit(conn: Connection) -> None:
+    (key,) = books.c.shelf_id.foreign_keys
+    assert (key.deferrable, key.initially, key.ondelete) == (True, "DEFERRED", None)
+    assert books.c.shelf_id.index
+    assert not books.c.shelf_id.nullable
+    assert reference("shelf_id", "shelf.id", required=False).nullable
