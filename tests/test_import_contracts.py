@@ -19,31 +19,11 @@ LINT = Path(sys.executable).parent / "lint-imports"
 
 MUTANTS = {
     "the core imports a family": ("armarium/ids.py", "import armarium_documents.api", "Tiers"),
-    "a lower family imports a higher": (
-        "armarium_documents/errors.py",
-        "import armarium_formats.api",
-        "Tiers",
-    ),
-    "a family imports a private module of the core": (
-        "armarium_documents/errors.py",
-        "import armarium.db",
-        "the core",
-    ),
-    "a family imports another's tables": (
-        "armarium_formats/errors.py",
-        "import armarium_documents.models",
-        "documents",
-    ),
-    "a reader imports a private module": (
-        "armarium_reader_rapidocr/reader.py",
-        "import armarium_reading.jobs",
-        "reading",
-    ),
-    "a query imports a route": (
-        "armarium_source_model/queries/text.py",
-        "import armarium_source_model.routes",
-        "Rooms",
-    ),
+    "a lower family imports a higher": ("armarium_documents/errors.py", "import armarium_formats.api", "Tiers"),
+    "a family imports a private module of the core": ("armarium_documents/errors.py", "import armarium.db", "the core"),
+    "a family imports another's tables": ("armarium_formats/errors.py", "import armarium_documents.models", "documents"),
+    "a reader imports a private module": ("armarium_reader_rapidocr/reader.py", "import armarium_reading.jobs", "reading"),
+    "a query imports a route": ("armarium_source_model/queries/text.py", "import armarium_source_model.routes", "Rooms"),
     "a library reaches the network": ("armarium/objects.py", "import httpx", "network"),
     "the engine imports torch": ("armarium/engine.py", "import torch", "torch"),
 }

@@ -31,9 +31,7 @@ def open_as(kind: str, path: Path) -> Any:
 
         folder = path.with_suffix(".store")
         folder.mkdir(exist_ok=True)
-        library: Any = SimpleNamespace(
-            is_closed=None, objects=ObjectStore(folder / "objects"), derived=folder / "derived"
-        )
+        library: Any = SimpleNamespace(is_closed=None, objects=ObjectStore(folder / "objects"), derived=folder / "derived")
         source = take_in(library, path, max_pixels=200_000_000)
         for index in range(source.pages):
             picture_page(library, source, index, max_pixels=200_000_000)
