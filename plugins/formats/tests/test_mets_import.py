@@ -15,6 +15,7 @@ from mets_ground import bare, volume, workspace
 from test_folder_import import bring_in
 
 from armarium.engine import Engine
+from armarium.errors import Invalid
 from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
 from armarium.testing.digest import differences, table_digests
@@ -248,6 +249,32 @@ def test_mets_alone_is_named_for_what_it_is(
     _, found = bring_in(engine, library, folder=str(tmp_path / "alone"))
     assert [one["file"] for one in found["unpaired"]] == [name]
     assert rows(library, "SELECT count(*) FROM format_mets") == [(0,)]
+
+
+def test_mets_for_pages_that_it_has_not_or_that_no_folder_holds_changes_nothing(
+    engine: Engine, library: Library
+) -> None:
+    def made(name: str, doc_type: str, parent: str | None = None) -> str:
+        node = {"name": name, "doc_type": doc_type, "parent_id": parent}
+        return str((engine.run(library, "document.create", node, LOCAL_OWNER).result or {})["id"])
+
+    box, other = made("Box 1", "folder"), made("Box 2", "folder")
+    inside, elsewhere = made("1.png", "page", box), made("2.png", "page", other)
+    before = table_digests(library.db, engine.library_schema)
+    for pages, code, words in (
+        ([(1, inside), (3, elsewhere)], "no_such_page", "mets.xml has 2 pages, so there is no page 3."),
+        ([(1, inside), (2, elsewhere)], "no_folder", "No folder holds all of these pages; put them into one"),
+    ):
+        params = {
+            "file": bare()["mets.xml"],
+            "filename": "mets.xml",
+            "pages": [{"number": number, "document_ids": [one]} for number, one in pages],
+        }
+        with pytest.raises(Invalid) as refused:
+            engine.run(library, "ingest.mets", params, LOCAL_OWNER)
+        assert (refused.value.status, refused.value.code) == (422, code)
+        assert refused.value.detail.startswith(words)
+    assert differences(before, table_digests(library.db, engine.library_schema)) == []
 
 
 def test_mets_whose_pictures_were_all_refused_is_refused_with_them(engine: Engine, library: Library) -> None:
