@@ -17,6 +17,8 @@ from typing import Any
 import psutil
 import pytest
 
+from .conftest import in_a_terminal
+
 pytestmark = pytest.mark.slow
 
 ARMARIUM = [sys.executable, "-c", "from armarium.cli import main; main()"]
@@ -76,7 +78,7 @@ class User:
         """Run a command in a terminal of its own, without waiting for it."""
         return subprocess.Popen(
             [*program, *words], cwd=self.home, env=self.environment, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, preexec_fn=in_a_terminal,
         )  # fmt: skip
 
     @property
