@@ -128,7 +128,12 @@ def test_several_lines_are_corrected_in_one_step_all_or_none(desk: Any) -> None:
     for kind, second, status, code in (
         (Invalid, {"segment_id": one, "text": "Dear sir"}, 422, "named_twice"),
         (NotFound, {"segment_id": "nowhere", "text": "x"}, 404, None),
-        (Conflict, {**wanted[1], "expected_counting_id": before[0]["items"][0]["id"]}, 409, "other_reading_counts"),
+        (
+            Conflict,
+            {**wanted[1], "expected_counting_id": before[0]["items"][0]["id"]},
+            409,
+            "other_reading_counts",
+        ),
     ):
         refusal = refused(kind, desk, "representation.create_many", corrections=[wanted[0], second])
         assert (refusal.status, refusal.code, refusal.fields["index"]) == (status, code, 1)
