@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from armarium.actions import Action
 from armarium.engine import Engine
+from armarium.libraries import Library
+from armarium.principals import LOCAL_OWNER
 from armarium.settings import Settings
 
 SLOT = re.compile(r"\{(\w*)")
@@ -40,3 +44,18 @@ def test_the_words_name_parameters_that_the_action_has(actions: list[Action]) ->
             assert slots <= set(one.params.model_fields), f"{one.name}: {text}"
             assert text.count("{") == text.count("}"), f"{one.name}: {text}"
             assert not text or (text[0].isupper() and not text.endswith(".")), f"{one.name}: {text}"
+
+
+def test_the_engine_s_log_asks_no_plugin_for_documents(
+    engine: Engine, library: Library, client: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """They are in the projects; each look at the engine's log would note a plugin's failure."""
+    engine.run(library, "document.create", {"name": "Letters"}, LOCAL_OWNER)
+    with caplog.at_level(logging.WARNING):
+        for scope in ("engine", "project"):
+            found = client.get("/api/actions/audit", params={"scope": scope}).json()
+            assert (
+                client.get(f"/api/actions/audit/{found['items'][0]['id']}?scope={scope}").status_code == 200
+            )
+    assert found["items"][0]["about"][0]["name"] == "Letters"
+    assert caplog.text == ""

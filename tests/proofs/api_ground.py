@@ -23,7 +23,7 @@ from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
 from armarium.settings import Settings
 from armarium.switch import routes_of
-from armarium_formats.actions.samples import SAMPLE_PAGE
+from armarium_formats.actions.samples import SAMPLE_METS, SAMPLE_PAGE
 
 TOKEN = "an-owner-token-for-tests-only-0123456789"
 RENEW = 2000
@@ -41,6 +41,7 @@ RELATIONS = (
     f"SELECT document_id, id AS pass_id FROM segment_pass WHERE deleted_at IS NULL AND document_id IN {_LIVE}",
     f"SELECT p.document_id, p.id AS original_pass_id FROM segment_pass p JOIN format_import f ON f.pass_id = p.id"
     f" WHERE f.original IS NOT NULL AND p.deleted_at IS NULL AND p.document_id IN {_LIVE}",
+    f"SELECT document_id, id AS mets_id FROM format_mets WHERE document_id IN {_LIVE}",
     f"SELECT document_id, pass_id, id AS segment_id, id AS end_id FROM segment"
     f" WHERE deleted_at IS NULL AND document_id IN {_LIVE}",
     f"SELECT s.document_id, s.pass_id AS read_pass_id FROM segment s JOIN content_representation r"
@@ -123,6 +124,7 @@ class Ground:
             page.save(source / f"{number}.png")
         layout = SAMPLE_PAGE.replace("letter.jpg", "2.png")
         (source / "page" / "2.xml").write_text(layout, encoding="utf-8")
+        (source / "mets.xml").write_text(SAMPLE_METS.replace(".jpg", ".png"), encoding="utf-8")
         self.files = sorted(str(path) for path in source.rglob("*") if path.is_file())
         self.source = str(source)
         self.engine.run(self.library, "document.import", {"folder": str(source)}, LOCAL_OWNER)
@@ -175,13 +177,19 @@ class Ground:
         return dict(self.spent[action])
 
     def _make_room(self, action: str) -> None:
-        """Keys an example chooses are free again."""
+        """What an example brings is not here already: keys that it chooses, a picture that others bring as well."""
         if action.startswith("classification."):
             for key in ("will", "act"):
                 try:
                     self.engine.run(self.library, "classification.delete", {"key": key}, LOCAL_OWNER)
                 except ServiceError:
                     continue
+        if action.startswith("ingest."):
+            with self.library.db.read() as conn:
+                brought = "SELECT id FROM document WHERE name = 'letter.png' AND deleted_at IS NULL"
+                ids = conn.exec_driver_sql(brought).scalars().all()
+            if ids:
+                self.engine.run(self.library, "document.delete", {"ids": list(ids)}, LOCAL_OWNER)
         if action == "job.retry":
             with self.library.db.read() as conn:
                 waiting = conn.exec_driver_sql("SELECT id FROM job WHERE state = 'waiting'").scalars().all()
@@ -235,11 +243,14 @@ class Ground:
         """Ids that belong together and have as many of the *wanted* names as can be; others fill what is missing."""
         choice = [rows for rows in self.rows if rows and wanted & rows[0].keys()]
         if pictured:
-            choice = [
-                [row for row in rows if row.get("document_id") in self.pictured] or rows for rows in choice
+            seen = [
+                [row for row in rows if row.get("document_id", "") in {"", *self.pictured}] for rows in choice
             ]
+            choice = [rows for rows in seen if rows]
         chance.shuffle(choice)
-        choice.sort(key=lambda rows: -len(wanted & rows[0].keys()))
+        choice.sort(
+            key=lambda rows: (-len(wanted & rows[0].keys()), pictured and "document_id" not in rows[0])
+        )
         found: dict[str, Any] = {}
         for rows in choice:
             agreeing = [

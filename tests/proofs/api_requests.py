@@ -118,7 +118,7 @@ PLACES: dict[str, dict[str, tuple[Any, ...]]] = {
     "/api/segments/{segment_id}/correct": {"kind": ("transcription", "normalized_text")},
     "/api/documents/{doc_id}/artifacts": {"artifact_type": ("transcription", "segmentation")},
 }
-"""Values that only one path gives a meaning to."""
+"""Values that only one path gives a meaning to; the first of each go together."""
 ONE_OF = {
     "/api/locations/resolve": ("segmentId", "documentId", "artifactId", "annotationId"),
     "/api/source-settings/resolve": ("segment_id", "document_id"),
@@ -155,11 +155,11 @@ class Tally:
 
     def never_met(self, operations: set[str]) -> set[str]:
         """Operations that never answered 2xx or 3xx."""
-        return {
-            one
-            for one in operations
-            if not any(200 <= status < 400 for status in (*self.kept[one], *self.broken[one]))
-        }
+        return {one for one in operations if not self.met(one)}
+
+    def met(self, operation: str) -> bool:
+        """Whether an operation answered 2xx or 3xx."""
+        return any(200 <= status < 400 for status in (*self.kept[operation], *self.broken[operation]))
 
 
 class Asker:
@@ -172,6 +172,9 @@ class Asker:
         self.fields = Fields(ground.app.openapi())
         self.by_example: str | None = None
         self.kept = True
+        self.plainly = True
+        """Whether the case is of an operation that did not answer with success yet: then nothing odd is added to it, so that
+        whether it ever does is not left to chance."""
 
     def before(self, case: Any) -> None:
         self.ground.tick()
@@ -183,7 +186,8 @@ class Asker:
         if case.query:
             case.query.pop("library", None)
         chance = Random(_digest(case) ^ self.ground.asked)
-        if case.method != case.operation.method.upper() or chance.random() < RAW:
+        self.plainly = not self.tally.met(case.operation.label)
+        if case.method != case.operation.method.upper() or (not self.plainly and chance.random() < RAW):
             return
         negative = {
             place
@@ -192,7 +196,7 @@ class Asker:
         }
         following = case.meta is not None and case.meta.phase.name == "stateful" and _holds_an_id(case)
         action = self.ground.actions.get(case.operation.label)
-        if action is not None and not following and chance.random() < BY_EXAMPLE:
+        if action is not None and not following and (self.plainly or chance.random() < BY_EXAMPLE):
             self._as_example(case, action, negative, chance)
         else:
             self._with_what_is_there(case, negative, chance, keep_ids=following)
@@ -230,7 +234,7 @@ class Asker:
             body = held[0]
         if case.media_type == "multipart/form-data":
             body = {name: _as_upload(value) for name, value in body.items()}
-        elif isinstance(case.body, dict) and chance.random() < 0.4:
+        elif isinstance(case.body, dict) and not self.plainly and chance.random() < 0.4:
             over = [name for name in case.body if name in fields and name not in params]
             if over:
                 name = chance.choice(over)
@@ -246,21 +250,24 @@ class Asker:
         names = {*(case.path_parameters or {}), *(case.query or {})}
         if isinstance(case.body, dict):
             names |= case.body.keys()
-        if path.endswith("/original"):
+        if path.endswith("{pass_id}/original"):
             names = {"original_pass_id"}
         if path.endswith("/readings/compare"):
             names |= {"read_pass_id"}
         wanted = {ALIASES.get(name, name) for name in names}
         scene = self.ground.scene(wanted, chance, pictured=bool(PICTURED.search(path)))
-        if path.endswith("/original"):
+        if path.endswith("{pass_id}/original"):
             scene["pass_id"] = scene.get("original_pass_id")
         if path.startswith("/api/actions/audit") and path.endswith("undo"):
             scene["audit_id"] = self.ground.fresh_step()
-        scene |= {name: chance.choice(values) for name, values in PLACES.get(path, {}).items()}
+        scene |= {
+            name: values[0] if self.plainly else chance.choice(values)
+            for name, values in PLACES.get(path, {}).items()
+        }
         scene |= {"format_name": chance.choice(FORMATS), "path": self.ground.files[-1]}
         if path.endswith("/registry/resolve"):
             # Another request may have given the project another name; its path stays.
-            scene["name"] = chance.choice(("Fuzz", str(self.ground.path)))
+            scene["name"] = chance.choice(("Fuzz",) * (not self.plainly) + (str(self.ground.path),))
         if ParameterLocation.PATH not in negative:
             for name, value in (case.path_parameters or {}).items():
                 if not (keep_ids and isinstance(value, str) and is_id(value)):
@@ -272,7 +279,7 @@ class Asker:
                 if case.query[name] is None:
                     del case.query[name]
         if ParameterLocation.QUERY not in negative and isinstance(case.query, dict):
-            if chance.random() < FILLED:
+            if not self.plainly and chance.random() < FILLED:
                 self.fields.query(
                     case.operation.label,
                     case.query,
@@ -294,7 +301,7 @@ class Asker:
 
     def _filled(self, case: Any, body: Any, scene: Mapping[str, Any], chance: Random) -> Any:
         """*body* with more fields, half the times."""
-        if case.media_type != "application/json" or chance.random() >= FILLED:
+        if self.plainly or case.media_type != "application/json" or chance.random() >= FILLED:
             return body
         return self.fields.filled(
             case.operation.label, body, lambda value, name: self._real(value, name, scene, chance), chance

@@ -49,12 +49,10 @@ PARTS = 2
 ENDLESS = {"/api/changes/stream"}
 """Streams that never end by themselves: proved by tests of their own."""
 NEVER_MET = {
-    "GET /api/documents/{doc_id}/mets/{mets_id}/original": "no METS file is among what the requests bring",
     "POST /api/engine/stop": "it would end what is asked; tried in core/tests/over_http/test_engine.py",
-    "PATCH /api/annotations/{annotation_id}": "met by chance only; tried in the family's own tests",
-    "PUT /api/artifacts/{artifact_id}/regions": "met by chance only; tried in the family's own tests",
-    "POST /api/iiif/manifests/fetch": "it reaches the network, and the engine is held offline here",
-    "POST /api/local-models/download/{runtime}/{model}": "it reaches the network, and the engine is held offline here",
+    "POST /api/iiif/manifests/fetch": "it reaches the network, and the engine is held offline here; tried in "
+    "plugins/formats/tests/test_iiif_import.py",
+    "POST /api/local-models/download/{runtime}/{model}": "as the one before; tried in plugins/reading/tests/test_routes.py",
 }
 """Operations that cannot succeed here, and why."""
 CHECKS_OFF = ("positive_data_acceptance", "use_after_free", "object_level_authorization")

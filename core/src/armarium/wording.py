@@ -109,7 +109,10 @@ class Wording:
         asked = list(dict.fromkeys(homes.values()))
         names: dict[str, str] = {}
         for plugin in self.plugins:
-            if plugin.names is None:
+            own = plugin.metadata.tables.values() if plugin.metadata is not None else ()
+            here = all(one.name in self.schema.by_name for one in own if rules_of(one).kind != "foreign")
+            if plugin.names is None or not here:
+                # The engine's own log is kept where no plugin's documents are.
                 continue
             try:
                 names.update(plugin.names(conn, asked))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -260,6 +261,13 @@ def desk(serving: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mach
 
 
 Pictures = Callable[[Sequence[str]], Path]
+
+
+def in_a_terminal() -> None:
+    """For a child, before it runs: what a terminal sends reaches it, though these tests may run in the background or under
+    nohup, where such signals are ignored by every process that is started."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture

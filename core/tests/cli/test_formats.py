@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,68 @@ def letter(desk: Machine, tmp_path: Path) -> str:
     desk.done("create", "Letters")
     desk.done("import", "letter.png")
     return next(str(n["id"]) for n in desk.done("ls", "--json").json["items"] if n["name"] == "letter.png")
+
+
+OVER = "90,2 104,2 104,20 90,20"
+STRAY = "120,2 150,2 150,20 120,20"
+
+
+@pytest.mark.parametrize("way", ["folder", "archive", "page"])
+@pytest.mark.parametrize(
+    ("beyond", "come_in"),
+    [((), {"over.png"}), (("--beyond", "keep"), {"over.png", "stray.png"}), (("--beyond", "refuse"), set())],
+    ids=["left out", "keep", "refuse"],
+)
+def test_what_becomes_of_shapes_beyond_the_page_is_chosen(
+    desk: Machine, tmp_path: Path, way: str, beyond: tuple[str, ...], come_in: set[str]
+) -> None:
+    """The line of over.png lies partly beyond its page, that of stray.png wholly."""
+    from PIL import Image
+
+    box = tmp_path / "box"
+    box.mkdir()
+    points = {"over.png": OVER, "stray.png": STRAY}
+    desk.done("create", "Letters")
+    for number, (name, outline) in enumerate(points.items()):
+        Image.new("RGB", (100, 80), (255, 255, number)).save(box / name)
+        layout = PAGE.format(image=name).replace("2,2 90,2 90,20 2,20", outline)
+        (box / name.replace("png", "xml")).write_text(layout)
+    if way == "page":
+        desk.done("import", *(str(box / name) for name in points))
+        ran = [
+            desk.run("import", str(box / name.replace("png", "xml")), "--into", name, *beyond)
+            for name in points
+        ]
+        assert [one.code == 0 for one in ran] == [name in come_in for name in points]
+        said = "".join(one.out + one.err for one in ran)
+    elif way == "archive":
+        with zipfile.ZipFile(tmp_path / "box.zip", "w") as archive:
+            for path in box.iterdir():
+                archive.write(path, path.name)
+        said = desk.done("import", "box.zip", *beyond).out
+    else:
+        said = desk.done("import", "box", *beyond).out
+    refused = (
+        {"stray.png": "lie wholly beyond it"} if not beyond else dict.fromkeys(points, "reach beyond it")
+    )
+    for name, outline in points.items():
+        lines = desk.done("segments", name, "--kind", "line", "--json").json["segments"]
+        assert len(lines) == (name in come_in)
+        if name not in come_in:
+            assert refused[name] in said
+            continue
+        (x, y, w, h) = lines[0]["anchor"]["rect"]
+        assert min(x, y) >= 0
+        assert max(x + w, y + h) <= 1.000001
+        # The file's own points go out again.
+        desk.done("export", name, "--out", str(tmp_path / name))
+        assert outline in (tmp_path / name / name.replace("png", "xml")).read_text()
+
+
+def test_a_way_with_shapes_beyond_the_page_that_is_none_is_refused(desk: Machine) -> None:
+    desk.done("create", "Letters")
+    ran = desk.run("import", "box", "--beyond", "stretch")
+    assert (ran.code, "'stretch' is not one of 'clip', 'keep', 'refuse'" in ran.err) == (2, True)
 
 
 def test_a_layout_file_alone_is_read_into_a_page(desk: Machine, letter: str, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Machine, Pictures
+from .conftest import Machine, Pictures, in_a_terminal
 
 ARMARIUM = [sys.executable, "-c", "from armarium.cli import main; main()"]
 HEAVY = ("sqlalchemy", "PIL", "lxml", "numpy", "onnxruntime", "alembic", "fastapi", "uvicorn", "httpx")
@@ -45,6 +45,7 @@ def engine(*words: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, objec
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=in_a_terminal,
         # As Python writes to a pipe by itself.
         env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
     )
@@ -144,6 +145,7 @@ def test_ctrl_c_stops_in_a_sentence_and_the_work_goes_on_later(machine: Machine,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=in_a_terminal,
     )
     database = machine.home / "Letters.library" / "library.sqlite-wal"
     deadline = time.monotonic() + 30

@@ -9,7 +9,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,21 @@ from typing import Any
 import psutil
 import pytest
 
+from .conftest import in_a_terminal
+
 pytestmark = pytest.mark.slow
 
 ARMARIUM = [sys.executable, "-c", "from armarium.cli import main; main()"]
+TELLING = [
+    sys.executable,
+    "-c",
+    "from armarium.cli import main, output; output.SAY_EVERY = 0.5; main()",
+]
+"""As `armarium`, but what it watches is told at once, not after ten seconds."""
 PATIENT = '''
-"""A reader that takes its time over each page."""
+"""A reader that stays at a page for as long as a file is there."""
 import time
+from pathlib import Path
 from armarium_worker import FoundLine, Reader
 
 
@@ -32,7 +41,8 @@ class Patient(Reader):
     can = frozenset({"find_lines"})
 
     def find_lines(self, page):
-        time.sleep(0.7)
+        while Path(HELD).exists():
+            time.sleep(0.05)
         yield FoundLine(rect=(10, 10, 80, 20), baseline=((10, 25), (90, 25)))
 '''
 
@@ -64,12 +74,17 @@ class User:
         assert (ran.returncode, ran.stdout) == (1, ""), ran.stdout
         return ran.stderr
 
-    def begin(self, *words: str) -> subprocess.Popen[str]:
+    def begin(self, *words: str, program: Sequence[str] = ARMARIUM) -> subprocess.Popen[str]:
         """Run a command in a terminal of its own, without waiting for it."""
         return subprocess.Popen(
-            [*ARMARIUM, *words], cwd=self.home, env=self.environment, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+            [*program, *words], cwd=self.home, env=self.environment, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, preexec_fn=in_a_terminal,
         )  # fmt: skip
+
+    @property
+    def held(self) -> Path:
+        """The file that holds the reader at its page."""
+        return self.home / "held"
 
     @property
     def card(self) -> dict[str, Any] | None:
@@ -110,12 +125,29 @@ class User:
         self.done("import", "pages")
 
     def begin_long_work(self, pages: int = 6) -> tuple[subprocess.Popen[str], str]:
-        """Find lines on *pages*, three quarters of a second each; the command and the job, which has begun."""
+        """Find lines on *pages*, of which none is finished while `held` is there; the command, which watches, and the job,
+        which has begun."""
+        self.held.touch()
         self.pages(pages)
-        running = self.begin("lines", "--reader", "patient")
-        within(60, lambda: self.in_hand() != [])
-        (job,) = [one for one in self.jobs() if one["kind"] == "find-lines" and one["state"] == "running"]
-        return running, job["id"]
+        running = self.begin("lines", "--reader", "patient", program=TELLING)
+        assert running.stderr is not None
+        # It tells how the work stands, so it watches.
+        assert running.stderr.readline().startswith("Find lines: ")
+        begun: list[str] = []
+
+        def has_begun() -> bool:
+            begun[:] = [
+                one["id"] for one in self.jobs() if one["kind"] == "find-lines" and one["state"] == "running"
+            ]
+            return bool(begun)
+
+        within(60, has_begun)
+        (job,) = begun
+        return running, job
+
+    def let_go(self) -> None:
+        """The reader goes on."""
+        self.held.unlink(missing_ok=True)
 
     def jobs(self) -> list[dict[str, Any]]:
         """What is going on, as `armarium jobs` has it."""
@@ -140,12 +172,20 @@ def within(seconds: float, is_so: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
+def throughout(seconds: float, is_so: Callable[[], bool]) -> None:
+    """See that something stays so."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        assert is_so(), "it did not stay so"
+        time.sleep(0.1)
+
+
 @pytest.fixture
 def user(tmp_path: Path, short_home: Path) -> Iterator[User]:
     site = tmp_path / "site"
     info = site / "patient-1.0.dist-info"
     info.mkdir(parents=True)
-    (site / "patient.py").write_text(PATIENT)
+    (site / "patient.py").write_text(PATIENT.replace("HELD", repr(str(tmp_path / "held"))))
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: patient\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[armarium.readers]\npatient = patient:Patient\n")
     environment = {
@@ -160,8 +200,9 @@ def user(tmp_path: Path, short_home: Path) -> Iterator[User]:
         {**environment, "SERVICE_STATE_DIR": str(state), "PYTHONPATH": str(site), "COLUMNS": "200"},
     )
     yield found
+    found.let_go()
     found.run("engine", "stop")
-    within(30, lambda: found.engines() == [])
+    within(60, lambda: found.engines() == [])
 
 
 def test_the_first_command_starts_it_and_the_next_ones_use_it_until_it_is_stopped(user: User) -> None:
@@ -188,7 +229,7 @@ def test_first_commands_at_once_start_one_engine(user: User) -> None:
     for one in running:
         said = one.communicate(timeout=120)
         assert one.returncode == 0, said
-    within(30, lambda: user.engines() == [user.pid])
+    within(60, lambda: user.engines() == [user.pid])
 
 
 def test_one_that_was_killed_is_passed_over_with_its_card_and_its_socket(user: User) -> None:
@@ -225,7 +266,7 @@ def test_it_rests_when_nobody_asks_and_no_work_goes_on_and_paused_work_does_not_
         json.dumps({"scope_ids": [one["id"] for one in json.loads(user.done("ls", "--json"))["items"]], "reader": "patient"}),
     )  # fmt: skip
     assert [one["state"] for one in user.jobs()] == ["waiting"]
-    within(30, lambda: user.engines() == [])
+    within(60, lambda: user.engines() == [])
     assert not (user.state / "engine.json").exists()
     user.done("jobs", "resume")
     user.done("jobs", "--watch")
@@ -234,30 +275,31 @@ def test_it_rests_when_nobody_asks_and_no_work_goes_on_and_paused_work_does_not_
 
 def test_long_work_goes_on_when_the_terminal_is_closed_and_other_commands_work_beside_it(user: User) -> None:
     user.environment["SERVICE_REST_SECONDS"] = "2"
-    running, job = user.begin_long_work(pages=30)
+    running, job = user.begin_long_work(pages=3)
     engine = user.pid
     os.killpg(running.pid, signal.SIGHUP)
-    running.communicate(timeout=30)
+    running.communicate(timeout=120)
     assert "0.png" in user.done("ls")
-    assert user.pid == engine
     # Nobody asks for longer than it rests otherwise.
-    time.sleep(4)
-    assert user.pid == engine
+    throughout(5, lambda: user.pid == engine)
+    assert user.engines() == [engine]
+    user.let_go()
     within(60, lambda: user.engines() == [])
-    assert [user.lines_of(f"{number}.png") for number in range(30)] == [1] * 30
+    assert [user.lines_of(f"{number}.png") for number in range(3)] == [1] * 3
     assert "error" not in user.done("jobs", "log", job)
 
 
 def test_ctrl_c_ends_the_watching_and_says_how_to_end_the_work(user: User) -> None:
     running, job = user.begin_long_work()
     os.killpg(running.pid, signal.SIGINT)
-    said = running.communicate(timeout=30)[1].splitlines()[-1]
+    said = running.communicate(timeout=120)[1].splitlines()[-1]
     assert running.returncode == 130
     assert said.startswith("Stopped watching; the work goes on in the background")
     assert f"armarium jobs cancel {job}" in said
     assert user.in_hand() != []
     user.done("jobs", "cancel", job)
-    within(30, lambda: user.in_hand() == [])
+    user.let_go()
+    within(60, lambda: user.in_hand() == [])
 
 
 def test_one_of_older_software_finishes_its_item_and_the_new_one_goes_on_with_the_work(user: User) -> None:
@@ -265,9 +307,14 @@ def test_one_of_older_software_finishes_its_item_and_the_new_one_goes_on_with_th
     older = user.card
     assert older is not None
     (user.state / "engine.json").write_text(json.dumps({**older, "version": "0.0.9"}))
-    ran = user.run("ls")
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stderr.startswith("The engine finishes what it has in hand first: ")
+    listing = user.begin("ls")
+    assert listing.stderr is not None
+    assert listing.stderr.readline().startswith("The engine finishes what it has in hand first: ")
+    assert user.pid == older["pid"]
+    user.let_go()
+    ran = listing.communicate(timeout=120)
+    assert listing.returncode == 0, ran
+    assert "0.png" in ran[0]
     assert user.pid != older["pid"]
     # The command that began it follows it over to the new engine.
     said = running.communicate(timeout=120)
@@ -300,8 +347,9 @@ def test_a_command_with_other_settings_replaces_one_at_rest_and_is_refused_besid
     assert user.refused("ls", "--foreground").startswith("This command is to run in the foreground, but ")
     assert user.pid == before
     user.done("jobs", "cancel", job)
-    running.communicate(timeout=60)
-    within(30, lambda: user.in_hand() == [])
+    user.let_go()
+    running.communicate(timeout=120)
+    within(60, lambda: user.in_hand() == [])
     user.done("ls", SERVICE_LOCAL_ONLY="1")
     assert user.card is not None
     assert user.card["settings"]["local_only"] is True
@@ -333,7 +381,7 @@ def test_a_person_who_serves_takes_the_place_of_one_at_rest(user: User) -> None:
     serving = user.begin("serve", "--port", "0", "--json")
     try:
         assert serving.stdout is not None
-        within(60, lambda: user.card is not None and user.pid != before)
+        within(60, lambda: (user.card or {"pid": before})["pid"] != before)
         user.done("ls")
         assert user.pid == serving.pid
         assert user.refused("ls", SERVICE_LOCAL_ONLY="true").startswith(
@@ -342,7 +390,7 @@ def test_a_person_who_serves_takes_the_place_of_one_at_rest(user: User) -> None:
         user.done("ls", SERVICE_LOCAL_ONLY="false")
     finally:
         serving.send_signal(signal.SIGTERM)
-        serving.communicate(timeout=60)
+        serving.communicate(timeout=120)
 
 
 def test_a_command_that_waited_longer_than_the_engine_rests_reaches_another(user: User) -> None:

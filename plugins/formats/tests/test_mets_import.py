@@ -15,12 +15,15 @@ from mets_ground import bare, volume, workspace
 from test_folder_import import bring_in
 
 from armarium.engine import Engine
+from armarium.errors import Invalid
 from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
 from armarium.testing.digest import differences, table_digests
 from armarium.testing.kills import Killed, KilledContext
+from armarium_formats.errors import NothingCameIn
 from armarium_formats.jobs import layouts
 from armarium_formats.mets.reader import read_mets
+from armarium_formats.opening import MAX_FILE_BYTES
 
 Bring = Callable[[Engine, Library, Path, dict[str, bytes]], dict[str, Any]]
 
@@ -245,6 +248,71 @@ def test_mets_alone_is_named_for_what_it_is(
         assert "METS file of 3 pages, and none of their pictures came with it" in answer.json()["detail"]
     _, found = bring_in(engine, library, folder=str(tmp_path / "alone"))
     assert [one["file"] for one in found["unpaired"]] == [name]
+    assert rows(library, "SELECT count(*) FROM format_mets") == [(0,)]
+
+
+def test_mets_for_pages_that_it_has_not_or_that_no_folder_holds_changes_nothing(
+    engine: Engine, library: Library
+) -> None:
+    def made(name: str, doc_type: str, parent: str | None = None) -> str:
+        node = {"name": name, "doc_type": doc_type, "parent_id": parent}
+        return str((engine.run(library, "document.create", node, LOCAL_OWNER).result or {})["id"])
+
+    box, other = made("Box 1", "folder"), made("Box 2", "folder")
+    inside, elsewhere = made("1.png", "page", box), made("2.png", "page", other)
+    before = table_digests(library.db, engine.library_schema)
+    for pages, code, words in (
+        ([(1, inside), (3, elsewhere)], "no_such_page", "mets.xml has 2 pages, so there is no page 3."),
+        ([(1, inside), (2, elsewhere)], "no_folder", "No folder holds all of these pages; put them into one"),
+    ):
+        params = {
+            "file": bare()["mets.xml"],
+            "filename": "mets.xml",
+            "pages": [{"number": number, "document_ids": [one]} for number, one in pages],
+        }
+        with pytest.raises(Invalid) as refused:
+            engine.run(library, "ingest.mets", params, LOCAL_OWNER)
+        assert (refused.value.status, refused.value.code) == (422, code)
+        assert refused.value.detail.startswith(words)
+    assert differences(before, table_digests(library.db, engine.library_schema)) == []
+
+
+def test_mets_whose_pictures_were_all_refused_is_refused_with_them(engine: Engine, library: Library) -> None:
+    files = {f"x\x07/{name}": data for name, data in bare().items() if not name.startswith("ocr/")}
+    before = table_digests(library.db, engine.library_schema)
+    with pytest.raises(NothingCameIn) as refused:
+        send(engine, library, files)
+    assert (refused.value.status, refused.value.code) == (422, "nothing_came_in")
+    assert differences(before, table_digests(library.db, engine.library_schema)) == []
+    # What is beside it comes in, and the METS file changes nothing there.
+    answer = send(engine, library, {**files, "3.png": picture()})
+    for told in (whys({"refused": refused.value.fields["refused"]}, "refused"), whys(answer, "refused")):
+        assert told["x\x07/mets.xml"] == "None of the pictures of mets.xml came in."
+        assert "name of its folder" in told["x\x07/scans/1.png"]
+    assert [one["name"] for one in answer["documents"]] == ["3.png"]
+    assert answer["mets"] == []
+    assert rows(library, "SELECT count(*) FROM format_mets") == [(0,)]
+
+
+def test_mets_longer_than_any_is_refused_and_what_lies_beside_it_comes_in(
+    engine: Engine, library: Library, client: Any, tmp_path: Path
+) -> None:
+    files = {name: data for name, data in bare().items() if name == "mets.xml" or name.endswith(".png")}
+    mets, *pictures = laid(tmp_path / "box", dict(sorted(files.items())))
+    with mets.open("ab") as file:
+        file.truncate(MAX_FILE_BYTES + 1)
+    before = table_digests(library.db, engine.library_schema)
+    alone = client.post("/api/ingest/files", json={"paths": [str(mets)]})
+    assert (alone.status_code, alone.json()["code"]) == (422, "nothing_came_in")
+    assert differences(before, table_digests(library.db, engine.library_schema)) == []
+    answer = take(engine, library, [mets, *pictures])
+    assert (len(answer["documents"]), answer["mets"]) == (2, [])
+    _, found = bring_in(engine, library, folder=str(tmp_path / "box"))
+    assert (len(found["mets"]), found["already"]) == (0, 0)
+    for told in (alone.json(), answer, found):
+        assert whys(told, "refused") == {
+            "mets.xml": "mets.xml is a METS file of more than 64 MiB, which is not read; split it by volumes."
+        }
     assert rows(library, "SELECT count(*) FROM format_mets") == [(0,)]
 
 

@@ -119,6 +119,37 @@ def test_a_reading_needs_words_and_a_kind_the_project_has(desk: Any) -> None:
     assert refused(Invalid, desk, "reading_kind.create", key="Über", label="x").code == "invalid_request"
 
 
+def test_several_lines_are_corrected_in_one_step_all_or_none(desk: Any) -> None:
+    page = desk.page()
+    one, two = desk.machine_lines(page, ["Deer Sir", "yuor letter"])["segment_ids"]
+    (machine,) = [item["id"] for item in readings(desk, two)["items"]]
+    before = [readings(desk, one), readings(desk, two)]
+    wanted = [{"segment_id": one, "text": "Dear Sir"}, {"segment_id": two, "text": "your letter"}]
+    for kind, second, status, code in (
+        (Invalid, {"segment_id": one, "text": "Dear sir"}, 422, "named_twice"),
+        (NotFound, {"segment_id": "nowhere", "text": "x"}, 404, None),
+        (
+            Conflict,
+            {**wanted[1], "expected_counting_id": before[0]["items"][0]["id"]},
+            409,
+            "other_reading_counts",
+        ),
+    ):
+        refusal = refused(kind, desk, "representation.create_many", corrections=[wanted[0], second])
+        assert (refusal.status, refusal.code, refusal.fields["index"]) == (status, code, 1)
+        assert refusal.detail.startswith("corrections[1]: ")
+        assert [readings(desk, one), readings(desk, two)] == before
+    wanted[1]["expected_counting_id"] = machine
+    made = desk.run("representation.create_many", corrections=wanted)
+    assert [(item["segment_id"], item["content"]) for item in made["items"]] == [
+        (one, "Dear Sir"),
+        (two, "your letter"),
+    ]
+    assert text_of(desk, page).text == "Dear Sir\nyour letter"
+    desk.undo()
+    assert [readings(desk, one), readings(desk, two)] == before
+
+
 def test_a_machine_that_corrects_a_person_stands_beside_them(desk: Any) -> None:
     segment_id = desk.machine_lines(desk.page(), ["Deer Sir"])["segment_ids"][0]
     mine = desk.correct(segment_id, "Dear Sir")

@@ -31,7 +31,16 @@ class Moves:
 
     def all(self) -> list[Move]:
         """Every move, those that make rows twice."""
-        often = [self.draw, self.change, self.change, self.merge, self.split, self.write, self.place]
+        often = [
+            self.draw,
+            self.change,
+            self.change,
+            self.merge,
+            self.split,
+            self.write,
+            self.write_several,
+            self.place,
+        ]
         return [
             *often, self.several, self.withdraw, self.bring_back, self.restore_version, self.machine_lines,
             self.machine_readings, self.choose, self.retract, self.new_kind, self.new_pass, self.pass_away,
@@ -145,6 +154,18 @@ class Moves:
         found = self._segment(chance)
         text = f"text {chance.randrange(9)}"
         return found and ("representation.create", {"segment_id": found[0], "text": text})
+
+    def write_several(self, chance: random.Random, _: World) -> Chosen:
+        """Lines of any page and pass, whatever became of them; at times one of them twice, which refuses all."""
+        found = [row for row in (self._segment(chance) for _ in range(chance.randrange(1, 4))) if row]
+        corrections: list[Params] = [
+            {"segment_id": row[0], "text": f"text {chance.randrange(9)}"} for row in found
+        ]
+        if corrections and chance.random() < 0.25:
+            counted = self._one(chance, "SELECT segment_id, id FROM content_representation ORDER BY id")
+            corrections[0] |= {"segment_id": counted[0], "expected_counting_id": counted[1]}
+        kind = chance.choice(("transcription", "transcription", "translation"))
+        return ("representation.create_many", {"kind": kind, "corrections": corrections}) if found else None
 
     def choose(self, chance: random.Random, _: World) -> Chosen:
         found = self._one(chance, "SELECT segment_id, id FROM content_representation ORDER BY id")
@@ -289,9 +310,8 @@ def prove(make_engine: Callable[..., Engine], tmp_path: Any, seeds: range, seque
 def test_every_move_is_made_and_none_is_always_refused(desk: Desk) -> None:
     """The histories would prove little of an action that is never done: each is done here at least once."""
     history = Histories(desk.engine, desk.library, Moves(desk).all(), seed=5)
-    # Older geometry has histories of its own in test_old_geometry; many corrections at once are single ones, by name.
-    apart = {"segment.convert_page", "representation.create_many"}
-    never = {action.name for action in armarium_plugin().actions} - apart
+    # Older geometry has histories of its own in test_old_geometry.
+    never = {action.name for action in armarium_plugin().actions} - {"segment.convert_page"}
     for _ in range(12):
         history.run(10, steps=30)
         with desk.library.db.read() as conn:
