@@ -91,6 +91,16 @@ def pdf_of_picture(width: int, height: int) -> bytes:
     )
 
 
+def pdf_of_sheet(points: int) -> bytes:
+    """A page that states a square sheet of so many points, with a coloured patch: no row of it is grey throughout."""
+    return pdf(
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 %d %d]/Contents 4 0 R>>" % (points, points),
+        stream(b"", b"1 0 0 rg 0 0 %d %d re f" % (points // 2, points)),
+    )
+
+
 def pdf_of_many(count: int) -> bytes:
     return pdf(
         b"<</Type/Catalog/Pages 2 0 R>>",
@@ -118,6 +128,9 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "pages-of-100-megapixels.tif": ("picture", lambda: tiff(10_000, 10_000, 40)),
     "400-megapixels.pdf": ("picture", lambda: pdf_of_picture(20_000, 20_000)),
     "a-billion-pages.pdf": ("picture", lambda: pdf_of_many(10**9)),
+    "a-sheet-of-5-metres.pdf": ("picture", lambda: pdf_of_sheet(14_400)),
+    "a-sheet-of-50-metres.pdf": ("picture", lambda: pdf_of_sheet(144_000)),
+    "a-sheet-of-7-kilometres.pdf": ("picture", lambda: pdf_of_sheet(20_000_000)),
     "laughs.xml": ("xml", lambda: LAUGHS),
     "other-file.xml": ("xml", lambda: b'<!DOCTYPE a SYSTEM "file:///dev/zero"><a/>'),
     "plain-doctype.xml": ("xml", lambda: b"<!DOCTYPE a><a/>"),
@@ -145,10 +158,15 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
 HARMLESS = {
     "400-megapixels.pdf": "PDFium pictures the page row by row, at the size the page has",
     "a-billion-pages.pdf": "PDFium counts the pages that are there",
+    "a-sheet-of-5-metres.pdf": "a large sheet is pictured coarser",
+    "a-sheet-of-50-metres.pdf": "a large sheet is pictured coarser",
 }
 """Bombs that do not go off: they come in, within the same time and memory, and why."""
 
-OFTEN = ("144-megapixels.png", "pages-of-100-megapixels.tif", "400-megapixels.pdf", "laughs.xml", "zeros.zip")
+OFTEN = (
+    *("144-megapixels.png", "pages-of-100-megapixels.tif", "400-megapixels.pdf", "a-sheet-of-5-metres.pdf"),
+    *("laughs.xml", "zeros.zip"),
+)
 
 
 def measured(tmp_path: Path, name: str) -> dict[str, Any]:

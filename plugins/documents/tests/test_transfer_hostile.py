@@ -451,7 +451,7 @@ def test_two_transfers_at_once_and_against_each_other(two: Two) -> None:
 
 def test_the_same_package_twice_on_disk_is_two_projects(two: Two, tmp_path: Path) -> None:
     """A copy of a whole package has the same ids within; what is carried gets new ones all the same."""
-    
+
     box = ground(two)
     two.engine.libraries.release(two.source.path)
     shutil.copytree(two.source.path, tmp_path / "Twin.library")
