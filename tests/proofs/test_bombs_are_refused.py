@@ -121,6 +121,24 @@ LAUGHS = b'<!DOCTYPE a [<!ENTITY a "' + b"ha" * 50 + b'">' + b"".join(
     b'<!ENTITY %c "%s">' % (98 + n, b"&%c;" % (97 + n) * 100) for n in range(8)
 ) + b"]><a>&i;</a>"  # fmt: skip
 
+PAGE = (
+    b'<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"><Page imageFilename="a"'
+    b' imageWidth="9" imageHeight="9"><TextRegion id="r"><Coords points="%s"></Coords></TextRegion></Page></PcGts>'
+)
+ALTO = (
+    b'<alto xmlns="http://www.loc.gov/standards/alto/ns-v4#"><Layout><Page WIDTH="9" HEIGHT="9"><PrintSpace><TextBlock>'
+    b'<Shape><Polygon POINTS="%s"/></Shape></TextBlock></PrintSpace></Page></Layout></alto>'
+)
+TEI = b'<TEI xmlns="http://www.tei-c.org/ns/1.0"><text><body><p><lb facs="%s"/>x</p></body></text></TEI>'
+HOCR = (
+    b'<html><body><div class="ocr_page" title="bbox 0 0 9 9"><span class="ocr_line" title="bbox 0 0 9 9; poly %s">x</span>'
+    b"</div></body></html>"
+)
+ABBYY = (
+    b'<document xmlns="http://www.abbyy.com/FineReader_xml/FineReader10-schema-v1.xml"><page width="9" height="9">'
+    b'<block blockType="Text"><region>%s</region></block></page></document>'
+)
+
 BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "144-megapixels.png": ("picture", lambda: png(12_000, 12_000)),
     "900-megapixels.png": ("picture", lambda: png(30_000, 30_000)),
@@ -146,7 +164,27 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "deep.xml": ("xml", lambda: b"<a>" * 200_000),
     "spaces.xml": ("xml", lambda: b"<a>" + b" " * (65 << 20) + b"</a>"),
     "tags.xml": ("xml", lambda: b"<a>" + b"<b/>" * 10_000_000 + b"</a>"),
-    "attributes.xml": ("xml", lambda: b"<a " + b" ".join(b'a%d="x"' % n for n in range(3_000_001)) + b"/>"),
+    "attributes.xml": ("xml", lambda: b"<a " + b" ".join(b'a%d="x"' % n for n in range(1_000_001)) + b"/>"),
+    "many-attributes.xml": (
+        "xml",
+        lambda: b"<a>" + b"<b %s/>" % b" ".join(b'a%d="x"' % n for n in range(100)) * 8_900 + b"</a>",
+    ),
+    "2-million-points.page.xml": ("pagexml", lambda: PAGE % (b"1,1 " * 2_000_000)),
+    "250-thousand-points.page.xml": (
+        "pagexml",
+        lambda: PAGE.replace(b' points="%s"', b"").replace(
+            b"</Coords>", b'<Point x="1" y="1"/>' * 250_000 + b"</Coords>"
+        ),
+    ),
+    "2-million-points.alto.xml": ("alto", lambda: ALTO % (b"1\t1\t" * 2_000_000)),
+    "2-million-points.tei.xml": ("tei", lambda: TEI % (b"1,1 " * 2_000_000)),
+    "2-million-points.hocr": ("hocr", lambda: HOCR % (b"1 1 " * 2_000_000)),
+    "700-thousand-points.abbyy.xml": (
+        "abbyy",
+        lambda: ABBYY % (b'<rect l="1" t="1" r="2" b="2"/>' * 179_000),
+    ),
+    "8-million-points.txt": ("yolo", lambda: b"0 " + b".1 .1 " * 5_000_000),
+    "no-points.page.xml": ("pagexml", lambda: PAGE % (b"x " * 4_900_000)),
     "declares.html": ("html", lambda: b'<!DOCTYPE html [<!ENTITY a "b">]><p>&a;</p>'),
     "deep.html": ("html", lambda: b"<div>" * 200_000),
     "attributes.html": ("html", lambda: b"<p " + b" ".join(b"a%d=x" % n for n in range(100_000)) + b">"),
@@ -158,6 +196,7 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
 HARMLESS = {
     "400-megapixels.pdf": "PDFium pictures the page row by row, at the size the page has",
     "a-billion-pages.pdf": "PDFium counts the pages that are there",
+    "many-attributes.xml": "it has just as few tags and attributes as are read",
     "a-sheet-of-5-metres.pdf": "a large sheet is pictured coarser",
     "a-sheet-of-50-metres.pdf": "a large sheet is pictured coarser",
 }
@@ -165,7 +204,7 @@ HARMLESS = {
 
 OFTEN = (
     *("144-megapixels.png", "pages-of-100-megapixels.tif", "400-megapixels.pdf", "a-sheet-of-5-metres.pdf"),
-    *("laughs.xml", "zeros.zip"),
+    *("laughs.xml", "2-million-points.hocr", "700-thousand-points.abbyy.xml", "zeros.zip"),
 )
 
 

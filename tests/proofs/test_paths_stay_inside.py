@@ -148,7 +148,17 @@ TAKERS: dict[str, Take] = {
 SWAPPED = tuple(name for name in TAKERS if re.search(r"import (folder|paths)|ingest|check", name))
 
 KNOWN = {
-    *("path", "paths", "folder", "folders", "source_library", "snapshot_offsite_path", "files", "file", "library"),
+    *(
+        "path",
+        "paths",
+        "folder",
+        "folders",
+        "source_library",
+        "snapshot_offsite_path",
+        "files",
+        "file",
+        "library",
+    ),
 }
 """Fields that hold a path or a file's name, each proved above."""
 
