@@ -143,7 +143,7 @@ def export(
         document = require_document(conn, document_id)
         if reading_kind not in (known := reading_kind_keys(conn)):
             raise UnknownKind(reading_kind, known)
-        rule: ReadingRule = "relaxed" if library.setting("reading_rule") == "relaxed" else "strict"
+        rule = rule_of(library)
         basis: str = "named"
         order = None if order_id is None else standing_order(conn, order_id)
         if pass_id is None and order is not None:
@@ -215,6 +215,34 @@ def export(
         },
         "losses": [asdict(loss) for loss in (*assembled.losses, *written.losses, *beside)],
     }
+
+
+def rule_of(library: Library) -> ReadingRule:
+    """The rule by which the project counts readings."""
+    return "relaxed" if library.setting("reading_rule") == "relaxed" else "strict"
+
+
+def page_of_pass(
+    library: Library, conn: Connection, document_id: str, pass_id: str
+) -> tuple[Assembled, tuple[int, int] | None]:
+    """A pass as it would be exported, and its size in pixels; None where nothing of it was ever measured."""
+    row = conn.execute(select(format_imports).where(format_imports.c.pass_id == pass_id)).first()
+    try:
+        frame, _ = _frame(conn, document_id, pass_id, row, "page")
+    except NoPageSize:
+        frame = _Frame(NOMINAL, "page", is_nominal=True)
+    order = written_order(conn, pass_id)
+    assembled = assemble(
+        conn,
+        document_id,
+        pass_id,
+        kind="transcription",
+        rule=rule_of(library),
+        size=frame.size,
+        imported=row.page if row else None,
+        sequence=None if order is None else [segment for _, segment, _ in order_walk(conn, order.id)],
+    )
+    return assembled, None if frame.is_nominal else frame.size
 
 
 def pass_as_filed(conn: Connection, document_id: str, pass_id: str, imported: Mapping[str, Any]) -> Assembled:
