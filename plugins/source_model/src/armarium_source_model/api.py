@@ -35,6 +35,12 @@ from armarium_source_model.queries.passes import (
     notice_of_text_elsewhere,
     working_pass,
 )
+from armarium_source_model.queries.provisional_text import (
+    IS_PROVISIONAL,
+    ProvisionalPass,
+    is_provisional,
+    provisional_pass,
+)
 from armarium_source_model.queries.readings import (
     CountingText,
     counting_of_document,
@@ -71,6 +77,7 @@ from armarium_source_model.writes import (
 )
 
 __all__ = [
+    "IS_PROVISIONAL",
     "KEYS",
     "BadGeometry",
     "CannotScore",
@@ -86,6 +93,7 @@ __all__ = [
     "PageFacts",
     "PageTextResult",
     "PassBasis",
+    "ProvisionalPass",
     "ReadingRule",
     "ReadySegments",
     "Score",
@@ -106,6 +114,7 @@ __all__ = [
     "forwardings",
     "get_pass",
     "get_segment",
+    "is_provisional",
     "ladder_of_pass",
     "line_sequence",
     "list_passes",
@@ -120,6 +129,7 @@ __all__ = [
     "pass_sequence",
     "passes",
     "pixel_bounds",
+    "provisional_pass",
     "reading_choices",
     "reading_kind_keys",
     "reading_sequence",
