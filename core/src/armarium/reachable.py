@@ -20,7 +20,18 @@ LOCK = "serving.lock"
 
 PREFIX = "SERVICE_"
 OF_THE_PLACE = frozenset(
-    {"STATE_DIR", "UDS", "HOST", "PORT", "OWNER_TOKEN", "ROTATE_TOKEN", "CORS_ORIGINS", "REST_SECONDS", "PLUGIN_TRIALS", "PLUGIN_TRIAL_SECONDS"}
+    {
+        "STATE_DIR",
+        "UDS",
+        "HOST",
+        "PORT",
+        "OWNER_TOKEN",
+        "ROTATE_TOKEN",
+        "CORS_ORIGINS",
+        "REST_SECONDS",
+        "PLUGIN_TRIALS",
+        "PLUGIN_TRIAL_SECONDS",
+    }
 )
 """Settings that say where an engine is, who may reach it and how long it rests; the others say what a command gets."""
 

@@ -22,13 +22,21 @@ def test_confidences_are_summed_over_lines_that_say_something() -> None:
     assert total.told() == {"mean": 0.9, "below_half": 0.0, "lines": 1}
     again = Confidence(**total.kept())
     again.add([{"text": "x", "confidence": 0.3}, {"text": "y", "confidence": 0.49}])
-    assert again.told() == {"mean": round((0.9 + 0.3 + 0.49) / 3, 4), "below_half": round(2 / 3, 4), "lines": 3}
+    assert again.told() == {
+        "mean": round((0.9 + 0.3 + 0.49) / 3, 4),
+        "below_half": round(2 / 3, 4),
+        "lines": 3,
+    }
     assert Confidence().told() is None
 
 
 def test_a_line_without_a_polygon_is_its_box() -> None:
     assert outline_of({"rect": [1, 2, 10, 5]}) == [(1, 2), (11, 2), (11, 7), (1, 7)]
-    assert outline_of({"rect": [1, 2, 10, 5], "polygon": [[1, 2], [3, 4], [5, 6]]}) == [[1, 2], [3, 4], [5, 6]]
+    assert outline_of({"rect": [1, 2, 10, 5], "polygon": [[1, 2], [3, 4], [5, 6]]}) == [
+        [1, 2],
+        [3, 4],
+        [5, 6],
+    ]
 
 
 def test_of_blank_paper_and_of_two_lines_nothing_is_said() -> None:

@@ -34,8 +34,14 @@ def test_lines_are_found_and_read(desk: Desk) -> None:
     ]
     _, read = desk.job("reading.read_lines", scope_ids=[page], language="he")
     assert read["result"] == {
-        "pages": 1, "lines": 2, "skipped": 0, "failed": [],
-        "reader": "fake", "model": "fake", "by_hand": [], "by_hand_count": 0,
+        "pages": 1,
+        "lines": 2,
+        "skipped": 0,
+        "failed": [],
+        "reader": "fake",
+        "model": "fake",
+        "by_hand": [],
+        "by_hand_count": 0,
         "confidence": {"mean": 0.75, "below_half": 0.0, "lines": 2},
     }
     assert desk.readings(page) == ["height 20", "שלום עולם"]

@@ -54,7 +54,9 @@ def fit(rows: Any, hands: Any) -> dict[str, Any]:
     y = torch.tensor(hands.astype(np.float32))
     weights = torch.where(y == 1, 0.5 / y.mean(), 0.5 / (1 - y.mean()))
     torch.manual_seed(0)
-    net = torch.nn.Sequential(torch.nn.Linear(x.shape[1], HIDDEN), torch.nn.Tanh(), torch.nn.Linear(HIDDEN, 1))
+    net = torch.nn.Sequential(
+        torch.nn.Linear(x.shape[1], HIDDEN), torch.nn.Tanh(), torch.nn.Linear(HIDDEN, 1)
+    )
     optimiser = torch.optim.AdamW(net.parameters(), lr=0.02, weight_decay=0.02)
     for _ in range(500):
         loss = torch.nn.functional.binary_cross_entropy_with_logits(net(x)[:, 0], y, weights)
@@ -75,7 +77,9 @@ def fit(rows: Any, hands: Any) -> dict[str, Any]:
 def answers(weights: dict[str, Any], rows: Any) -> Any:
     """The classifier's answers without a threshold."""
     stored = {name: np.asarray(value, dtype=np.float32) for name, value in weights.items()}
-    hidden = np.tanh(np.clip((rows - stored["mean"]) / stored["spread"], -5, 5) @ stored["first"] + stored["first_bias"])
+    hidden = np.tanh(
+        np.clip((rows - stored["mean"]) / stored["spread"], -5, 5) @ stored["first"] + stored["first_bias"]
+    )
     return hidden @ stored["second"] + stored["second_bias"]
 
 
@@ -100,9 +104,13 @@ def main() -> None:
             if lines.sum() >= 8:
                 of_kind.append(float(np.median(held_out[lines])))
     threshold = max(pages[False]) + KEEP_PRINT
-    print(f"lines: {np.mean(held_out[hands] > 0):.3f} of hands and {np.mean(held_out[~hands] < 0):.3f} of type")
+    print(
+        f"lines: {np.mean(held_out[hands] > 0):.3f} of hands and {np.mean(held_out[~hands] < 0):.3f} of type"
+    )
     print(f"documents of type: {len(pages[False])}, the highest {threshold:.2f}")
-    print(f"documents of hands: {len(pages[True])}, {np.mean(np.array(pages[True]) > threshold):.3f} above it")
+    print(
+        f"documents of hands: {len(pages[True])}, {np.mean(np.array(pages[True]) > threshold):.3f} above it"
+    )
     weights = {**fit(rows, hands), "threshold": threshold}
     rounded = json.loads(json.dumps(weights), parse_float=lambda number: round(float(number), 5))
     args.out.write_text(json.dumps(rounded) + "\n", encoding="utf-8")

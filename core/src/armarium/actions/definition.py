@@ -13,6 +13,8 @@ from armarium.messages import Sent, plain_fault
 from armarium.principals import Principal, Role
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from armarium.actions.conducting import Conductor
     from armarium.actions.context import ActionContext, Example, Outcome
     from armarium.engine import Engine
@@ -68,6 +70,19 @@ class RowRule(Generic[P]):
         return person_only(name) if self.ask == "person" else owner_only(name)
 
 
+@dataclass(frozen=True)
+class RowLaw:
+    """What is to be true of every row of *table* that a step in which the action ran has left changed.
+
+    It is asked at the end of the step, whoever its caller is, of each such row that is there then; of an undo and a redo
+    likewise, so that they leave nothing behind that the action itself would refuse.
+    """
+
+    table: str
+    broken: Callable[[sqlite3.Connection, Mapping[str, Any]], ServiceError | None]
+    """What the step is refused with where the row as it is now breaks the law; it may look at other rows. None: it holds."""
+
+
 def person_only(name: str) -> Forbidden:
     """403: the action *name* is not for machines."""
     return Forbidden(f"Only a person may do this ({name}), not a machine.", code="person_only")
@@ -92,6 +107,8 @@ class Action(Generic[P]):
     """Whether machines are refused: 403 person_only, or what the given function answers."""
     rules: tuple[RowRule[P], ...] = ()
     """Rights that only some of its changes ask for."""
+    laws: tuple[RowLaw, ...] = ()
+    """What its changes leave true, also when they are taken back or done again."""
     guards_targets: bool = False
     """Whether a lock over a node among its targets refuses it: for an action that puts work into the queue, of which
     its own rows tell nothing. Of the rows that a step changes the core asks by itself (`armarium.locks`)."""
@@ -159,6 +176,7 @@ def action(
     role: Role = "editor",
     person_only: bool | Callable[[], ServiceError] = False,
     rules: tuple[RowRule[P], ...] = (),
+    laws: tuple[RowLaw, ...] = (),
     guards_targets: bool = False,
     undoable: bool = True,
     scope: Literal["library", "engine", "either"] = "library",
@@ -183,6 +201,7 @@ def action(
             role=role,
             person_only=person_only,
             rules=rules,
+            laws=laws,
             guards_targets=guards_targets,
             undoable=undoable,
             scope=scope,

@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from armarium.api import Invalid
+
+if TYPE_CHECKING:
+    from lxml import etree
 
 MOST_OF_A_SHAPE = 100_000
 MOST_OF_A_FILE = 500_000
@@ -20,6 +24,12 @@ _SHORTEST = 4
 
 # A negative exponent counts as a number more; a sign may also part two numbers.
 _NUMBER = re.compile(r"[^\s,;+-]+")
+
+
+def line_of(element: etree._Element) -> int:
+    """The line that an element stands in, 0 where the parser does not tell."""
+    line: object = element.sourceline
+    return line if isinstance(line, int) else 0
 
 
 def require_countable(filename: str, shapes: Callable[[], Iterable[Stated]]) -> None:

@@ -86,7 +86,12 @@ def _cut(grey: Image.Image, outlines: Iterable[Sequence[Sequence[float]]]) -> It
 
     for outline in outlines:
         xs, ys = [p[0] for p in outline], [p[1] for p in outline]
-        box = (max(0, int(min(xs))), max(0, int(min(ys))), min(grey.width, int(max(xs)) + 1), min(grey.height, int(max(ys)) + 1))
+        box = (
+            max(0, int(min(xs))),
+            max(0, int(min(ys))),
+            min(grey.width, int(max(xs)) + 1),
+            min(grey.height, int(max(ys)) + 1),
+        )
         if box[2] - box[0] < 8 or box[3] - box[1] < 8:
             continue
         line = grey.crop(box)

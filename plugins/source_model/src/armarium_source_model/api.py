@@ -30,6 +30,7 @@ from armarium_source_model.queries.facts import ladder_of_pass, page_facts
 from armarium_source_model.queries.orders import standing_order, written_order
 from armarium_source_model.queries.orders import walk as order_walk
 from armarium_source_model.queries.passes import (
+    ONE_PASS_A_FILE,
     get_pass,
     list_passes,
     notice_of_text_elsewhere,
@@ -79,6 +80,7 @@ from armarium_source_model.writes import (
 __all__ = [
     "IS_PROVISIONAL",
     "KEYS",
+    "ONE_PASS_A_FILE",
     "BadGeometry",
     "CannotScore",
     "Counting",

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from armarium_formats.page_model import Point
-from armarium_formats.point_limits import Stated
+from armarium_formats.point_limits import Stated, line_of
 from armarium_formats.shapes import LARGEST, Box, corners, surround
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def box_of(element: etree._Element) -> Box | None:
 def shapes_of(root: etree._Element) -> Iterator[Stated]:
     """The corners of the rectangles that blocks are made of."""
     for region in root.iter("{*}region"):
-        yield 4 * sum(1 for _ in region.iter("{*}rect")), region.sourceline or 0
+        yield 4 * sum(1 for _ in region.iter("{*}rect")), line_of(region)
 
 
 def outline_of(boxes: list[Box]) -> list[Point]:

@@ -24,6 +24,7 @@ from armarium_formats.retracing import retrace
 from armarium_formats.schemas.exchange import Imported, ImportedSeveral, ImportFile, ImportSeveral
 from armarium_formats.turning import TURN_UNKNOWN, has_shapes, leaves_open, turned, wants_turning
 from armarium_source_model.api import (
+    ONE_PASS_A_FILE,
     MadePass,
     NewPass,
     NewReading,
@@ -119,6 +120,7 @@ def _ready(
     summary="Read a layout file into a page as a new pass with its segments and readings.",
     words="Read a layout file into {document_id|a page}",
     example=_example,
+    laws=(ONE_PASS_A_FILE,),
     prepare=_read_ahead,
 )
 def import_file(ctx: ActionContext, p: ImportFile) -> dict[str, Any]:
@@ -180,6 +182,7 @@ def _read_several_ahead(engine: Engine, library: Library | None, p: ImportSevera
     summary="Read several layout files, each into its page, in one step: all of them or none.",
     words="Read layout files into {|pages}",
     example=_several_example,
+    laws=(ONE_PASS_A_FILE,),
     prepare=_read_several_ahead,
 )
 def import_several(ctx: ActionContext, p: ImportSeveral) -> dict[str, Any]:

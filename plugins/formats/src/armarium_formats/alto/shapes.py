@@ -12,7 +12,7 @@ from armarium_formats.markup.fragments import keep, local_name
 from armarium_formats.markup.noting import Notes
 from armarium_formats.markup.points import shapes_of as stated_points
 from armarium_formats.page_model import Point
-from armarium_formats.point_limits import Stated
+from armarium_formats.point_limits import Stated, line_of
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -219,7 +219,7 @@ def shapes_of(root: etree._Element) -> Iterator[Stated]:
     """What a file states as points, and the corners that its round shapes come to have."""
     yield from stated_points(root)
     for element in root.iter("{*}Ellipse", "{*}Circle"):
-        yield _CORNERS, element.sourceline or 0
+        yield _CORNERS, line_of(element)
 
 
 def _round_shape(kind: str, element: etree._Element, scale: Scale) -> list[Point]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from armarium_formats.page_model import Point
-from armarium_formats.point_limits import Stated
+from armarium_formats.point_limits import Stated, line_of
 from armarium_formats.shapes import LARGEST, Box
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def shapes_of(root: etree._Element) -> Iterator[Stated]:
     for element in root.iter():
         title = element.get("title")
         for stated in _SHAPE.findall(title) if title and ("poly" in title or "baseline" in title) else ():
-            yield stated, element.sourceline or 0
+            yield stated, line_of(element)
 
 
 def numbers(value: str) -> list[float] | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from armarium_formats.markup.fragments import local_name
-from armarium_formats.point_limits import Stated
+from armarium_formats.point_limits import Stated, line_of
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -29,9 +29,9 @@ def shapes_of(root: etree._Element) -> Iterator[Stated]:
             element.get("points") or element.get("POINTS") or element.get("BASELINE") or element.get("facs")
         )
         if stated is not None:
-            yield stated, element.sourceline or 0
+            yield stated, line_of(element)
         elif len(element) and local_name(str(element[0].tag)) == "Point":  # as PAGE had them in 2010
-            yield len(element), element.sourceline or 0
+            yield len(element), line_of(element)
 
 
 def parse_points(value: str) -> list[tuple[float, float]] | None:

@@ -31,7 +31,7 @@ class ProvisionalPass(NamedTuple):
     name: str
     rendition_id: str | None
     segments: list[dict[str, Any]]
-    direction: str | None
+    direction: str
 
 
 def is_provisional(pass_id: str | None) -> bool:
