@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -53,8 +53,8 @@ def plugin() -> Plugin:
 
 
 @pytest.fixture
-def engine(make_engine: Callable[..., Engine]) -> Iterator[Engine]:
-    yield make_engine(plugins=[plugin()])
+def engine(make_engine: Callable[..., Engine]) -> Engine:
+    return make_engine(plugins=[plugin()])
 
 
 def do(engine: Engine, library: Library, sql: str, name: str = "hall.write") -> str:
