@@ -134,7 +134,7 @@ def test_a_doctype_is_refused_in_any_dress(data: bytes) -> None:
         (b"<a>" * 257 + b"</a>" * 257, "256 deep"),
         (b"<a>" * 100_000 + b"</a>" * 100_000, "256 deep"),
         (b"<a>" + b"x" * 11_000_000 + b"</a>", "10 MB"),
-        (b"<a>" + b"<b/>" * 3_000_001 + b"</a>", "tags and attributes"),
+        (b"<a>" + b"<b/>" * 1_000_000 + b"</a>", "tags and attributes"),
     ],
 )
 def test_what_is_not_a_page_of_xml_is_refused(data: bytes, words: str) -> None:

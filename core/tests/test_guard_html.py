@@ -48,7 +48,7 @@ def test_nul_characters_and_lone_surrogates_do_no_harm() -> None:
         (f"<html xmlns='{XHTML}'>" + "<span>" * 300 + "x", "256 deep"),
         ("<html>" + "x" * 11_000_000, "10 MB"),
         ("<p " + " ".join(f"a{number}" for number in range(200_000)) + ">", "200,000 attributes"),
-        ("<p>" * 3_000_001, "tags and attributes"),
+        ("<p>" * 1_000_001, "tags and attributes"),
         (" " * 20_000_000 + "<p>", "cannot be read as HTML"),
         ("<!-- nothing -->", "holds no HTML element"),
     ],

@@ -10,6 +10,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+LAYOUTS: dict[str, Any] = {}
+
 
 def peak() -> int:
     """The most memory this process has held, in KiB."""
@@ -20,6 +22,18 @@ def peak() -> int:
     except OSError:
         used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return used // 1024 if sys.platform == "darwin" else used
+
+
+def layouts() -> dict[str, Any]:
+    """The formats of layout files that state points, by name."""
+    from armarium_formats.abbyy.driver import Abbyy
+    from armarium_formats.alto.driver import Alto
+    from armarium_formats.hocr.driver import Hocr
+    from armarium_formats.labels.yolo import Yolo
+    from armarium_formats.pagexml.driver import PageXml
+    from armarium_formats.tei.driver import Tei
+
+    return {one.name: one for one in (Abbyy, Alto, Hocr, Yolo, PageXml, Tei)}
 
 
 def open_as(kind: str, path: Path) -> Any:
@@ -50,7 +64,9 @@ def open_as(kind: str, path: Path) -> Any:
         from armarium.guard import check_archive
 
         return check_archive(path)
-    raise ValueError(kind)
+    from armarium_formats.api import ReadContext
+
+    return LAYOUTS[kind]().read(path.read_bytes(), ReadContext(path.name, page_size=(1000, 1000)))
 
 
 def main() -> None:
@@ -65,6 +81,7 @@ def main() -> None:
     import armarium.guard
     import armarium_documents.pictures
 
+    LAYOUTS.update(layouts())
     assert all((lxml.etree, PIL.Image, pypdfium2, armarium.guard, armarium_documents.pictures))
     start = time.process_time()
     said = None

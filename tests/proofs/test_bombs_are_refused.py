@@ -91,6 +91,16 @@ def pdf_of_picture(width: int, height: int) -> bytes:
     )
 
 
+def pdf_of_sheet(points: int) -> bytes:
+    """A page that states a square sheet of so many points, with a coloured patch: no row of it is grey throughout."""
+    return pdf(
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 %d %d]/Contents 4 0 R>>" % (points, points),
+        stream(b"", b"1 0 0 rg 0 0 %d %d re f" % (points // 2, points)),
+    )
+
+
 def pdf_of_many(count: int) -> bytes:
     return pdf(
         b"<</Type/Catalog/Pages 2 0 R>>",
@@ -111,6 +121,24 @@ LAUGHS = b'<!DOCTYPE a [<!ENTITY a "' + b"ha" * 50 + b'">' + b"".join(
     b'<!ENTITY %c "%s">' % (98 + n, b"&%c;" % (97 + n) * 100) for n in range(8)
 ) + b"]><a>&i;</a>"  # fmt: skip
 
+PAGE = (
+    b'<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"><Page imageFilename="a"'
+    b' imageWidth="9" imageHeight="9"><TextRegion id="r"><Coords points="%s"></Coords></TextRegion></Page></PcGts>'
+)
+ALTO = (
+    b'<alto xmlns="http://www.loc.gov/standards/alto/ns-v4#"><Layout><Page WIDTH="9" HEIGHT="9"><PrintSpace><TextBlock>'
+    b'<Shape><Polygon POINTS="%s"/></Shape></TextBlock></PrintSpace></Page></Layout></alto>'
+)
+TEI = b'<TEI xmlns="http://www.tei-c.org/ns/1.0"><text><body><p><lb facs="%s"/>x</p></body></text></TEI>'
+HOCR = (
+    b'<html><body><div class="ocr_page" title="bbox 0 0 9 9"><span class="ocr_line" title="bbox 0 0 9 9; poly %s">x</span>'
+    b"</div></body></html>"
+)
+ABBYY = (
+    b'<document xmlns="http://www.abbyy.com/FineReader_xml/FineReader10-schema-v1.xml"><page width="9" height="9">'
+    b'<block blockType="Text"><region>%s</region></block></page></document>'
+)
+
 BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "144-megapixels.png": ("picture", lambda: png(12_000, 12_000)),
     "900-megapixels.png": ("picture", lambda: png(30_000, 30_000)),
@@ -118,6 +146,9 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "pages-of-100-megapixels.tif": ("picture", lambda: tiff(10_000, 10_000, 40)),
     "400-megapixels.pdf": ("picture", lambda: pdf_of_picture(20_000, 20_000)),
     "a-billion-pages.pdf": ("picture", lambda: pdf_of_many(10**9)),
+    "a-sheet-of-5-metres.pdf": ("picture", lambda: pdf_of_sheet(14_400)),
+    "a-sheet-of-50-metres.pdf": ("picture", lambda: pdf_of_sheet(144_000)),
+    "a-sheet-of-7-kilometres.pdf": ("picture", lambda: pdf_of_sheet(20_000_000)),
     "laughs.xml": ("xml", lambda: LAUGHS),
     "other-file.xml": ("xml", lambda: b'<!DOCTYPE a SYSTEM "file:///dev/zero"><a/>'),
     "plain-doctype.xml": ("xml", lambda: b"<!DOCTYPE a><a/>"),
@@ -133,7 +164,27 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "deep.xml": ("xml", lambda: b"<a>" * 200_000),
     "spaces.xml": ("xml", lambda: b"<a>" + b" " * (65 << 20) + b"</a>"),
     "tags.xml": ("xml", lambda: b"<a>" + b"<b/>" * 10_000_000 + b"</a>"),
-    "attributes.xml": ("xml", lambda: b"<a " + b" ".join(b'a%d="x"' % n for n in range(3_000_001)) + b"/>"),
+    "attributes.xml": ("xml", lambda: b"<a " + b" ".join(b'a%d="x"' % n for n in range(1_000_001)) + b"/>"),
+    "many-attributes.xml": (
+        "xml",
+        lambda: b"<a>" + b"<b %s/>" % b" ".join(b'a%d="x"' % n for n in range(100)) * 8_900 + b"</a>",
+    ),
+    "2-million-points.page.xml": ("pagexml", lambda: PAGE % (b"1,1 " * 2_000_000)),
+    "250-thousand-points.page.xml": (
+        "pagexml",
+        lambda: PAGE.replace(b' points="%s"', b"").replace(
+            b"</Coords>", b'<Point x="1" y="1"/>' * 250_000 + b"</Coords>"
+        ),
+    ),
+    "2-million-points.alto.xml": ("alto", lambda: ALTO % (b"1\t1\t" * 2_000_000)),
+    "2-million-points.tei.xml": ("tei", lambda: TEI % (b"1,1 " * 2_000_000)),
+    "2-million-points.hocr": ("hocr", lambda: HOCR % (b"1 1 " * 2_000_000)),
+    "700-thousand-points.abbyy.xml": (
+        "abbyy",
+        lambda: ABBYY % (b'<rect l="1" t="1" r="2" b="2"/>' * 179_000),
+    ),
+    "8-million-points.txt": ("yolo", lambda: b"0 " + b".1 .1 " * 5_000_000),
+    "no-points.page.xml": ("pagexml", lambda: PAGE % (b"x " * 4_900_000)),
     "declares.html": ("html", lambda: b'<!DOCTYPE html [<!ENTITY a "b">]><p>&a;</p>'),
     "deep.html": ("html", lambda: b"<div>" * 200_000),
     "attributes.html": ("html", lambda: b"<p " + b" ".join(b"a%d=x" % n for n in range(100_000)) + b">"),
@@ -145,10 +196,16 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
 HARMLESS = {
     "400-megapixels.pdf": "PDFium pictures the page row by row, at the size the page has",
     "a-billion-pages.pdf": "PDFium counts the pages that are there",
+    "many-attributes.xml": "it has just as few tags and attributes as are read",
+    "a-sheet-of-5-metres.pdf": "a large sheet is pictured coarser",
+    "a-sheet-of-50-metres.pdf": "a large sheet is pictured coarser",
 }
 """Bombs that do not go off: they come in, within the same time and memory, and why."""
 
-OFTEN = ("144-megapixels.png", "pages-of-100-megapixels.tif", "400-megapixels.pdf", "laughs.xml", "zeros.zip")
+OFTEN = (
+    *("144-megapixels.png", "pages-of-100-megapixels.tif", "400-megapixels.pdf", "a-sheet-of-5-metres.pdf"),
+    *("laughs.xml", "2-million-points.hocr", "700-thousand-points.abbyy.xml", "zeros.zip"),
+)
 
 
 def measured(tmp_path: Path, name: str) -> dict[str, Any]:

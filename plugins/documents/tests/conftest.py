@@ -71,6 +71,23 @@ def source(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def bring_in(engine: Engine, library: Library, do: Run) -> Run:
+    """Import and wait; the job's row as {state, result, reason, id}."""
+    import orjson
+    from documents_ground import rows
+
+    def run(**params: Any) -> dict[str, Any]:
+        job_id = do("document.import", params)["job_id"]
+        engine.jobs.run_until_idle(library)
+        ((state, result, reason),) = rows(
+            library, "SELECT state, result, reason FROM job WHERE id = ?", job_id
+        )
+        return {"id": job_id, "state": state, "reason": reason, **(orjson.loads(result) if result else {})}
+
+    return run
+
+
+@pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
     """A started engine with this family alone: it stands on no other."""
     from armarium_documents.plugin import armarium_plugin

@@ -29,23 +29,6 @@ from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound
 Import = Callable[..., dict[str, Any]]
 
 
-@pytest.fixture
-def bring_in(engine: Engine, library: Library, do: Run) -> Import:
-    """Import and wait; the job's row as {state, result, reason, id}."""
-
-    def run(**params: Any) -> dict[str, Any]:
-        import orjson
-
-        job_id = do("document.import", params)["job_id"]
-        engine.jobs.run_until_idle(library)
-        ((state, result, reason),) = rows(
-            library, "SELECT state, result, reason FROM job WHERE id = ?", job_id
-        )
-        return {"id": job_id, "state": state, "reason": reason, **(orjson.loads(result) if result else {})}
-
-    return run
-
-
 def whys(done: dict[str, Any]) -> dict[str, str]:
     return {entry["file"]: entry["why"] for entry in done["refused"]}
 
@@ -204,64 +187,6 @@ def test_what_a_second_import_brought_is_taken_back_alone(
     engine.undo(library, steps, OWNER)
     assert names_under(library, imported_of(library)) == ["a.jpg"]
     assert bring_in(folder=str(source))["files"] == 1
-
-
-def test_a_tiff_of_several_pages_becomes_a_file_with_pages(
-    bring_in: Import, source: Path, library: Library
-) -> None:
-    from PIL import Image
-
-    pages = [Image.new("RGB", (200 + 10 * n, 100), (n * 40, 0, 0)) for n in range(3)]
-    pages[0].save(source / "roll.tif", save_all=True, append_images=pages[1:])
-    done = bring_in(folder=str(source))
-    assert (done["files"], done["documents"]) == (1, 5)
-    ((identity, kind, told),) = rows(
-        library,
-        "SELECT id, file_type, json_extract(metadata, '$.page_count') FROM document WHERE name = 'roll.tif'",
-    )
-    assert (kind, told) == ("image", 3)
-    assert rows(
-        library,
-        "SELECT d.name, d.doc_type, d.sequence, r.pixel_width, r.mime_type, r.role FROM document d"
-        " JOIN rendition r ON r.document_id = d.id WHERE d.parent_id = ? ORDER BY d.sequence",
-        identity,
-    ) == [(f"Page {n + 1}", "page", n + 1, 200 + 10 * n, "image/jpeg", "derived") for n in range(3)]
-
-
-def test_black_and_white_pages_stay_black_and_white(bring_in: Import, source: Path, library: Library) -> None:
-    from PIL import Image
-
-    pages = [Image.new("1", (64, 64), n) for n in range(2)]
-    pages[0].save(source / "fax.tif", save_all=True, append_images=pages[1:], compression="group4")
-    bring_in(folder=str(source))
-    assert set(rows(library, "SELECT mime_type FROM rendition WHERE role = 'derived'")) == {("image/png",)}
-
-
-def test_a_pdf_becomes_a_file_with_pages_at_300_dpi(bring_in: Import, source: Path, library: Library) -> None:
-    from PIL import Image
-
-    pages = [Image.new("RGB", (300, 450), shade) for shade in ("white", "navy")]
-    pages[0].save(source / "act.pdf", save_all=True, append_images=pages[1:], resolution=100)
-    bring_in(folder=str(source))
-    assert rows(library, "SELECT file_type FROM document WHERE name = 'act.pdf'") == [("pdf",)]
-    found = rows(
-        library,
-        "SELECT pixel_width, pixel_height, json_extract(params, '$.dpi') FROM rendition WHERE made_by = 'pdfium'",
-    )
-    assert found == [(900, 1350, 300), (900, 1350, 300)]
-
-
-def test_a_huge_sheet_is_pictured_coarser(bring_in: Import, source: Path, library: Library) -> None:
-    from PIL import Image
-
-    Image.new("L", (100, 100), 255).save(source / "map.pdf", resolution=1)
-    bring_in(folder=str(source))
-    ((width, height, dpi),) = rows(
-        library,
-        "SELECT pixel_width, pixel_height, json_extract(params, '$.dpi') FROM rendition WHERE made_by = 'pdfium'",
-    )
-    assert width * height <= 40_100_000
-    assert dpi < 300
 
 
 @pytest.mark.parametrize("form", ["JPEG", "TIFF", "PNG"])

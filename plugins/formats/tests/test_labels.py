@@ -81,7 +81,7 @@ def test_columns_tell_boxes_polygons_and_confidences_apart(columns: int) -> None
         ("0 1e999 0.5 0.1 0.1", "counts beyond the image"),
         ("\n \n", "holds no label"),
         ("0 0.5 0.5 0.1 0.1\n" * (MAX_SHAPES + 1), "more than 100,000 shapes"),
-        ("0" + " 0.5" * 2_000_000, "more than 100,000 shapes"),
+        ("0" + " 0.5" * 2_000_000, "a shape of more than 100,000 points"),
     ],
 )
 def test_a_bad_label_is_refused_naming_its_line(text: str, words: str) -> None:

@@ -14,7 +14,7 @@ from writing_ground import CONTEXT
 from armarium.engine import Engine
 from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
-from armarium_formats.api import PageModel, ReadContext, export_page
+from armarium_formats.api import PageModel, PageText, ReadContext, export_page
 
 PAGE = '<facsimile><surface xml:id="s1" ulx="0" uly="0" lrx="1000" lry="800"><graphic url="1.jpg"/></surface></facsimile>'
 OUTLINE = [(10, 20), (300, 20), (300, 60), (10, 60)]
@@ -87,6 +87,74 @@ def test_an_empty_line_that_says_something_stays_and_a_bare_one_is_counted() -> 
     assert [line.text for line in page.lines()] == ["a", "", "c", "d", ""]
     assert page.lines()[-1].id == "e"
     assert lost(page)["element lb without text of the text"] == 1
+
+
+ZONES = surface(
+    '<zone xml:id="z1" ulx="1" uly="1" lrx="90" lry="20"/><zone xml:id="z2" ulx="1" uly="30" lrx="90" lry="50"/>'
+)
+WORD = surface(
+    '<zone xml:id="z1" ulx="1" uly="1" lrx="90" lry="20"><zone xml:id="w1" ulx="1" uly="1" lrx="9" lry="20"/></zone>'
+)
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        '<gap reason="illegible"/>',
+        '<hi rend="bold"> </hi>',
+        "<choice><sic/><corr>word</corr></choice>",
+        '<del rend="stroke">word</del>',
+        '<seg type="reading"><gap reason="torn"/></seg>',
+    ],
+)
+def test_markup_around_a_line_without_text_is_kept(
+    engine: Engine, library: Library, page_document: str, markup: str
+) -> None:
+    file = document(f'<pb facs="#s"/><ab><lb facs="#z1"/>{markup}<lb facs="#z2"/>hermana</ab>', ZONES)
+    (page,) = DRIVER.read(file, ReadContext("a.xml"))
+    assert page.kept["markup on lines without text"] == 1
+    assert [line.text for line in page.lines()] == ["", "hermana"]
+    given = {"document_id": page_document, "file": file, "filename": "a.xml"}
+    made = engine.run(library, "format.import", given, LOCAL_OWNER).result or {}
+    assert {"what": "markup on lines without text", "count": 1} in made["kept"]
+    out = export_page(engine, library, page_document, "tei", pass_id=made["pass_id"])["content"]
+
+    def inside(xml: bytes) -> list[tuple[str, dict[str, str], str]]:
+        """The elements between the two line breaks, as lxml sees them, but for the wrapper that our own profile puts."""
+        found = cast(
+            "list[etree._Element]",
+            etree.fromstring(xml).xpath(
+                "//*[preceding::*[local-name()='lb'] and following::*[local-name()='lb']]"
+                "[ancestor::*[local-name()='ab']][not(@type='reading')]"
+            ),
+        )
+        return [(etree.QName(one).localname, dict(one.attrib), (one.text or "").strip()) for one in found]
+
+    assert inside(out.encode()) == inside(file)
+    assert inside(file)
+
+
+def test_markup_that_a_text_came_to_stand_beside_is_a_loss() -> None:
+    (page,) = pages(
+        '<pb facs="#s"/><ab><lb facs="#z1"/><gap reason="illegible"/><lb facs="#z2"/>b</ab>', ZONES
+    )
+    page.lines()[0].texts = [PageText("read after all")]
+    written = DRIVER.write(page, CONTEXT)
+    assert "<gap" not in written.content
+    assert lost(page)["markup of a line that had no text"] == 1
+
+
+def test_markup_of_a_bare_line_and_of_a_word_without_text_is_named() -> None:
+    page = one('<pb facs="#s1"/><p><lb/><hi rend="bold"> </hi><gap reason="torn"/><lb/>b</p>')
+    assert lost(page)["element markup on a line without text of the text"] == 2
+    (page,) = pages('<pb facs="#s"/><ab><lb facs="#z1"/><w facs="#w1"><gap reason="torn"/></w></ab>', WORD)
+    assert lost(page)["element markup on a line without text of the text"] == 1
+
+
+def test_what_goes_on_over_an_empty_line_is_no_markup_of_that_line() -> None:
+    (page,) = pages('<pb facs="#s"/><ab><lb facs="#z1"/><hi rend="b"><lb facs="#z2"/>b</hi></ab>', ZONES)
+    assert [line.extras for line in page.lines()] == [None, None]
+    assert "markup" not in " ".join(lost(page))
 
 
 def test_verses_across_lines_do_not_break_them() -> None:

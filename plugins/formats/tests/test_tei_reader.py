@@ -345,7 +345,7 @@ HOSTILE = {
     "half a file": (document(BODY, surface(ZONES))[:400], "not well-formed"),
     "two roots": (document("a") + document("b")[38:], "not well-formed"),
     "more than 64 MiB": (document("<p>" + " " * (65 << 20) + "</p>"), "at most"),
-    "millions of tags": (document("<lb/>" * 3_100_000), "more than 3,000,000"),
+    "millions of tags": (document("<lb/>" * 1_000_000), "more than 900,000"),
     "another root": (b"<recipe/>", "not TEI"),
     "nothing at all": (f'<TEI xmlns="{NAMESPACE}"/>'.encode(), "without any page"),
     "pages without end": (document("<pb/>" * 10_001), "at most 10,000"),

@@ -14,6 +14,8 @@ from armarium.messages import Sent, plain_fault
 from armarium.principals import Principal, Role
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from armarium.actions.conducting import Conductor
     from armarium.actions.context import ActionContext, Example, Outcome
     from armarium.engine import Engine
@@ -67,6 +69,19 @@ class RowRule(Generic[P]):
         if self.refusal is not None:
             return self.refusal()
         return person_only(name) if self.ask == "person" else owner_only(name)
+
+
+@dataclass(frozen=True)
+class RowLaw:
+    """What is to be true of every row of *table* that a step in which the action ran has left changed.
+
+    It is asked at the end of the step, whoever its caller is, of each such row that is there then; of an undo and a redo
+    likewise, so that they leave nothing behind that the action itself would refuse.
+    """
+
+    table: str
+    broken: Callable[[sqlite3.Connection, Mapping[str, Any]], ServiceError | None]
+    """What the step is refused with where the row as it is now breaks the law; it may look at other rows. None: it holds."""
 
 
 def person_only(name: str) -> Forbidden:
@@ -130,6 +145,8 @@ class Action(Generic[P]):
     """Whether machines are refused: 403 person_only, or what the given function answers."""
     rules: tuple[RowRule[P], ...] = ()
     """Rights that only some of its changes ask for."""
+    laws: tuple[RowLaw, ...] = ()
+    """What its changes leave true, also when they are taken back or done again."""
     guards_targets: bool = False
     """Whether a lock over a node among its targets refuses it: for an action that puts work into the queue, of which
     its own rows tell nothing. Of the rows that a step changes the core asks by itself (`armarium.locks`)."""

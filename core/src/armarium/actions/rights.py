@@ -59,7 +59,8 @@ def authorise_step(
 
 
 def check_rows(ctx: ActionContext, raw: sqlite3.Connection, *, taking_back: bool = False) -> None:
-    """Refuse the open step where a row that it changed asks for a right its caller has not: a lock, a `RowRule`.
+    """Refuse the open step where a row that it changed asks for a right its caller has not (a lock, a `RowRule`), or
+    breaks a law of an action that ran (`RowLaw`).
 
     *taking_back*: it undoes or redoes another, and a change asks for its right whichever way it goes.
     """
@@ -77,6 +78,14 @@ def check_rows(ctx: ActionContext, raw: sqlite3.Connection, *, taking_back: bool
                 for before, after in images(raw, table, where):
                     if rule.when(before, after) or (taking_back and rule.when(after, before)):
                         raise rule.refused(found.name)
+        for law in found.laws:
+            bound = ctx.schema.by_name.get(law.table)
+            if bound is None:
+                continue
+            for where in spans(raw, [bound], ctx.audit_seq).values():
+                for _, after in images(raw, bound, where):
+                    if after is not None and (refusal := law.broken(raw, after)) is not None:
+                        raise refusal
 
 
 def refuse_bound(principal: Principal, *, required: Literal["read", "write"]) -> None:

@@ -17,6 +17,9 @@ def lack_of(plugin: Plugin, home: dict[str, str]) -> str | None:
         for rule in action.rules:
             if rule.table not in home:
                 return f"Its action {action.name} asks for rights over {rule.table}, which no loaded plugin brings."
+        for law in action.laws:
+            if law.table not in home:
+                return f"Its action {action.name} has a law over {law.table}, which no loaded plugin brings."
     for name in targets_of(plugin):
         if name not in home:
             return f"Its tables point at {name}, which no loaded plugin brings."

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from sqlalchemy import MetaData, Table
 
 from armarium import audit
-from armarium.actions import Action, Params, Route, RowRule
+from armarium.actions import Action, Params, Route, RowLaw, RowRule
 from armarium.history import OWN_COLUMNS
 from armarium.jobs.kinds import LANES, JobKind
 from armarium.plugins import Migration, Plugin
@@ -197,6 +197,8 @@ def _action(found: Action[Any]) -> Iterator[str]:
         for name, place in found.route.placed.items():
             if place not in found.params.model_fields:
                 yield f"{what} takes no {place}, for which {{{name}}} stands in the path of its route."
+    if not isinstance(found.laws, tuple | list) or not all(isinstance(law, RowLaw) for law in found.laws):
+        yield f"{what} has laws that are no RowLaw values."
     if callable(found.person_only):
         yield from _call(f"person_only of the action {found.name}", found.person_only)
     yield from _call(f"action {found.name}", found.perform, "ctx", "params")

@@ -27,7 +27,7 @@ def parse_html(text: str, *, name: str = "this file", max_bytes: int = MAX_XML_B
     """The root element of an HTML or XHTML document, or `Invalid`. Elements of XHTML keep their namespace.
 
     Well-formed XHTML is read as the XML it is, all else as a browser reads it: unclosed, misnested and unknown tags are
-    mended. Refused: a DOCTYPE that declares anything itself, more than `max_bytes`, more than 3 million tags and
+    mended. Refused: a DOCTYPE that declares anything itself, more than `max_bytes`, more than 900,000 tags and
     attributes, elements nested more than 256 deep, one text longer than 10 MB. Comments, processing instructions and
     NUL characters are left out. The encoding is the caller's: it has the bytes and what they declare.
     """

@@ -9,6 +9,7 @@ from armarium.api import ActionContext, json_text, new_id, raw_of
 from armarium_documents.frames import IDENTITY
 from armarium_documents.intake import taken_in
 from armarium_documents.models import artifacts, documents, renditions, representations, revisions, thumbnails
+from armarium_documents.pictures import LONGEST_JPEG
 from armarium_documents.queries.carrying.carrier import Carrier, Vocabulary
 from armarium_documents.queries.documents import document, documents_named
 from armarium_documents.queries.files import PageImage, PrimaryRow, page_image, primary_row, thumbnail_path
@@ -33,6 +34,7 @@ from armarium_documents.schemas.geometry import TOLERANCE, check_rect, fault_of_
 __all__ = [
     "IDENTITY",
     "LAYOUT_SUFFIXES",
+    "LONGEST_JPEG",
     "TEXT_SUFFIXES",
     "TOLERANCE",
     "Carrier",

@@ -24,8 +24,12 @@ if TYPE_CHECKING:
 PDF_DPI = 300
 """Resolution at which a PDF's pages are pictured; enough for an OCR engine, and print scans are rarely finer."""
 
-MAX_PAGE_PIXELS = 40_000_000
-"""A page pictured from a PDF has at most so many pixels; a larger sheet is pictured coarser."""
+MAX_PAGE_PIXELS = 25_000_000
+"""A page pictured from a PDF has at most so many pixels; a larger sheet is pictured coarser. A3 at 300 dpi has 17
+million; with five bytes each while it is drawn, a page takes 125 MB at most, whatever size its file states."""
+
+LONGEST_JPEG = 65_500
+"""Pixels on a side that the JPEG encoder takes; a longer scroll is kept as PNG."""
 
 MAX_SHEET = 144_000
 """Points of a side: 50 metres, ten times what PDF allows without a unit of its own. A drawing of what states more fills the memory."""
@@ -37,6 +41,9 @@ JPEG_QUALITY = 92
 
 _IT = "The file"
 """How a sentence calls the file it is about."""
+
+_BAND = 256
+"""Rows of a page that are looked at together."""
 
 _pdfium = threading.Lock()
 """PDFium may be used by one thread at a time."""
@@ -211,10 +218,11 @@ def _pdf_page(path: Path, index: int) -> tuple[Image.Image, str | None, float]:
             pixels = width * height * scale * scale
             if pixels > MAX_PAGE_PIXELS:
                 scale *= (MAX_PAGE_PIXELS / pixels) ** 0.5
-            # A hair less, because sizes are rounded up: 900.0001 pixels are 900.
-            bitmap = page.render(scale=scale * (1 - 1e-6))
-            # A copy, because the bitmap's memory goes when the document is closed.
-            image = bitmap.to_pil().convert("RGB")
+            scale = min(scale, LONGEST_JPEG / max(width, height))
+            # A hair less, because sizes are rounded up: 900.0001 pixels are 900. Four bytes a pixel, in Pillow's own
+            # order, because that picture is read where PDFium drew it: any other is copied, at as much again.
+            bitmap = page.render(scale=scale * (1 - 1e-6), prefer_bgrx=True, rev_byteorder=True)
+            image = bitmap.to_pil()
             label = document.get_page_label(index) or None
         except (pypdfium2.PdfiumError, ValueError, MemoryError) as error:
             raise Invalid(f"Page {index + 1} cannot be pictured: {error}.", code="pdf_damaged") from None
@@ -224,27 +232,29 @@ def _pdf_page(path: Path, index: int) -> tuple[Image.Image, str | None, float]:
 
 
 def _without_colour(image: Image.Image) -> Image.Image:
-    """*image* in grey when its three channels are the same, which most scanned pages' are."""
+    """*image* (RGBX) in grey when its three channels are the same, which most scanned pages' are.
+
+    It is asked band by band: whole channels beside it would take as much memory as it does.
+    """
     from PIL import ImageChops
 
-    red, green, blue = image.split()
-    same = (
-        ImageChops.difference(red, green).getbbox() is None
-        and ImageChops.difference(red, blue).getbbox() is None
-    )
-    return red if same else image
+    for top in range(0, image.height, _BAND):
+        red, green, blue, _ = image.crop((0, top, image.width, min(top + _BAND, image.height))).split()
+        if ImageChops.difference(red, green).getbbox() or ImageChops.difference(red, blue).getbbox():
+            return image
+    return image.getchannel("R")
 
 
 def _encode(image: Image.Image) -> tuple[bytes, str]:
-    """The picture as JPEG, or as PNG where JPEG would lose what it is (black and white, palette, sixteen bit, alpha)."""
+    """The picture as JPEG, or as PNG where JPEG would lose what it is (black and white, palette, sixteen bit, alpha)
+    or does not take it (a scroll of more than `LONGEST_JPEG`)."""
     file = io.BytesIO()
-    if image.mode in ("L", "RGB"):
+    if image.mode in ("CMYK", "YCbCr", "LAB", "HSV"):
+        image = image.convert("RGB")
+    if image.mode in ("L", "RGB", "RGBX") and max(image.size) <= LONGEST_JPEG:
         image.save(file, "JPEG", quality=JPEG_QUALITY, subsampling=0)
         return file.getvalue(), "image/jpeg"
-    if image.mode in ("CMYK", "YCbCr", "LAB", "HSV"):
-        image.convert("RGB").save(file, "JPEG", quality=JPEG_QUALITY, subsampling=0)
-        return file.getvalue(), "image/jpeg"
-    kept = image if image.mode in ("1", "P", "LA", "RGBA", "I;16") else image.convert("L")
+    kept = image if image.mode in ("1", "L", "P", "LA", "RGB", "RGBA", "I;16") else image.convert("L")
     kept.save(file, "PNG")
     return file.getvalue(), "image/png"
 
@@ -275,7 +285,7 @@ def write_thumbnail(library: Library, checksum: str, image: Image.Image) -> tupl
     if max(image.size) > THUMBNAIL_SIDE:
         scale = THUMBNAIL_SIDE / max(image.size)
         size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
-        if image.mode not in ("L", "RGB", "CMYK"):
+        if image.mode not in ("L", "RGB", "RGBX", "CMYK"):
             small = _flattened(image)
         small = small.resize(size, Image.Resampling.BICUBIC, reducing_gap=2.0)
     if small.mode not in ("L", "RGB"):

@@ -122,17 +122,27 @@ def assemble(
     assembled.rows = {part.segment.id: identity for identity, part in parts.items()}
     if imported:
         _give_back(page, imported, {part.segment.id for part in parts.values() if part.sequence is None})
+    state_facts(conn, page, document_id, pass_id)
+    if sequence is not None:
+        _reorder(assembled, [parts[one].segment for one in sequence if one in parts])
+    order_regions(page)
+    return assembled
+
+
+def state_facts(conn: Connection, page: PageModel, document_id: str, pass_id: str | None) -> None:
+    """Language, script and direction as they are stated of the page, where they are."""
     stated = page_facts(conn, document_id, pass_id)
     # A file has one place for what is stated of the whole page, by whomever: the page, what it is part of, the project.
     page.language = fact.stated if (fact := stated.first("language")) else page.language
     page.script = fact.stated if (fact := stated.first("script")) else page.script
     page.direction = fact.stated if (fact := stated.first("direction")) else page.direction
-    if sequence is not None:
-        _reorder(assembled, [parts[one].segment for one in sequence if one in parts])
+
+
+def order_regions(page: PageModel) -> None:
+    """Name the regions in their order, where nothing else does."""
     if page.order is None and len(page.segments) > 1:
         regions = [segment.id for segment in _top_in_order(page) if segment.kind == "region"]
         page.order = PageOrder(items=[PageOrder(one) for one in regions]) if regions else None
-    return assembled
 
 
 def _reorder(assembled: Assembled, named: Sequence[PageSegment]) -> None:

@@ -33,7 +33,7 @@ class PageSegment:
     `points` is the outline in pixels, empty when the file draws none; `baseline` runs in writing direction.
     `texts[0]` is the text that counts, others are alternatives. `position` is the place among its brothers that
     the file states; without it they stand in order. `kind_raw` is the file's own word for what it is. `line_order` says
-    how the lines of a region follow each other: tb, bt, lr or rl.
+    how the lines of a region follow each other: tb, bt, lr or rl. `shape_of` is the segment of the project that lent its shape.
     """
 
     id: str
@@ -52,6 +52,7 @@ class PageSegment:
     cell: dict[str, int] | None = None
     extras: dict[str, Any] | None = None
     line_order: str | None = None
+    shape_of: str | None = None
 
     @property
     def text(self) -> str:

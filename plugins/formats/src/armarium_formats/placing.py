@@ -187,6 +187,8 @@ class _Placing:
             kept["baseline"] = baseline_mark(None if baseline is None else orjson.Fragment(baseline.text))
         if segment.position is not None:
             kept["position"] = segment.position
+        if segment.shape_of is not None:
+            kept["shape_of"] = segment.shape_of
         if segment.extras:
             kept["extras"] = segment.extras
         if segment.texts:

@@ -78,7 +78,7 @@ class PlainText(Format):
         owner: PageSegment | None = None
         sequence = page.in_order()
         for segment in sequence:
-            text = _text_of(segment)
+            text = text_of(segment)
             if text is None:
                 continue
             region = _region_of(segment, parents)
@@ -122,7 +122,7 @@ def _is_json(data: bytes) -> bool:
     return True
 
 
-def _text_of(segment: PageSegment) -> str | None:
+def text_of(segment: PageSegment) -> str | None:
     """What a segment adds: a line its text or its words', a region its own only where it has no parts with text."""
     if segment.kind == "word":
         return None

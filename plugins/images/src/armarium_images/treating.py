@@ -9,6 +9,7 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from armarium.api import Library, open_image
+from armarium_documents.api import LONGEST_JPEG
 from armarium_images.pieces import Piece, remember, remembered
 from armarium_images.schemas import Treatment
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     Pixels = Any
 
 JPEG_QUALITY = 92
-LONGEST_JPEG = 65_500
-"""Pixels on a side that the JPEG encoder takes; a longer scroll is kept without loss."""
 
 _LIGHT_SIDE = 1000
 """The longest side, in pixels, at which the light that fell on the paper is estimated: it changes slowly."""

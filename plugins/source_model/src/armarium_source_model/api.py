@@ -30,11 +30,18 @@ from armarium_source_model.queries.facts import ladder_of_pass, page_facts
 from armarium_source_model.queries.orders import standing_order, written_order
 from armarium_source_model.queries.orders import walk as order_walk
 from armarium_source_model.queries.passes import (
+    ONE_PASS_A_FILE,
     get_pass,
     list_passes,
     notice_of_text_elsewhere,
     reading_rule,
     working_pass,
+)
+from armarium_source_model.queries.provisional_text import (
+    IS_PROVISIONAL,
+    ProvisionalPass,
+    is_provisional,
+    provisional_pass,
 )
 from armarium_source_model.queries.readings import (
     CountingText,
@@ -72,7 +79,9 @@ from armarium_source_model.writes import (
 )
 
 __all__ = [
+    "IS_PROVISIONAL",
     "KEYS",
+    "ONE_PASS_A_FILE",
     "BadGeometry",
     "CannotScore",
     "Counting",
@@ -87,6 +96,7 @@ __all__ = [
     "PageFacts",
     "PageTextResult",
     "PassBasis",
+    "ProvisionalPass",
     "ReadingRule",
     "ReadySegments",
     "Score",
@@ -107,6 +117,7 @@ __all__ = [
     "forwardings",
     "get_pass",
     "get_segment",
+    "is_provisional",
     "ladder_of_pass",
     "line_sequence",
     "list_passes",
@@ -121,6 +132,7 @@ __all__ = [
     "pass_sequence",
     "passes",
     "pixel_bounds",
+    "provisional_pass",
     "reading_choices",
     "reading_kind_keys",
     "reading_rule",

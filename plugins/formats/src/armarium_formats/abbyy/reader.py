@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 from armarium.api import Invalid, parse_xml
 from armarium_formats.abbyy.characters import Characters
 from armarium_formats.abbyy.languages import language_of
-from armarium_formats.abbyy.shapes import box_of, number_of, outline_of
+from armarium_formats.abbyy.shapes import box_of, number_of, outline_of, shapes_of
 from armarium_formats.markup.fragments import keep, local_name
 from armarium_formats.markup.noting import Notes
 from armarium_formats.page_model import PageModel, PageSegment
+from armarium_formats.point_limits import require_countable
 from armarium_formats.shapes import corners
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def read(data: bytes, name: str) -> list[PageModel]:
             f"{name} is not FineReader XML: its root element is {local_name(tag)}, not document.",
             code="not_abbyy",
         )
+    require_countable(name, lambda: shapes_of(root))
     namespace = tag[1:].partition("}")[0] if tag.startswith("{") else ""
     version = namespace.rpartition("/")[2].removesuffix(".xml") or None
     pages = [child for child in root if local_name(str(child.tag)) == "page"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from armarium_formats.page_model import Point
+from armarium_formats.point_limits import Stated, line_of
 from armarium_formats.shapes import LARGEST, Box, corners, surround
 
 if TYPE_CHECKING:
@@ -31,6 +33,12 @@ def box_of(element: etree._Element) -> Box | None:
     if left is None or top is None or right is None or bottom is None:
         return None
     return min(left, right), min(top, bottom), max(left, right), max(top, bottom)
+
+
+def shapes_of(root: etree._Element) -> Iterator[Stated]:
+    """The corners of the rectangles that blocks are made of."""
+    for region in root.iter("{*}region"):
+        yield 4 * sum(1 for _ in region.iter("{*}rect")), line_of(region)
 
 
 def outline_of(boxes: list[Box]) -> list[Point]:

@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sqlalchemy import Connection
+
 from armarium.api import ActionContext, Engine, Example, Library, action, json_text, raw_of
 from armarium_documents.api import require_all_live, require_live
 from armarium_formats.actions.samples import SAMPLE_PAGE
@@ -18,9 +20,11 @@ from armarium_formats.opening import Opened, chosen, collector_waits, open_layou
 from armarium_formats.page_model import PageModel
 from armarium_formats.placing import Beyond, Placed, place
 from armarium_formats.queries.exchange import Picture, pass_of_file, passes_of_files, picture_of, pictures_of
+from armarium_formats.retracing import retrace
 from armarium_formats.schemas.exchange import Imported, ImportedSeveral, ImportFile, ImportSeveral
 from armarium_formats.turning import TURN_UNKNOWN, has_shapes, leaves_open, turned, wants_turning
 from armarium_source_model.api import (
+    ONE_PASS_A_FILE,
     MadePass,
     NewPass,
     NewReading,
@@ -83,11 +87,18 @@ def _read_ahead(engine: Engine, library: Library | None, p: ImportFile) -> None:
     if known is not None:
         raise AlreadyAPass(p.filename, *known)
     if p.ready_for(picture) is None:
-        p.make_ready_for(picture, _ready(engine, p, picture))
+        p.make_ready_for(picture, _ready(engine, library, p, picture))
     library.objects.put_bytes(p.data)
 
 
-def _ready(engine: Engine, p: ImportFile, picture: Picture, likely: str | None = None) -> Ready:
+def _ready(
+    engine: Engine,
+    library: Library,
+    p: ImportFile,
+    picture: Picture,
+    likely: str | None = None,
+    conn: Connection | None = None,
+) -> Ready:
     with collector_waits():
         opened = open_layout(
             engine,
@@ -98,6 +109,7 @@ def _ready(engine: Engine, p: ImportFile, picture: Picture, likely: str | None =
             companions={one.filename: one.data for one in p.companions},
             likely=likely,
         )
+        retrace(library, p.document_id, opened, p.pages, picture, conn)
         return make_ready(opened, picture, p.pages, beyond=p.beyond)
 
 
@@ -108,6 +120,7 @@ def _ready(engine: Engine, p: ImportFile, picture: Picture, likely: str | None =
     summary="Read a layout file into a page as a new pass with its segments and readings.",
     words="Read a layout file into {document_id|a page}",
     example=_example,
+    laws=(ONE_PASS_A_FILE,),
     prepare=_read_ahead,
 )
 def import_file(ctx: ActionContext, p: ImportFile) -> dict[str, Any]:
@@ -131,7 +144,7 @@ def _import(ctx: ActionContext, *files: ImportFile) -> list[dict[str, Any]]:
             raise AlreadyAPass(one.filename, *there)
         ready: Ready | None = one.ready_for(picture)
         if ready is None:
-            ready = _ready(ctx.engine, one, picture)
+            ready = _ready(ctx.engine, ctx.project, one, picture, conn=ctx.conn)
             ctx.project.objects.put_bytes(one.data)
         given.append(ToKeep(one.document_id, ready, picture, one.filename, one.digest, one.name))
     return [
@@ -155,7 +168,7 @@ def _read_several_ahead(engine: Engine, library: Library | None, p: ImportSevera
             pictures = pictures_of(raw_of(conn), (one.document_id for one in p.files))
         likely: str | None = None
         for one, picture in zip(p.files, pictures, strict=True):
-            ready = one.ready_for(picture) or _ready(engine, one, picture, likely)
+            ready = one.ready_for(picture) or _ready(engine, library, one, picture, likely)
             one.make_ready_for(picture, ready)
             likely = ready.driver.name
         for waiting in kept:
@@ -169,6 +182,7 @@ def _read_several_ahead(engine: Engine, library: Library | None, p: ImportSevera
     summary="Read several layout files, each into its page, in one step: all of them or none.",
     words="Read layout files into {|pages}",
     example=_several_example,
+    laws=(ONE_PASS_A_FILE,),
     prepare=_read_several_ahead,
 )
 def import_several(ctx: ActionContext, p: ImportSeveral) -> dict[str, Any]:

@@ -24,14 +24,15 @@ from armarium_formats.alto.shapes import (
     number,
     read_shape,
     resolution_in,
+    shapes_of,
     unit_of,
 )
 from armarium_formats.decoding import head_of
 from armarium_formats.driver import ReadContext
 from armarium_formats.kinds import ALTO_BLOCKS, is_furniture, of_alto
 from armarium_formats.markup.fragments import local_name
-from armarium_formats.markup.points import require_countable
 from armarium_formats.page_model import PageModel, PageSegment
+from armarium_formats.point_limits import require_countable
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -60,7 +61,7 @@ def read(data: bytes, context: ReadContext) -> list[PageModel]:
     """The pages of an ALTO file, or `Invalid` with a sentence about it."""
     name = context.filename
     root = parse_xml(data, name=name)
-    require_countable(root, name)
+    require_countable(name, lambda: shapes_of(root))
     if local_name(str(root.tag)).lower() != "alto":
         raise Invalid(
             f"{name} is not ALTO: its root element is {local_name(str(root.tag))}, not alto.", code="not_alto"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from armarium_formats.markup.fragments import keep, local_name
 from armarium_formats.markup.noting import Notes
+from armarium_formats.markup.points import shapes_of as stated_points
 from armarium_formats.page_model import Point
+from armarium_formats.point_limits import Stated, line_of
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -211,6 +213,13 @@ def _read_box(name: str, attributes: dict[str, str], scale: Scale, notes: Notes)
         return left, top, width, height
     (x, y), (right, bottom) = scale.point(left, top), scale.point(left + width, top + height)
     return x, y, right - x, bottom - y
+
+
+def shapes_of(root: etree._Element) -> Iterator[Stated]:
+    """What a file states as points, and the corners that its round shapes come to have."""
+    yield from stated_points(root)
+    for element in root.iter("{*}Ellipse", "{*}Circle"):
+        yield _CORNERS, line_of(element)
 
 
 def _round_shape(kind: str, element: etree._Element, scale: Scale) -> list[Point]:

@@ -19,12 +19,14 @@ from armarium_formats.hocr.titles import (
     polygon_of,
     properties,
     semicolons,
+    shapes_of,
 )
 from armarium_formats.markup.fragments import local_name
 from armarium_formats.markup.language_codes import language_and_script
 from armarium_formats.markup.noting import Notes
 from armarium_formats.numbers import whole
 from armarium_formats.page_model import PageModel, PageSegment, PageText, SegmentKind
+from armarium_formats.point_limits import require_countable
 from armarium_formats.shapes import corners
 
 if TYPE_CHECKING:
@@ -118,6 +120,7 @@ class _Reading:
             for element in root.iter("{*}meta")
             if element.get("name") and element.get("content")
         }
+        require_countable(self.context.filename, lambda: shapes_of(root))
         self._walk(root)
         self._close_page()
         self._settle_confidences()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from armarium_formats.page_model import Point
+from armarium_formats.point_limits import Stated, line_of
 from armarium_formats.shapes import LARGEST, Box
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ LONGEST_CLASS = 300
 LONGEST_TITLE = 1_000_000
 """Characters of a title that are looked at: an outline of a hundred thousand points."""
 _COMMA = re.compile(r"(\bbbox(?:\s+[-+\d.eE]+){4})\s*,\s*(?=[a-zA-Z])")
+_SHAPE = re.compile(r"\b(?:poly|baseline)\s([^;]*)")
 _CURVE_STEPS = 8
 
 
@@ -48,6 +50,14 @@ def properties(title: str) -> dict[str, str]:
         if name:
             found.setdefault(name, value.strip())
     return found
+
+
+def shapes_of(root: etree._Element) -> Iterator[Stated]:
+    """The outlines and baselines of a file as their titles state them."""
+    for element in root.iter():
+        title = element.get("title")
+        for stated in _SHAPE.findall(title) if title and ("poly" in title or "baseline" in title) else ():
+            yield stated, line_of(element)
 
 
 def numbers(value: str) -> list[float] | None:

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from armarium_documents.api import LONGEST_JPEG
 from armarium_formats.iiif.errors import BadImageRequest
 
 FORMATS: Final = {"jpg": "image/jpeg", "png": "image/png", "webp": "image/webp"}
@@ -14,7 +15,7 @@ QUALITIES: Final = ("default", "color", "gray", "bitonal")
 MAX_AREA: Final = 100_000_000
 """Pixels of one answer."""
 
-LONGEST: Final = {"jpg": 65_500, "png": 2_000_000, "webp": 16_383}
+LONGEST: Final = {"jpg": LONGEST_JPEG, "png": 2_000_000, "webp": 16_383}
 """The longest side a format can carry, in pixels."""
 
 Region = tuple[int, int, int, int]

@@ -30,6 +30,7 @@ from armarium_formats.mets.reader import Mets
 from armarium_formats.opening import MAX_FILE_BYTES, Opened, collector_waits, digest_of, open_layout
 from armarium_formats.queries.exchange import passes_of_files, pictures_of
 from armarium_formats.queries.mets import says_nothing_new
+from armarium_formats.retracing import retrace
 from armarium_formats.schemas.exchange import ImportFile, ImportSeveral
 from armarium_formats.turning import wants_turning
 
@@ -257,6 +258,8 @@ class Layouts:
             if opened.placed and wants_turning(opened.pages[0], picture.size, picture.orientation):
                 opened = open_layout(self.ctx.engine, data, name, likely=opened.driver.name)
             with collector_waits():
+                # Not those of this import: which of them are written by now depends on its batches.
+                retrace(self.ctx.library, document_id, opened, params.pages, picture, before=self.args.set_id)
                 ready = make_ready(opened, picture, params.pages, pair.notes, beyond=params.beyond)
                 params.make_ready_for(picture, ready)
         except ServiceError as refusal:

@@ -11,9 +11,9 @@ from armarium.api import Invalid
 from armarium_formats.decoding import decode, rows_of
 from armarium_formats.driver import Format, ReadContext
 from armarium_formats.page_model import PageModel
+from armarium_formats.point_limits import MOST_OF_A_SHAPE
 
 MAX_BYTES: Final = 16 * 1024 * 1024
-MAX_POINTS: Final = 100_000
 _HEADER = re.compile(
     r"(?:#[^\n]*\n)*\s*mapX\s*,\s*mapY\s*,\s*(?:sourceX|pixelX)\s*,\s*(?:sourceY|pixelY)\b", re.IGNORECASE
 )
@@ -47,9 +47,10 @@ class QgisPoints(Format):
                 f"{name} is no file of control points: its first line should name mapX,mapY,sourceX,sourceY.",
                 code="not_qgis_points",
             )
-        if len(rows) > MAX_POINTS:
+        if len(rows) > MOST_OF_A_SHAPE:
             raise Invalid(
-                f"{name} holds more than {MAX_POINTS:,} points; no page has so many.", code="too_many_points"
+                f"{name} holds more than {MOST_OF_A_SHAPE:,} points; no page has so many.",
+                code="too_many_points",
             )
         columns = [column.strip().casefold().replace("pixel", "source") for column in rows[0][1].split(",")]
         points = [_point(columns, row, number, name) for number, row in rows[1:]]

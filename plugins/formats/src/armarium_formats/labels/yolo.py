@@ -13,11 +13,11 @@ from armarium_formats.kinds import is_furniture
 from armarium_formats.labels.foreign import foreign_labels
 from armarium_formats.labels.names import class_names
 from armarium_formats.page_model import PageModel, PageSegment, Point, SegmentKind
+from armarium_formats.point_limits import require_countable
 from armarium_formats.shapes import corners
 
 MAX_BYTES: Final = 32 * 1024 * 1024
 MAX_SHAPES: Final = 100_000
-MAX_NUMBERS: Final = 2_000_000
 _NUMBER = re.compile(
     r"[-+]?+(?:\d++\.?+\d*+|\.\d++)(?:e[-+]?+\d++)?|[-+]?(?:nan|inf(?:inity)?)", re.IGNORECASE
 )
@@ -117,17 +117,16 @@ class _Reading:
 
     def page(self, rows: list[str]) -> PageModel:
         page = PageModel(*self.size)
-        numbers = 0
+        require_countable(self.name, lambda: ((row, number) for number, row in enumerate(rows, 1)))
         for row_number, row in enumerate(rows, 1):
             parts = _parts(row)
             if not parts:
                 continue
             if self.has_keypoints:
                 del parts[5:]
-            numbers += len(parts)
-            if len(page.segments) >= MAX_SHAPES or numbers > MAX_NUMBERS:
+            if len(page.segments) >= MAX_SHAPES:
                 raise Invalid(
-                    f"{self.name} holds more than {MAX_SHAPES:,} shapes or {MAX_NUMBERS:,} numbers; that is no page.",
+                    f"{self.name} holds more than {MAX_SHAPES:,} shapes; that is no page.",
                     code="too_many_shapes",
                 )
             page.segments.append(self._segment(parts, row_number, len(page.segments) + 1))

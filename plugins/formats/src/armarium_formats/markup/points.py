@@ -1,21 +1,19 @@
-"""Points as PAGE and TEI state them: "x,y x,y"; how many of them a file may have."""
+"""Points as PAGE and TEI state them: "x,y x,y"."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from math import isfinite
 from typing import TYPE_CHECKING
 
 import orjson
 
-from armarium.api import Invalid
+from armarium_formats.markup.fragments import local_name
+from armarium_formats.point_limits import Stated, line_of
 
 if TYPE_CHECKING:
     from lxml import etree
-
-MOST_OF_A_SHAPE = 100_000
-MOST_OF_A_FILE = 500_000
-"""Points: what is more than that is no page, and would fill the memory before it is found out."""
 
 # Every run is possessive and a number begins where none is under way: a value of any length is read in one go. Groups are
 # not: Python before 3.11.5 does not go back to where a possessive group began when it fails half-way.
@@ -24,28 +22,16 @@ _BLANKS_ONLY = re.compile(rf"\s*+{_NUMBER}\s++{_NUMBER}(?:\s++{_NUMBER}\s++{_NUM
 _PAIR = re.compile(rf"({_NUMBER})\s*+,\s*+({_NUMBER})")
 
 
-def require_countable(root: etree._Element, filename: str) -> None:
-    """Refuse a file of more points than any page has, before they are read. Raises Invalid naming the element."""
-    total = 0
+def shapes_of(root: etree._Element) -> Iterator[Stated]:
+    """What an XML file of any format states as points."""
     for element in root.iter():
         stated = (
             element.get("points") or element.get("POINTS") or element.get("BASELINE") or element.get("facs")
         )
-        if stated is None or len(stated) < 64:
-            continue
-        count = stated.count(",") or stated.count(" ") // 2
-        total += count
-        if count > MOST_OF_A_SHAPE or total > MOST_OF_A_FILE:
-            what = (
-                f"a shape of {count:,} points"
-                if count > MOST_OF_A_SHAPE
-                else f"more than {MOST_OF_A_FILE:,} points"
-            )
-            bound = MOST_OF_A_SHAPE if count > MOST_OF_A_SHAPE else MOST_OF_A_FILE
-            raise Invalid(
-                f"{filename} holds {what} (line {element.sourceline}); at most {bound:,} are read. Simplify its shapes.",
-                code="too_many_points",
-            )
+        if stated is not None:
+            yield stated, line_of(element)
+        elif len(element) and local_name(str(element[0].tag)) == "Point":  # as PAGE had them in 2010
+            yield len(element), line_of(element)
 
 
 def parse_points(value: str) -> list[tuple[float, float]] | None:

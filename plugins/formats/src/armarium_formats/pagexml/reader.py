@@ -10,7 +10,7 @@ from armarium.api import Invalid, parse_xml
 from armarium_formats.decoding import head_of
 from armarium_formats.kinds import is_furniture
 from armarium_formats.markup.fragments import local_name
-from armarium_formats.markup.points import parse_points, require_countable
+from armarium_formats.markup.points import parse_points, shapes_of
 from armarium_formats.numbers import whole
 from armarium_formats.page_model import PageModel, PageSegment, Point
 from armarium_formats.pagexml.early import modernise
@@ -28,6 +28,7 @@ from armarium_formats.pagexml.vocabulary import (
     script_names,
     script_of,
 )
+from armarium_formats.point_limits import require_countable
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -48,7 +49,7 @@ def sniff(data: bytes) -> float:
 def read(data: bytes, name: str) -> PageModel:
     """The page of a PAGE file, or `Invalid` with a sentence about *name*."""
     root = parse_xml(data, name=name)
-    require_countable(root, name)
+    require_countable(name, lambda: shapes_of(root))
     early = modernise(root)
     tag = str(root.tag)
     if local_name(tag) != "PcGts":

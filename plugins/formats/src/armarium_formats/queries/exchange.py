@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Row, select
 
 from armarium.api import NotFound, json_text, now, raw_of
 from armarium_documents.api import renditions, require_document
@@ -19,11 +19,15 @@ from armarium_formats.driver import WriteContext
 from armarium_formats.errors import NoPageSize, NotOfAFile, OrderOfOtherPass, SchemaInvalid
 from armarium_formats.models import format_imports
 from armarium_formats.opening import NO_SHAPES
+from armarium_formats.provisional import assemble_provisional
 from armarium_source_model.api import (
+    IS_PROVISIONAL,
     UnknownKind,
     get_pass,
+    is_provisional,
     notice_of_text_elsewhere,
     order_walk,
+    provisional_pass,
     reading_kind_keys,
     reading_rule,
     standing_order,
@@ -155,32 +159,29 @@ def export(
                     f"{document.name} has no pass yet: find its lines or import a layout file first.",
                     code="no_pass",
                 )
-        found = get_pass(conn, pass_id)
-        if found.document_id != document_id:
-            raise NotFound(
-                f"The pass {pass_id} is of another page; name one of {document.name}.", code="other_document"
-            )
-        if found.deleted_at is not None:
-            raise NotFound(
-                f"The pass {found.name!r} is withdrawn; restore it to export it.", code="pass_deleted"
-            )
-        if order is None:
-            order = written_order(conn, pass_id)
-        elif order.pass_id != pass_id:
+        if order is not None and order.pass_id != pass_id:
             raise OrderOfOtherPass(order.name, order.pass_id, pass_id)
-        sequence = None if order is None else [segment for _, segment, _ in order_walk(conn, order.id)]
-        row = conn.execute(select(format_imports).where(format_imports.c.pass_id == pass_id)).first()
-        frame, notes = _frame(conn, document_id, pass_id, row, document.name)
-        assembled = assemble(
-            conn,
-            document_id,
-            pass_id,
-            kind=reading_kind,
-            rule=rule,
-            size=frame.size,
-            imported=row.page if row else None,
-            sequence=sequence,
-        )
+        if is_provisional(pass_id):
+            old = provisional_pass(library, conn, document_id, pass_id)
+            pass_name = old.name
+            frame, notes = _frame(conn, document_id, [old.rendition_id], None, document.name)
+            notes.append(IS_PROVISIONAL)
+            assembled = assemble_provisional(conn, document_id, old, kind=reading_kind, size=frame.size)
+        else:
+            pass_name = _standing_pass(conn, document_id, pass_id, document.name).name
+            order = order or written_order(conn, pass_id)
+            row = conn.execute(select(format_imports).where(format_imports.c.pass_id == pass_id)).first()
+            frame, notes = _frame(conn, document_id, _measured_on(conn, pass_id), row, document.name)
+            assembled = assemble(
+                conn,
+                document_id,
+                pass_id,
+                kind=reading_kind,
+                rule=rule,
+                size=frame.size,
+                imported=row.page if row else None,
+                sequence=None if order is None else [segment for _, segment, _ in order_walk(conn, order.id)],
+            )
         elsewhere = None if basis == "named" else notice_of_text_elsewhere(conn, document_id, pass_id)
         beside = losses_beside(conn, document_id, pass_id, reading_kind, assembled, driver.name)
     page = assembled.page
@@ -206,7 +207,7 @@ def export(
             "document_id": document_id,
             "pass_id": pass_id,
             "pass_basis": basis,
-            "pass_name": found.name,
+            "pass_name": pass_name,
             "order_id": None if order is None else order.id,
             "order_name": AS_WRITTEN if order is None else order.name,
             "reading_kind": reading_kind,
@@ -215,6 +216,39 @@ def export(
         },
         "losses": [asdict(loss) for loss in (*assembled.losses, *written.losses, *beside)],
     }
+
+
+def _standing_pass(conn: Connection, document_id: str, pass_id: str, name: str) -> Row[Any]:
+    """The row of a pass of the page that is not withdrawn; NotFound."""
+    found = get_pass(conn, pass_id)
+    if found.document_id != document_id:
+        raise NotFound(f"The pass {pass_id} is of another page; name one of {name}.", code="other_document")
+    if found.deleted_at is not None:
+        raise NotFound(f"The pass {found.name!r} is withdrawn; restore it to export it.", code="pass_deleted")
+    return found
+
+
+def page_of_pass(
+    conn: Connection, document_id: str, pass_id: str
+) -> tuple[Assembled, tuple[int, int] | None]:
+    """A pass as it would be exported, and its size in pixels; None where nothing of it was ever measured."""
+    row = conn.execute(select(format_imports).where(format_imports.c.pass_id == pass_id)).first()
+    try:
+        frame, _ = _frame(conn, document_id, _measured_on(conn, pass_id), row, "page")
+    except NoPageSize:
+        frame = _Frame(NOMINAL, "page", is_nominal=True)
+    order = written_order(conn, pass_id)
+    assembled = assemble(
+        conn,
+        document_id,
+        pass_id,
+        kind="transcription",
+        rule=reading_rule(conn),
+        size=frame.size,
+        imported=row.page if row else None,
+        sequence=None if order is None else [segment for _, segment, _ in order_walk(conn, order.id)],
+    )
+    return assembled, None if frame.is_nominal else frame.size
 
 
 def pass_as_filed(conn: Connection, document_id: str, pass_id: str, imported: Mapping[str, Any]) -> Assembled:
@@ -256,11 +290,15 @@ _EXTENSIONS = {
 }
 
 
+def _measured_on(conn: Connection, pass_id: str) -> list[str | None]:
+    """The renditions that the segments of a pass were measured on, the one of most of them first."""
+    return [one for one, _ in conn.exec_driver_sql(_MEASURED_ON, (pass_id,))]
+
+
 def _frame(
-    conn: Connection, document_id: str, pass_id: str, imported: Any, name: str
+    conn: Connection, document_id: str, measured: Sequence[str | None], imported: Any, name: str
 ) -> tuple[_Frame, list[str]]:
     """The rendition the shapes were measured on, else the page's primary one, else the size the import declared."""
-    measured = [one for one, _ in conn.exec_driver_sql(_MEASURED_ON, (pass_id,)) if one]
     columns = (
         renditions.c.id,
         renditions.c.pixel_width,

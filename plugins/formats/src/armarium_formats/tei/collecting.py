@@ -9,7 +9,7 @@ from armarium_formats.markup.fragments import local_name, text_of
 from armarium_formats.page_model import PageModel, PageSegment, PageText, Point
 from armarium_formats.tei.blocks import Block
 from armarium_formats.tei.keeping import name_of, start_tag
-from armarium_formats.tei.lines import Line, Opened, Word, held
+from armarium_formats.tei.lines import Line, Opened, Word, held, settled
 from armarium_formats.tei.shapes import drawn_in
 from armarium_formats.tei.surfaces import DEEPEST, Page, Surfaces, Zone, stated_id
 from armarium_formats.tei.vocabulary import LINE_POINTERS, WORD_POINTERS, XML, image_of, language_of
@@ -66,7 +66,7 @@ class Collecting:
         if self.line is not None:
             self.line.markup.append(start_tag(element))
             self.line.is_marked = True
-            opened.written = True
+            opened.line = self.line
         self.open.append(opened)
         return opened
 
@@ -74,6 +74,7 @@ class Collecting:
         self.open.pop()
         if self.line is not None:
             self.line.markup.append(f"</{opened.tag}>")
+            self.line.elements += opened.line is self.line
 
     # ------------------------------------------------------------------------------------------ lines
 
@@ -93,7 +94,8 @@ class Collecting:
             self.ranks.setdefault(id(zone.segment), line.rank)
         for opened in self.open:
             line.markup.append(start_tag(opened.element, again=opened.written))
-            line.is_marked = opened.written = True
+            line.is_marked = True
+            opened.line = opened.line or line
 
     def line_of(self, element: etree._Element, zone: Zone) -> None:
         """An element that is a line itself, by its zone: the line begun takes it, or a new one begins."""
@@ -133,6 +135,8 @@ class Collecting:
                 self.left["text that does not count on a line of its own"] += 1
             elif line.is_broken:
                 self.left["lb without text"] += 1
+                if line.elements:
+                    self.left["markup on a line without text"] += line.elements
             return
         if line.zone is not None:
             segment = line.zone.segment
@@ -151,6 +155,11 @@ class Collecting:
         if line.attributes.get("type") == "furniture":
             segment.is_furniture = True
             line.attributes.pop("type")
+        if line.elements and not settled(line.plain) and line.words:
+            self.left["markup on a line without text"] += line.elements
+        elif line.elements and not settled(line.plain):
+            page.notes.kept["markup on lines without text"] += 1
+            segment.extras = {"tei": {**(segment.extras or {}).get("tei", {}), "markup": line.marked()}}
         if line.attributes:
             extras = (segment.extras or {}).get("tei", {})
             segment.extras = {"tei": {**extras, "lb": {**line.attributes, **extras.get("lb", {})}}}

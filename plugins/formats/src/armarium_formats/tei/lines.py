@@ -57,6 +57,8 @@ class Line:
     edited: list[str] = field(default_factory=list)
     markup: list[str] = field(default_factory=list)
     is_marked: bool = False
+    elements: int = 0
+    """Inline elements that stand in it as a whole."""
     is_stated: bool = False
     confidence: float | None = None
     kind: str = "transcription"
@@ -70,18 +72,27 @@ class Line:
         found: list[PageText] = []
         if plain or self.is_stated:
             found.append(PageText(plain, self.confidence, self.kind))
-            if self.is_marked:
-                found[0].extras = {"tei": {"xml": _BLANKS.sub(" ", "".join(self.markup)).strip(" ")}}
+            if self.is_marked and plain:
+                found[0].extras = {"tei": {"xml": self.marked()}}
             found += self.readings
             if edited and edited != plain and not any(one.kind == EDITED_KIND for one in found):
                 found.append(PageText(edited, kind=EDITED_KIND))
         return found
 
+    def marked(self) -> str:
+        """Its text and the markup in it, as they stand in the file."""
+        return _BLANKS.sub(" ", "".join(self.markup)).strip(" ")
+
 
 @dataclass(slots=True)
 class Opened:
-    """An inline element whose end is still to come, and whether its start stands in some line already."""
+    """An inline element whose end is still to come, and the line that its start stands in, if any does."""
 
     element: etree._Element
     tag: str
-    written: bool = False
+    line: Line | None = None
+
+    @property
+    def written(self) -> bool:
+        """Whether its start stands in some line already."""
+        return self.line is not None

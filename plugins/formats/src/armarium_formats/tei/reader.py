@@ -11,8 +11,9 @@ from armarium_formats.decoding import head_of
 from armarium_formats.driver import ReadContext
 from armarium_formats.kinds import is_furniture
 from armarium_formats.markup.noting import Notes
-from armarium_formats.markup.points import require_countable
+from armarium_formats.markup.points import shapes_of
 from armarium_formats.page_model import PageModel, PageSegment, PageText
+from armarium_formats.point_limits import require_countable
 from armarium_formats.tei.keeping import attributes, keep, name_of
 from armarium_formats.tei.surfaces import Page, Surfaces
 from armarium_formats.tei.vocabulary import NAMESPACE, ROOTS, XML, language_of
@@ -56,7 +57,7 @@ def read(data: bytes, context: ReadContext) -> list[PageModel]:
     notes = Notes()
     data, has_doctype = without_doctype(data)
     root = parse_xml(data, name=name)
-    require_countable(root, name)
+    require_countable(name, lambda: shapes_of(root))
     if has_doctype:
         notes.note("The file names a document type; nothing of it was fetched or applied")
     if name_of(root) not in ROOTS:

@@ -233,6 +233,7 @@ class Walk(Collecting):
                 (line.plain if mode == "plain" else line.edited).extend(pieces)
         line.markup += [start_tag(element), *part.markup, f"</{local_name(str(element.tag))}>"]
         line.is_marked = line.is_marked or part.is_marked
+        line.elements += part.elements
         furniture = element.get("type") == "furniture"
         line.words.append(Word(zone, part.texts(), furniture))
 

@@ -358,7 +358,11 @@ class _Writing:
         if sorted(kinds, reverse=True) != kinds:
             self.lose("places of words among lines in a line", "the words of a line stand first")
         words = [self._word(child) for child in segment.children if child.kind == "word"]
-        self.out.append(texts.written(segment, words, self.lose))
+        body = texts.written(segment, words, self.lose)
+        markup = ((segment.extras or {}).get("tei") or {}).get("markup")
+        if markup and body:
+            self.lose("markup of a line that had no text", "it stands around no word of the text it has now")
+        self.out.append(body or markup or "")
         for child in segment.children:
             if child.kind == "line":
                 self._line(child)

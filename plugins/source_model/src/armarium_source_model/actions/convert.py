@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 from armarium.api import ActionContext, Conflict, Example, action
@@ -77,46 +78,58 @@ def _convert(ctx: ActionContext, old: OldGeometry) -> dict[str, Any]:
         source_artifact_id=old.id,
         artifact_type=old.artifact_type,
     )
-    maker = old.provenance_kind
-    if maker == HUMAN and not ctx.principal.restates_persons:
+
+    def written_as(maker: str) -> str:
         # Whose boxes they were is known, but a machine of its own accord writes no person's rows.
-        maker = "unknown"
-    ctx.conn.execute(passes.update().where(passes.c.id == pass_id).values(provenance_kind=maker))
+        return "unknown" if maker == HUMAN and not ctx.principal.restates_persons else maker
+
+    ctx.conn.execute(
+        passes.update().where(passes.c.id == pass_id).values(provenance_kind=written_as(old.provenance_kind))
+    )
     shapes = list(old.shapes())
-    ids = add_segments(
-        ctx,
-        pass_id,
-        old.document_id,
-        old.rendition_id,
-        [
-            NewSegment(
-                key=str(index),
-                kind=shape.kind,
-                rect=shape.rect,
-                polygon=shape.polygon,
-                baseline=shape.baseline,
-                confidence=shape.confidence,
-                metadata=shape.metadata,
-                page_index=shape.page_index,
-                source_artifact_id=old.id,
-                box_index=index,
-            )
-            for index, shape in shapes
-        ],
-        provenance_kind=maker,
-    )
-    tool = None if old.provider == "user" else old.provider
-    readings = add_readings(
-        ctx,
-        [
-            NewReading(
-                identity, shape.text, producer_tool=tool, producer_model=old.model, producer_run_id=old.run_id
-            )
-            for identity, (_, shape) in zip(ids, shapes, strict=True)
-            if shape.text
-        ],
-        provenance_kind=maker,
-    )
+    ids: list[str] = []
+    # In their sequence, which decides where places tie.
+    for maker, boxes in groupby(shapes, key=lambda one: old.makers[one[0]].shape):
+        ids += add_segments(
+            ctx,
+            pass_id,
+            old.document_id,
+            old.rendition_id,
+            [
+                NewSegment(
+                    key=str(index),
+                    kind=shape.kind,
+                    rect=shape.rect,
+                    polygon=shape.polygon,
+                    baseline=shape.baseline,
+                    confidence=shape.confidence,
+                    metadata=shape.metadata,
+                    page_index=shape.page_index,
+                    source_artifact_id=old.id,
+                    box_index=index,
+                )
+                for index, shape in boxes
+            ],
+            provenance_kind=written_as(maker),
+        )
+    said = [
+        (identity, shape.text, old.makers[index].words)
+        for identity, (index, shape) in zip(ids, shapes, strict=True)
+        if shape.text
+    ]
+    source = None if old.provider == "user" else old.provider
+    readings: list[str] = []
+    for maker in dict.fromkeys(words for _, _, words in said):
+        tool, model, run_id = (None, None, None) if maker == HUMAN else (source, old.model, old.run_id)
+        readings += add_readings(
+            ctx,
+            [
+                NewReading(identity, text, producer_tool=tool, producer_model=model, producer_run_id=run_id)
+                for identity, text, words in said
+                if words == maker
+            ],
+            provenance_kind=written_as(maker),
+        )
     ctx.conn.execute(
         artifacts.update().where(artifacts.c.id == old.id).values(geometry_superseded_by_pass_id=pass_id)
     )

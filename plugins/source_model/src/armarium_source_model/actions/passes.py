@@ -4,29 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Row
-
-from armarium.api import (
-    ActionContext,
-    Conflict,
-    Example,
-    Invalid,
-    NotFound,
-    Route,
-    RowRule,
-    UndoContext,
-    action,
-)
+from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, Route, RowRule, action
 from armarium_documents.api import require_live
 from armarium_source_model.actions.samples import sample_document, sample_page
 from armarium_source_model.api import passes
 from armarium_source_model.errors import GroundTruthNeedsAPerson, refuse_provisional
 from armarium_source_model.models import pass_choices
 from armarium_source_model.queries.passes import (
+    ONE_PASS_A_FILE,
     chosen_pass,
     get_pass,
     get_pass_answer,
-    live_twin,
     reading_rule,
 )
 from armarium_source_model.schemas.segments import (
@@ -81,14 +69,6 @@ def _pass_example(ex: Example) -> dict[str, Any]:
     return {"pass_id": sample_page(ex).pass_id}
 
 
-def _refuse_twins(undo: UndoContext) -> None:
-    """An undo or redo brings no pass back that the action would not."""
-    for pass_id in undo.target_ids:
-        row = get_pass(undo.step.conn, pass_id)
-        if row.deleted_at is None:
-            _refuse_twin(undo.step, row)
-
-
 @action(
     "segment.pass_delete",
     params=PassId,
@@ -97,7 +77,7 @@ def _refuse_twins(undo: UndoContext) -> None:
     route=Route("DELETE", "/api/segments/passes/{pass_id}"),
     words="Withdrew a pass of {pass_id|a page}",
     example=_pass_example,
-    after_undo=_refuse_twins,
+    laws=(ONE_PASS_A_FILE,),
 )
 def delete(ctx: ActionContext, p: PassId) -> dict[str, Any]:
     """Raises NotFound, Conflict when it is withdrawn already, Invalid for a provisional id."""
@@ -120,10 +100,10 @@ def _restore_example(ex: Example) -> dict[str, Any]:
     route=Route("POST", "/api/segments/passes/{pass_id}/restore"),
     words="Brought a pass of {pass_id|a page} back",
     example=_restore_example,
-    after_undo=_refuse_twins,
+    laws=(ONE_PASS_A_FILE,),
 )
 def restore(ctx: ActionContext, p: PassId) -> dict[str, Any]:
-    """Raises NotFound, Conflict when it was not withdrawn, Invalid for a provisional id."""
+    """Raises NotFound, Conflict when it was not withdrawn or its file stands as another pass, Invalid for a provisional id."""
     refuse_provisional(p.pass_id)
     row = get_pass(ctx.conn, p.pass_id)
     if row.deleted_at is None:
@@ -131,7 +111,6 @@ def restore(ctx: ActionContext, p: PassId) -> dict[str, Any]:
             f"Pass {p.pass_id} is not withdrawn, so there is nothing to restore.", code="not_deleted"
         )
     require_live(ctx.conn, row.document_id)
-    _refuse_twin(ctx, row)
     ctx.conn.execute(passes.update().where(passes.c.id == row.id).values(deleted_at=None))
     return _touched(ctx, row.id, row.document_id)
 
@@ -209,18 +188,6 @@ def ground_truth(ctx: ActionContext, p: GroundTruth) -> dict[str, Any]:
     row = writable_pass(ctx, p.pass_id)
     ctx.conn.execute(passes.update().where(passes.c.id == row.id).values(ground_truth=p.ground_truth))
     return _touched(ctx, row.id, row.document_id)
-
-
-def _refuse_twin(ctx: ActionContext, row: Row[Any]) -> None:
-    """Conflict where the same file stands as another pass of the page: it would be there twice."""
-    twin = live_twin(ctx.conn, row)
-    if twin is not None:
-        raise Conflict(
-            f"The file of pass {row.id} was imported again and is the pass {twin.name!r} ({twin.id}) of this page; "
-            "work on that one, or withdraw it first.",
-            code="already_a_pass",
-            pass_id=twin.id,
-        )
 
 
 def _touched(ctx: ActionContext, pass_id: str, document_id: str) -> dict[str, Any]:

@@ -7,25 +7,27 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection
 
-from armarium.api import Invalid, NotFound
+from armarium.api import Invalid, Library, NotFound
 from armarium_documents.api import require_document
 from armarium_source_model.cer import DEFINITION, score
 from armarium_source_model.counting import ReadingRule
+from armarium_source_model.queries.legacy import old_pass
 from armarium_source_model.queries.passes import get_pass
+from armarium_source_model.queries.provisional_text import is_provisional, provisional_text
 from armarium_source_model.queries.text import page_text
 from armarium_source_model.schemas.compare import CompareBody, Side
 
 
 def compare_readings(
-    conn: Connection, document_id: str, asked: CompareBody, rule: ReadingRule = "strict"
+    library: Library, conn: Connection, document_id: str, asked: CompareBody, rule: ReadingRule = "strict"
 ) -> dict[str, Any]:
     """The scores of a hypothesis against a reference under each policy asked for (a Comparison).
 
     Raises NotFound for an unknown page, pass or artifact, and Invalid where no number can be stood behind.
     """
     require_document(conn, document_id)
-    reference, reference_label = _side(conn, document_id, asked.reference, "reference", rule)
-    hypothesis, hypothesis_label = _side(conn, document_id, asked.hypothesis, "hypothesis", rule)
+    reference, reference_label = _side(library, conn, document_id, asked.reference, "reference", rule)
+    hypothesis, hypothesis_label = _side(library, conn, document_id, asked.hypothesis, "hypothesis", rule)
     return {
         "document_id": document_id,
         # Without somebody who checked the reference, it measures how two readings agree, not how wrong one is.
@@ -40,7 +42,14 @@ def compare_readings(
     }
 
 
-def _side(conn: Connection, document_id: str, side: Side, name: str, rule: ReadingRule) -> tuple[str, str]:
+def _side(
+    library: Library, conn: Connection, document_id: str, side: Side, name: str, rule: ReadingRule
+) -> tuple[str, str]:
+    if side.pass_id is not None and is_provisional(side.pass_id):
+        old = old_pass(conn, side.pass_id)
+        _of_page(old.document_id, document_id, name, f"pass {old.pass_id}")
+        text = provisional_text(library, conn, document_id, old.pass_id)
+        return text.text, f"{text.pass_name} (provisional)"
     if side.pass_id is not None:
         row = get_pass(conn, side.pass_id)
         _of_page(row.document_id, document_id, name, f"pass {row.id}")
@@ -52,10 +61,10 @@ def _side(conn: Connection, document_id: str, side: Side, name: str, rule: Readi
     if found is None:
         raise NotFound(f"There is no artifact {side.artifact_id} in this project.", id=side.artifact_id)
     _of_page(found[0], document_id, name, f"artifact {side.artifact_id}")
-    text = found[2]
-    if text is None and found[3]:
-        text = orjson.loads(found[3]).get("text")
-    return text or "", f"{found[1]} {side.artifact_id}"
+    content = found[2]
+    if content is None and found[3]:
+        content = orjson.loads(found[3]).get("text")
+    return content or "", f"{found[1]} {side.artifact_id}"
 
 
 def _of_page(found: str, document_id: str, name: str, what: str) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import orjson
 from sqlalchemy import Connection
 
+from armarium_source_model.box_makers import BoxMaker, box_makers
 from armarium_source_model.boxes import BoxShape, read_box
 from armarium_source_model.counting import HUMAN, Counting, CountingBasis
 from armarium_source_model.errors import PROVISIONAL, NoSuchPass, NoSuchSegment
@@ -33,6 +35,7 @@ class OldGeometry:
         self.created_at: str = row[7]
         self.rendition_id: str | None = geometry.get("rendition_id")
         self.boxes: list[Any] = list(geometry.get("boxes") or ())
+        self.log: list[Any] = list(geometry.get("curation_log") or ())
 
     @property
     def pass_id(self) -> str:
@@ -43,6 +46,11 @@ class OldGeometry:
     def provenance_kind(self) -> str:
         """A person's where they were drawn by hand, else a run's."""
         return HUMAN if self.provider == "user" else "workflow"
+
+    @cached_property
+    def makers(self) -> list[BoxMaker]:
+        """Of each box, who made it and who its words: what a person touched in a machine's is the person's."""
+        return box_makers(self.boxes, self.log, self.provenance_kind)
 
     def shapes(self) -> Iterator[tuple[int, BoxShape]]:
         """(index of the box, its shape) of every box of which a rect can be held."""
@@ -117,7 +125,7 @@ class OldGeometry:
             "bbox_w": w,
             "bbox_h": h,
             "tile": tile_of(x, y, w, h),
-            "provenance_kind": self.provenance_kind,
+            "provenance_kind": self.makers[index].shape,
             "created_by": None,
             "run_id": self.run_id,
             "created_at": self.created_at,
@@ -127,6 +135,7 @@ class OldGeometry:
 
     def as_readings(self, segment_id: str, text: str | None) -> dict[str, Any]:
         """The text of a box as a ReadingList."""
+        maker = self.makers[int(segment_id.rpartition(":")[2])].words
         items = []
         if text:
             items.append(
@@ -149,7 +158,7 @@ class OldGeometry:
                     "producer_model": self.model,
                     "review_state": "source",
                     "confidence": None,
-                    "provenance_kind": self.provenance_kind,
+                    "provenance_kind": maker,
                     "created_by": None,
                     "run_id": self.run_id,
                     "created_at": self.created_at,
@@ -158,7 +167,7 @@ class OldGeometry:
                     "stale": False,
                 }
             )
-        machine = self.provenance_kind != HUMAN
+        machine = maker != HUMAN
         basis: CountingBasis = "newest-machine-unchosen" if machine else "newest-human"
         counting = Counting(segment_id, basis, machine)._asdict()
         return {

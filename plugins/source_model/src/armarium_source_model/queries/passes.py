@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
 from sqlalchemy import Connection, Row, bindparam, select
 
-from armarium.api import project_setting
+from armarium.api import Conflict, RowLaw, project_setting
 from armarium_source_model.counting import IMPORTED, PassBasis, PassFacts, ReadingRule, Working
 from armarium_source_model.counting import working_pass as climb
 from armarium_source_model.errors import NoSuchPass, PassDeleted
@@ -50,15 +52,28 @@ def standing_pass(conn: Connection, pass_id: str) -> Row[Any]:
     return row
 
 
-def live_twin(conn: Connection, row: Row[Any]) -> Row[Any] | None:
-    """Another standing pass of the same page that the same file was brought in as (id, name)."""
-    if row.import_checksum is None:
+def _twin_stands(raw: sqlite3.Connection, row: Mapping[str, Any]) -> Conflict | None:
+    """Conflict where another standing pass of the same page is of the same file as *row*, which stands."""
+    if row["import_checksum"] is None or row["deleted_at"] is not None:
         return None
-    return conn.exec_driver_sql(
+    twin = raw.execute(
         "SELECT id, name FROM segment_pass WHERE import_checksum = ? AND document_id = ? AND id <> ? "
         "AND deleted_at IS NULL",
-        (row.import_checksum, row.document_id, row.id),
-    ).first()
+        (row["import_checksum"], row["document_id"], row["id"]),
+    ).fetchone()
+    if twin is None:
+        return None
+    identity, name = twin
+    return Conflict(
+        f"The file of pass {row['id']} was imported again and is the pass {name!r} ({identity}) of this page; "
+        "work on that one, or withdraw it first.",
+        code="already_a_pass",
+        pass_id=identity,
+    )
+
+
+ONE_PASS_A_FILE = RowLaw("segment_pass", _twin_stands)
+"""A file stands as one pass of a page: whatever brings a pass about, or back, never beside its twin."""
 
 
 _READ_ELSEWHERE = """

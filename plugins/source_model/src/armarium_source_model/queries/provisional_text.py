@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from sqlalchemy import Connection
 
 from armarium.api import Library, NotFound
 from armarium_documents.api import require_document
-from armarium_source_model.errors import OrderOfOtherPass
+from armarium_source_model.errors import PROVISIONAL, OrderOfOtherPass
 from armarium_source_model.order import Shape, page_slope, reading_sequence
 from armarium_source_model.queries.boxes import BoxWriting, page_proportion
 from armarium_source_model.queries.legacy import old_pass
@@ -14,47 +16,75 @@ from armarium_source_model.queries.orders import standing_order
 from armarium_source_model.queries.text import PageTextResult
 from armarium_source_model.text import Omitted, Piece, assemble
 
+IS_PROVISIONAL = (
+    "The pass is provisional: it stands for boxes of an older result, which are no segments yet; converting the older "
+    "results makes them segments that can be edited."
+)
+"""Said beside every text and file of a provisional pass."""
+
+
+class ProvisionalPass(NamedTuple):
+    """A pass that only stands for an artifact's boxes: what it is called, the picture it was measured on, and its segments
+    as answered, in reading order."""
+
+    pass_id: str
+    name: str
+    rendition_id: str | None
+    segments: list[dict[str, Any]]
+    direction: str
+
+
+def is_provisional(pass_id: str | None) -> bool:
+    """Whether an id is that of a pass that only stands for an artifact's boxes."""
+    return pass_id is not None and pass_id.startswith(PROVISIONAL)
+
+
+def provisional_pass(library: Library, conn: Connection, document_id: str, pass_id: str) -> ProvisionalPass:
+    """A provisional pass of a page. Raises NotFound for an unknown one and for one of another page."""
+    require_document(conn, document_id)
+    old = old_pass(conn, pass_id)
+    if old.document_id != document_id:
+        raise NotFound(
+            f"Pass {pass_id} is of another page ({old.document_id}); name a pass of {document_id}.",
+            code="other_document",
+        )
+    boxes = [(old.as_segment(index, shape), shape) for index, shape in old.shapes()]
+    direction, _ = BoxWriting().find(
+        library,
+        conn,
+        document_id,
+        [{"bbox": one.rect, "level": one.kind, "text": one.text} for _, one in boxes],
+    )
+    aspect = page_proportion(conn, document_id)
+    # By number as by age: of segments the one made first goes first where places tie.
+    keys = {f"{number:09}": box for number, box in enumerate(boxes)}
+    sequence = reading_sequence(
+        [Shape(key, one.kind, *one.rect) for key, (_, one) in keys.items()],
+        direction=direction,
+        aspect=aspect,
+        slope=page_slope([one.baseline for _, one in boxes if one.baseline], aspect),
+    )
+    return ProvisionalPass(
+        old.pass_id, old.as_pass()["name"], old.rendition_id, [keys[key][0] for key in sequence], direction
+    )
+
 
 def provisional_text(
     library: Library, conn: Connection, document_id: str, pass_id: str, order_id: str | None = None
 ) -> PageTextResult:
     """The text of a provisional pass. Raises NotFound for an unknown one or one of another page, and for an unknown
     order; OrderOfOtherPass for a known one, which can only be of a pass with segments."""
-    require_document(conn, document_id)
-    old = old_pass(conn, pass_id)
-    if old.document_id != document_id:
-        raise NotFound(
-            f"Pass {pass_id} is of another page ({old.document_id}); name a pass of {document_id}."
-        )
+    found = provisional_pass(library, conn, document_id, pass_id)
     if order_id is not None:
         raise OrderOfOtherPass(order_id, standing_order(conn, order_id).pass_id, pass_id)
-    boxes = {f"{old.pass_id}:{index}": shape for index, shape in old.shapes()}
-    direction, _ = BoxWriting().find(
-        library,
-        conn,
-        document_id,
-        [{"bbox": one.rect, "level": one.kind, "text": one.text} for one in boxes.values()],
-    )
-    aspect = page_proportion(conn, document_id)
-    # By number as by age: of segments the one made first goes first where places tie.
-    keys = {f"{number:09}": identity for number, identity in enumerate(boxes)}
-    sequence = reading_sequence(
-        [Shape(key, boxes[identity].kind, *boxes[identity].rect) for key, identity in keys.items()],
-        direction=direction,
-        aspect=aspect,
-        slope=page_slope([one.baseline for one in boxes.values() if one.baseline], aspect),
-    )
     pieces: list[Piece] = []
     omitted: list[Omitted] = []
-    for identity in (keys[key] for key in sequence):
-        one = boxes[identity]
-        if one.text:
-            block = identity if one.kind == "region" else None
-            pieces.append(Piece(identity, identity, one.text, block, direction))
-        elif one.kind == "line":
-            omitted.append(Omitted(identity, "unknown"))
+    for one in found.segments:
+        if one["text"]:
+            block = one["id"] if one["kind"] == "region" else None
+            pieces.append(Piece(one["id"], one["id"], one["text"], block, found.direction))
+        elif one["kind"] == "line":
+            omitted.append(Omitted(one["id"], "unknown"))
     assembled = assemble(pieces)
     assembled.omitted = omitted
-    return PageTextResult(
-        document_id, assembled.text, old.pass_id, "named", old.as_pass()["name"], None, assembled
-    )
+    return PageTextResult(document_id, assembled.text, found.pass_id, "named", found.name, None, assembled)

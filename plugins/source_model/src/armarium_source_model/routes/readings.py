@@ -11,7 +11,7 @@ from armarium_source_model.errors import PROVISIONAL
 from armarium_source_model.queries.compare import compare_readings
 from armarium_source_model.queries.legacy import old_segment
 from armarium_source_model.queries.passes import notice_of_text_elsewhere, read_elsewhere, reading_rule
-from armarium_source_model.queries.provisional_text import provisional_text
+from armarium_source_model.queries.provisional_text import IS_PROVISIONAL, is_provisional, provisional_text
 from armarium_source_model.queries.readings import confidences, readings_of
 from armarium_source_model.queries.segments import get_segment
 from armarium_source_model.queries.text import page_text
@@ -62,7 +62,8 @@ def read_text(
 ) -> Response:
     """Worked out from the counting readings of the pass the page is read by; never stored."""
     with library.db.read() as conn:
-        if pass_id is not None and pass_id.startswith(PROVISIONAL):
+        provisional = pass_id is not None and is_provisional(pass_id)
+        if pass_id is not None and provisional:
             found = provisional_text(library, conn, document_id, pass_id, order)
         else:
             found = page_text(
@@ -74,7 +75,7 @@ def read_text(
                 rule=reading_rule(conn),
             )
         hidden = None if pass_id is not None or found.text else found.pass_id
-        notice = notice_of_text_elsewhere(conn, document_id, hidden)
+        notice = IS_PROVISIONAL if provisional else notice_of_text_elsewhere(conn, document_id, hidden)
         elsewhere = read_elsewhere(conn, document_id, hidden)
         answer = found.answer()
         if confidence:
@@ -94,4 +95,4 @@ def read_text(
 def compare(library: CurrentLibrary, document_id: str, body: CompareBody) -> Response:
     """The one character error rate of this engine under each policy asked for; 422 where it would mean nothing."""
     with library.db.read() as conn:
-        return json_response(compare_readings(conn, document_id, body, reading_rule(conn)))
+        return json_response(compare_readings(library, conn, document_id, body, reading_rule(conn)))

@@ -1,0 +1,109 @@
+"""Pages of PDFs and TIFFs, each pictured by itself: their size, their colours, and how large they may become."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from documents_ground import Run, rows
+
+from armarium.api import Library
+
+
+def test_a_tiff_of_several_pages_becomes_a_file_with_pages(
+    bring_in: Run, source: Path, library: Library
+) -> None:
+    from PIL import Image
+
+    pages = [Image.new("RGB", (200 + 10 * n, 100), (n * 40, 0, 0)) for n in range(3)]
+    pages[0].save(source / "roll.tif", save_all=True, append_images=pages[1:])
+    done = bring_in(folder=str(source))
+    assert (done["files"], done["documents"]) == (1, 5)
+    ((identity, kind, told),) = rows(
+        library,
+        "SELECT id, file_type, json_extract(metadata, '$.page_count') FROM document WHERE name = 'roll.tif'",
+    )
+    assert (kind, told) == ("image", 3)
+    assert rows(
+        library,
+        "SELECT d.name, d.doc_type, d.sequence, r.pixel_width, r.mime_type, r.role FROM document d"
+        " JOIN rendition r ON r.document_id = d.id WHERE d.parent_id = ? ORDER BY d.sequence",
+        identity,
+    ) == [(f"Page {n + 1}", "page", n + 1, 200 + 10 * n, "image/jpeg", "derived") for n in range(3)]
+
+
+def test_black_and_white_pages_stay_black_and_white(bring_in: Run, source: Path, library: Library) -> None:
+    from PIL import Image
+
+    pages = [Image.new("1", (64, 64), n) for n in range(2)]
+    pages[0].save(source / "fax.tif", save_all=True, append_images=pages[1:], compression="group4")
+    bring_in(folder=str(source))
+    assert set(rows(library, "SELECT mime_type FROM rendition WHERE role = 'derived'")) == {("image/png",)}
+
+
+def test_a_pdf_becomes_a_file_with_pages_at_300_dpi(bring_in: Run, source: Path, library: Library) -> None:
+    from PIL import Image
+
+    pages = [Image.new("RGB", (300, 450), shade) for shade in ("white", "navy")]
+    pages[0].save(source / "act.pdf", save_all=True, append_images=pages[1:], resolution=100)
+    bring_in(folder=str(source))
+    assert rows(library, "SELECT file_type FROM document WHERE name = 'act.pdf'") == [("pdf",)]
+    found = rows(
+        library,
+        "SELECT pixel_width, pixel_height, json_extract(params, '$.dpi') FROM rendition WHERE made_by = 'pdfium'",
+    )
+    assert found == [(900, 1350, 300), (900, 1350, 300)]
+
+
+def test_a_huge_sheet_is_pictured_coarser(bring_in: Run, source: Path, library: Library) -> None:
+    from PIL import Image
+
+    Image.new("L", (100, 100), 255).save(source / "map.pdf", resolution=1)
+    bring_in(folder=str(source))
+    ((width, height, dpi),) = rows(
+        library,
+        "SELECT pixel_width, pixel_height, json_extract(params, '$.dpi') FROM rendition WHERE made_by = 'pdfium'",
+    )
+    assert width * height <= 25_000_000
+    assert dpi < 300
+
+
+def test_a_page_in_colour_keeps_its_colours_and_a_grey_one_has_no_channels(
+    bring_in: Run, source: Path, library: Library
+) -> None:
+    from PIL import Image
+
+    flag = Image.new("RGB", (300, 400), (200, 200, 200))
+    flag.paste((30, 60, 200), (0, 380, 300, 400))  # only in the last rows
+    flag.save(
+        source / "flag.pdf", save_all=True, append_images=[Image.new("L", (300, 400), 90)], resolution=72
+    )
+    bring_in(folder=str(source))
+    found = []
+    for (checksum,) in rows(
+        library,
+        "SELECT r.checksum FROM rendition r JOIN document d ON d.id = r.document_id"
+        " WHERE d.doc_type = 'page' ORDER BY d.sequence",
+    ):
+        with Image.open(library.objects.path(checksum)) as page:
+            found.append((page.mode, page.getpixel((600, 600)), page.getpixel((600, page.height - 20))))
+    (colour, paper, stripe), (grey, *shades) = found
+    assert (colour, paper) == ("RGB", (200, 200, 200))
+    assert isinstance(stripe, tuple)
+    assert max(abs(has - was) for has, was in zip(stripe, (30, 60, 200), strict=True)) < 8
+    assert (grey, shades) == ("L", [90, 90])
+
+
+def test_a_scroll_longer_than_a_jpeg_is_pictured_all_the_same(
+    bring_in: Run, source: Path, library: Library
+) -> None:
+    from PIL import Image
+
+    Image.new("L", (20_000, 10), 255).save(source / "roll.pdf", resolution=36)
+    pages = [Image.new("L", (70_000, 2), 255) for _ in range(2)]
+    pages[0].save(source / "strips.tif", save_all=True, append_images=pages[1:], compression="tiff_lzw")
+    result = bring_in(folder=str(source))
+    assert result["refused"] == []
+    assert rows(
+        library,
+        "SELECT made_by, pixel_width, mime_type FROM rendition WHERE made_by IS NOT NULL ORDER BY made_by, id",
+    ) == [("pdfium", 65_500, "image/jpeg"), *[("pillow", 70_000, "image/png")] * 2]

@@ -1,0 +1,184 @@
+"""Lines of a plain text take the shapes of the page's own lines that they match: a text that was corrected elsewhere.
+
+Only what is certain is matched; a line that could be two, or none, has no shape and is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection
+
+from armarium_formats.assembling import Assembled
+from armarium_formats.opening import chosen
+from armarium_formats.page_model import PageModel, PageSegment
+from armarium_formats.plain_text import PlainText, text_of
+from armarium_formats.queries.exchange import Picture, page_of_pass
+from armarium_formats.turning import has_shapes
+from armarium_source_model.api import list_passes, reading_rule, working_pass
+
+if TYPE_CHECKING:
+    from armarium.api import Library
+    from armarium_formats.opening import Opened
+
+ALIKE = 0.5
+"""Of a line's characters: two that have fewer in common are no match by what they say."""
+
+MARGIN = 0.02
+"""A match is certain when the page as a whole fits worse without it by so much of a line."""
+
+MOST_COMPARED = 250_000
+"""Pairs of lines: more than 500 on either side are no page."""
+
+MOST_NAMED = 20
+
+
+def retrace(
+    library: Library,
+    document_id: str,
+    opened: Opened,
+    asked: str | None,
+    picture: Picture,
+    conn: Connection | None = None,
+    before: str | None = None,
+) -> None:
+    """Give the lines of the page that is *asked* for the shapes of those on the document that they match, and note it.
+
+    Only a plain text is retraced: it never has shapes of its own. *conn*: a writer's, who sees what it wrote itself.
+    *before*: only passes whose id is smaller, made before that id was.
+    """
+    if opened.driver.name != PlainText.name:
+        return
+    page, _ = chosen(opened.pages, asked)
+    with library.db.read() if conn is None else nullcontext(conn) as reading:
+        passes = [one for one in _passes(reading, document_id) if before is None or one[0] < before]
+        _retrace(library, reading, document_id, page, picture, passes)
+
+
+def _retrace(
+    library: Library,
+    conn: Connection,
+    document_id: str,
+    page: PageModel,
+    picture: Picture,
+    passes: list[tuple[str, str]],
+) -> None:
+    """Take the shapes of the first of *passes* that matches; one measured on another picture than *picture* is passed over."""
+    lines = [line for line in page.lines() if line.text]
+    for pass_id, name in passes:
+        drawn, size = page_of_pass(conn, document_id, pass_id)
+        if size is None or set(drawn.frames) - {picture.rendition_id} or not has_shapes(drawn.page):
+            continue
+        there = [line for line in drawn.page.lines() if line.points or line.baseline]
+        said = [text_of(line) or "" for line in there]
+        pairs = matched([line.text for line in lines], said)
+        if not pairs:
+            continue
+        page.width, page.height = size
+        for mine, other in pairs:
+            lines[mine].points, lines[mine].baseline = there[other].points, there[other].baseline
+            lines[mine].shape_of = drawn.rows[there[other].id]
+        _frame_regions(page, drawn)
+        bare = [number for number in range(len(lines)) if number not in dict(pairs)]
+        page.notes.append(_told(name, len(pairs), len(lines), bare, len(there) - len(pairs)))
+        return
+
+
+def _passes(conn: Connection, document_id: str) -> Iterator[tuple[str, str]]:
+    """Ids and names of the passes that the page has: the one it is read by first, then the newest."""
+    rule = reading_rule(conn)
+    first, _ = working_pass(conn, document_id, rule)
+    passes = list_passes(conn, document_id, rule)[::-1]
+    for one in sorted(passes, key=lambda one: one["id"] != first):
+        yield one["id"], one["name"]
+
+
+def matched(lines: Sequence[str], drawn: Sequence[str]) -> list[tuple[int, int]]:
+    """Which of *lines* is which of *drawn*, both in reading order, by their numbers from 0.
+
+    First those that say nearly the same where the page has no other fit as good; then, between two of these (or the ends
+    of the page), the others in their sequence where as many stand on either side.
+    """
+    if len(lines) * len(drawn) > MOST_COMPARED:
+        return []
+    sure = _certain(_likeness(lines, drawn), len(lines), len(drawn))
+    found = list(sure)
+    for (left, above), (right, below) in pairwise([(-1, -1), *sure, (len(lines), len(drawn))]):
+        if right - left == below - above:
+            found += zip(range(left + 1, right), range(above + 1, below), strict=True)
+    return sorted(found)
+
+
+def _likeness(lines: Sequence[str], drawn: Sequence[str]) -> list[list[float]]:
+    """How alike two lines are, from 0 (no match) to 1; blanks count as one."""
+    from rapidfuzz.distance import Levenshtein
+
+    alike: Callable[..., float] = Levenshtein.normalized_similarity
+    others = [" ".join(text.split()) for text in drawn]
+    return [
+        [alike(mine, other, score_cutoff=ALIKE) if mine and other else 0.0 for other in others]
+        for mine in (" ".join(text.split()) for text in lines)
+    ]
+
+
+def _certain(likeness: list[list[float]], rows: int, columns: int) -> list[tuple[int, int]]:
+    """The matches of the best alignment that every other one as good has too; alignments keep the sequence of both sides."""
+    # before[i][j]: the best of the first i and j lines; after[i][j]: of those from i and j on.
+    before = [[0.0] * (columns + 1) for _ in range(rows + 1)]
+    after = [[0.0] * (columns + 1) for _ in range(rows + 1)]
+    for i in range(rows):
+        above, here, alike = before[i], before[i + 1], likeness[i]
+        for j in range(columns):
+            here[j + 1] = max(above[j + 1], here[j], above[j] + alike[j])
+    for i in range(rows - 1, -1, -1):
+        below, here, alike = after[i + 1], after[i], likeness[i]
+        for j in range(columns - 1, -1, -1):
+            here[j] = max(below[j], here[j + 1], below[j + 1] + alike[j])
+    best = after[0][0]
+    found: list[tuple[int, int]] = []
+    for i in range(rows):
+        whole = [
+            before[i][j] + likeness[i][j] + after[i + 1][j + 1] if likeness[i][j] else 0.0
+            for j in range(columns)
+        ]
+        alone = max(before[i][j] + after[i + 1][j] for j in range(columns + 1))
+        at = max(range(columns), key=whole.__getitem__, default=None)
+        if at is None or not likeness[i][at] or whole[at] < best - 1e-9:
+            continue
+        others = max([alone, *(fit for j, fit in enumerate(whole) if j != at)])
+        if others < best - MARGIN:
+            found.append((i, at))
+    return found
+
+
+def _frame_regions(page: PageModel, drawn: Assembled) -> None:
+    """A paragraph all of whose retraced lines stand in one region of the page, and no other paragraph's, is that region."""
+    region_of = {
+        drawn.rows[line.id]: region
+        for region in drawn.page.walk()
+        if region.kind == "region"
+        for line in region.children
+        if line.kind == "line"
+    }
+    found: list[tuple[PageSegment, PageSegment]] = []
+    for paragraph in page.segments:
+        above = [region_of.get(line.shape_of or "") for line in paragraph.children if line.shape_of]
+        if above and above[0] is not None and all(one is above[0] for one in above):
+            found.append((paragraph, above[0]))
+    for paragraph, region in found:
+        if sum(other is region for _, other in found) == 1:
+            paragraph.points, paragraph.shape_of = region.points, drawn.rows[region.id]
+
+
+def _told(name: str, took: int, lines: int, bare: Sequence[int], left: int) -> str:
+    said = f"{took} of {lines} lines took the shapes of the lines of the pass {name!r} that they match"
+    if bare:
+        named = ", ".join(str(number + 1) for number in bare[:MOST_NAMED])
+        more = f" and {len(bare) - MOST_NAMED} more" if len(bare) > MOST_NAMED else ""
+        said += f"; no single line there matches line{'' if len(bare) == 1 else 's'} {named}{more}"
+    if left:
+        said += f"; {left} drawn there {'is' if left == 1 else 'are'} matched by none"
+    return f"{said}."

@@ -1,0 +1,62 @@
+"""A file stands as one pass of a page, by whichever road its pass comes about or back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from armarium.engine import Engine
+from armarium.errors import Conflict
+from armarium.libraries import Library
+from armarium.principals import LOCAL_OWNER
+
+TEXT = "Dear Sir\nI write to you\n"
+
+
+def take(engine: Engine, library: Library, page: str, action: str) -> tuple[str, str]:
+    """Import the same text into *page*; the pass and the step."""
+    one = {"document_id": page, "file": TEXT, "filename": "a.txt"}
+    outcome = engine.run(library, action, one if action == "format.import" else {"files": [one]}, LOCAL_OWNER)
+    result: dict[str, Any] = outcome.result or {}
+    return str((result.get("items") or [result])[0]["pass_id"]), outcome.audit_id
+
+
+def standing(library: Library) -> list[str]:
+    with library.db.read() as conn:
+        return list(conn.exec_driver_sql("SELECT id FROM segment_pass WHERE deleted_at IS NULL").scalars())
+
+
+@pytest.mark.parametrize("action", ["format.import", "ingest.layouts"])
+def test_an_import_is_not_done_again_beside_its_twin(
+    engine: Engine, library: Library, page_document: str, action: str
+) -> None:
+    first, step = take(engine, library, page_document, action)
+    (undone,) = engine.undo(library, [step], LOCAL_OWNER)["audit_ids"]
+    second, _ = take(engine, library, page_document, "format.import")
+    with pytest.raises(Conflict, match="imported again") as refused:
+        engine.undo(library, [undone], LOCAL_OWNER)
+    assert (refused.value.code, refused.value.fields["pass_id"]) == ("already_a_pass", second)
+    assert standing(library) == [second]
+    engine.run(library, "segment.pass_delete", {"pass_id": second}, LOCAL_OWNER)
+    (again,) = engine.undo(library, [undone], LOCAL_OWNER)["audit_ids"]
+    assert standing(library) == [first]
+    with pytest.raises(Conflict, match="imported again"):
+        engine.run(library, "segment.pass_restore", {"pass_id": second}, LOCAL_OWNER)
+    # And once more round: the undo of the redo, the twin back, the redo refused.
+    (gone,) = engine.undo(library, [again], LOCAL_OWNER)["audit_ids"]
+    engine.run(library, "segment.pass_restore", {"pass_id": second}, LOCAL_OWNER)
+    with pytest.raises(Conflict, match="imported again"):
+        engine.undo(library, [gone], LOCAL_OWNER)
+    assert standing(library) == [second]
+
+
+def test_a_twin_on_another_page_is_none(engine: Engine, library: Library, page_document: str) -> None:
+    first, step = take(engine, library, page_document, "format.import")
+    (undone,) = engine.undo(library, [step], LOCAL_OWNER)["audit_ids"]
+    other = (
+        engine.run(library, "document.create", {"name": "q", "doc_type": "page"}, LOCAL_OWNER).result or {}
+    )
+    elsewhere, _ = take(engine, library, str(other["id"]), "format.import")
+    engine.undo(library, [undone], LOCAL_OWNER)
+    assert sorted(standing(library)) == sorted([first, elsewhere])

@@ -1,0 +1,149 @@
+"""A pass that only stands for boxes of an older result is read, exported and compared by its id, and always called provisional."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from batch_ground import rows
+from lxml import etree
+from starlette.testclient import TestClient
+from test_retracing import pictured
+
+from armarium.engine import Engine
+from armarium.libraries import Library
+from armarium.principals import LOCAL_OWNER
+
+BOXES = [
+    {"bbox": [0.1, 0.1, 0.8, 0.05], "text": "Muy señor mío", "level": "line", "confidence": 0.9},
+    {"bbox": [0.1, 0.3, 0.8, 0.05], "text": "su carta", "level": "line"},
+    {
+        "bbox": [0.1, 0.2, 0.8, 0.05],
+        "text": "recibí ayer",
+        "level": "line",
+        "metadata": {
+            "polygon_px": [[100, 280], [900, 280], [900, 350], [100, 345]],
+            "baseline_px": [[100, 340], [900, 341]],
+            "pixel_frame": [1000, 1400],
+        },
+    },
+    {"bbox": [0.1, 0.5, 0.8, 0.05], "level": "line"},
+    {"bbox": [0.1, 0.6, 0.8, 0.3], "level": "block"},
+]
+TEXT = "Muy señor mío\nrecibí ayer\nsu carta"
+
+
+@pytest.fixture
+def old(engine: Engine, library: Library, tmp_path: Path) -> tuple[str, str]:
+    """A page with a picture and an older result; its id and that of the provisional pass."""
+    page = pictured(engine, library, tmp_path)
+    made = engine.run(
+        library,
+        "artifact.create",
+        {
+            "document_id": page,
+            "artifact_type": "transcription",
+            "content": TEXT,
+            "ocr_geometry": {"provider": "reader", "model": "m0", "boxes": BOXES},
+        },
+        LOCAL_OWNER,
+    )
+    return page, f"legacy:{(made.result or {})['id']}"
+
+
+def without_ids(content: str) -> str:
+    """A written file but for the ids of its parts, what refers to them, and its times."""
+    if not content.lstrip().startswith("<"):
+        return content
+    root = etree.fromstring(content.encode())
+    for element in root.iter():
+        for name in list(element.attrib):
+            if re.search(r"(id|ref|REFS?|facs)$", str(name), re.IGNORECASE):
+                del element.attrib[name]
+    written = re.sub(r'"(box-\d+|s[0-9a-f]{32})(_block)?"', '""', etree.tostring(root, encoding="unicode"))
+    return re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z?", "", written)
+
+
+def test_its_text_is_read_and_called_provisional(client: TestClient, old: tuple[str, str]) -> None:
+    page, pass_id = old
+    answer = client.get(f"/api/segments/document/{page}/text", params={"pass_id": pass_id}).json()
+    assert (answer["text"], answer["pass_id"]) == (TEXT, pass_id)
+    assert "provisional" in answer["notice"]
+
+
+@pytest.mark.parametrize("name", ["pagexml", "alto", "tei", "plain-text"])
+def test_its_export_is_what_it_will_be_once_it_is_converted(
+    engine: Engine, library: Library, client: TestClient, old: tuple[str, str], name: str
+) -> None:
+    page, pass_id = old
+    before = client.get(f"/api/documents/{page}/export/{name}", params={"pass_id": pass_id})
+    assert before.status_code == 200, before.text
+    choices = before.json()["choices"]
+    assert (choices["pass_id"], choices["pass_name"], choices["segment_count"]) == (pass_id, "m0", 5)
+    assert any("provisional" in note for note in choices["notes"])
+    engine.run(library, "segment.convert_page", {"document_id": page}, LOCAL_OWNER)
+    after = client.get(f"/api/documents/{page}/export/{name}").json()
+    assert without_ids(before.json()["content"]) == without_ids(after["content"])
+    assert before.json()["losses"] == after["losses"]
+    assert not any("provisional" in note for note in after["choices"]["notes"])
+    gone = client.get(f"/api/documents/{page}/export/{name}", params={"pass_id": pass_id})
+    assert gone.status_code == 404
+
+
+def test_it_is_compared_by_its_id(
+    engine: Engine, library: Library, client: TestClient, old: tuple[str, str]
+) -> None:
+    page, pass_id = old
+    artifact = pass_id.removeprefix("legacy:")
+
+    def compare(reference: dict[str, Any], hypothesis: dict[str, Any]) -> Any:
+        body = {"reference": reference, "hypothesis": hypothesis}
+        return client.post(f"/api/documents/{page}/readings/compare", json=body)
+
+    same = compare({"artifact_id": artifact}, {"pass_id": pass_id}).json()
+    assert [one["distance"] for one in same["scores"]] == [0]
+    assert same["hypothesis_label"] == "m0 (provisional)"
+    given = {"document_id": page, "file": TEXT.replace("recibí", "rexibi"), "filename": "a.txt"}
+    made = engine.run(library, "format.import", given, LOCAL_OWNER).result or {}
+    (score,) = compare({"pass_id": made["pass_id"]}, {"pass_id": pass_id}).json()["scores"]
+    assert (score["distance"], score["reference_chars"]) == (2, len(TEXT))
+    other = (
+        engine.run(library, "document.create", {"name": "q", "doc_type": "page"}, LOCAL_OWNER).result or {}
+    )
+    body = {"reference": {"pass_id": pass_id}, "hypothesis": {"pass_id": pass_id}}
+    refused = client.post(f"/api/documents/{other['id']}/readings/compare", json=body)
+    assert (refused.status_code, refused.json()["code"]) == (422, "other_document")
+    assert compare({"pass_id": "legacy:none"}, {"pass_id": pass_id}).status_code == 404
+
+
+def test_an_order_and_another_page_are_refused(
+    engine: Engine, library: Library, client: TestClient, old: tuple[str, str]
+) -> None:
+    page, pass_id = old
+    other = (
+        engine.run(library, "document.create", {"name": "q", "doc_type": "page"}, LOCAL_OWNER).result or {}
+    )
+    made = (
+        engine.run(
+            library, "segment.pass_create", {"document_id": other["id"], "name": "By hand"}, LOCAL_OWNER
+        ).result
+        or {}
+    )
+    order = (
+        engine.run(
+            library,
+            "reading_order.create",
+            {"document_id": other["id"], "pass_id": made["id"], "name": "o", "kind": "imposed"},
+            LOCAL_OWNER,
+        ).result
+        or {}
+    )
+    asked = {"pass_id": pass_id, "order_id": order["id"]}
+    refused = client.get(f"/api/documents/{page}/export/pagexml", params=asked)
+    assert (refused.status_code, refused.json()["code"]) == (422, "order_other_pass")
+    elsewhere = client.get(f"/api/documents/{other['id']}/export/pagexml", params={"pass_id": pass_id})
+    assert (elsewhere.status_code, elsewhere.json()["code"]) == (404, "other_document")
+    # Asking wrote nothing.
+    assert rows(library, "SELECT count(*) FROM segment") == [(0,)]

@@ -1,0 +1,74 @@
+"""Who made each box of an older geometry blob, and who the words in it: the engine's own log of edits is followed; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from armarium_source_model.counting import HUMAN
+
+MACHINE = "workflow"
+MANUAL = "manual"
+"""The source of a box that a person drew or moved; the documents set it, a machine may not."""
+
+
+class BoxMaker(NamedTuple):
+    """Provenance kinds: of the box, whose shape somebody drew or moved last, and of its words."""
+
+    shape: str
+    words: str
+
+
+def box_makers(boxes: Sequence[Any], log: Sequence[Any], whose: str) -> list[BoxMaker]:
+    """The maker of each of *boxes*; *whose* is the provenance kind of those that nobody touched.
+
+    The log says what was done to which box, by its place before the edit, so that places are followed through it. Where
+    it does not fit the boxes, each box is believed as it stands: one that says it is manual is a person's.
+    """
+    untouched = BoxMaker(whose, whose)
+    makers = _replayed(log, len(boxes), untouched) or [untouched] * len(boxes)
+    return [
+        BoxMaker(HUMAN, HUMAN) if one is untouched and _is_manual(box) else one
+        for box, one in zip(boxes, makers, strict=True)
+    ]
+
+
+def _is_manual(box: Any) -> bool:
+    return isinstance(box, Mapping) and box.get("source") == MANUAL
+
+
+def _replayed(log: Sequence[Any], count: int, untouched: BoxMaker) -> list[BoxMaker] | None:
+    """The makers after every edit of the log; None where the log is not one of ours, or does not come out at *count*."""
+    edits: list[tuple[str, list[int], str]] = []
+    for entry in log:
+        actor = entry.get("actor") if isinstance(entry, Mapping) else None
+        indices = entry.get("indices") if isinstance(entry, Mapping) else None
+        if not isinstance(actor, Mapping) or not isinstance(indices, list) or not indices:
+            return None
+        if not all(isinstance(one, int) and one >= 0 for one in indices):
+            return None
+        edits.append((str(entry.get("op")), indices, HUMAN if actor.get("kind") == "person" else MACHINE))
+    added = sum(1 for op, _, _ in edits if op == "add")
+    gone = sum(len(at) - (op == "combine") for op, at, _ in edits if op in ("delete", "combine"))
+    if count - added + gone < 0:
+        return None
+    makers = [untouched] * (count - added + gone)
+    for op, indices, by in edits:
+        if op == "add":
+            makers.append(BoxMaker(by, by))
+            continue
+        if max(indices) >= len(makers):
+            return None
+        if op == "move":
+            makers[indices[0]] = makers[indices[0]]._replace(shape=by)
+            continue
+        first, *rest = sorted(set(indices))
+        if op == "combine":
+            parts = {makers[index].words for index in (first, *rest)}
+            makers[first] = BoxMaker(by, parts.pop() if len(parts) == 1 else MACHINE)
+            indices = rest
+        elif op != "delete":
+            return None
+        for index in sorted(set(indices), reverse=True):
+            del makers[index]
+    return makers if len(makers) == count else None
