@@ -26,13 +26,14 @@ KEPT = "kept"
 
 
 def _keep(folder: Path) -> None:
-    """Copies of both databases as a snapshot would find them now; by calls that the shim does not count."""
-    made = folder / f"{KEPT}.{len(list(folder.glob(KEPT + '.*'))):02}"
+    """Copies of both databases as a snapshot would find them now, or, where it is struck meanwhile, none."""
+    made = folder / "being kept"
     for name in (SOURCE, TARGET):
         for part in ("library.sqlite", "library.sqlite-wal"):
             if (folder / name / part).exists():
                 (made / name).mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(folder / name / part, made / name / part)
+    made.rename(folder / f"{KEPT}.{len(list(folder.glob(KEPT + '.*'))):02}")
 
 
 def _moves(engine: Engine, library: Library, folder: Path, say: Say) -> None:

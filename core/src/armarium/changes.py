@@ -10,9 +10,10 @@ import orjson
 from sqlalchemy import Boolean, Column, Connection, Table
 
 from armarium.db import raw_of
-from armarium.history import history_name, key_columns, quoted, spans
+from armarium.history import history_name, key_columns, quoted
 from armarium.row_images import image_before
 from armarium.schema import Schema
+from armarium.spans import spans
 from armarium.tables import Json, rules_of
 
 _WORDS = {"I": "insert", "U": "update", "D": "delete"}

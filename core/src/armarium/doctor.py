@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -34,7 +35,8 @@ class Finding:
 def examine(engine: Engine, path: str | Path, *, files: bool = True, rebuild: bool = False) -> dict[str, Any]:
     """Open the package at *path* and check all of it; `{path, healthy, findings[], counts{}}`.
 
-    Checks: the database's own integrity and foreign keys, the triggers and history, the audit chain, the derived
+    Checks: the database's own integrity and foreign keys, the triggers and history, each step's images against its
+    audit row, the audit chain, the derived
     indexes against the rows they follow, every file's bytes against its name (unless *files* is False), files that
     rows name and that are missing, leftovers of an interrupted write, and what the plugins add (`extras["doctor"]`:
     callables from a library to sentences). *rebuild*: the derived indexes are made anew first. What keeps it from being
@@ -129,23 +131,60 @@ def _database(raw: sqlite3.Connection) -> Iterator[Finding]:
             "error", "A step was left open: the history would name the wrong step. Restore a snapshot."
         )
     (steps,) = raw.execute("SELECT COALESCE(max(seq), 0) FROM audit").fetchone()
-    for (name,) in raw.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '%\\_\\_history' ESCAPE '\\'"
-    ).fetchall():
-        stray = raw.execute(f"SELECT 1 FROM {quoted(name)} WHERE audit_seq > ? LIMIT 1", (steps,)).fetchone()
-        if stray is not None:
-            yield Finding("error", f"{name} holds images of a step that the audit log does not know.")
-        astray = raw.execute(
-            f"SELECT audit_seq, before FROM (SELECT audit_seq, lag(audit_seq) OVER (ORDER BY seq) AS before"
-            f" FROM {quoted(name)}) WHERE audit_seq IS NULL OR audit_seq < before LIMIT 1"
-        ).fetchone()
-        if astray is not None:
-            which = "of no step" if astray[0] is None else f"in the name of step {astray[0]}"
-            yield Finding(
-                "error",
-                f"{name} holds images {which} that came after those of step {astray[1]}: "
-                "something was changed that no action did. Restore a snapshot.",
-            )
+    histories = [
+        name
+        for (name,) in raw.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '%\\_\\_history' ESCAPE '\\'"
+        ).fetchall()
+    ]
+    for name in histories:
+        yield from _astray(raw, name, steps)
+        yield from _miscounted(raw, name, histories)
+
+
+def _astray(raw: sqlite3.Connection, name: str, steps: int) -> Iterator[Finding]:
+    """Images of a step that is not in the log, or that came after those of a later one."""
+    stray = raw.execute(f"SELECT 1 FROM {quoted(name)} WHERE audit_seq > ? LIMIT 1", (steps,)).fetchone()
+    if stray is not None:
+        yield Finding("error", f"{name} holds images of a step that the audit log does not know.")
+    astray = raw.execute(
+        f"SELECT audit_seq, before FROM (SELECT audit_seq, lag(audit_seq) OVER (ORDER BY seq) AS before"
+        f" FROM {quoted(name)}) WHERE audit_seq IS NULL OR audit_seq < before LIMIT 1"
+    ).fetchone()
+    if astray is not None:
+        which = "of no step" if astray[0] is None else f"in the name of step {astray[0]}"
+        yield Finding(
+            "error",
+            f"{name} holds images {which} that came after those of step {astray[1]}: "
+            "something was changed that no action did. Restore a snapshot.",
+        )
+
+
+def _miscounted(raw: sqlite3.Connection, name: str, histories: list[str]) -> Iterator[Finding]:
+    """Steps that left more or fewer images in one history than their audit rows say.
+
+    Empty Trash removes images of the steps that it marks `gone`. Where a step tells of a table that is not there by that
+    name any more, a migration renamed it, and what is found under a new name is no surprise.
+    """
+    wrong = raw.execute(
+        f"WITH found AS MATERIALIZED (SELECT audit_seq, count(*) AS images FROM {quoted(name)} GROUP BY audit_seq),"
+        " told AS MATERIALIZED (SELECT a.seq, j.value AS images FROM audit a, json_each(a.images) j WHERE j.key = :table)"
+        " SELECT a.seq, IFNULL(found.images, 0), IFNULL(told.images, 0) FROM audit a"
+        " LEFT JOIN found ON found.audit_seq = a.seq LEFT JOIN told ON told.seq = a.seq"
+        " WHERE a.images IS NOT NULL AND (IFNULL(found.images, 0) > IFNULL(told.images, 0)"
+        " OR NOT a.gone AND IFNULL(found.images, 0) < IFNULL(told.images, 0))"
+        " AND NOT EXISTS (SELECT 1 FROM json_each(a.images) j"
+        " WHERE j.key || '__history' NOT IN (SELECT value FROM json_each(:histories)))"
+        " ORDER BY a.seq LIMIT 1",
+        {"table": name.removesuffix("__history"), "histories": json.dumps(histories)},
+    ).fetchone()
+    if wrong is not None:
+        seq, found, told = wrong
+        yield Finding(
+            "error",
+            f"{name} holds {found} images of step {seq}, which left {told}: "
+            "something was changed that no action did. Restore a snapshot.",
+        )
 
 
 def _missing(library: Library) -> Iterator[Finding]:

@@ -10,8 +10,9 @@ from sqlalchemy.exc import IntegrityError
 from armarium.actions.definition import owner_only, person_only
 from armarium.changes import images
 from armarium.errors import Conflict, Forbidden
-from armarium.history import quoted, spans
+from armarium.history import quoted
 from armarium.principals import Principal, Role
+from armarium.spans import spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
