@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import orjson
@@ -93,8 +93,8 @@ def _rows(
     for op, exists, *values in rows:
         named = dict(zip(map(str, keys), values[: len(keys)], strict=True))
         rest = values[len(keys) :]
-        was = _values(columns, rest[: len(columns)]) if op != "I" else None
-        is_ = _values(columns, rest[len(columns) :]) if exists else None
+        was = values_of(columns, rest[: len(columns)]) if op != "I" else None
+        is_ = values_of(columns, rest[len(columns) :]) if exists else None
         yield named, was, is_
 
 
@@ -108,7 +108,8 @@ def _change(
     return {"table": table, "label": label, "op": _WORDS[op], "key": key, "before": was, "after": is_}
 
 
-def _values(columns: list[Column[Any]], stored: list[Any]) -> dict[str, Any]:
+def values_of(columns: Sequence[Column[Any]], stored: Sequence[Any]) -> dict[str, Any]:
+    """Stored values of a row by column, as Python has them."""
     return {str(column.name): _value(column, value) for column, value in zip(columns, stored, strict=True)}
 
 

@@ -71,7 +71,7 @@ def check_rows(ctx: ActionContext, raw: sqlite3.Connection, *, taking_back: bool
         for rule in found.rules:
             table = ctx.schema.by_name.get(rule.table)
             # The tables of a plugin that is left out of this project are changed by no step.
-            if table is None or rule.may(ctx.principal):
+            if table is None or rule.when is None or rule.may(ctx.principal):
                 continue
             for where in spans(raw, [table], ctx.audit_seq).values():
                 for before, after in images(raw, table, where):
