@@ -11,7 +11,14 @@ from armarium_documents.intake import taken_in
 from armarium_documents.models import artifacts, documents, renditions, representations, revisions
 from armarium_documents.queries.carrying.carrier import Carrier, Vocabulary
 from armarium_documents.queries.documents import document, documents_named
-from armarium_documents.queries.files import PageImage, PrimaryRow, page_image, primary_row, thumbnail_path
+from armarium_documents.queries.files import (
+    PageImage,
+    PrimaryRow,
+    page_image,
+    primary_row,
+    still_image,
+    thumbnail_path,
+)
 from armarium_documents.queries.tree import (
     Node,
     find_node,
@@ -67,6 +74,7 @@ __all__ = [
     "require_parent",
     "revisions",
     "sources_folder",
+    "still_image",
     "subtree_ids",
     "taken_in",
     "thumbnail_path",
