@@ -132,7 +132,9 @@ def _settled(fate: str, engine: Engine, library: Library, folder: Path, said: li
 def _openings() -> tuple[Opening, ...]:
     made: list[Opening] = []
 
-    def add(name: str, fate: str, before: Callable[[Path], None], *orders: tuple[str, ...]) -> None:
+    def add(
+        name: str, fate: str, before: Callable[[Path], None], *orders: tuple[str, ...], every: int = 1
+    ) -> None:
         for order in orders:
             made.append(
                 Opening(
@@ -140,15 +142,16 @@ def _openings() -> tuple[Opening, ...]:
                     partial(_open, order),
                     before,
                     partial(_settled, fate),
+                    every,
                 )
             )
 
     for name, other in ((SOURCE, TARGET), (TARGET, SOURCE)):
         add(name, "renamed", partial(_rename, name), (RENAMED, other), (other, RENAMED))
         add(name, "removed", partial(_remove, name), (other,))
-        for place in (0, -3, -2, -1):
+        for place, every in ((-1, 1), (-2, 2), (-3, 3), (0, 3)):
             back = partial(_set_back, name, place)
-            add(name, "set back", back, (name, other), (other, name))
+            add(name, "set back", back, (name, other), (other, name), every=every)
     return tuple(made)
 
 
