@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import resource
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from armarium import doctor, libraries, snapshots
+from armarium.db import raw_of
 from armarium.engine import Engine
 from armarium.errors import Conflict, Forbidden, NotFound, ServiceError, Unavailable, refused_by_disk
 from armarium.libraries import Library
@@ -417,6 +419,104 @@ def test_the_doctor_sees_what_was_written_in_the_name_of_an_earlier_step(
         shell.execute(statement)
     shell.close()
     assert "in the name of step 2 that came after those of step 4" in _sentences(shelf_engine, shelf_library)
+
+
+def _without_guards(library: Library, *statements: str) -> None:
+    """Run *statements* in the sqlite3 shell as somebody who takes the triggers away and puts them back."""
+    shell = sqlite3.connect(library.db.path, isolation_level=None)
+    kept = shell.execute(
+        "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND (name LIKE 'audit%' OR name LIKE '%\\_no\\_%'"
+        " ESCAPE '\\')"
+    ).fetchall()
+    for name, _ in kept:
+        shell.execute(f"DROP TRIGGER {name}")
+    for statement in statements:
+        shell.execute(statement)
+    for _, statement in kept:
+        shell.execute(statement)
+    shell.close()
+
+
+IN_THE_NAME_OF = "UPDATE audit_current SET audit_seq = {}"
+
+
+@pytest.mark.parametrize(
+    ("statements", "told"),
+    [
+        # In the name of the newest step, which the order of the images does not tell.
+        (
+            (
+                IN_THE_NAME_OF.format("(SELECT max(seq) FROM audit)"),
+                "UPDATE shelf SET name = 'Z' WHERE name = 'A'",
+                IN_THE_NAME_OF.format("NULL"),
+            ),
+            "shelf__history holds 2 images of step 4, which left 1",
+        ),
+        (
+            ("DELETE FROM shelf__history WHERE audit_seq = 3",),
+            "shelf__history holds 0 images of step 3, which left 1",
+        ),
+        (
+            ("UPDATE shelf__history SET audit_seq = 3 WHERE audit_seq = 4",),
+            "shelf__history holds 2 images of step 3, which left 1",
+        ),
+        (("UPDATE audit SET images = '{}' WHERE seq = 3",), "Row 3 of the audit log"),
+        (("UPDATE audit SET images = NULL WHERE seq = 3",), "Row 3 of the audit log"),
+    ],
+)
+def test_the_doctor_counts_the_images_of_each_step(
+    shelf_engine: Engine, shelf_library: Library, statements: tuple[str, ...], told: str
+) -> None:
+    for name in "ABC":
+        shelf_engine.run(shelf_library, "shelf.create", {"name": name}, LOCAL_OWNER)
+    assert doctor.examine(shelf_engine, shelf_library.path)["healthy"]
+    _without_guards(shelf_library, *statements)
+    assert told in _sentences(shelf_engine, shelf_library)
+
+
+def test_a_step_that_another_program_left_open_is_not_taken_for_ones_own(
+    shelf_engine: Engine, shelf_library: Library
+) -> None:
+    shelf_engine.run(shelf_library, "shelf.create", {"name": "A"}, LOCAL_OWNER)
+    shell = sqlite3.connect(shelf_library.db.path, isolation_level=None)
+    shell.execute(IN_THE_NAME_OF.format("(SELECT max(seq) + 1 FROM audit)"))
+    shell.execute("UPDATE shelf SET name = 'Z'")
+    shell.close()
+    with pytest.raises(Conflict, match="another program left one open"):
+        shelf_engine.run(shelf_library, "shelf.create", {"name": "B"}, LOCAL_OWNER)
+
+
+def test_a_log_of_an_earlier_version_is_counted_from_now_on(
+    shelf_engine: Engine, shelf_library: Library
+) -> None:
+    """Rows without a count keep their hashes, and nothing is said of them; those that come are counted."""
+    path = shelf_library.path
+    shelf_engine.libraries.release(path)
+    with sqlite3.connect(path / DATABASE) as raw:
+        for name in ("audit__no_update", "audit__no_delete"):
+            raw.execute(f"DROP TRIGGER {name}")
+        rows = raw.execute(
+            "SELECT seq, id, action_name, actor_kind, actor_name, client, origin_window, role, target_ids, params,"
+            " changed, run_id, set_id, inverse_of, undoable, created_at FROM audit ORDER BY seq"
+        ).fetchall()
+        previous = "0" * 64
+        for seq, *row in rows:
+            row[13] = bool(row[13])
+            after = hashlib.sha256(
+                previous.encode()
+                + json.dumps([seq, *row], separators=(",", ":"), ensure_ascii=False).encode()
+            ).hexdigest()
+            raw.execute("UPDATE audit SET prev_hash = ?, row_hash = ? WHERE seq = ?", (previous, after, seq))
+            previous = after
+        raw.execute("ALTER TABLE audit DROP COLUMN images")
+        raw.execute("UPDATE schema_version SET version = 4 WHERE family = 'core'")
+    library = shelf_engine.libraries.get(path)
+    shelf_engine.run(library, "shelf.create", {"name": "A"}, LOCAL_OWNER)
+    assert doctor.examine(shelf_engine, path)["healthy"]
+    with library.db.read() as conn:
+        raw = raw_of(conn)
+        told = [row[0] for row in raw.execute("SELECT images FROM audit ORDER BY seq")]
+    assert told == [None] * len(rows) + ['{"shelf":1}']
 
 
 def test_the_doctor_does_not_send_to_the_doctor(shelf_engine: Engine, shelf_library: Library) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from importlib.metadata import EntryPoint
 from typing import Any
@@ -133,10 +134,10 @@ def test_of_two_plugins_with_one_route_the_one_stays_that_others_stand_on() -> N
     )
 
 
-@pytest.mark.parametrize("fault", [ImportError("no such library"), SystemExit("no such library")])
-def test_a_driver_that_does_not_load_is_reported(monkeypatch, fault: BaseException) -> None:
+@pytest.mark.parametrize("kind", [ImportError, AssertionError, RuntimeError, SystemExit])
+def test_a_driver_that_does_not_load_is_reported(monkeypatch, kind: type[BaseException]) -> None:
     def fail(self: EntryPoint) -> None:
-        raise fault
+        raise kind("no such library")
 
     entry = EntryPoint("broken", "their_module:Driver", "armarium.formats")
     plugins = PluginRegistry()
@@ -145,7 +146,42 @@ def test_a_driver_that_does_not_load_is_reported(monkeypatch, fault: BaseExcepti
     monkeypatch.setattr(EntryPoint, "load", fail)
     with pytest.raises(NotFound, match="does not load"):
         drivers.load("armarium.formats", "broken")
-    assert "no such library" in drivers.refused("armarium.formats")["broken"]
+    why = f"It does not import: {kind.__name__}: no such library"
+    assert drivers.refused("armarium.formats") == {"broken": why}
+
+
+def test_a_driver_is_loaded_by_stevedore_and_found_by_nobody_but_ourselves(monkeypatch, tmp_path) -> None:
+    """What stevedore finds by itself knows no owners of names, and lies in a folder of the user from then on."""
+    from stevedore import _cache
+    from stevedore.driver import DriverManager
+
+    def found(*asked: object) -> None:
+        raise AssertionError("stevedore looked for itself")
+
+    made: list[str] = []
+    init = DriverManager.__init__
+
+    def noted(self, namespace: str, name: str, **more: object) -> None:
+        made.append(f"{namespace} {name}")
+        init(self, namespace, name, **more)
+
+    monkeypatch.setattr(_cache, "get_group_all", found)
+    monkeypatch.setattr(DriverManager, "__init__", noted)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    entries = tuple(
+        EntryPoint(name, value, "armarium.formats")
+        for name, value in (("mine", "json:JSONDecoder"), ("other", "no_such_module:Driver"))
+    )
+    plugins = PluginRegistry()
+    plugins.offers = [Offer("theirs", entries)]
+    drivers = Drivers(plugins)
+    assert drivers.names("armarium.formats") == ["mine", "other"]
+    assert made == []
+    assert drivers.load("armarium.formats", "mine") is json.JSONDecoder
+    assert drivers.load("armarium.formats", "mine") is json.JSONDecoder
+    assert made == ["armarium.formats mine"]
+    assert drivers.refused("armarium.formats") == {}
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_two_engines_live_in_one_process(make_engine, tmp_path) -> None:

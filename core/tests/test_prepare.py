@@ -13,7 +13,7 @@ from armarium.actions import ActionContext, Params, action
 from armarium.db import Database
 from armarium.doctor import examine
 from armarium.engine import Engine
-from armarium.errors import Invalid
+from armarium.errors import Conflict, Invalid, NotFound
 from armarium.libraries import Library
 from armarium.objects import ObjectStore
 from armarium.plugins import Plugin
@@ -88,6 +88,29 @@ def test_a_linked_file_is_read_through_its_link_and_stays_its_owners(tmp_path: P
     assert not store.intact(digest)
     assert store.remove(digest) == 0
     assert original.read_bytes() == b"other pixels"
+
+
+def test_a_path_that_is_given_out_leads_to_the_bytes_that_were_kept(tmp_path: Path) -> None:
+    """Whoever opens it later opens these, whatever became of the file that was linked."""
+    store = ObjectStore(tmp_path / "objects")
+    own = store.put_bytes(b"kept here")
+    with store.still(own) as path:
+        assert path == store.path(own)
+    original = tmp_path / "scan.png"
+    original.write_bytes(b"pixels")
+    digest = store.link_file(original)
+    with store.still(digest) as path:
+        original.unlink()
+        (tmp_path / "secret").write_bytes(b"secret")
+        original.symlink_to(tmp_path / "secret")
+        assert path.read_bytes() == b"pixels"
+    assert not path.exists()
+    with pytest.raises(Conflict, match="changed where it lies"), store.still(digest):
+        pass
+    original.unlink()
+    with pytest.raises(NotFound), store.still(digest):
+        pass
+    assert not list((store.root / "tmp").iterdir())
 
 
 def test_bytes_that_are_put_take_the_place_of_a_link_and_never_the_other_way(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from armarium.api import raw_of
+from armarium.doctor import examine
 from armarium.engine import Engine
 from armarium.errors import ServiceError
 from armarium.ids import new_id
@@ -372,6 +373,7 @@ def prove(make_engine: Callable[..., Engine], folder: Any, seeds: range, sequenc
         work(history, moves, sequences)
         assert history.tally.steps > 0
         assert history.tally.undone > 0
+        assert examine(history.engine, history.library.path)["findings"] == []
         history.engine.libraries.release(history.library.path)
 
 
@@ -407,6 +409,7 @@ def test_a_whole_history_is_taken_back_to_an_empty_project(
     history.run(2, steps=50)
     assert history.empty() > 10
     assert history.content == made
+    assert examine(engine, place)["findings"] == []
 
 
 @pytest.mark.soak

@@ -39,6 +39,12 @@ def test_kills_at_writes_syncs_and_renames(tmp_path: Path, workload: str, stride
 
 @needs_compiler
 @pytest.mark.slow
+def test_a_move_is_settled_whatever_befell_the_other_project(tmp_path: Path) -> None:
+    proved(strike("moves_struck:MOVES", tmp_path, "--every", "181", "--first", "100", env=HERE))
+
+
+@needs_compiler
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("workload", "stride"), [("SHELVES", "97"), ("IMPORT", "701"), ("TRANSFER", "601"), ("CUTS", "901")]
 )
@@ -85,3 +91,10 @@ def test_a_thousand_kills(tmp_path: Path, workload: str) -> None:
 def test_a_kill_and_each_error_at_every_call(tmp_path: Path, workload: str) -> None:
     proved(strike(f"workloads:{workload}", tmp_path, "--every", "1", env=HERE))
     proved(strike(f"workloads:{workload}", tmp_path / "errors", "--errors", "1", env=HERE))
+
+
+@needs_compiler
+@pytest.mark.soak
+@pytest.mark.timeout(0)
+def test_moves_are_settled_after_kills_at_a_hundred_calls(tmp_path: Path) -> None:
+    proved(strike("moves_struck:MOVES", tmp_path, "--every", "7", env=HERE))

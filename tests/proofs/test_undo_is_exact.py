@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from armarium import undo as undo_module
+from armarium.doctor import examine
 from armarium.engine import Engine
 from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
@@ -79,7 +80,9 @@ def histories(make_engine: Callable[..., Engine], tmp_path) -> Callable[[int], H
 
 def _prove(histories: Callable[[int], Histories], seeds: range, sequences: int) -> None:
     for seed in seeds:
-        tally = histories(seed).run(sequences)
+        history = histories(seed)
+        tally = history.run(sequences)
+        assert examine(history.engine, history.library.path)["findings"] == []
         assert tally.undone > 0
         assert tally.refused.get("changed", 0) > 0
         assert tally.refused.get("already-undone", 0) > 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from armarium.errors import Conflict, Unavailable
 from armarium.libraries import Library
 from armarium.plugins import Plugin
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.faults import Say, Workload
+from armarium.testing.faults import Opening, Say, Workload
 from armarium.testing.shelf import shelf_plugin
 
 PATIENCE = 6.0
@@ -194,18 +195,18 @@ IMPORT = Workload(
 )
 
 
-def _other_project(engine: Engine, folder: Path) -> Library:
+def other_project(engine: Engine, folder: Path) -> Library:
     package = folder / "Elsewhere.library"
     if not package.exists():
         engine.run(None, "library.create", {"path": str(package)}, LOCAL_OWNER)
     return engine.libraries.get(package)
 
 
-def _boxes(engine: Engine, library: Library, folder: Path) -> None:
+def lay_boxes(engine: Engine, library: Library, folder: Path) -> None:
     """Two boxes elsewhere, each with pictures and described pages; one is copied from, the other moved."""
     from PIL import Image
 
-    other = _other_project(engine, folder)
+    other = other_project(engine, folder)
 
     def run(name: str, params: dict[str, Any]) -> dict[str, Any]:
         return engine.run(other, name, params, LOCAL_OWNER).result or {}
@@ -227,11 +228,11 @@ def _boxes(engine: Engine, library: Library, folder: Path) -> None:
             run("bookmark.create", {"target_id": node["id"], "name": f"alias of {name} {page}"})
 
 
-def _transfer(engine: Engine, library: Library, folder: Path, say: Say) -> None:
+def transfer(engine: Engine, library: Library, folder: Path, say: Say) -> None:
     from armarium_documents.actions.transfer import copying
 
     copying.PART_ROWS = 4
-    other = _other_project(engine, folder)
+    other = other_project(engine, folder)
     with other.db.read() as conn:
         boxes = dict(
             conn.exec_driver_sql("SELECT name, id FROM document WHERE name IN ('copied', 'moved')").all()
@@ -248,12 +249,18 @@ def _transfer(engine: Engine, library: Library, folder: Path, say: Say) -> None:
     say("moved again")
 
 
-def _open_both(engine: Engine, library: Library, folder: Path) -> None:
-    """Opening the second project finishes what was left."""
-    _other_project(engine, folder)
+def _target_first(engine: Engine, folder: Path) -> Library:
+    library = engine.libraries.get(folder / "Struck.library")
+    other_project(engine, folder)
+    return library
 
 
-def _whole_boxes(library: Library) -> tuple[dict[str, int], list[str]]:
+def _source_first(engine: Engine, folder: Path) -> Library:
+    other_project(engine, folder)
+    return engine.libraries.get(folder / "Struck.library")
+
+
+def whole_boxes(library: Library) -> tuple[dict[str, int], list[str]]:
     """(name of each live box: how many there are, what is wrong with one of them)."""
     wrong: list[str] = []
     with library.db.read() as conn:
@@ -288,9 +295,9 @@ def _whole_boxes(library: Library) -> tuple[dict[str, int], list[str]]:
 
 
 def _carried_once(engine: Engine, library: Library, folder: Path, said: list[str]) -> list[str]:
-    other = _other_project(engine, folder)
-    here, wrong = _whole_boxes(library)
-    there, more = _whole_boxes(other)
+    other = other_project(engine, folder)
+    here, wrong = whole_boxes(library)
+    there, more = whole_boxes(other)
     wrong += more
     wrong += [
         str(found["what"]) for found in examine(engine, other.path)["findings"] if found["level"] == "error"
@@ -313,22 +320,23 @@ def _carried_once(engine: Engine, library: Library, folder: Path, said: list[str
 
 
 TRANSFER = Workload(
-    plugins=lambda: None, prepare=_boxes, work=_transfer, check=_carried_once, finish=_open_both
+    plugins=lambda: None,
+    prepare=lay_boxes,
+    work=transfer,
+    check=_carried_once,
+    openings=(Opening("target opened first", _target_first), Opening("source opened first", _source_first)),
 )
+"""Opening the second project finishes what was left, whichever it is."""
 
 
 def _forgetful() -> list[Plugin]:
     """Documents that finish nothing when a project is opened: the fault that kills must show."""
-    from dataclasses import replace
-
     from armarium_documents.plugin import armarium_plugin
 
     return [replace(armarium_plugin(), on_open=())]
 
 
-FORGETFUL = Workload(
-    plugins=_forgetful, prepare=_boxes, work=_transfer, check=_carried_once, finish=_open_both
-)
+FORGETFUL = replace(TRANSFER, plugins=_forgetful)
 
 
 def _openings(engine: Engine, library: Library, folder: Path) -> None:

@@ -39,6 +39,8 @@ audit = Table(
     Column("created_at", Text, nullable=False),
     Column("undone", Boolean, nullable=False, default=False),
     Column("gone", Boolean, nullable=False, default=False),
+    # How many images the step left, by table; null in rows that were written before they were counted.
+    Column("images", Json),
     # Kept by triggers of its own (history.audit_triggers): two marks may change, nothing else.
     info=operational(),
 )
@@ -93,8 +95,8 @@ _HASHED = (
 )
 _UNDOABLE = _HASHED.index("undoable")
 _INSERT = (
-    f"INSERT INTO audit ({', '.join(_HASHED)}, prev_hash, row_hash, undone, gone) "
-    f"VALUES ({', '.join('?' * len(_HASHED))}, ?, ?, 0, 0)"
+    f"INSERT INTO audit ({', '.join(_HASHED)}, images, prev_hash, row_hash, undone, gone) "
+    f"VALUES ({', '.join('?' * len(_HASHED))}, ?, ?, ?, 0, 0)"
 )
 
 
@@ -117,8 +119,8 @@ def head(raw: sqlite3.Connection) -> Head:
 
 
 def append(raw: sqlite3.Connection, before: Head, row: dict[str, Any]) -> Head:
-    """Append *row* (every hashed column; lists and objects already as JSON text) after *before*."""
-    values = tuple(row[name] for name in _HASHED)
+    """Append *row* (every hashed column and `images`; lists and objects already as JSON text) after *before*."""
+    values = tuple(row[name] for name in (*_HASHED, "images"))
     row_hash = _hash(before.row_hash, values)
     raw.execute(_INSERT, (*values, before.row_hash, row_hash))
     return Head(row["seq"], row_hash)
@@ -147,7 +149,8 @@ def parts_of(raw: sqlite3.Connection, seq: int) -> list[str]:
 
 
 def _hash(previous: str, values: tuple[Any, ...]) -> str:
-    plain = [*values]
+    """The hash of a row by its hashed columns and `images`, which is left out of rows that do not have it."""
+    plain = [*values] if values[-1] is not None else [*values[:-1]]
     plain[_UNDOABLE] = bool(plain[_UNDOABLE])
     return hashlib.sha256(previous.encode() + orjson.dumps(plain)).hexdigest()
 
@@ -161,25 +164,48 @@ def verify_chain(conn: Connection) -> str | None:
     expected = 1
     raw = raw_of(conn)
     for *values, prev_hash, row_hash in raw.execute(
-        f"SELECT {', '.join(_HASHED)}, prev_hash, row_hash FROM audit ORDER BY seq"
+        f"SELECT {', '.join(_HASHED)}, images, prev_hash, row_hash FROM audit ORDER BY seq"
     ):
         if values[0] != expected:
             return f"The audit log lacks row {expected}: it goes on at {values[0]}."
         if prev_hash != previous or row_hash != _hash(previous, tuple(values)):
             return f"Row {values[0]} of the audit log ({values[1]}) was changed after it was written."
         previous, expected = row_hash, expected + 1
-    wrong = raw.execute(_WRONGLY_MARKED).fetchone()
-    if wrong is not None:
-        seq, identity, undone = wrong
-        why = "undone, and no step took it back" if undone else "in effect, though a later step took it back"
-        return f"Row {seq} of the audit log ({identity}) is marked {why}."
+    undone = _taken_back(raw)
+    for seq, identity, marked in raw.execute("SELECT seq, id, undone FROM audit ORDER BY seq"):
+        if bool(marked) is not undone.get(identity, False):
+            why = (
+                "undone, and no step took it back"
+                if marked
+                else "in effect, though a later step took it back"
+            )
+            return f"Row {seq} of the audit log ({identity}) is marked {why}."
     return None
 
 
-_WRONGLY_MARKED = (
-    "SELECT seq, id, undone FROM audit a WHERE undone <> EXISTS "
-    "(SELECT 1 FROM audit b WHERE b.inverse_of = a.id AND NOT b.undone) ORDER BY seq LIMIT 1"
-)
+def _taken_back(raw: sqlite3.Connection) -> dict[str, bool]:
+    """Whether each row that another took back is undone, as it follows from the whole log.
+
+    One step may have been taken back, done again and taken back anew: each taking back turns its whole chain about.
+    """
+    took_back: dict[str, str] = {}
+    undone: dict[str, bool] = {}
+    for identity, inverse_of in raw.execute(
+        "SELECT id, inverse_of FROM audit WHERE inverse_of IS NOT NULL ORDER BY seq"
+    ):
+        took_back[identity] = inverse_of
+        state, current = True, inverse_of
+        while current is not None:
+            undone[current] = state
+            state, current = not state, took_back.get(current)
+    return undone
+
+
+def bring_up(raw: sqlite3.Connection) -> None:
+    """Give the log of a database of an earlier version the column `images`; its rows were not counted and stay so."""
+    if not raw.execute("SELECT 1 FROM pragma_table_info('audit') WHERE name = 'images'").fetchone():
+        raw.execute("ALTER TABLE audit ADD COLUMN images TEXT")
+
 
 _VIEW = (
     "id, seq, action_name, actor_kind, actor_name, client, origin_window, role, target_ids, params, changed, "

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import orjson
 from sqlalchemy import Boolean, Column, Connection, Table
 
 from armarium.db import raw_of
-from armarium.history import history_name, key_columns, quoted, spans
+from armarium.history import history_name, key_columns, quoted
 from armarium.row_images import image_before
 from armarium.schema import Schema
+from armarium.spans import spans
 from armarium.tables import Json, rules_of
 
 _WORDS = {"I": "insert", "U": "update", "D": "delete"}
@@ -92,8 +93,8 @@ def _rows(
     for op, exists, *values in rows:
         named = dict(zip(map(str, keys), values[: len(keys)], strict=True))
         rest = values[len(keys) :]
-        was = _values(columns, rest[: len(columns)]) if op != "I" else None
-        is_ = _values(columns, rest[len(columns) :]) if exists else None
+        was = values_of(columns, rest[: len(columns)]) if op != "I" else None
+        is_ = values_of(columns, rest[len(columns) :]) if exists else None
         yield named, was, is_
 
 
@@ -107,7 +108,8 @@ def _change(
     return {"table": table, "label": label, "op": _WORDS[op], "key": key, "before": was, "after": is_}
 
 
-def _values(columns: list[Column[Any]], stored: list[Any]) -> dict[str, Any]:
+def values_of(columns: Sequence[Column[Any]], stored: Sequence[Any]) -> dict[str, Any]:
+    """Stored values of a row by column, as Python has them."""
     return {str(column.name): _value(column, value) for column, value in zip(columns, stored, strict=True)}
 
 

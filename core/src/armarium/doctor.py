@@ -6,9 +6,12 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from heapq import merge
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import orjson
 from sqlalchemy.exc import DBAPIError
 
 from armarium import indexes, snapshots
@@ -35,7 +38,8 @@ class Finding:
 def examine(engine: Engine, path: str | Path, *, files: bool = True, rebuild: bool = False) -> dict[str, Any]:
     """Open the package at *path* and check all of it; `{path, healthy, findings[], counts{}}`.
 
-    Checks: the database's own integrity and foreign keys, the triggers and history, the audit chain, the derived
+    Checks: the database's own integrity and foreign keys, the triggers and history, each step's images against its
+    audit row, the audit chain, the derived
     indexes against the rows they follow, every file's bytes against its name (unless *files* is False), files that
     rows name and that are missing, leftovers of an interrupted write, and what the plugins add (`extras["doctor"]`:
     callables from a library to sentences). *rebuild*: the derived indexes are made anew first. What keeps it from being
@@ -132,23 +136,72 @@ def _database(raw: sqlite3.Connection) -> Iterator[Finding]:
             "error", "A step was left open: the history would name the wrong step. Restore a snapshot."
         )
     (steps,) = raw.execute("SELECT COALESCE(max(seq), 0) FROM audit").fetchone()
-    for (name,) in raw.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '%\\_\\_history' ESCAPE '\\'"
-    ).fetchall():
-        stray = raw.execute(f"SELECT 1 FROM {quoted(name)} WHERE audit_seq > ? LIMIT 1", (steps,)).fetchone()
-        if stray is not None:
-            yield Finding("error", f"{name} holds images of a step that the audit log does not know.")
-        astray = raw.execute(
-            f"SELECT audit_seq, before FROM (SELECT audit_seq, lag(audit_seq) OVER (ORDER BY seq) AS before"
-            f" FROM {quoted(name)}) WHERE audit_seq IS NULL OR audit_seq < before LIMIT 1"
-        ).fetchone()
-        if astray is not None:
-            which = "of no step" if astray[0] is None else f"in the name of step {astray[0]}"
-            yield Finding(
-                "error",
-                f"{name} holds images {which} that came after those of step {astray[1]}: "
-                "something was changed that no action did. Restore a snapshot.",
-            )
+    histories = [
+        name
+        for (name,) in raw.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '%\\_\\_history' ESCAPE '\\'"
+        ).fetchall()
+    ]
+    for name in histories:
+        yield from _astray(raw, name, steps)
+    yield from _miscounted(raw, histories)
+
+
+def _astray(raw: sqlite3.Connection, name: str, steps: int) -> Iterator[Finding]:
+    """Images of a step that is not in the log, or that came after those of a later one."""
+    stray = raw.execute(f"SELECT 1 FROM {quoted(name)} WHERE audit_seq > ? LIMIT 1", (steps,)).fetchone()
+    if stray is not None:
+        yield Finding("error", f"{name} holds images of a step that the audit log does not know.")
+    astray = raw.execute(
+        f"SELECT audit_seq, before FROM (SELECT audit_seq, lag(audit_seq) OVER (ORDER BY seq) AS before"
+        f" FROM {quoted(name)}) WHERE audit_seq IS NULL OR audit_seq < before LIMIT 1"
+    ).fetchone()
+    if astray is not None:
+        which = "of no step" if astray[0] is None else f"in the name of step {astray[0]}"
+        yield Finding(
+            "error",
+            f"{name} holds images {which} that came after those of step {astray[1]}: "
+            "something was changed that no action did. Restore a snapshot.",
+        )
+
+
+def _miscounted(raw: sqlite3.Connection, histories: list[str]) -> Iterator[Finding]:
+    """The first step that left more or fewer images than its audit row says; the log and all histories are walked once.
+
+    Empty Trash removes images of the steps that it marks `gone`. Where a step tells of a table that is not there by that
+    name any more, a migration renamed it, and what is found under a new name is no surprise.
+    """
+    counted = (
+        raw.execute(
+            f"SELECT audit_seq, ?, count(*) FROM {quoted(name)} WHERE typeof(audit_seq) = 'integer' GROUP BY audit_seq"
+            " ORDER BY audit_seq",
+            (name.removesuffix("__history"),),
+        )
+        for name in histories
+    )
+    steps = groupby(merge(*counted), key=lambda one: one[0])
+    step = next(steps, None)
+    for seq, gone, told_text in raw.execute(
+        "SELECT seq, gone, images FROM audit WHERE images IS NOT NULL ORDER BY seq"
+    ):
+        while step is not None and step[0] < seq:
+            step = next(steps, None)
+        found = {table: images for _, table, images in step[1]} if step is not None and step[0] == seq else {}
+        try:
+            told = dict(orjson.loads(told_text))
+        except (ValueError, TypeError):
+            continue  # the chain of hashes says so
+        if found == told or any(f"{table}__history" not in histories for table in told):
+            continue
+        for table in sorted(found.keys() | told.keys()):
+            there, left = found.get(table, 0), told.get(table, 0)
+            if there > left or (there < left and not gone):
+                yield Finding(
+                    "error",
+                    f"{table}__history holds {there} images of step {seq}, which left {left}: "
+                    "something was changed that no action did. Restore a snapshot.",
+                )
+                return
 
 
 def _missing(library: Library) -> Iterator[Finding]:

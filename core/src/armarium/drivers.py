@@ -72,7 +72,7 @@ class Drivers:
         if why is None:
             try:
                 with quietly():
-                    driver = entry.load()
+                    driver = _loaded(group, entry)
                 why = self._checked(group, name, driver)
             except KeyboardInterrupt:
                 raise
@@ -158,6 +158,21 @@ class Drivers:
                     one.name,
                 )
         return chosen
+
+
+def _loaded(group: str, entry: EntryPoint) -> Any:
+    """What *entry* names, loaded by stevedore; whatever that raises is the caller's."""
+    # Here, since most of what asks for names loads none.
+    from stevedore.driver import DriverManager
+
+    class Chosen(DriverManager[Any]):
+        """Of the group only what was chosen: stevedore's own finding knows no owners of names, keeps what it found in
+        the user's cache folder, and does not see what was installed since."""
+
+        def list_entry_points(self) -> list[EntryPoint]:
+            return [entry]
+
+    return Chosen(group, entry.name).driver
 
 
 def _noun(group: str) -> str:

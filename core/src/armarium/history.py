@@ -20,7 +20,6 @@ from sqlalchemy.dialects import sqlite as sqlite_dialect
 
 from armarium.db import raw_of
 from armarium.db_errors import damaged
-from armarium.errors import Conflict
 from armarium.tables import rules_of
 
 _DIALECT = sqlite_dialect.dialect()
@@ -32,9 +31,6 @@ STEP_TABLES = (
 )
 """`audit_current`, one row: the step being made, null between steps; `purging` while Empty Trash removes rows."""
 
-
-_NO_STEP = 2**63 - 1
-"""Stands for the step of a row that has none: `span` refuses it in words."""
 
 CAPTURE_VERSION = 2
 """What images hold; raising it has every family's histories brought to it and their triggers made anew.
@@ -90,7 +86,7 @@ def is_counter(column: Column[Any]) -> bool:
 def history_ddl(table: Table) -> list[str]:
     """The statements that make *table*'s history table and its index.
 
-    There is no index on the step: one writer appends, so a step's rows stand together and `span` finds them by
+    There is no index on the step: one writer appends, so a step's rows stand together and `spans.span` finds them by
     bisection. That index alone made bulk writes a tenth slower. Nothing here is NOT NULL: see `_tracked_triggers`.
     """
     name = quoted(history_name(table))
@@ -248,82 +244,16 @@ def _append_only_triggers(name: str, guarded: Sequence[str]) -> dict[str, str]:
 
 def begin_step(raw: sqlite3.Connection, audit_seq: int) -> None:
     """Say that the writes from here on belong to step *audit_seq*."""
-    if raw.execute("UPDATE audit_current SET audit_seq = ? WHERE one = 1", (audit_seq,)).rowcount != 1:
-        raise damaged("the row that says which step is being made is gone")
+    begun = raw.execute(
+        "UPDATE audit_current SET audit_seq = ? WHERE audit_seq IS NULL", (audit_seq,)
+    ).rowcount
+    if begun != 1:
+        raise damaged("the row that says which step is being made is gone, or another program left one open")
 
 
 def end_step(raw: sqlite3.Connection) -> None:
     """Say that the step is over: a tracked write is refused again."""
     raw.execute("UPDATE audit_current SET audit_seq = NULL WHERE one = 1")
-
-
-def span(raw: sqlite3.Connection, table: Table | str, audit_seq: int) -> tuple[int, int] | None:
-    """The first and last row of step *audit_seq* in *table*'s history, or None when it did not touch the table.
-
-    Rows are appended by one writer, so step numbers never fall along `seq`: each end is found by bisection. Raises
-    Conflict when the file holds a row without a step, which the database never wrote.
-    """
-    name = quoted(history_name(table))
-    try:
-        return _span(raw, name, audit_seq)
-    except TypeError as error:
-        raise Conflict(
-            f"The history {name} is damaged. Run `armarium doctor` and restore a snapshot.",
-            code="library_damaged",
-        ) from error
-
-
-def spans(raw: sqlite3.Connection, tables: Sequence[Table], audit_seq: int) -> dict[Table, tuple[int, int]]:
-    """Of those *tables* that step *audit_seq* touched, its `span`; one statement finds out which may be such."""
-    if not tables:
-        return {}
-    newest = ", ".join(
-        f"(SELECT IFNULL(audit_seq, {_NO_STEP}) FROM {quoted(history_name(table))} ORDER BY seq DESC LIMIT 1)"
-        for table in tables
-    )
-    return {
-        table: found
-        for table, last in zip(tables, raw.execute(f"SELECT {newest}").fetchone(), strict=True)
-        if last is not None and last >= audit_seq and (found := span(raw, table, audit_seq)) is not None
-    }
-
-
-def _span(raw: sqlite3.Connection, name: str, audit_seq: int) -> tuple[int, int] | None:
-    newest = raw.execute(f"SELECT seq, audit_seq FROM {name} ORDER BY seq DESC LIMIT 1").fetchone()
-    if newest is None or newest[1] < audit_seq:
-        return None
-    first = _first_of(raw, name, audit_seq, newest[0])
-    if first is None or first[1] != audit_seq:
-        return None
-    following = _first_of(raw, name, audit_seq + 1, newest[0]) if newest[1] > audit_seq else None
-    return first[0], (following[0] - 1 if following else newest[0])
-
-
-def _first_of(raw: sqlite3.Connection, name: str, audit_seq: int, newest: int) -> tuple[int, int] | None:
-    """(seq, audit_seq) of the first row whose step is *audit_seq* or later."""
-    probe = f"SELECT seq, audit_seq FROM {name} WHERE seq >= ? ORDER BY seq LIMIT 1"
-    low, high, found = 0, newest + 1, None
-    # Steps near the end are asked for most: widen from there before halving.
-    stride = 64
-    while low < high - stride:
-        row = raw.execute(probe, (high - stride,)).fetchone()
-        if row is None or row[1] >= audit_seq:
-            high -= stride
-            stride *= 4
-        else:
-            low = high - stride
-            break
-    while low < high:
-        middle = (low + high) // 2
-        row = raw.execute(probe, (middle,)).fetchone()
-        if row is None or row[1] >= audit_seq:
-            high = middle
-        else:
-            low = middle + 1
-    row = raw.execute(probe, (low,)).fetchone()
-    if row is not None and row[1] >= audit_seq:
-        found = (int(row[0]), int(row[1]))
-    return found
 
 
 def versions(conn: Connection, table: Table, key: str) -> list[dict[str, Any]]:

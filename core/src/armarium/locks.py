@@ -15,8 +15,9 @@ from sqlalchemy import Column, Connection, Table
 
 from armarium.db import raw_of
 from armarium.errors import Forbidden
-from armarium.history import history_name, holds, key_columns, quoted, spans
+from armarium.history import history_name, holds, key_columns, quoted
 from armarium.principals import Principal
+from armarium.spans import spans
 from armarium.tables import rules_of
 
 if TYPE_CHECKING:

@@ -15,7 +15,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_type_hints, is_typeddict
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    BinaryIO,
+    ClassVar,
+    Literal,
+    get_args,
+    get_type_hints,
+    is_typeddict,
+)
 
 from pydantic import BaseModel, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import core_schema
@@ -212,11 +222,11 @@ class PathRules:
             )
         return place
 
-    def linked(self, target: Path) -> None:
-        """Refuse the *target* of a file that a project keeps as a link, when no caller could have named it."""
+    def open_linked(self, target: Path) -> BinaryIO:
+        """The *target* of a file that a project keeps as a link; refused when no caller could have named it."""
         if not self._engine.allows(target):
             raise PathNotAllowed(f"{target} lies outside the folders this engine may read.", str(target))
-        open_plain(target, self.is_closed).close()
+        return open_plain(target, self.is_closed)
 
     def is_closed(self, status: os.stat_result) -> bool:
         """Whether a file is one that the engine or a project keeps, whatever the name it was opened by."""

@@ -6,11 +6,12 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from armarium.durable import flush, flush_path
-from armarium.errors import NotFound, ServiceError, moved_away, refused_by_disk
+from armarium.errors import Conflict, NotFound, ServiceError, moved_away, refused_by_disk
 from armarium.ids import new_id
 
 if TYPE_CHECKING:
@@ -102,11 +103,14 @@ class ObjectStore:
 
     def _look_at_link(self, place: Path, digest: str) -> None:
         """NotFound where a linked file's place leads elsewhere by now, or was never one that a caller could name."""
-        assert self.rules is not None
+        with suppress(OSError):  # it is told by whoever opens it
+            self._open_link(place, digest).close()
+
+    def _open_link(self, place: Path, digest: str) -> BinaryIO:
+        """The file that the link *place* leads to, opened on the way that was looked over; refusals as `path`."""
+        target = Path(os.readlink(place))
         try:
-            self.rules.linked(Path(os.readlink(place)))
-        except OSError:
-            return  # it is told by whoever opens it
+            return self.rules.open_linked(target) if self.rules is not None else target.open("rb")
         except ServiceError as error:
             raise NotFound(
                 f"The file {digest[:12]}… is kept as a link, and what lies there now may not be read. Put the file "
@@ -116,13 +120,41 @@ class ObjectStore:
 
     def open(self, digest: str) -> BinaryIO:
         """The file of *digest* for reading; NotFound when it is gone."""
+        place = self._place(digest)
         try:
-            return self.path(digest).open("rb")
+            return self._open_link(place, digest) if place.is_symlink() else place.open("rb")
         except FileNotFoundError as error:
             raise NotFound(
                 f"The file {digest[:12]}… is missing from the project; run `armarium doctor`.",
                 code="object_missing",
             ) from error
+
+    @contextmanager
+    def still(self, digest: str) -> Iterator[Path]:
+        """A path of the file of *digest* for whoever opens it by its name, in this process or another.
+
+        Nobody changes what is kept here. Of a file that is kept as a link a copy is made for the time of the block;
+        Conflict where the file no longer has the bytes it was linked with, NotFound when it is gone.
+        """
+        place = self._place(digest)
+        if not place.is_symlink():
+            yield place
+            return
+        copy, found = self._temporary(), hashlib.sha256()
+        try:
+            with self.open(digest) as file, copy.open("wb") as into:
+                while chunk := file.read(_CHUNK):
+                    found.update(chunk)
+                    into.write(chunk)
+            if found.hexdigest() != digest:
+                raise Conflict(
+                    f"The file {digest[:12]}… is kept as a link, and was changed where it lies. Put the one back that was "
+                    "linked, or bring the new one in beside it.",
+                    code="object_changed",
+                )
+            yield copy
+        finally:
+            copy.unlink(missing_ok=True)
 
     def has(self, digest: str) -> bool:
         """Whether the file of *digest* is there."""

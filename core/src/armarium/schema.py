@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 """The package format this engine writes; one integer, independent of the version (A 9)."""
 
-CORE_VERSION = 4
+CORE_VERSION = 5
 """The version of the core's own tables and of the triggers it generates; raising it makes them anew."""
 
 _CAPTURE = "capture of "
@@ -244,6 +244,7 @@ class Schema:
             conn.exec_driver_sql(statement)
         if not audit.metadata.tables.keys() <= present:
             audit.metadata.create_all(conn)
+        audit.bring_up(raw_of(conn))
         for table in self.tables:
             if table.name not in present and self.home[table.name] not in at:
                 self._create_table(conn, table)

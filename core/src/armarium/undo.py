@@ -23,11 +23,12 @@ from armarium.actions.rights import authorise_step, refuse_bound
 from armarium.audit import parts_of
 from armarium.db import Database, raw_of
 from armarium.errors import Conflict, Invalid, NotFound, ServiceError
-from armarium.history import history_name, span, spans
+from armarium.history import history_name
 from armarium.ids import new_id
 from armarium.principals import Principal
 from armarium.row_images import delete_inserted, ops_of, write_back
 from armarium.schema import Schema
+from armarium.spans import span, spans
 from armarium.undo_checks import Row, check, check_references, check_uses, refusal
 
 if TYPE_CHECKING:

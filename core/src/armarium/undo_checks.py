@@ -9,9 +9,10 @@ from typing import Any
 from sqlalchemy import Table
 
 from armarium.errors import Conflict
-from armarium.history import differ, history_name, key_columns, quoted, span
+from armarium.history import differ, history_name, key_columns, quoted
 from armarium.row_images import held, image_before, keys_of, same_key
 from armarium.schema import Schema
+from armarium.spans import span
 from armarium.tables import rules_of
 
 

@@ -193,8 +193,6 @@ class Machine:
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder for the module's machines, with the strangers' plugins installed and no settings of this user's."""
-    from stevedore import ExtensionManager
-
     folder = tmp_path_factory.mktemp("cli")
     site = folder / "site"
     site.mkdir()
@@ -206,8 +204,6 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.syspath_prepend(str(site))
         patch.setenv("PYTHONPATH", str(site))
         patch.setenv("COLUMNS", "200")
-        # Stevedore remembers what it found before the strangers came.
-        patch.setattr(ExtensionManager, "ENTRY_POINT_CACHE", {})
         yield folder
 
 

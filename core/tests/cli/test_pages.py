@@ -285,6 +285,23 @@ def test_history_lists_filters_and_verifies(read_pages: Machine) -> None:
     read_pages.misused("history", "--limit", "0")
 
 
+def test_history_tells_of_one_document_by_its_name_its_path_or_its_id(read_pages: Machine) -> None:
+    nodes = {one["name"]: one for one in read_pages.done("ls", "--json").json["items"]}
+    page = nodes["1.png"]
+    by_id = read_pages.done("history", "--target", page["id"], "--json").json
+    everything = read_pages.done("history", "--limit", "1000", "--json").json["items"]
+    assert [row["seq"] for row in by_id["items"]] == [
+        row["seq"] for row in everything if page["id"] in row["target_ids"]
+    ]
+    assert 0 < by_id["total"] < len(everything)
+    for named in (
+        "1.png",
+        f"{next(n['name'] for n in nodes.values() if n['id'] == page['parent_id'])}/1.png",
+    ):
+        assert read_pages.done("history", "--target", named, "--json").json == by_id
+    assert "'nowhere.png'" in read_pages.refused("history", "--target", "nowhere.png")
+
+
 def test_on_eighty_columns_ids_are_whole_and_moments_stand_on_one_line(
     read_pages: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

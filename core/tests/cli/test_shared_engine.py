@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -300,6 +301,28 @@ def test_ctrl_c_ends_the_watching_and_says_how_to_end_the_work(user: User) -> No
     user.done("jobs", "cancel", job)
     user.let_go()
     within(60, lambda: user.in_hand() == [])
+
+
+def test_stopped_at_work_it_finishes_the_page_in_hand_and_the_next_command_goes_on(user: User) -> None:
+    running, job = user.begin_long_work()
+    os.killpg(running.pid, signal.SIGINT)
+    running.communicate(timeout=30)
+    ran = user.run("engine", "stop", "--json")
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr.startswith("It finishes what it has in hand first: ")
+    assert json.loads(ran.stdout)["carry_on"] == [str(user.home / "Letters.library")]
+    within(30, lambda: user.engines() == [])
+    with sqlite3.connect(user.home / "Letters.library" / "library.sqlite") as raw:
+        found = "SELECT d.name FROM segment s JOIN document d ON d.id = s.document_id WHERE s.kind = 'line'"
+        pages = [row[0] for row in raw.execute(found)]
+        state, interruptions = raw.execute(
+            "SELECT state, interruptions FROM job WHERE id = ?", (job,)
+        ).fetchone()
+    # Whole pages, not all of them; and being stopped is no failure of the job.
+    assert 0 < len(pages) == len(set(pages)) < 6
+    assert (state, interruptions) == ("waiting", 0)
+    user.done("jobs", "--watch")
+    assert [user.lines_of(f"{number}.png") for number in range(6)] == [1] * 6
 
 
 def test_one_of_older_software_finishes_its_item_and_the_new_one_goes_on_with_the_work(user: User) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -237,16 +238,47 @@ def test_nobody_sends_the_marks_of_somebody_else(
         params = {"document_id": page, "artifact_type": "transcription", **given}
         with pytest.raises(Invalid, match="cannot be a person's"):
             engine.run(library, "artifact.create", params, machine)
-        assert engine.run(library, "artifact.create", params, OWNER).result
+        made = engine.run(library, "artifact.create", params, OWNER)
+        # Nor does a machine take back what a person drew, or put it back.
+        with pytest.raises(Invalid, match="cannot be a person's"):
+            engine.undo(library, [made.audit_id], machine)
+        back = engine.undo(library, [made.audit_id], OWNER)["audit_ids"]
+        with pytest.raises(Invalid, match="cannot be a person's"):
+            engine.undo(library, back, machine)
+        assert engine.undo(library, back, OWNER)["audit_ids"]
     params = {"document_id": page, "artifact_type": "transcription", "provider": "text-layer"}
     for who in (machine, OWNER):
         with pytest.raises(Invalid, match="the file's own"):
             engine.run(library, "artifact.create", params, who)
+    run = replace(machine, token_kind="run", run_id="a run")
+    told = engine.run(library, "artifact.create", params, run)
+    back = engine.undo(library, [told.audit_id], OWNER)["audit_ids"]
+    assert engine.undo(library, back, OWNER)["audit_ids"]
     edit = {"op": "add", "bbox": [0.1, 0.1, 0.2, 0.2]}
     params = {"artifact_id": artifact(boxes=None), "edit": edit}
     made = engine.run(library, "artifact.edit_regions", params, machine).result
     assert made is not None
     assert made["geometry"]["provider"] == "agent"
+
+
+def test_a_box_that_a_machine_moves_is_no_persons_any_more(
+    artifact: Make, engine: Engine, library: Library
+) -> None:
+    boxes = [
+        {"bbox": [0.1, 0.1, 0.2, 0.2], "source": "manual"},
+        {"bbox": [0.5, 0.5, 0.2, 0.2], "source": "merged"},
+    ]
+    identity = artifact(boxes=boxes)
+    for who, sources in (
+        (Principal("machine", "an agent", "editor", token_kind="agent"), [None, "merged"]),
+        (OWNER, ["manual", "manual"]),
+    ):
+        for index in range(2):
+            edit = {"op": "move", "index": index, "bbox": [0.2, 0.2, 0.1, 0.1]}
+            params = {"artifact_id": identity, "edit": edit}
+            made = engine.run(library, "artifact.edit_regions", params, who).result
+        assert made is not None
+        assert [box["source"] for box in made["geometry"]["boxes"]] == sources
 
 
 def test_the_first_box_makes_a_persons_geometry(client: Any, artifact: Make) -> None:

@@ -5,14 +5,40 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
-from documents_ground import OWNER
+from documents_ground import OWNER, rows
 from transfer_ground import Two, failing, ground, reopened
 
-from armarium.api import raw_of
+from armarium.api import Library, raw_of
 from armarium.testing.kills import Killed
 from armarium_documents.actions.transfer import copying
+
+
+def told(library: Library) -> list[str]:
+    """What the activity of a project says of transfers that were settled."""
+    return [m for (m,) in rows(library, "SELECT message FROM activity ORDER BY seq") if "cut short" in m]
+
+
+def copied(library: Library, name: str) -> Path:
+    """A copy of the project's database as it stands now, as a snapshot makes it."""
+    kept = library.path.with_name(f"{name}.sqlite")
+    with (
+        closing(sqlite3.connect(kept)) as copy,
+        closing(sqlite3.connect(library.path / "library.sqlite")) as own,
+    ):
+        own.backup(copy)
+    return kept
+
+
+def put_back(two: Two, path: Path, kept: Path) -> None:
+    """Set the project at *path*, which is then closed, back to *kept*."""
+    two.engine.libraries.release(path)
+    for name in ("library.sqlite-wal", "library.sqlite-shm"):
+        (path / name).unlink(missing_ok=True)
+    shutil.copyfile(kept, path / "library.sqlite")
+
 
 CUT_AT = [("carry_out", "_copy_files"), ("moving", "_send_out")]
 
@@ -60,19 +86,11 @@ def test_a_move_is_settled_with_a_project_set_back_to_before_it(two: Two, side: 
     """Whichever side a snapshot from before the move is put back on, nothing is lost and nothing held."""
     box = ground(two)
     library = two.source if side == "source" else two.target
-    kept = library.path.with_name("kept.sqlite")
-    with (
-        closing(sqlite3.connect(kept)) as copy,
-        closing(sqlite3.connect(library.path / "library.sqlite")) as own,
-    ):
-        own.backup(copy)
+    kept = copied(library, "kept")
     before = two.live(two.source)
     assert two.transfer([box], "move")["source_audit_id"]
     path = library.path
-    two.engine.libraries.release(path)
-    for name in ("library.sqlite-wal", "library.sqlite-shm"):
-        (path / name).unlink(missing_ok=True)
-    shutil.copyfile(kept, path / "library.sqlite")
+    put_back(two, path, kept)
     two.engine.libraries.get(path)
     again = reopened(
         Two(two.engine, two.engine.libraries.get(two.source.path), two.engine.libraries.get(two.target.path)),
@@ -80,4 +98,99 @@ def test_a_move_is_settled_with_a_project_set_back_to_before_it(two: Two, side: 
     )
     assert again.live(again.source) == before
     assert len(again.live(again.target)) == (3 if side == "source" else 0)
+    for _ in range(2):
+        assert len(told(again.target if side == "source" else again.source)) == 1
+        again = reopened(again, first)
     assert again.transfer([box], "copy")["written"]["documents"] == 3
+
+
+@pytest.mark.parametrize("first", ["source", "target"])
+@pytest.mark.parametrize("renamed", ["source", "target"])
+@pytest.mark.parametrize(("state", "step"), CUT_AT)
+def test_a_move_cut_short_is_finished_with_a_project_that_was_renamed(
+    two: Two, monkeypatch: pytest.MonkeyPatch, state: str, step: str, renamed: str, first: str
+) -> None:
+    """Opened alone, the other side finds its partner gone; once that is opened the thing is in one place again."""
+    box = ground(two)
+    before = two.live(two.source)
+    failing(monkeypatch, copying._Transfer, step, Killed(), after=False)
+    with pytest.raises(Killed):
+        two.transfer([box], "move")
+    monkeypatch.undo()
+    paths = {"source": two.source.path, "target": two.target.path}
+    for path in paths.values():
+        two.engine.libraries.release(path)
+    moved = paths[renamed].with_name("Renamed.library")
+    paths[renamed].rename(moved)
+    paths[renamed] = moved
+    for side in ("source", "target") if first == "source" else ("target", "source"):
+        two.engine.libraries.get(paths[side])
+    again = Two(two.engine, *(two.engine.libraries.get(paths[side]) for side in ("source", "target")))
+    live = again.live(again.source), again.live(again.target)
+    assert sorted(map(len, live)) == [0, 3]
+    assert live[0] in ([], before)
+    # Where nobody was missing when it was looked for, a copy that stood complete is not given up.
+    if state == "moving" and renamed == "source":
+        assert live[0] == []
+    assert set(again.states()) <= {"done", "taken-back", None}
+    if live[0]:
+        assert again.transfer([box], "move")["source_audit_id"]
+
+
+@pytest.mark.parametrize("first", ["source", "target"])
+def test_a_source_set_back_into_the_midst_of_a_move_keeps_what_was_moved(
+    two: Two, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    """Whoever puts such a snapshot back wants what it holds: both projects hold it then, and one says why."""
+    box = ground(two)
+    before = two.live(two.source)
+    kept: list[Path] = []
+    send_out = copying._Transfer._send_out
+
+    def keep_and_send(self: copying._Transfer, audit_id: str) -> None:
+        kept.append(copied(two.source, "midst"))
+        send_out(self, audit_id)
+
+    monkeypatch.setattr(copying._Transfer, "_send_out", keep_and_send)
+    assert two.transfer([box], "move")["source_audit_id"]
+    put_back(two, two.source.path, kept[0])
+    again = reopened(two, first)
+    for _ in range(2):
+        assert again.live(again.source) == before
+        assert len(again.live(again.target)) == 3
+        assert again.states() == ("done", "done")
+        assert len(told(again.source)) == 1
+        again = reopened(again, first)
+    assert again.transfer([box], "copy")["written"]["documents"] == 3
+
+
+def test_a_target_set_back_and_renamed_is_known_again(two: Two) -> None:
+    box = ground(two)
+    before = two.live(two.source)
+    kept = copied(two.target, "kept")
+    assert two.transfer([box], "move")["source_audit_id"]
+    put_back(two, two.target.path, kept)
+    two.engine.libraries.release(two.source.path)
+    renamed = two.target.path.with_name("Renamed.library")
+    two.target.path.rename(renamed)
+    again = Two(two.engine, two.engine.libraries.get(two.source.path), two.engine.libraries.get(renamed))
+    assert again.live(again.source) == before
+    assert again.live(again.target) == []
+
+
+def test_a_copy_that_was_deleted_meanwhile_does_not_send_out_what_it_was_made_of(
+    two: Two, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cut short before its second half, and the copy deleted while the source was away: it stays where it was."""
+    box = ground(two)
+    before = two.live(two.source)
+    failing(monkeypatch, copying._Transfer, "_send_out", Killed(), after=False)
+    with pytest.raises(Killed):
+        two.transfer([box], "move")
+    monkeypatch.undo()
+    two.engine.libraries.release(two.source.path)
+    ((copy,),) = rows(two.target, "SELECT id FROM document WHERE name = 'Box'")
+    two.engine.run(two.target, "document.delete", {"ids": [copy]}, OWNER)
+    again = Two(two.engine, two.engine.libraries.get(two.source.path), two.target)
+    assert again.live(again.source) == before
+    assert again.states() == ("taken-back", "taken-back")

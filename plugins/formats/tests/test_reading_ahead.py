@@ -94,6 +94,33 @@ def test_what_is_read_ahead_is_what_the_import_reads(
     assert with_worker == rows(other, SEEN)
 
 
+@pytest.mark.parametrize("swapped", ["link", "another name", "folder"])
+def test_a_file_that_was_swapped_since_it_was_listed_is_left_to_the_import(
+    tmp_path: Path, swapped: str
+) -> None:
+    """The worker cannot tell whose file stands there now; the import can, and refuses it in words."""
+    laid(tmp_path / "box", FILES)
+    place = next(one for one in sorted((tmp_path / "box").rglob("*.xml")))
+    asked = SimpleNamespace(
+        params={"driver": PageXml.name, "files": [(str(place), place.name, None)], "beyond": "clip"},
+        answer_binary=b"",
+    )
+    ReadingAhead.read(asked)
+    assert pickle.loads(asked.answer_binary)[0].data == place.read_bytes()
+    kept = tmp_path / "kept.xml"
+    place.rename(kept)
+    if swapped == "link":
+        place.symlink_to(kept)
+    elif swapped == "another name":
+        place.hardlink_to(kept)
+    else:
+        place.parent.rename(tmp_path / "other")
+        kept.rename(tmp_path / "other" / place.name)
+        place.parent.symlink_to(tmp_path / "other")
+    ReadingAhead.read(asked)
+    assert pickle.loads(asked.answer_binary) == [None]
+
+
 @pytest.mark.parametrize("after", [0, 1, 2])
 def test_a_worker_that_gives_way_is_done_without(
     engine: Engine,

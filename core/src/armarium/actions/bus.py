@@ -22,6 +22,7 @@ from armarium.db import Database, raw_of
 from armarium.errors import BadRequest
 from armarium.ids import new_id, now
 from armarium.principals import Principal
+from armarium.spans import counts
 
 if TYPE_CHECKING:
     from armarium.engine import Engine
@@ -187,6 +188,7 @@ class Bus:
                 "inverse_of": inverse_of,
                 "undoable": int(undoable),
                 "created_at": ctx.now,
+                "images": orjson.dumps(counts(raw, ctx.schema.tracked, ctx.audit_seq)).decode(),
             },
         )
         audit.append_targets(raw, ctx.audit_seq, targets)

@@ -52,9 +52,13 @@ class RowRule(Generic[P]):
     """
 
     table: str
-    ask: Literal["person", "owner"]
-    when: Callable[[Mapping[str, Any] | None, Mapping[str, Any] | None], bool]
-    """Whether the change of a row from the one image to the other (None: it is not there) asks for the right."""
+    ask: Literal["person", "owner", "run"]
+    """A person, the owner, or work of the engine itself."""
+    when: Callable[[Mapping[str, Any] | None, Mapping[str, Any] | None], bool] | None = None
+    """Whether the change of a row from the one image to the other (None: it is not there) asks for the right.
+
+    None: only what is sent asks for it, so whoever may run the action may also undo and redo it.
+    """
     refusal: Callable[[], ServiceError] | None = None
     """What a caller without it is told; none: 403 person_only or owner_only."""
     sent: Callable[[P], bool] | None = None
@@ -62,6 +66,8 @@ class RowRule(Generic[P]):
 
     def may(self, principal: Principal) -> bool:
         """Whether *principal* has the right."""
+        if self.ask == "run":
+            return principal.token_kind == "run"
         return principal.kind == "person" if self.ask == "person" else principal.may("owner")
 
     def refused(self, name: str) -> ServiceError:

@@ -11,8 +11,9 @@ from armarium.actions.definition import owner_only, person_only
 from armarium.changes import images
 from armarium.db import raw_of
 from armarium.errors import Conflict, Forbidden
-from armarium.history import quoted, spans
+from armarium.history import quoted
 from armarium.principals import Principal, Role
+from armarium.spans import spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -72,7 +73,7 @@ def check_rows(ctx: ActionContext, raw: sqlite3.Connection, *, taking_back: bool
         for rule in found.rules:
             table = ctx.schema.by_name.get(rule.table)
             # The tables of a plugin that is left out of this project are changed by no step.
-            if table is None or rule.may(ctx.principal):
+            if table is None or rule.when is None or rule.may(ctx.principal):
                 continue
             for where in spans(raw, [table], ctx.audit_seq).values():
                 for before, after in images(raw, table, where):

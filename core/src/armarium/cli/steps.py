@@ -8,6 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from armarium.cli.action_commands import actions
+from armarium.cli.documents import document_id
+from armarium.cli.names import document_names
 from armarium.cli.options import Topic
 from armarium.cli.output import answer, legible, table, wants_json
 from armarium.cli.program import plural, project_session
@@ -18,7 +20,7 @@ from armarium.ids import is_id
 
 def register(program: typer.Typer) -> None:
     """Add the commands."""
-    program.command(rich_help_panel=Topic.work, epilog="Example: armarium history --limit 5")(history)
+    program.command(rich_help_panel=Topic.work, epilog="Example: armarium history --target 0001.jpg")(history)
     program.command(rich_help_panel=Topic.work, epilog="Example: armarium undo")(undo)
     program.command(rich_help_panel=Topic.work, epilog="Example: armarium redo")(redo)
     program.add_typer(actions, name="action", rich_help_panel=Topic.work)
@@ -27,7 +29,13 @@ def register(program: typer.Typer) -> None:
 def history(
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many steps.")] = 20,
     action: Annotated[str | None, typer.Option(help="Only this action.")] = None,
-    target: Annotated[str | None, typer.Option(help="Only steps that touched this id.")] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help="Only steps that touched this: a document by name, path or id, or anything else by its id.",
+            autocompletion=document_names,
+        ),
+    ] = None,
     verify: Annotated[bool, typer.Option(help="Check that no row of the log was changed.")] = False,
 ) -> None:
     """The steps of the project, newest first."""
@@ -41,7 +49,8 @@ def history(
             if not checked.get("ok"):
                 raise typer.Exit(1)
             return
-        rows = session.get("/api/actions/audit", limit=limit, action=action, target_id=target)
+        touched = target and document_id(session, target)
+        rows = session.get("/api/actions/audit", limit=limit, action=action, target_id=touched)
     numbers = {row["id"]: f"#{row['seq']}" for row in rows["items"]}
 
     def what(row: dict[str, Any]) -> str:

@@ -57,6 +57,25 @@ RESTART_LIMIT = 5.0
 Say = Callable[[str], None]
 
 
+def _as_it_lies(place: Path) -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class Opening:
+    """One way in which what a strike left is found and opened; each is given a copy of it, in the same place."""
+
+    name: str
+    open: Callable[[Engine, Path], Library] | None = None
+    """Opens the projects in the order that is tried, and gives the one to be looked over; None: the struck one alone."""
+    before: Callable[[Path], None] = _as_it_lies
+    """What befalls the files before an engine opens them."""
+    check: Callable[[Engine, Library, Path, list[str]], list[str]] | None = None
+    """What is looked at in place of the workload's `finish` and `check`."""
+    every: int = 1
+    """It is tried after the first strike, and after each so many."""
+
+
 @dataclass(frozen=True)
 class Workload:
     """Work to be struck. All are called in forked processes with an engine of their own."""
@@ -71,6 +90,8 @@ class Workload:
     """Looks at what is left, given the words said; sentences about what is wrong."""
     finish: Callable[[Engine, Library, Path], None] | None = None
     """Carries the work on to its end before `check` (jobs that go on from a checkpoint)."""
+    openings: tuple[Opening, ...] = (Opening(""),)
+    """The ways in which what is left is opened, each after each strike or a sample of them."""
 
 
 @dataclass
@@ -98,14 +119,17 @@ class Striker:
         self.folder = folder
         self.random = random.Random(seed)
         self.report = Report()
+        self.looked_over = 0
         self.ground = folder / "ground"
-        self.ground.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         # Made once here and thrown away: what it imports is then there in every fork.
         Engine(Settings(state_dir=folder / "unused"), plugins=workload.plugins())
         self._in_child(lambda say: self._prepare())
         self._import_ahead()
 
-    def _engine(self, place: Path) -> tuple[Engine, Library]:
+    def _engine(
+        self, place: Path, open_first: Callable[[Engine, Path], Library] | None = None
+    ) -> tuple[Engine, Library]:
         settings = Settings(
             state_dir=place / "state",
             library_roots=[self.folder],
@@ -113,6 +137,8 @@ class Striker:
         )
         engine = Engine(settings, plugins=self.workload.plugins())
         engine.start(jobs=False)
+        if open_first is not None:
+            return engine, open_first(engine, place)
         package = place / "Struck.library"
         if not package.exists():
             engine.run(None, "library.create", {"path": str(package)}, LOCAL_OWNER)
@@ -136,9 +162,13 @@ class Striker:
         gc.freeze()
 
     def _prepare(self) -> None:
-        engine, library = self._engine(self.ground)
-        self.workload.prepare(engine, library, self.ground)
+        # Where the rounds are: what is written down of places, in the registry say, is right in each of them.
+        place = self.folder / "round"
+        place.mkdir()
+        engine, library = self._engine(place)
+        self.workload.prepare(engine, library, place)
         engine.close()
+        place.rename(self.ground)
 
     def _copy(self) -> Path:
         place = self.folder / "round"
@@ -205,16 +235,29 @@ class Striker:
         return run
 
     def _look_over(self, place: Path, said: list[str], what: str) -> None:
+        """Look at what is left in every way that is its turn, always under the path that it was made under."""
+        turn, self.looked_over = self.looked_over, self.looked_over + 1
+        openings = [opening for opening in self.workload.openings if turn % opening.every == 0]
+        aside = place.with_name("struck")
+        shutil.rmtree(aside, ignore_errors=True)
+        place.rename(aside)
+        for opening in openings:
+            shutil.rmtree(place, ignore_errors=True)
+            shutil.copytree(aside, place)
+            opening.before(place)
+            self._look_at(place, said, ", ".join(filter(None, (what, opening.name))), opening)
+
+    def _look_at(self, place: Path, said: list[str], what: str, opening: Opening) -> None:
         def look(say: Say) -> None:
             began, worked = time.monotonic(), time.process_time()
-            engine, library = self._engine(place)
+            engine, library = self._engine(place, opening.open)
             say(f"restart {time.monotonic() - began} {time.process_time() - worked}")
             for finding in examine(engine, library.path)["findings"]:
                 if finding["level"] == "error":
                     say(f"fault {finding['what']}")
-            if self.workload.finish is not None:
+            if opening.check is None and self.workload.finish is not None:
                 self.workload.finish(engine, library, place)
-            for sentence in self.workload.check(engine, library, place, said):
+            for sentence in (opening.check or self.workload.check)(engine, library, place, said):
                 say(f"fault {sentence}")
             engine.close()
 

@@ -16,6 +16,7 @@ from typing import Any
 from sqlalchemy import Table
 
 from armarium.actions import Action, ActionContext, Example, Params
+from armarium.changes import values_of
 from armarium.db import raw_of
 from armarium.engine import Engine
 from armarium.errors import Conflict, ServiceError
@@ -323,8 +324,9 @@ class _Trial:
         after = self.model.read()
         self._undo(there, LOCAL_OWNER)
         for rule in self.found.rules:
-            asked = any(
-                rule.when(one, other)
+            when = rule.when
+            asked = when is not None and any(
+                when(*(self._seen(rule.table, row) for row in (one, other)))
                 for was, is_ in ((before, after), (after, before))
                 for key in was[rule.table].keys() | is_[rule.table].keys()
                 if (one := was[rule.table].get(key)) != (other := is_[rule.table].get(key))
@@ -336,6 +338,11 @@ class _Trial:
                 refusal.code,
             ):
                 yield f"{who.name} {what} though its rows ask for a {rule.ask}"
+
+    def _seen(self, table: str, row: dict[str, Any] | None) -> dict[str, Any] | None:
+        """A row as a rule sees it."""
+        columns = list(self.model.tables[table].columns)
+        return None if row is None else values_of(columns, list(row.values()))
 
     def _under(self, node: str, before: Content, after: Content, done: str) -> bool:
         """Whether a lock on *node* lies over what changed from *before* to *after*."""

@@ -12,7 +12,14 @@ from armarium_documents.models import artifacts, documents, renditions, represen
 from armarium_documents.pictures import LONGEST_JPEG
 from armarium_documents.queries.carrying.carrier import Carrier, Vocabulary
 from armarium_documents.queries.documents import document, documents_named
-from armarium_documents.queries.files import PageImage, PrimaryRow, page_image, primary_row, thumbnail_path
+from armarium_documents.queries.files import (
+    PageImage,
+    PrimaryRow,
+    page_image,
+    primary_row,
+    still_image,
+    thumbnail_path,
+)
 from armarium_documents.queries.tree import (
     Node,
     find_node,
@@ -69,6 +76,7 @@ __all__ = [
     "require_parent",
     "revisions",
     "sources_folder",
+    "still_image",
     "subtree_ids",
     "taken_in",
     "thumbnail_path",

@@ -16,6 +16,7 @@ from armarium.commandline import (
     Topic,
     answer,
     document_id,
+    document_names,
     finished,
     name_each,
     plural,
@@ -132,14 +133,25 @@ def split(
 
 
 def uncrop(
-    picture: Annotated[str, typer.Argument(help="Id of a picture (all its crops) or of one crop.")],
+    picture: Annotated[
+        str,
+        typer.Argument(
+            help="A picture (all its crops) or one crop, by name, path or id.", autocompletion=document_names
+        ),
+    ],
 ) -> None:
     """Take crops back: they go to the Trash."""
     _take_back(picture, "uncrop")
 
 
 def unsplit(
-    picture: Annotated[str, typer.Argument(help="Id of a picture that was split, or of one of its parts.")],
+    picture: Annotated[
+        str,
+        typer.Argument(
+            help="A picture that was split, or one of its parts, by name, path or id.",
+            autocompletion=document_names,
+        ),
+    ],
 ) -> None:
     """Take the parts of a split back: they go to the Trash."""
     _take_back(picture, "unsplit")

@@ -58,15 +58,16 @@ def cut_pieces(library: Library, frame: Frame, boxes: Sequence[Box], *, max_pixe
     if all(piece is not None for piece in found):
         return [piece for piece in found if piece is not None]
     library.objects.size(frame.checksum)
-    path = library.objects.path(frame.checksum)
+    stored = library.objects.path(frame.checksum)
     refused: dict[tuple[object, ...], ServiceError] = library.held.setdefault("images.refused", {})
     # With the file's time, so that one that was mended meanwhile is looked at anew.
-    picture = (frame.checksum, frame.name, os.stat(path).st_mtime_ns, max_pixels)
+    picture = (frame.checksum, frame.name, os.stat(stored).st_mtime_ns, max_pixels)
     known = refused.pop(picture, None)
     if known is not None:
         raise known.with_traceback(None)
     try:
-        return _cut_all(library, frame, boxes, found, path, max_pixels)
+        with library.objects.still(frame.checksum) as path:
+            return _cut_all(library, frame, boxes, found, path, max_pixels)
     except ServiceError as refusal:
         if refusal.status < 500:
             while len(refused) >= REFUSALS_HELD:

@@ -44,7 +44,8 @@ def treated(
     if known is not None:
         return known
     library.objects.size(checksum)
-    source = open_image(library.objects.path(checksum), max_pixels=max_pixels, name=f"“{name}”")
+    with library.objects.still(checksum) as path:
+        source = open_image(path, max_pixels=max_pixels, name=f"“{name}”")
     piece = _store(library, treat(source, how, contrast), source.info.get("icc_profile"))
     remember(library, told, piece)
     return piece

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import select
 
 from armarium.api import Invalid, JobContext, JobKind, ServiceError, now, open_image
-from armarium_documents.api import PageImage, documents, page_image
+from armarium_documents.api import PageImage, documents, page_image, still_image
 from armarium_reading import ledger
 from armarium_reading.confidence import Confidence
 from armarium_reading.downloads import run_download
@@ -144,7 +144,8 @@ class PageJob(ABC):
             return None
         outlines = [outline_of(line) for line in lines if line.get("kind", "line") == "line"]
         limit = self.ctx.engine.settings.max_image_pixels
-        return page_score(open_image(picture.path, max_pixels=limit), outlines)
+        with still_image(self.ctx.library, picture) as path:
+            return page_score(open_image(path, max_pixels=limit), outlines)
 
     def readings(self, answer: PageAnswer) -> list[dict[str, Any]]:
         """The readings of a page's lines, {text, confidence?} each."""
@@ -167,18 +168,19 @@ class PageJob(ABC):
 
     def call(self, picture: PageImage, more: dict[str, Any]) -> dict[str, Any]:
         """One call of the worker for a page's picture."""
-        return self.ctx.call_worker(
-            self.choice.runtime,
-            self.choice.target,
-            self.method,
-            {
-                "image": str(picture.path),
-                "width": picture.width,
-                "height": picture.height,
-                **self.common,
-                **more,
-            },
-        )
+        with still_image(self.ctx.library, picture) as path:
+            return self.ctx.call_worker(
+                self.choice.runtime,
+                self.choice.target,
+                self.method,
+                {
+                    "image": str(path),
+                    "width": picture.width,
+                    "height": picture.height,
+                    **self.common,
+                    **more,
+                },
+            )
 
     def record(self, document_id: str, answer: PageAnswer) -> int:
         """Note the call in the ledger; how many lines it gave."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from armarium.api import ActionContext, Conflict, Example, Invalid, action, new_id, raw_of
+from armarium.api import ActionContext, Conflict, Example, Invalid, RowRule, action, new_id, raw_of
 from armarium_documents.api import artifacts, require_live
 from armarium_documents.queries.box_order import in_reading_order, writing_of
 from armarium_documents.queries.files import artifact
@@ -25,6 +26,61 @@ USER, MANUAL = "user", "manual"
 """The provider of boxes that a person drew, and the source of one box that a person drew or moved."""
 TEXT_LAYER = "text-layer"
 """The provider of a text that the file itself holds."""
+
+
+def _sent(p: ArtifactCreateParams) -> dict[str, Any]:
+    """What is sent of marks, as the row will hold it."""
+    geometry = p.ocr_geometry
+    if geometry is None:
+        return {"provider": p.provider, "ocr_geometry": None}
+    boxes = [{"source": box.source} for box in geometry.boxes]
+    return {"provider": p.provider, "ocr_geometry": {"provider": geometry.provider, "boxes": boxes}}
+
+
+def _providers(row: Mapping[str, Any]) -> set[str | None]:
+    return {row["provider"], (row["ocr_geometry"] or {}).get("provider")}
+
+
+def _is_a_persons(row: Mapping[str, Any] | None) -> bool:
+    """Whether an artifact holds marks of what a person drew."""
+    if row is None:
+        return False
+    boxes = (row["ocr_geometry"] or {}).get("boxes", ())
+    return USER in _providers(row) or any(box.get("source") == MANUAL for box in boxes)
+
+
+def _not_a_person() -> Invalid:
+    return Invalid(
+        f"A machine's boxes cannot be a person's: name what found them as provider, not {USER!r}, and leave the "
+        f"source {MANUAL!r} to what a person drew.",
+        code="not_a_person",
+    )
+
+
+def _not_a_reader() -> Invalid:
+    return Invalid(
+        f"Only the engine says that a text is the file's own: name what found the boxes as provider, not {TEXT_LAYER!r}.",
+        code="not_a_reader",
+    )
+
+
+# Once the boxes are segments, what bears these marks goes before the work of all readers.
+_OF_THE_FILE: RowRule[ArtifactCreateParams] = RowRule(
+    "artifact",
+    "run",
+    refusal=_not_a_reader,
+    sent=lambda p: TEXT_LAYER in _providers(_sent(p)),
+)
+"""Only a job of the engine says that a text is the file's own; what it said is taken back and done again by anybody."""
+
+_OF_A_PERSON: RowRule[ArtifactCreateParams] = RowRule(
+    "artifact",
+    "person",
+    when=lambda before, after: _is_a_persons(after) and not _is_a_persons(before),
+    refusal=_not_a_person,
+    sent=lambda p: _is_a_persons(_sent(p)),
+)
+"""What a machine found is no person's, and what a person drew no machine takes back or puts back."""
 
 
 def _create_example(ex: Example) -> dict[str, Any]:
@@ -48,6 +104,7 @@ def _create_example(ex: Example) -> dict[str, Any]:
     result=Artifact,
     summary="Keep what a step made of a document: a text with its boxes, keywords, a score.",
     words="Kept a result of {document_id|a document}",
+    rules=(_OF_THE_FILE, _OF_A_PERSON),
     example=_create_example,
 )
 def create(ctx: ActionContext, p: ArtifactCreateParams) -> dict[str, Any]:
@@ -60,7 +117,6 @@ def create(ctx: ActionContext, p: ArtifactCreateParams) -> dict[str, Any]:
         "SELECT COALESCE(max(sequence), 0) FROM artifact WHERE document_id = ? AND artifact_type = ?",
         (p.document_id, p.artifact_type),
     ).fetchone()
-    _refuse_false_marks(ctx, p)
     given = p.model_dump()
     if given["ocr_geometry"] is not None:
         given["ocr_geometry"]["curation_log"] = []
@@ -78,27 +134,6 @@ def create(ctx: ActionContext, p: ArtifactCreateParams) -> dict[str, Any]:
     ctx.target(row["id"], p.document_id)
     ctx.changed(document_ids=[p.document_id], artifact_ids=[row["id"]])
     return artifact(raw, row["id"], plain=True)
-
-
-def _refuse_false_marks(ctx: ActionContext, p: ArtifactCreateParams) -> None:
-    """Invalid where the marks of somebody else are sent: once the boxes are segments, they would go before all others.
-
-    What a machine found is no person's; and only a job of the engine says that a text is the file's own.
-    """
-    geometry = p.ocr_geometry
-    providers = {p.provider, geometry.provider if geometry is not None else None}
-    if TEXT_LAYER in providers and ctx.principal.token_kind != "run":
-        raise Invalid(
-            f"Only the engine says that a text is the file's own: name what found the boxes as provider, not {TEXT_LAYER!r}.",
-            code="not_a_reader",
-        )
-    sources = {box.source for box in geometry.boxes} if geometry is not None else set()
-    if ctx.principal.kind != "person" and (USER in providers or MANUAL in sources):
-        raise Invalid(
-            f"A machine's boxes cannot be a person's: name what found them as provider, not {USER!r}, and leave the "
-            f"source {MANUAL!r} to what a person drew.",
-            code="not_a_person",
-        )
 
 
 def _edit_example(ex: Example) -> dict[str, Any]:
@@ -167,13 +202,17 @@ def _edit(
     edit: MoveRegion | DeleteRegions | AddRegion | CombineRegions,
 ) -> list[int]:
     """Change *boxes* in place; the indices (as they were before) that the edit was about."""
-    by = {"source": MANUAL} if ctx.principal.kind == "person" else {}
+    person = ctx.principal.kind == "person"
+    by = {"source": MANUAL} if person else {}
     if isinstance(edit, AddRegion):
         boxes.append(BoxIn(bbox=edit.bbox, text=edit.text, level=edit.level).model_dump() | by)
         return [len(boxes) - 1]
     if isinstance(edit, MoveRegion):
         _known(boxes, [edit.index])
-        boxes[edit.index] |= {"bbox": edit.bbox, **by}
+        moved = boxes[edit.index]
+        # Where a machine puts a box, no person drew it.
+        by_now = MANUAL if person else None if moved.get("source") == MANUAL else moved.get("source")
+        boxes[edit.index] = {**moved, "bbox": edit.bbox, "source": by_now}
         return [edit.index]
     indices = sorted(set(edit.indices))
     _known(boxes, indices)

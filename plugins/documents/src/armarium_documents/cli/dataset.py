@@ -7,7 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Refused, Topic, answer, document_id, plural, project_session, table
+from armarium.commandline import (
+    Refused,
+    Topic,
+    answer,
+    document_id,
+    document_names,
+    plural,
+    project_session,
+    table,
+)
 
 TYPES = ("text", "number", "rating", "date", "checkbox", "choice", "url", "reference")
 
@@ -32,7 +41,12 @@ def register(program: typer.Typer) -> None:
 
 
 def dataset(
-    folder: Annotated[str | None, typer.Argument(help="Id of a folder; left out: the whole project.")] = None,
+    folder: Annotated[
+        str | None,
+        typer.Argument(
+            help="A folder by name, path or id; left out: the whole project.", autocompletion=document_names
+        ),
+    ] = None,
     where: Annotated[
         list[str] | None,
         typer.Option(

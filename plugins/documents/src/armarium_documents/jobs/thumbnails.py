@@ -50,14 +50,15 @@ def _row(ctx: JobContext, document_id: str) -> tuple[object, ...] | None:
         size = path.stat().st_size
     else:
         library.objects.size(picture.checksum)
-        stored, limit = library.objects.path(picture.checksum), ctx.engine.settings.max_image_pixels
-        info = image_info(stored, max_pixels=limit, name=document_id)
-        image = open_image(
-            stored,
-            shrink_to=thumbnail_draft(info.width, info.height),
-            max_pixels=limit,
-            name=document_id,
-        )
+        limit = ctx.engine.settings.max_image_pixels
+        with library.objects.still(picture.checksum) as stored:
+            info = image_info(stored, max_pixels=limit, name=document_id)
+            image = open_image(
+                stored,
+                shrink_to=thumbnail_draft(info.width, info.height),
+                max_pixels=limit,
+                name=document_id,
+            )
         width, height, size = write_thumbnail(library, picture.checksum, image)
     return (document_id, picture.checksum, width, height, size, now())
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -174,6 +175,20 @@ def page_image(library: Library, conn: Connection, document_id: str) -> PageImag
     return PageImage(path, row.pixel_width, row.pixel_height, row.rendition_id, mime_type, row.checksum)
 
 
+@contextmanager
+def still_image(library: Library, picture: PageImage) -> Iterator[Path]:
+    """The file of *picture* for a worker, which opens it by its path: bytes that nobody changes meanwhile.
+
+    Conflict where the picture is kept as a link and was changed where it lies.
+    """
+    if picture.path != library.objects.path(picture.checksum):
+        # Turned upright and kept by the project itself.
+        yield picture.path
+        return
+    with library.objects.still(picture.checksum) as path:
+        yield path
+
+
 def upright_file(library: Library, checksum: str) -> Path:
     """The picture of *checksum* turned upright, as a PNG in the `derived` folder; made when it is not there."""
     import os
@@ -187,7 +202,7 @@ def upright_file(library: Library, checksum: str) -> Path:
     if target.is_file():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
-    with open_image(library.objects.path(checksum)) as image:
+    with library.objects.still(checksum) as path, open_image(path) as image:
         turned = ImageOps.exif_transpose(image)
         descriptor, temporary = tempfile.mkstemp(dir=target.parent)
         try:

@@ -91,6 +91,16 @@ def arriving(raw: sqlite3.Connection) -> list[str]:
     return [row[0] for row in rows]
 
 
+def all_live(raw: sqlite3.Connection, found: Record) -> bool:
+    """Whether none of the copies of a transfer is gone or in the Trash; asked in the project they came to."""
+    (live,) = raw.execute(
+        "SELECT count(*) FROM json_each(?) i JOIN document d ON d.id = json_extract(i.value, '$.id')"
+        " WHERE d.deleted_at IS NULL",
+        (orjson.dumps(found.items).decode(),),
+    ).fetchone()
+    return bool(live == len(found.items))
+
+
 def other_side(engine: Engine, found: Record) -> Library | None:
     """The other project of a transfer, when it is open: by its path, else wherever the package lies now."""
     libraries = engine.libraries.open_now()

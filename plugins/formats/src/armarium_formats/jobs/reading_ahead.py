@@ -98,7 +98,8 @@ def _read(
     driver: FormatDriver, beyond: Beyond, path: str, name: str, picture: Sequence[int] | None
 ) -> _Read | None:
     try:
-        with open_plain(Path(path), None) as file:
+        # What has another name may be a file of the engine: the import itself knows those, and opens it.
+        with open_plain(Path(path), lambda status: True) as file:
             data = file.read(LONGEST + 1)
         if not 0 < len(data) <= LONGEST or sniff_mets(data) or driver.sniff(data) < 1.0:
             return None

@@ -8,17 +8,23 @@ from pathlib import Path
 
 import orjson
 
-from armarium.api import Conductor, Engine, Library, ServiceError, raw_of
+from armarium.api import Conductor, Engine, Library, ServiceError, raw_of, record_activity
 from armarium_documents.actions.transfer.abandoning import abandon
 from armarium_documents.actions.transfer.copying import take_back
 from armarium_documents.actions.transfer.journal import note, set_state
-from armarium_documents.queries.transfers import Record, other_side, record, records
+from armarium_documents.queries.transfers import Record, State, other_side, record, records
 
 log = logging.getLogger("armarium.documents")
 
 CUT_SHORT = "The engine stopped while the copy was being made."
 
-SET_BACK = "The other project was set back to a time before this move, so both projects hold what was copied."
+SET_BACK = "The other project was set back to a time before this move, so both projects hold what was moved."
+
+SET_BACK_HERE = (
+    "This project was set back to a time before the end of this move, so both projects hold what was moved."
+)
+
+TAKEN_FROM = "The other project was set back to a time before this move, so what was moved is here again."
 
 
 def opened(engine: Engine, library: Library) -> None:
@@ -86,9 +92,12 @@ def _holds(package: Path, uuid: str) -> bool:
 def _finish_alone(engine: Engine, library: Library, own: Record) -> bool:
     """Settle the one side of a transfer whose other project is gone, so that nothing is held for good.
 
-    Should that project come back, its side is brought to agree with what is noted here.
+    Should that project come back, its side is brought to agree with what is noted here. A copy that stands complete
+    holds nothing and waits: the project it came from may have been renamed, and then sends out what was moved.
     """
     why = f"The project {own.other_path} is not there any more."
+    if own.side == "target" and own.state == "moving":
+        return False
     if own.side == "target" and own.state in ("planned", "copying", "checking"):
         parts = Conductor(
             engine.bus,
@@ -98,9 +107,22 @@ def _finish_alone(engine: Engine, library: Library, own: Record) -> bool:
             set_id=own.transfer_id,
         )
         abandon(parts, own.transfer_id, [], why)
+        _tell(library, why)
     else:
-        note(library, own.transfer_id, own.side, "taken-back" if own.side == "source" else "done", why)
+        _explain(library, own, "taken-back", why)
     return True
+
+
+def _explain(library: Library, side: Record, state: State, why: str) -> None:
+    """Bring one side to its end in a way that nobody asked for, and say why where people look."""
+    with library.db.write() as conn:
+        set_state(raw_of(conn), side.transfer_id, side.side, state, reason=why)
+    _tell(library, why)
+
+
+def _tell(library: Library, why: str) -> None:
+    with library.db.write() as conn:
+        record_activity(conn, "system_info", f"A transfer that was cut short is settled. {why}")
 
 
 def _finish(engine: Engine, source: Library, target: Library, own: Record) -> bool:
@@ -119,9 +141,10 @@ def _finish(engine: Engine, source: Library, target: Library, own: Record) -> bo
             return False
         if ours.pending:
             note(source, identity, "source", "taken-back", CUT_SHORT)
-        elif ours.state == "done" and ours.mode == "move" and ours.other_path == str(target.path):
+        elif ours.state == "done" and ours.mode == "move" and _is_the_one(target, ours):
             # A snapshot from before the move was put back there: what it took is found in the Trash here alone.
             _take_back_side(engine, source, ours)
+            _tell(source, TAKEN_FROM)
         else:
             return False
     elif theirs.state in ("planned", "copying", "checking"):
@@ -130,17 +153,21 @@ def _finish(engine: Engine, source: Library, target: Library, own: Record) -> bo
             note(source, identity, "source", "taken-back", CUT_SHORT)
         elif ours is not None and ours.state == "done" and ours.mode == "move":
             _take_back_side(engine, source, ours)
+            _tell(source, TAKEN_FROM)
     elif ours is None:
-        if theirs.state != "moving":
+        if theirs.state == "taken-back" or theirs.mode == "copy" or theirs.reason is not None:
             return False
         # A snapshot from before the move was put back there: the copy here is complete, and stays.
-        note(target, identity, "target", "done", SET_BACK)
+        _explain(target, theirs, "done", SET_BACK)
     elif theirs.state == "moving" and ours.state == "planned":
         _send_out(parts, source, target, own, theirs)
     elif theirs.state == "moving" and ours.state == "done":
         note(target, identity, "target", "done")
     elif theirs.state == "moving":
         _agree(engine, source, target, ours, theirs)
+    elif ours.pending and theirs.state == "done" and ours.mode == "move":
+        # It was sent out once, and a snapshot from before that was put back: whoever did so wants it here.
+        _explain(source, ours, "done", SET_BACK_HERE)
     elif ours.pending:
         note(source, identity, "source", theirs.state, theirs.reason)
     elif ours.state != theirs.state and own.mode == "move":
@@ -148,6 +175,11 @@ def _finish(engine: Engine, source: Library, target: Library, own: Record) -> bo
     else:
         return False
     return True
+
+
+def _is_the_one(target: Library, ours: Record) -> bool:
+    """Whether *target* is the project that a move went to, and no old copy of it beside the one it went to."""
+    return ours.other_path == str(target.path) or not _holds(Path(ours.other_path), ours.other_uuid)
 
 
 def _send_out(parts: Conductor, source: Library, target: Library, own: Record, theirs: Record) -> None:
@@ -175,8 +207,7 @@ def _take_back_side(engine: Engine, library: Library, side: Record) -> None:
     try:
         engine.undo(library, [_newest(library, side.audit_id)], side.principal)
     except ServiceError as error:
-        with library.db.write() as conn:
-            set_state(raw_of(conn), side.transfer_id, side.side, "taken-back", reason=error.detail)
+        _explain(library, side, "taken-back", error.detail)
 
 
 def _newest(library: Library, audit_id: str) -> str:

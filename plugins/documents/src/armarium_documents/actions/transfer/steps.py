@@ -17,7 +17,7 @@ from armarium_documents.errors import (
     other_project_closed,
     unknown_transfer,
 )
-from armarium_documents.queries.transfers import Side, other_side, record, record_of_step
+from armarium_documents.queries.transfers import Side, all_live, other_side, record, record_of_step
 from armarium_documents.queries.tree import STEP, id_list, next_sort_order, nodes_of, subtree_ids
 from armarium_documents.schemas.transfer import (
     TransferOutParams,
@@ -180,7 +180,8 @@ def transfer_out(ctx: ActionContext, p: TransferOutParams) -> dict[str, Any]:
     with other.db.read() as conn:
         theirs = raw_of(conn)
         arrived = record(theirs, p.transfer_id, "target")
-    if arrived is None or arrived.state != "moving":
+        stands = arrived is not None and arrived.state == "moving" and all_live(theirs, arrived)
+    if not stands:
         raise not_moving(p.transfer_id, f"its copy in {other.name} is not complete and checked")
     tops = [item["source_id"] for item in own.items]
     nodes = nodes_of(ctx.conn, tops)
