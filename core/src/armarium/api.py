@@ -34,6 +34,7 @@ from armarium.errors import (
     missing,
 )
 from armarium.events import ChangeStream
+from armarium.fonts import PictureFont
 from armarium.guard import (
     ImageInfo,
     IsClosed,
@@ -64,7 +65,6 @@ from armarium.jobs.context import JobContext, JobStopped, RetryLater
 from armarium.jobs.kinds import JobKind
 from armarium.jobs.queue import NewJob
 from armarium.jobs.undoing import cancel_with_undo
-from armarium.lettering import Lettering, lettering_for
 from armarium.libraries import Library, project_setting
 from armarium.locks import refuse_locked
 from armarium.messages import Message, Sent, written
@@ -120,7 +120,6 @@ __all__ = [
     "JobKind",
     "JobStopped",
     "Json",
-    "Lettering",
     "Library",
     "Limits",
     "MaterialPath",
@@ -136,6 +135,7 @@ __all__ = [
     "PackagePath",
     "Params",
     "PathNotAllowed",
+    "PictureFont",
     "Plugin",
     "Principal",
     "RateLimited",
@@ -173,7 +173,6 @@ __all__ = [
     "is_id",
     "json_response",
     "json_text",
-    "lettering_for",
     "missing",
     "names_in",
     "new_id",
