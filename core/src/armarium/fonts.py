@@ -53,10 +53,13 @@ class PictureFont:
         for path, run in self._runs(text):
             if path:
                 pen.text((x, y), "".join(run), font=_open(path, fine), fill=255, anchor="ls")
-            for left in () if path else (x + _BOX * fine * place for place in range(len(run))):
-                corners = (left + 0.06 * fine, y - 0.7 * fine, left + (_BOX - 0.06) * fine, y)
-                pen.rectangle(corners, outline=255, width=math.ceil(fine / 14))
-            x += self._advance(path, run)
+                x += self._advance(path, run)
+                continue
+            for _ in run:
+                pen.rectangle(
+                    (x + 0.06 * fine, y - 0.7 * fine, x + 0.54 * fine, y), None, 255, round(fine / 14)
+                )
+                x += _BOX * fine
         return mask.reduce(self._factor), margin, baseline
 
     def write(
@@ -72,17 +75,13 @@ class PictureFont:
     def _runs(self, text: str) -> list[tuple[str, list[str]]]:
         """The font file of each run ("" where none has the letter), and its letters, each with its marks."""
         letters = _letters(text)
-        paths = [next((path for path in self._paths if _has(path, letter)), "") for letter in letters]
+        paths = [next((path for path in self._paths if _draws(path, letter)), "") for letter in letters]
         # What stands between words of one font is drawn with it: right-to-left words keep their order in one run only.
         last = 0
         for place, (path, letter) in enumerate(zip(paths, letters, strict=True)):
             if letter.isalpha():
-                if (
-                    path
-                    and last
-                    and path == paths[last - 1]
-                    and all(_has(path, one) for one in letters[last:place])
-                ):
+                within = path and last and path == paths[last - 1]
+                if within and all(_draws(path, one) for one in letters[last:place]):
                     paths[last:place] = [path] * (place - last)
                 last = place + 1
         runs = groupby(zip(paths, letters, strict=True), key=lambda pair: pair[0])
@@ -101,12 +100,15 @@ def _letters(text: str) -> list[str]:
     return letters
 
 
+def _draws(path: str, letter: str) -> bool:
+    return all(_has(path, char) for char in letter)
+
+
 @lru_cache(maxsize=50_000)
-def _has(path: str, letter: str) -> bool:
-    """Whether a font has the letter and its marks: what it lacks looks as U+FFFF, which no font has."""
-    masks = [_open(path, _FINE).getmask(char) for char in ("\uffff", *letter)]
-    absent, *signs = [(mask.size, bytes(mask)) for mask in masks]
-    return letter == " " or absent not in signs
+def _has(path: str, char: str) -> bool:
+    """Whether a font has a sign: what it lacks looks as U+FFFF, which no font has."""
+    sign, absent = (_open(path, _FINE).getmask(one) for one in (char, "\uffff"))
+    return char == " " or (sign.size, bytes(sign)) != (absent.size, bytes(absent))
 
 
 @lru_cache(maxsize=32)
