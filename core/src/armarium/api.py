@@ -35,6 +35,7 @@ from armarium.errors import (
     missing,
 )
 from armarium.events import ChangeStream
+from armarium.fonts import PictureFont
 from armarium.guard import (
     ImageInfo,
     IsClosed,
@@ -65,7 +66,6 @@ from armarium.jobs.context import JobContext, JobStopped, RetryLater
 from armarium.jobs.kinds import JobKind
 from armarium.jobs.queue import NewJob
 from armarium.jobs.undoing import cancel_with_undo
-from armarium.lettering import Lettering, lettering_for
 from armarium.libraries import Library, project_setting
 from armarium.locks import refuse_locked
 from armarium.messages import Message, Sent, written
@@ -121,7 +121,6 @@ __all__ = [
     "JobKind",
     "JobStopped",
     "Json",
-    "Lettering",
     "Library",
     "Limits",
     "MaterialPath",
@@ -137,6 +136,7 @@ __all__ = [
     "PackagePath",
     "Params",
     "PathNotAllowed",
+    "PictureFont",
     "Plugin",
     "Principal",
     "RateLimited",
@@ -175,7 +175,6 @@ __all__ = [
     "is_id",
     "json_response",
     "json_text",
-    "lettering_for",
     "missing",
     "names_in",
     "new_id",

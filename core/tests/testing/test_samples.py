@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 
+import numpy as np
 import pytest
 from PIL import Image
 
 from armarium.testing.samples import SamplePage, sample_documents, sample_pages, write_sample_pages
 from armarium.testing.samples.__main__ import main
+from armarium.testing.samples.layout import draw_ink, lay_out
 from armarium.testing.samples.photograph import bend_between, bend_points
+from armarium.testing.samples.sheet import Block, Frame, Hand, PageText
 
 SMALL = 0.5
 
@@ -117,6 +121,23 @@ def test_pages_and_truth_are_written_apart(tmp_path: Path) -> None:
     assert [(document["key"], document["pages"]) for document in documents] == [
         ("letter-ribera", ["0001", "0002"])
     ]
+
+
+def test_a_leaning_hand_leans_about_its_baseline() -> None:
+    """A row of tall letters is moved to the right by slope times its height over the baseline, and no lower row is."""
+
+    def ink(slope: float) -> tuple[np.ndarray, float]:
+        block = Block("lllll", size=80)
+        page = PageText("x", "deed", "en", Hand(slope=slope, unsteady=0.0), (Frame(200, 200, 900, (block,)),))
+        laid = lay_out(page, 1.0, Random(1), None)
+        drawn = np.asarray(draw_ink(page, laid, 1.0, Random(1), None))
+        return drawn, laid[0].lines[0].baseline[0][1]
+
+    (upright, baseline), (leaning, _) = ink(0.0), ink(0.25)
+    for height in (2, 20, 40, 54):
+        row = round(baseline) - height
+        starts = [int(np.flatnonzero(drawn[row] > 90)[0]) for drawn in (upright, leaning)]
+        assert starts[1] - starts[0] == pytest.approx(0.25 * height, abs=1.5)
 
 
 def test_a_font_file_may_be_named(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -25,13 +26,13 @@ def save(do: Run, folder: str, *places: dict[str, Any]) -> None:
 def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Every text that a picture is given, as it is written."""
     said: list[str] = []
-    real = picture.Lettering.write
+    real = picture.PictureFont.write
 
     def write(self: Any, image: Any, at: Any, text: str, colour: Any) -> None:
         said.append(text)
         real(self, image, at, text, colour)
 
-    monkeypatch.setattr(picture.Lettering, "write", write)
+    monkeypatch.setattr(picture.PictureFont, "write", write)
     return said
 
 
@@ -170,6 +171,21 @@ def test_notes_are_yellow_with_their_text_and_links_are_lines(
     lines = said[2:]
     assert len(lines) > 1
     assert " ".join(lines) == text
+
+
+def test_the_words_of_a_note_stand_apart(folder: str, client: Any, do: Run) -> None:
+    text = "Carta de la abadesa"
+    note = str(do("canvas.item_create", {"folder_id": folder, "kind": "note", "text": text})["id"])
+    save(do, folder, {"item_id": note, "x": 0, "y": 0, "w": 160, "h": 40})
+    image = drawn(client, folder).convert("L").crop((MARGIN + 2, MARGIN + 2, MARGIN + 158, MARGIN + 38))
+    paper = image.getpixel((image.width - 1, 0))
+    empty = [
+        image.crop((x, 0, x + 1, image.height)).getextrema() == (paper, paper) for x in range(image.width)
+    ]
+    inked = [x for x, blank in enumerate(empty) if not blank]
+    between = "".join(" " if blank else "x" for blank in empty[inked[0] : inked[-1] + 1])
+    # At 11 pixels a word space is at least two columns wide, and letters of one word stand closer.
+    assert len(re.split(" {2,}", between)) == len(text.split()), between
 
 
 def test_what_has_no_place_lies_in_a_strip_below_in_folder_order(

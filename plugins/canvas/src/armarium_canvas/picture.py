@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from armarium.api import Lettering, ServiceError, lettering_for, open_image
+from armarium.api import PictureFont, ServiceError, open_image
 from armarium_canvas.queries import Card, Note, Scene
 
 if TYPE_CHECKING:
@@ -95,7 +95,6 @@ class _Drawing:
         self.image = Image.new("RGB", size, _PAPER)
         self.pen = ImageDraw.Draw(self.image)
         self.turned = 0
-        self.letterings: dict[float, Lettering] = {}
         self.pictures: dict[tuple[str, int, int], Image.Image | None] = {}
 
     def png(self) -> bytes:
@@ -240,18 +239,18 @@ class _Drawing:
 
     def _wrapped(self, text: str, width: float) -> Iterator[str]:
         """Lines of *text* that fit *width* pixels; a word longer than a line is broken."""
-        lettering = self._lettering(text[:_LONGEST_TEXT])
+        font = PictureFont(self._text_size)
         for paragraph in text[:_LONGEST_TEXT].splitlines():
             line = ""
             for word in paragraph.split():
                 longer = f"{line} {word}" if line else word
-                if lettering.width(longer) <= width:
+                if font.width(longer) <= width:
                     line = longer
                     continue
                 if line:
                     yield line
-                while lettering.width(word) > width:
-                    fits = _fitting(lettering, word, width)
+                while font.width(word) > width:
+                    fits = _fitting(font, word, width)
                     if fits >= len(word):
                         break
                     yield word[:fits]
@@ -263,11 +262,6 @@ class _Drawing:
     def _text_size(self) -> float:
         return max(_SMALLEST_TEXT, round(_TEXT * self.scale, 1))
 
-    def _lettering(self, text: str) -> Lettering:
-        size = self._text_size
-        plain = self.letterings.setdefault(size, Lettering(size))
-        return plain if not plain.missing(text) else lettering_for(text, size)
-
     def _write(
         self, text: str, x: float, y: float, right: float | None, colour: Colour, *, ending: str = ""
     ) -> None:
@@ -275,11 +269,11 @@ class _Drawing:
         text = " ".join(text[:_LONGEST_TEXT].split())
         if not text:
             return
-        lettering = self._lettering(text)
-        if right is not None and lettering.width(text + ending) > right - x:
-            fits = _fitting(lettering, text, right - x - lettering.width("..." + ending))
+        font = PictureFont(self._text_size)
+        if right is not None and font.width(text + ending) > right - x:
+            fits = _fitting(font, text, right - x - font.width("..." + ending))
             text = f"{text[:fits].rstrip()}..."
-        lettering.write(self.image, (x, y), text + ending, colour)
+        font.write(self.image, (x, y), text + ending, colour)
 
     def _pixels(self, rect: Rect) -> Rect:
         left, top = self.origin
@@ -324,12 +318,12 @@ def _around(rects: Iterable[Rect]) -> Rect | None:
     )
 
 
-def _fitting(lettering: Lettering, text: str, width: float) -> int:
+def _fitting(font: PictureFont, text: str, width: float) -> int:
     """How many characters of *text* fit *width* pixels, at least one."""
     low, high = 1, len(text)
     while low < high:
         middle = (low + high + 1) // 2
-        if lettering.width(text[:middle]) <= width:
+        if font.width(text[:middle]) <= width:
             low = middle
         else:
             high = middle - 1

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from armarium.api import Lettering, lettering_for
+from armarium.api import PictureFont
 
 if TYPE_CHECKING:
     from PIL import Image, ImageDraw
@@ -105,17 +105,17 @@ def _number_lines(page: Image.Image, lines: Sequence[DrawnLine]) -> None:
     """A small numbered badge at the start of every line, clear of its first letter where the page leaves room."""
     from PIL import ImageDraw
 
-    letters = Lettering(max(10.0, max(page.size) / 110))
+    font = PictureFont(max(10.0, max(page.size) / 110))
     pen = ImageDraw.Draw(page)
-    high = letters.size * 1.3
+    high = font.size * 1.3
     for line in lines:
         x, y = _start(line, page.size)
         text = str(line.order)
-        wide = letters.width(text) + letters.size * 0.6
+        wide = font.width(text) + font.size * 0.6
         left = min(max(0.0, x - wide - 2), page.width - wide)
         top = min(max(0.0, y - high), page.height - high)
         pen.rounded_rectangle((left, top, left + wide, top + high), high / 3, fill=_colour(line))
-        letters.write(page, (left + letters.size * 0.3, top + high * 0.78), text, (255, 255, 255))
+        font.write(page, (left + font.size * 0.3, top + high * 0.78), text, (255, 255, 255))
 
 
 def _draw_readings(page: tuple[int, int], lines: Sequence[DrawnLine]) -> Image.Image:
@@ -137,7 +137,7 @@ def _draw_readings(page: tuple[int, int], lines: Sequence[DrawnLine]) -> Image.I
     panel = Image.new("RGB", (column * columns + margin, height), PANEL)
     pen = ImageDraw.Draw(panel)
     if not lines:
-        Lettering(size).write(panel, (margin, margin + size), "No lines on this page.", FAINT)
+        PictureFont(size).write(panel, (margin, margin + size), "No lines on this page.", FAINT)
     for index, line in enumerate(lines):
         left = margin + (index // rows) * column
         top = margin + (index % rows) * step
@@ -155,7 +155,7 @@ def _draw_reading(
 ) -> None:
     left, top = at
     base = top + room[1] * 0.68
-    number = Lettering(size * 0.8)
+    number = PictureFont(size * 0.8)
     gutter = size * 2.4
     label = str(line.order)
     if line.corrected:
@@ -165,37 +165,37 @@ def _draw_reading(
     number.write(panel, (left + gutter - size * 0.5 - number.width(label), base), label, _colour(line))
     start, space = left + gutter, room[0] - gutter
     if line.corrected:
-        mark = Lettering(size * 0.62)
+        mark = PictureFont(size * 0.62)
         space -= mark.width("corrected") + size * 0.6
         mark.write(
             panel, (left + room[0] - mark.width("corrected") - size * 0.3, base), "corrected", CORRECTED
         )
     if line.text is None:
-        Lettering(size * 0.8).write(panel, (start, base), "not read", FAINT)
+        PictureFont(size * 0.8).write(panel, (start, base), "not read", FAINT)
     elif line.text.strip():
-        letters, text = _fitted(line.text, size, space)
-        letters.write(panel, (start, base), text, INK)
+        font, text = _fitted(line.text, size, space)
+        font.write(panel, (start, base), text, INK)
     else:
-        Lettering(size * 0.8).write(panel, (start, base), "empty", FAINT)
+        PictureFont(size * 0.8).write(panel, (start, base), "empty", FAINT)
 
 
-def _fitted(text: str, size: float, space: float) -> tuple[Lettering, str]:
+def _fitted(text: str, size: float, space: float) -> tuple[PictureFont, str]:
     """The text as it fits ``space``: set down to three quarters of its size, then cut with an ellipsis."""
     text = " ".join(text.split())[:400]
-    letters = lettering_for(text, size)
-    width = letters.width(text)
+    font = PictureFont(size)
+    width = font.width(text)
     if width > space:
-        letters = lettering_for(text, max(size * 0.75, size * space / width))
-    if letters.width(text) <= space:
-        return letters, text
+        font = PictureFont(max(size * 0.75, size * space / width))
+    if font.width(text) <= space:
+        return font, text
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2
-        if letters.width(text[:middle] + "...") <= space:
+        if font.width(text[:middle] + "...") <= space:
             low = middle
         else:
             high = middle - 1
-    return letters, text[:low].rstrip() + "..."
+    return font, text[:low].rstrip() + "..."
 
 
 def _beside(page: Image.Image, panel: Image.Image) -> Image.Image:

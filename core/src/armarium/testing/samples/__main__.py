@@ -18,7 +18,9 @@ def main(arguments: list[str] | None = None) -> int:
         "--seed", type=int, default=1, help="another seed gives other pictures of the same texts"
     )
     parser.add_argument("--scale", type=float, default=1.0, help="1.0 is 1600 x 2300 pixels")
-    parser.add_argument("--font", type=Path, help="a TrueType font instead of the one inside Pillow")
+    parser.add_argument(
+        "--font", type=Path, help="a TrueType font instead of the one that comes with Armarium"
+    )
     parser.add_argument("--truth", type=Path, help="folder for the lines and document boundaries, as JSON")
     chosen = parser.parse_args(arguments)
     try:

@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from armarium.lettering import ASCENT, DESCENT, Lettering
+from armarium.fonts import PictureFont
 from armarium.testing.samples.sheet import SHEET, Block, Frame, PageText
 
 if TYPE_CHECKING:
     from PIL import Image
 
 Point = tuple[float, float]
+
+ASCENT, DESCENT = 0.80, 0.27
+"""How far a line reaches above and below its baseline, as parts of its size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +56,11 @@ class LaidRegion:
 def lay_out(page: PageText, scale: float, rng: random.Random, font_path: Path | None) -> list[LaidRegion]:
     """The page's regions in reading order. ValueError when a text runs off the sheet (a fault of the texts)."""
     regions: list[LaidRegion] = []
-    letterings: dict[int, Lettering] = {}
     for frame in page.frames:
         top = frame.y * scale
         for block in frame.blocks:
-            lettering = letterings.get(block.size)
-            if lettering is None:
-                lettering = Lettering(block.size * scale, page.hand.slope, page.hand.weight, font_path)
-                letterings[block.size] = lettering
-            region, top = _lay_block(page, frame, block, lettering, top, scale, rng)
+            font = PictureFont(block.size * scale, page.hand.style, font_path)
+            region, top = _lay_block(page, frame, block, font, top, scale, rng)
             regions.append(region)
         if top - frame.blocks[-1].gap * scale > (SHEET[1] - 40) * scale:
             raise ValueError(
@@ -74,41 +73,41 @@ def _lay_block(
     page: PageText,
     frame: Frame,
     block: Block,
-    letters: Lettering,
+    font: PictureFont,
     top: float,
     scale: float,
     rng: random.Random,
 ) -> tuple[LaidRegion, float]:
     lines = []
-    leading = letters.size * page.hand.leading
-    for words, indent in _wrap(block, letters, frame.width * scale, block.indent * scale):
-        width = sum(letters.width(word) for word in words) + letters.space * (len(words) - 1)
+    leading = font.size * page.hand.leading
+    for words, indent in _wrap(block, font, frame.width * scale, block.indent * scale):
+        width = sum(font.width(word) for word in words) + font.width(" ") * (len(words) - 1)
         spare = frame.width * scale - width
         left = frame.x * scale + {"left": indent, "right": spare, "centre": spare / 2}[block.align]
-        lines.append(_lay_line(page, words, letters, left, top + letters.size * ASCENT, rng))
+        lines.append(_lay_line(page, words, font, left, top + font.size * ASCENT, rng))
         top += leading
     return LaidRegion(block, tuple(lines)), top + block.gap * scale
 
 
-def _wrap(block: Block, letters: Lettering, width: float, indent: float) -> Iterator[tuple[list[str], float]]:
+def _wrap(block: Block, font: PictureFont, width: float, indent: float) -> Iterator[tuple[list[str], float]]:
     for part in block.text.split("\n"):
         line: list[str] = []
         taken = start = indent
         for word in part.split():
-            needed = letters.width(word)
+            needed = font.width(word)
             if line and taken + needed > width:
                 yield line, start
                 line, taken, start = [], 0.0, 0.0
             line.append(word)
-            taken += needed + letters.space
+            taken += needed + font.width(" ")
         yield line, start
         indent = 0.0
 
 
 def _lay_line(
-    page: PageText, words: list[str], letters: Lettering, left: float, y: float, rng: random.Random
+    page: PageText, words: list[str], font: PictureFont, left: float, y: float, rng: random.Random
 ) -> LaidLine:
-    size, unsteady = letters.size, page.hand.unsteady
+    size, unsteady = font.size, page.hand.unsteady
     rise = rng.uniform(-0.004, 0.004) * unsteady
     laid: list[LaidWord] = []
     x, ink = left, rng.uniform(0.8, 1.0)
@@ -117,10 +116,12 @@ def _lay_line(
         if ink < 0.66:  # the pen was dipped again
             ink = 1.0
         shake = rng.uniform(-0.025, 0.025) * size * unsteady
-        width = letters.width(word)
+        width = font.width(word)
         laid.append(LaidWord(word, x, y + (x - left) * rise + shake, width, round(255 * ink)))
-        x += width + letters.space * (1 + rng.uniform(-0.12, 0.2) * unsteady)
-    return LaidLine(" ".join(words), tuple(laid), size, _baseline(laid), _polygon(laid, letters))
+        x += width + font.width(" ") * (1 + rng.uniform(-0.12, 0.2) * unsteady)
+    return LaidLine(
+        " ".join(words), tuple(laid), size, _baseline(laid), _polygon(laid, font.size, page.hand.slope)
+    )
 
 
 def _baseline(words: list[LaidWord]) -> tuple[Point, ...]:
@@ -129,10 +130,9 @@ def _baseline(words: list[LaidWord]) -> tuple[Point, ...]:
     return (*points, (last.x + last.width, last.y))
 
 
-def _polygon(words: list[LaidWord], letters: Lettering) -> tuple[Point, ...]:
-    size = letters.size
+def _polygon(words: list[LaidWord], size: float, slope: float) -> tuple[Point, ...]:
     up, down, pad = size * ASCENT, size * DESCENT, size * 0.12
-    lean_up, lean_down = letters.slope * up, letters.slope * down
+    lean_up, lean_down = slope * up, slope * down
     top: list[Point] = []
     bottom: list[Point] = []
     for word in words:
@@ -156,15 +156,13 @@ def draw_ink(
         pen.line(
             (x0 * scale, y0 * scale, x1 * scale, y1 * scale), rng.randint(120, 190), max(1, round(3 * scale))
         )
-    letterings: dict[float, Lettering] = {}
     for region in regions:
         for line in region.lines:
-            letters = letterings.get(line.size)
-            if letters is None:
-                letters = Lettering(line.size, page.hand.slope, page.hand.weight, font_path)
-                letterings[line.size] = letters
+            font = PictureFont(line.size, page.hand.style, font_path)
             for word in line.words:
-                mask, start, base = letters.mask(word.text)
+                mask, start, base = font.mask(word.text)
+                lean = (1, page.hand.slope, -page.hand.slope * base, 0, 1, 0)
+                mask = mask.transform(mask.size, Image.Transform.AFFINE, lean, Image.Resampling.BICUBIC)
                 box = (round(word.x) - start, round(word.y) - base)
                 faded = mask.point([value * word.ink // 255 for value in range(256)])
                 under = sheet.crop((*box, box[0] + mask.width, box[1] + mask.height))

@@ -148,8 +148,8 @@ def sample_pages(
 ) -> list[SamplePage]:
     """The first ``count`` pages (all twelve without), ``scale`` times 1600 x 2300 pixels at 200 dpi.
 
-    ``scale=0.5`` is small and quick, for tests. Without ``font_path`` the font inside Pillow is used, so that the
-    pages are the same on every machine. ValueError for a count or scale that makes no page.
+    ``scale=0.5`` is small and quick, for tests. Without ``font_path`` the font that comes with Armarium is
+    used, so that the pages are the same on every machine. ValueError for a count or scale that makes no page.
     """
     if count is not None and not 1 <= count <= len(PAGES):
         raise ValueError(f"count is {count}; there are {len(PAGES)} sample pages, so give 1 to {len(PAGES)}.")

@@ -39,10 +39,10 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Hand:
-    """How a page is written: slope, weight and steadiness of the pen, colours of ink and paper."""
+    """How a page is written: slope, letters (a style of the font) and steadiness of the pen, colours of ink and paper."""
 
     slope: float = 0.0
-    weight: float = 0.0
+    style: str = "Regular"
     unsteady: float = 0.6
     ink: tuple[int, int, int] = (46, 34, 26)
     paper: tuple[int, int, int] = (232, 219, 190)

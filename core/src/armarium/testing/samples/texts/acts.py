@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from armarium.testing.samples.sheet import Block, Frame, Hand, PageText
 
-NOTARY = Hand(slope=0.10, weight=0.4, unsteady=0.8, ink=(38, 28, 30), paper=(226, 214, 182), leading=1.55)
+NOTARY = Hand(slope=0.10, style="Medium", unsteady=0.8, ink=(38, 28, 30), paper=(226, 214, 182), leading=1.55)
 
 POWER_1 = PageText(
     "0003",

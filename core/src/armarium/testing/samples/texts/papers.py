@@ -5,9 +5,9 @@ from __future__ import annotations
 from armarium.testing.samples.sheet import Block, Frame, Hand, PageText
 
 CLERK = Hand(slope=0.06, unsteady=0.5, ink=(40, 42, 60), paper=(224, 220, 202), leading=1.58)
-PRINT = Hand(unsteady=0.15, ink=(30, 30, 34), paper=(222, 204, 164), leading=1.6)
+PRINT = Hand(style="Medium", unsteady=0.15, ink=(30, 30, 34), paper=(222, 204, 164), leading=1.6)
 STEEL = Hand(slope=0.20, unsteady=0.8, ink=(34, 40, 72), paper=(236, 232, 222))
-BOOK = Hand(slope=0.04, weight=0.6, unsteady=0.7, ink=(52, 32, 22), paper=(218, 200, 160), leading=1.66)
+BOOK = Hand(slope=0.04, style="Medium", unsteady=0.7, ink=(52, 32, 22), paper=(218, 200, 160), leading=1.66)
 
 REGISTER = PageText(
     "0006",
