@@ -10,91 +10,30 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import quote
 
 import pytest
-from fastapi import APIRouter
 from starlette.testclient import TestClient
 
 from armarium.api import (
-    ActionContext,
-    CurrentEngine,
     Engine,
     Library,
-    MaterialPath,
-    Message,
     Params,
-    Plugin,
     ShownPath,
-    action,
-    json_response,
     raw_of,
 )
 from armarium.named_paths import DECLARED, undeclared_paths
 from armarium.principals import LOCAL_OWNER
 from armarium.settings import Settings
 from armarium.testing.fixtures import OWNER_TOKEN, http_client
+from proofs.path_stranger import STRANGE, look
 from proofs.path_world import picture
 
 Json = dict[str, Any]
 
 
 # ------------------------------------------------------------------------------------------------- a stranger's plugin
-
-
-class Shelf(Params):
-    places: dict[str, list[MaterialPath]]
-
-
-class StrangeParams(Params):
-    shelves: list[Shelf]
-
-
-class Strange(Message):
-    opened: list[str]
-
-
-@action(
-    "strange.look",
-    params=StrangeParams,
-    result=Strange,
-    summary="Look at files",
-    example=None,
-    undoable=False,
-)
-def look(ctx: ActionContext, p: StrangeParams) -> Json:
-    """Opens what it is given as a plugin's author would who thinks of no harm."""
-    paths = [path for shelf in p.shelves for place in shelf.places.values() for path in place]
-    return {"opened": [path for path in paths if open(path, "rb").read(1)]}
-
-
-router = APIRouter(tags=["strange"])
-
-
-@router.get("/api/strange/plain", response_model=Strange, summary="Look at a file")
-def look_plainly(path: MaterialPath) -> Any:
-    return json_response({"opened": [path] if open(path, "rb").read(1) else []})
-
-
-@router.post("/api/strange/later", response_model=Strange, summary="Look at files")
-async def look_later(engine: CurrentEngine, body: StrangeParams) -> Any:
-    return look_plainly(body.shelves[0].places["a"][0])
-
-
-inner = APIRouter(prefix="/api/strange/inner")
-
-
-@inner.get("/plain", response_model=Strange, summary="Look at a file")
-def look_within(path: Annotated[MaterialPath, "said twice"]) -> Any:
-    return look_plainly(path)
-
-
-router.include_router(inner)
-
-STRANGE = Plugin(
-    name="strange", summary="Opens what it is told", prefixes=("strange",), actions=(look,), routers=(router,)
-)
 
 
 def strange_params(path: str) -> Json:
@@ -439,8 +378,8 @@ def test_a_token_bound_to_one_project_reads_neither_the_owners_token_nor_another
     ground.engine.jobs.run_until_idle(ground.second, 60)
     assert list(ground.second.objects.digests()) == []
     with ground.second.db.read() as conn:
-        raw = raw_of(conn)
-        assert raw.execute("SELECT count(*) FROM document WHERE doc_type = 'file'").fetchone() == (0,)
+        files = raw_of(conn).execute("SELECT count(*) FROM document WHERE doc_type = 'file'")
+        assert files.fetchone() == (0,)
 
 
 # --------------------------------------------------------------------------------------------------- what comes later

@@ -86,8 +86,7 @@ def _create_example(ex: Example) -> dict[str, Any]:
 )
 def create(ctx: ActionContext, p: SegmentCreate) -> dict[str, Any]:
     """Raises NotFound, Conflict for a pass or parent of another page, Invalid for a shape that cannot be held."""
-    ids = insert_segments(ctx, [p])
-    return parsed_answers(ctx.conn, ids, reading_rule(ctx.conn))[0]
+    return parsed_answers(ctx.conn, insert_segments(ctx, [p]), reading_rule(ctx.conn))[0]
 
 
 def _create_many_example(ex: Example) -> dict[str, Any]:
