@@ -36,12 +36,6 @@ STEP_TABLES = (
 _NO_STEP = 2**63 - 1
 """Stands for the step of a row that has none: `span` refuses it in words."""
 
-CAPTURE_VERSION = 2
-"""What images hold; raising it has every family's histories brought to it and their triggers made anew.
-
-1: of an update all columns but those `large` ones that did not move; `kept` had a bit for each large one that did.
-"""
-
 OWN_COLUMNS = frozenset({"seq", "audit_seq", "op", "kept"})
 """Columns that a history table has beside its table's."""
 
@@ -199,26 +193,6 @@ def _moved_from_null(columns: Sequence[str], old: str, new: str) -> str:
     return f"CASE WHEN {' OR '.join(f'({one})' for one in moved.values())} THEN ',' || {names} END"
 
 
-def bring_up(raw: sqlite3.Connection, table: Table, since: int) -> None:
-    """Bring the images of *table*, written at capture version *since*, to what they hold today.
-
-    The triggers that guard them must be gone. An image keeps every value it has: a column that did not move is held too.
-    """
-    if since >= CAPTURE_VERSION:
-        return
-    name = quoted(history_name(table))
-    large = [c.name for c in table.columns if c.name in rules_of(table).large]
-    names = " || ".join(
-        f"CASE WHEN {quoted(c.name)} IS NULL"
-        + (f" AND COALESCE(kept, 0) & {1 << large.index(c.name)}" if c.name in large else "")
-        + f" THEN {_listed(c.name, '')} ELSE '' END"
-        for c in table.columns
-        if not c.primary_key
-    )
-    if names:
-        raw.execute(f"UPDATE {name} SET kept = ',' || {names} WHERE op = 'U'")
-
-
 def rename_kept(raw: sqlite3.Connection, history: str, before: list[str], after: list[str]) -> None:
     """Where the columns *before* of the table *history* were renamed to those *after*, rename them in its images."""
     renamed = [(old, new) for old, new in zip(before, after, strict=False) if old != new]
@@ -227,10 +201,7 @@ def rename_kept(raw: sqlite3.Connection, history: str, before: list[str], after:
     for old, new in renamed:
         # Made anew by the opening that migrates.
         raw.execute(f"DROP TRIGGER IF EXISTS {quoted(f'{history}__no_update')}")
-        raw.execute(
-            f"UPDATE {quoted(history)} SET kept = replace(kept, {_listed(old)}, {_listed(new)})"
-            " WHERE typeof(kept) = 'text'"
-        )
+        raw.execute(f"UPDATE {quoted(history)} SET kept = replace(kept, {_listed(old)}, {_listed(new)})")
 
 
 def _append_only_triggers(name: str, guarded: Sequence[str]) -> dict[str, str]:
