@@ -4,7 +4,6 @@ from armarium.actions import (
     Action,
     ActionContext,
     Example,
-    NoParams,
     Outcome,
     Params,
     Route,
@@ -12,11 +11,9 @@ from armarium.actions import (
     SourceText,
     Step,
     action,
-    invalid_request,
 )
 from armarium.actions.conducting import Conductor
-from armarium.activity import record_activity
-from armarium.db import Database, bulk_insert, raw_of
+from armarium.db import raw_of
 from armarium.egress import Egress, Limits
 from armarium.engine import Engine
 from armarium.errors import (
@@ -26,15 +23,11 @@ from armarium.errors import (
     Forbidden,
     Invalid,
     NotFound,
-    RateLimited,
     ServiceError,
     TooLarge,
-    Unauthorized,
     Unavailable,
 )
-from armarium.events import ChangeStream
 from armarium.guard import (
-    ImageInfo,
     IsClosed,
     PathNotAllowed,
     check_archive,
@@ -46,7 +39,10 @@ from armarium.guard import (
     parse_xml,
     read_member,
 )
-from armarium.history import purge, purging, versions
+from armarium.history import (
+    purging,
+    versions,
+)
 from armarium.hookspecs import hookimpl
 from armarium.http import (
     REFUSALS,
@@ -59,8 +55,14 @@ from armarium.http import (
     takes_upload,
     written,
 )
-from armarium.ids import is_id, new_id, now, parse_timestamp
-from armarium.jobs.context import JobContext, JobStopped, RetryLater
+from armarium.ids import (
+    new_id,
+    now,
+)
+from armarium.jobs.context import (
+    JobContext,
+    RetryLater,
+)
 from armarium.jobs.kinds import JobKind
 from armarium.jobs.queue import NewJob
 from armarium.jobs.undoing import cancel_with_undo
@@ -72,7 +74,6 @@ from armarium.named_paths import MaterialPath, NameOrMaterialPath, PackagePath, 
 from armarium.objects import ObjectStore
 from armarium.plugins import Migration, Plugin
 from armarium.principals import Principal
-from armarium.runtimes import Runtime
 from armarium.schema import alter_tracked
 from armarium.settings import Settings
 from armarium.stored_files import STORED_FILE, stored_file
@@ -98,23 +99,19 @@ __all__ = [
     "ActionContext",
     "BadRequest",
     "Broken",
-    "ChangeStream",
     "Conductor",
     "Conflict",
     "CurrentEngine",
     "CurrentLibrary",
     "CurrentPrincipal",
-    "Database",
     "Egress",
     "Engine",
     "Example",
     "Forbidden",
-    "ImageInfo",
     "Invalid",
     "IsClosed",
     "JobContext",
     "JobKind",
-    "JobStopped",
     "Json",
     "Lettering",
     "Library",
@@ -124,7 +121,6 @@ __all__ = [
     "Migration",
     "NameOrMaterialPath",
     "NewJob",
-    "NoParams",
     "NotFound",
     "ObjectStore",
     "OptionalLibrary",
@@ -134,11 +130,9 @@ __all__ = [
     "PathNotAllowed",
     "Plugin",
     "Principal",
-    "RateLimited",
     "RetryLater",
     "Route",
     "RowRule",
-    "Runtime",
     "Sent",
     "ServiceError",
     "Settings",
@@ -147,14 +141,12 @@ __all__ = [
     "Step",
     "TooLarge",
     "Tree",
-    "Unauthorized",
     "Unavailable",
     "UndoContext",
     "act",
     "action",
     "alter_tracked",
     "append_only",
-    "bulk_insert",
     "cancel_with_undo",
     "check_archive",
     "derived",
@@ -162,8 +154,6 @@ __all__ = [
     "foreign_table",
     "hookimpl",
     "image_info",
-    "invalid_request",
-    "is_id",
     "json_response",
     "json_text",
     "lettering_for",
@@ -174,15 +164,12 @@ __all__ = [
     "open_plain",
     "operational",
     "parse_html",
-    "parse_timestamp",
     "parse_xml",
     "project_setting",
     "provenance_columns",
-    "purge",
     "purging",
     "raw_of",
     "read_member",
-    "record_activity",
     "refuse_locked",
     "rules_of",
     "stored_file",

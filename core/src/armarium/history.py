@@ -340,23 +340,6 @@ def versions(conn: Connection, table: Table, key: str) -> list[dict[str, Any]]:
     return found
 
 
-def purge(conn: Connection, table: Table, keys: Iterable[str]) -> int:
-    """Remove the history images of rows *keys* (single-column key) for good; the steps that made them are `gone`.
-
-    The rows themselves must already be deleted by the action that purges. Returns how many images went.
-    """
-    raw = raw_of(conn)
-    (key_name,) = key_columns(table)
-    history = quoted(history_name(table))
-    raw.execute("CREATE TEMP TABLE IF NOT EXISTS purge_key (k TEXT PRIMARY KEY) WITHOUT ROWID")
-    raw.execute("DELETE FROM purge_key")
-    raw.executemany("INSERT OR IGNORE INTO purge_key VALUES (?)", ((key,) for key in keys))
-    chosen = f"{quoted(key_name)} IN (SELECT k FROM purge_key)"
-    raw.execute(f"UPDATE audit SET gone = 1 WHERE seq IN (SELECT audit_seq FROM {history} WHERE {chosen})")
-    with purging(conn):
-        return raw.execute(f"DELETE FROM {history} WHERE {chosen}").rowcount
-
-
 @contextmanager
 def purging(conn: Connection) -> Iterator[None]:
     """While the block runs, append-only rows and history images may be deleted: for Empty Trash and nothing else."""

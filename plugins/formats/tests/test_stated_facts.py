@@ -9,9 +9,10 @@ from starlette.testclient import TestClient
 
 from armarium.api import Engine, Library, raw_of
 from armarium.principals import LOCAL_OWNER
-from armarium_formats.api import ReadContext, export_page
+from armarium_formats.api import ReadContext
 from armarium_formats.hocr.driver import Hocr
 from armarium_formats.pagexml.driver import PageXml
+from armarium_formats.queries.exchange import export as export_page
 from armarium_formats.tei.driver import Tei
 from armarium_reading.queries import lines_of
 from armarium_source_model.api import StatedFacts, page_text, resolve_settings

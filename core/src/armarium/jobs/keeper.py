@@ -19,7 +19,7 @@ HEARTBEAT_SECONDS = 15.0
 """How often leases of running jobs are renewed."""
 
 GATHER_SECONDS = 0.012
-"""Calls that follow a look this closely are answered by one more: jobs put in one by one are picked up together."""
+"""Calls that follow a look this closely are answered by one more, so that many steps at once are not a look each."""
 
 TIDY_SECONDS = 86_400.0
 """How often jobs that finished long ago are removed from libraries that stay open."""

@@ -8,22 +8,30 @@ from typing import Any
 from armarium.api import ActionContext, json_text, new_id, raw_of
 from armarium_documents.frames import IDENTITY
 from armarium_documents.intake import taken_in
-from armarium_documents.models import artifacts, documents, renditions, representations, revisions
+from armarium_documents.models import (
+    artifacts,
+    documents,
+    renditions,
+    representations,
+)
 from armarium_documents.queries.carrying.carrier import Carrier, Vocabulary
 from armarium_documents.queries.documents import document, documents_named
-from armarium_documents.queries.files import PageImage, PrimaryRow, page_image, primary_row, thumbnail_path
+from armarium_documents.queries.files import (
+    PageImage,
+    page_image,
+    primary_row,
+    thumbnail_path,
+)
 from armarium_documents.queries.tree import (
     Node,
     find_node,
     folder_above,
-    folder_path,
     pages_under,
     require_all_live,
     require_document,
     require_live,
     require_parent,
     sources_folder,
-    subtree_ids,
 )
 from armarium_documents.remarks import count_remarks
 from armarium_documents.scan import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, named_files, walk_folder
@@ -39,7 +47,6 @@ __all__ = [
     "Found",
     "Node",
     "PageImage",
-    "PrimaryRow",
     "Vocabulary",
     "add_rendition",
     "arrange_pages",
@@ -53,7 +60,6 @@ __all__ = [
     "fault_of_rect",
     "find_node",
     "folder_above",
-    "folder_path",
     "label_pages",
     "named_files",
     "page_image",
@@ -65,9 +71,7 @@ __all__ = [
     "require_document",
     "require_live",
     "require_parent",
-    "revisions",
     "sources_folder",
-    "subtree_ids",
     "taken_in",
     "thumbnail_path",
     "walk_folder",
