@@ -136,14 +136,19 @@ def test_purged_rows_leave_no_image_and_their_steps_are_gone(
     run, shelf_engine: Engine, shelf_library: Library
 ) -> None:
     from armarium.errors import ServiceError
-    from armarium.testing.shelf import shelves
 
     made = run("shelf.create", name="A")
     kept = run("shelf.create", name="B")
 
     def purge(ctx) -> None:
-        ctx.conn.exec_driver_sql("DELETE FROM shelf WHERE id = ?", (made.result["id"],))
-        history.purge(ctx.conn, shelves, [made.result["id"]])
+        raw, image = raw_of(ctx.conn), "FROM shelf__history WHERE id = ?"
+        gone = (made.result["id"],)
+        raw.execute("DELETE FROM shelf WHERE id = ?", gone)
+        raw.execute(f"UPDATE audit SET gone = 1 WHERE seq IN (SELECT audit_seq {image})", gone)
+        with history.purging(ctx.conn):
+            raw.execute(f"DELETE {image}", gone)
+        with pytest.raises(sqlite3.IntegrityError, match="never changed"):
+            raw.execute(f"DELETE {image}", (kept.result["id"],))
 
     shelf_engine.run(shelf_library, "shelf.burn", {"name": "C"}, LOCAL_OWNER, in_transaction=purge)
     with shelf_library.db.read() as conn:

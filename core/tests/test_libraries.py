@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import os
 import resource
@@ -15,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from armarium import doctor, libraries, snapshots
-from armarium.db import raw_of
 from armarium.engine import Engine
 from armarium.errors import Conflict, Forbidden, NotFound, ServiceError, Unavailable, refused_by_disk
 from armarium.libraries import Library
@@ -461,7 +459,6 @@ IN_THE_NAME_OF = "UPDATE audit_current SET audit_seq = {}"
             "shelf__history holds 2 images of step 3, which left 1",
         ),
         (("UPDATE audit SET images = '{}' WHERE seq = 3",), "Row 3 of the audit log"),
-        (("UPDATE audit SET images = NULL WHERE seq = 3",), "Row 3 of the audit log"),
     ],
 )
 def test_the_doctor_counts_the_images_of_each_step(
@@ -484,39 +481,6 @@ def test_a_step_that_another_program_left_open_is_not_taken_for_ones_own(
     shell.close()
     with pytest.raises(Conflict, match="another program left one open"):
         shelf_engine.run(shelf_library, "shelf.create", {"name": "B"}, LOCAL_OWNER)
-
-
-def test_a_log_of_an_earlier_version_is_counted_from_now_on(
-    shelf_engine: Engine, shelf_library: Library
-) -> None:
-    """Rows without a count keep their hashes, and nothing is said of them; those that come are counted."""
-    path = shelf_library.path
-    shelf_engine.libraries.release(path)
-    with sqlite3.connect(path / DATABASE) as raw:
-        for name in ("audit__no_update", "audit__no_delete"):
-            raw.execute(f"DROP TRIGGER {name}")
-        rows = raw.execute(
-            "SELECT seq, id, action_name, actor_kind, actor_name, client, origin_window, role, target_ids, params,"
-            " changed, run_id, set_id, inverse_of, undoable, created_at FROM audit ORDER BY seq"
-        ).fetchall()
-        previous = "0" * 64
-        for seq, *row in rows:
-            row[13] = bool(row[13])
-            after = hashlib.sha256(
-                previous.encode()
-                + json.dumps([seq, *row], separators=(",", ":"), ensure_ascii=False).encode()
-            ).hexdigest()
-            raw.execute("UPDATE audit SET prev_hash = ?, row_hash = ? WHERE seq = ?", (previous, after, seq))
-            previous = after
-        raw.execute("ALTER TABLE audit DROP COLUMN images")
-        raw.execute("UPDATE schema_version SET version = 4 WHERE family = 'core'")
-    library = shelf_engine.libraries.get(path)
-    shelf_engine.run(library, "shelf.create", {"name": "A"}, LOCAL_OWNER)
-    assert doctor.examine(shelf_engine, path)["healthy"]
-    with library.db.read() as conn:
-        raw = raw_of(conn)
-        told = [row[0] for row in raw.execute("SELECT images FROM audit ORDER BY seq")]
-    assert told == [None] * len(rows) + ['{"shelf":1}']
 
 
 def test_the_doctor_does_not_send_to_the_doctor(shelf_engine: Engine, shelf_library: Library) -> None:

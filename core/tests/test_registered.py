@@ -1,9 +1,8 @@
-"""The registry of projects: what it shows of each, and how the engine's own tables of before become those of today."""
+"""The registry of projects: what it shows of each, and how what put one there is taken back."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -14,13 +13,6 @@ from armarium.errors import BadRequest, Conflict, Invalid
 from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
 from armarium.registered import SHOWN
-from armarium.testing.shelf import shelf_plugin
-
-DROPPED = (
-    "snapshot_interval_seconds INTEGER NOT NULL DEFAULT 0",
-    "snapshot_retention_count INTEGER NOT NULL DEFAULT 10",
-    "snapshot_offsite_path TEXT",
-)
 
 
 def test_opening_answers_what_the_project_is_set_to_now(shelf_engine: Engine, shelf_library: Library) -> None:
@@ -72,48 +64,6 @@ def test_a_path_longer_than_a_disk_takes_is_refused_in_words(shelf_engine: Engin
         )
     with pytest.raises(BadRequest, match="There is no folder"):
         shelf_engine.run(None, "sandbox.grant", {"path": far, "bookmark": "Ym9v"}, LOCAL_OWNER)
-
-
-def test_the_registry_of_an_earlier_version_is_brought_up_with_its_history(
-    make_engine, shelf_engine: Engine, shelf_library: Library
-) -> None:
-    path = str(shelf_library.path)
-    gone = shelf_engine.run(None, "library.unregister", {"path": path}, LOCAL_OWNER)
-    state = shelf_engine.settings.state_dir
-    shelf_engine.close()
-    _make_older(state / "engine.sqlite")
-
-    later = make_engine(plugins=[shelf_plugin()], state=state.name)
-    assert later.state.refusal is None
-    later.undo(None, [gone.audit_id], LOCAL_OWNER)
-    (entry,) = later.libraries.known()
-    assert (entry["path"], entry["snapshot_retention_count"]) == (path, 10)
-    assert later.verify_audit(None) is None
-    with later.state.read() as conn:
-        raw = raw_of(conn)
-        for table in ("library_known", "library_known__history"):
-            columns = {row[1] for row in raw.execute(f"PRAGMA table_info({table})")}
-            assert not {column for column in columns if column.startswith("snapshot_")}
-
-
-def _make_older(database: Path) -> None:
-    """The engine's own database as version 1 of the registry left it."""
-    raw = sqlite3.connect(database)
-    for (trigger,) in raw.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name LIKE 'library_known%'"
-    ).fetchall():
-        raw.execute(f'DROP TRIGGER "{trigger}"')
-    for declared in DROPPED:
-        raw.execute(f"ALTER TABLE library_known ADD COLUMN {declared}")
-        raw.execute(f"ALTER TABLE library_known__history ADD COLUMN {' '.join(declared.split()[:2])}")
-    # As that version's trigger did: it names the columns that are to go.
-    raw.execute(
-        "CREATE TRIGGER library_known__delete AFTER DELETE ON library_known BEGIN INSERT INTO library_known__history "
-        "(audit_seq, op, id, snapshot_offsite_path) VALUES (1, 'D', OLD.id, OLD.snapshot_offsite_path); END"
-    )
-    raw.execute("UPDATE schema_version SET version = 1 WHERE family = 'library'")
-    raw.commit()
-    raw.close()
 
 
 @pytest.mark.parametrize("name", ["library.create", "library.open"])

@@ -1,4 +1,4 @@
-"""What the images of the history hold, and that those an older engine wrote are still taken back exactly."""
+"""What the images of the history hold, and that a column renamed by a migration is renamed in them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from sqlalchemy import Column, Float, ForeignKey, Integer, MetaData, Table, Text
 from armarium import history
 from armarium.db import raw_of
 from armarium.engine import Engine
-from armarium.history import quoted
 from armarium.libraries import Library
-from armarium.packages import DATABASE
 from armarium.plugins import Migration
 from armarium.principals import LOCAL_OWNER
 from armarium.schema import alter_tracked
@@ -27,34 +25,8 @@ from armarium.testing.digest import table_digests
 from armarium.testing.shelf import books, shelf_plugin
 
 
-def older_triggers(table: Table) -> dict[str, str]:
-    """The triggers of capture version 1: every column but the large ones that stayed, and a bit for each that moved."""
-    name, own = quoted(table.name), quoted(history.history_name(table))
-    columns = [column.name for column in table.columns]
-    keys = history.key_columns(table)
-    large = [c for c in columns if c in rules_of(table).large]
-    step = "COALESCE((SELECT audit_seq FROM audit_current), RAISE(ROLLBACK, 'only by an action'))"
-    listed = ", ".join(quoted(c) for c in columns)
-    whole = ", ".join(f"OLD.{quoted(c)}" for c in columns)
-    moved = {c: f"OLD.{quoted(c)} IS NOT NEW.{quoted(c)}" for c in columns}
-    kept = ", ".join(
-        f"CASE WHEN {moved[c]} THEN OLD.{quoted(c)} END" if c in large else f"OLD.{quoted(c)}"
-        for c in columns
-    )
-    bits = " | ".join(f"(({moved[c]}) << {n})" for n, c in enumerate(large)) or "NULL"
-    ai, au, ad = (f"{table.name}__history_{verb}" for verb in ("insert", "update", "delete"))
-    return {
-        ai: f"CREATE TRIGGER {ai} AFTER INSERT ON {name} BEGIN INSERT INTO {own} (audit_seq, op, "
-        f"{', '.join(map(quoted, keys))}) VALUES ({step}, 'I', {', '.join(f'NEW.{quoted(k)}' for k in keys)}); END",
-        au: f"CREATE TRIGGER {au} AFTER UPDATE ON {name} WHEN {' OR '.join(moved.values())} BEGIN INSERT INTO {own} "
-        f"(audit_seq, op, kept, {listed}) VALUES ({step}, 'U', {bits}, {kept}); END",
-        ad: f"CREATE TRIGGER {ad} AFTER DELETE ON {name} BEGIN INSERT INTO {own} (audit_seq, op, kept, {listed}) "
-        f"VALUES ({step}, 'D', {(1 << len(large)) - 1}, {whole}); END",
-    }
-
-
-def shelves_with(home: Column[Any], notes: Column[Any]) -> MetaData:
-    """The tables of the family `shelf` with two columns of its books as given."""
+def shelves_with(home: Column[Any], notes: Column[Any] | None) -> MetaData:
+    """The tables of the family `shelf` with two columns of its books as given, the second perhaps left out."""
     found = MetaData()
     for table in shelf.metadata.sorted_tables:
         if table is not books and rules_of(table).follows is None:
@@ -66,7 +38,7 @@ def shelves_with(home: Column[Any], notes: Column[Any]) -> MetaData:
         home,
         Column("title", Text, nullable=False),
         Column("weight", Float),
-        notes,
+        *([] if notes is None else [notes]),
         Column("version", Integer, nullable=False),
         Column("updated_at", Text),
         info=tracked(label="book", monotonic=("version", "updated_at")),
@@ -74,116 +46,24 @@ def shelves_with(home: Column[Any], notes: Column[Any]) -> MetaData:
     return found
 
 
-class Past:
-    """A package that an engine of capture version 1 wrote: its steps, and what there was before each."""
-
-    def __init__(
-        self, make_engine: Callable[..., Engine], path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        self.path = path
-        ddl = history.history_ddl
-        with monkeypatch.context() as older:
-            older.setattr(history, "CAPTURE_VERSION", 1)
-            older.setattr(history, "_tracked_triggers", older_triggers)
-            older.setattr(
-                history, "history_ddl", lambda t: [s.replace("kept TEXT", "kept INTEGER") for s in ddl(t)]
-            )
-            engine = make_engine(plugins=[shelf_plugin()])
-            engine.run(None, "library.create", {"path": str(path)}, LOCAL_OWNER)
-            library = engine.libraries.get(path)
-            self.steps: list[tuple[str, dict[str, str]]] = []
-            self.books: list[tuple[Any, ...]] = []
-            self._live(engine, library)
-            self.now = table_digests(library.db, engine.library_schema)
-            engine.libraries.release(path)
-        with sqlite3.connect(path / DATABASE) as raw:
-            assert raw.execute("SELECT typeof(kept) FROM shelf_book__history WHERE op = 'U'").fetchone() == (
-                "integer",
-            )
-            raw.execute("DELETE FROM schema_version WHERE family LIKE 'capture of %'")
-            raw.execute("UPDATE schema_version SET version = 2 WHERE family = 'core'")
-        raw.close()
-
-    def _live(self, engine: Engine, library: Library) -> None:
-        def do(action: str, **params: Any) -> Any:
-            before = table_digests(library.db, engine.library_schema)
-            made = engine.run(library, action, params, LOCAL_OWNER)
-            self.steps.append((made.audit_id, before))
-            with library.db.read() as conn:
-                raw = raw_of(conn)
-                self.books.append(raw.execute("SELECT title, weight, notes FROM shelf_book").fetchone())
-            return made.result
-
-        home = do("shelf.create", name="A")["id"]
-        self.book = do("shelf.add", shelf_id=home, title="One")["id"]
-        do("shelf.change", id=self.book, title="Two")
-        do("shelf.change", id=self.book, notes="first")
-        do("shelf.change", id=self.book, weight=0.1 + 0.2)
-        do("shelf.change", id=self.book, title="Three", notes="second")
-        do("shelf.lend", book_id=self.book, reader="a", days=3)
-        do("shelf.lend", book_id=self.book, reader="a", days=4)
-        do("shelf.change", id=self.book, weight=7.5)
-        do("shelf.clear", id=home)
-
-    def open(self, engine: Engine) -> Library:
-        """The package in an engine of today, which has lost nothing of it."""
-        library = engine.libraries.get(self.path)
-        assert library.db.refusal is None
-        assert table_digests(library.db, engine.library_schema) == self.now
-        return library
-
-    def take_back(self, engine: Engine, library: Library) -> None:
-        """Every step, newest first: each leaves what there was before it."""
-        for audit_id, before in reversed(self.steps):
-            engine.undo(library, [audit_id], LOCAL_OWNER)
-            assert table_digests(library.db, engine.library_schema) == before
-
-
-@pytest.fixture
-def past(make_engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Past:
-    return Past(make_engine, tmp_path / "Past.library", monkeypatch)
-
-
-def test_steps_of_an_older_engine_are_taken_back_exactly(make_engine, past: Past) -> None:
-    engine = make_engine(plugins=[shelf_plugin()])
-    library = past.open(engine)
-    with library.db.read() as conn:
-        states = history.versions(conn, books, past.book)
-    seen = [tuple(s["values"][c] for c in ("title", "weight", "notes")) for s in states if not s["deleted"]]
-    assert seen == [past.books[n] for n in (1, 2, 3, 4, 5, 8)]
-    past.take_back(engine, library)
-
-
-def test_steps_of_then_and_now_are_taken_back_together(make_engine, past: Past) -> None:
-    engine = make_engine(plugins=[shelf_plugin()])
-    library = past.open(engine)
-    engine.undo(library, [past.steps.pop()[0]], LOCAL_OWNER)
-    for change in ({"notes": "third"}, {"weight": 0.3, "title": "Four"}, {"notes": "fourth"}):
-        before = table_digests(library.db, engine.library_schema)
-        made = engine.run(library, "shelf.change", {"id": past.book, **change}, LOCAL_OWNER)
-        past.steps.append((made.audit_id, before))
-    engine.libraries.release(past.path)
-    past.take_back(engine, engine.libraries.get(past.path))
-
-
-def test_a_family_that_was_away_when_images_changed_is_brought_up_when_it_is_back(
-    make_engine, past: Past
+def test_a_column_that_is_renamed_is_renamed_in_the_images(
+    make_engine: Callable[..., Engine], tmp_path: Path
 ) -> None:
-    without = make_engine(plugins=[])
-    assert without.libraries.get(past.path).db.refusal is None
-    without.libraries.release(past.path)
+    path = tmp_path / "Past.library"
     engine = make_engine(plugins=[shelf_plugin()])
-    past.take_back(engine, past.open(engine))
+    engine.run(None, "library.create", {"path": str(path)}, LOCAL_OWNER)
+    library = engine.libraries.get(path)
 
+    def do(action: str, **params: Any) -> Any:
+        return engine.run(library, action, params, LOCAL_OWNER)
 
-def test_a_column_that_is_renamed_is_renamed_in_the_images(make_engine, past: Past) -> None:
-    engine = make_engine(plugins=[shelf_plugin()])
-    library = past.open(engine)
-    engine.undo(library, [past.steps[-1][0]], LOCAL_OWNER)
-    bare = engine.run(library, "shelf.create", {"name": "B"}, LOCAL_OWNER).result["id"]
-    book = engine.run(library, "shelf.add", {"shelf_id": bare, "title": "t"}, LOCAL_OWNER).result["id"]
-    noted = engine.run(library, "shelf.change", {"id": book, "notes": "n"}, LOCAL_OWNER)
-    engine.libraries.release(past.path)
+    home = do("shelf.create", name="A").result["id"]
+    book = do("shelf.add", shelf_id=home, title="One").result["id"]
+    changes = ({"notes": "first"}, {"weight": 0.5, "notes": "second"}, {"title": "Two"}, {"notes": None})
+    steps = [do("shelf.change", id=book, **change).audit_id for change in changes]
+    steps.append(do("shelf.clear", id=home).audit_id)
+    states = [(None, None), ('"first"', None), ('"second"', 0.5), ('"second"', 0.5), (None, 0.5)]
+    engine.libraries.release(path)
     newer = shelves_with(Column("shelf_id", Text, nullable=False), Column("words", Text))
 
     def upgrade(op: Any) -> None:
@@ -191,14 +71,40 @@ def test_a_column_that_is_renamed_is_renamed_in_the_images(make_engine, past: Pa
 
     plugin = replace(shelf_plugin(), metadata=newer, version=2, migrations=(Migration(2, "words", upgrade),))
     engine = make_engine(plugins=[plugin])
-    library = engine.libraries.get(past.path)
+    library = engine.libraries.get(path)
     assert library.db.refusal is None
-    engine.undo(library, [noted.audit_id], LOCAL_OWNER)
-    for audit_id, _ in reversed(past.steps[3:-1]):
+    for audit_id, before in reversed(list(zip(steps, states, strict=True))):
         engine.undo(library, [audit_id], LOCAL_OWNER)
+        with library.db.read() as conn:
+            assert raw_of(conn).execute("SELECT words, weight FROM shelf_book").fetchall() == [before]
+
+
+def test_a_column_that_goes_takes_the_triggers_that_name_it_along(
+    make_engine: Callable[..., Engine], tmp_path: Path
+) -> None:
+    path = tmp_path / "Past.library"
+    engine = make_engine(plugins=[shelf_plugin()])
+    engine.run(None, "library.create", {"path": str(path)}, LOCAL_OWNER)
+    library = engine.libraries.get(path)
+    home = engine.run(library, "shelf.create", {"name": "A"}, LOCAL_OWNER).result["id"]
+    engine.run(library, "shelf.add", {"shelf_id": home, "title": "One"}, LOCAL_OWNER)
+    cleared = engine.run(library, "shelf.clear", {"id": home}, LOCAL_OWNER)
+    engine.libraries.release(path)
+    newer = shelves_with(Column("shelf_id", Text, nullable=False), None)
+
+    def upgrade(op: Any) -> None:
+        alter_tracked(op, "shelf_book", lambda name: op.drop_column(name, "notes"))
+
+    plugin = replace(shelf_plugin(), metadata=newer, version=2, migrations=(Migration(2, "gone", upgrade),))
+    engine = make_engine(plugins=[plugin])
+    library = engine.libraries.get(path)
+    assert library.db.refusal is None
+    engine.undo(library, [cleared.audit_id], LOCAL_OWNER)
     with library.db.read() as conn:
         raw = raw_of(conn)
-        assert raw.execute("SELECT words FROM shelf_book").fetchall() == [(None,), (None,)]
+        assert raw.execute("SELECT title FROM shelf_book").fetchall() == [("One",)]
+        for table in ("shelf_book", "shelf_book__history"):
+            assert "notes" not in {row[1] for row in raw.execute(f"PRAGMA table_info({table})")}
 
 
 def test_columns_that_moved_places_are_not_taken_for_renamed() -> None:

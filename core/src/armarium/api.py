@@ -4,7 +4,6 @@ from armarium.actions import (
     Action,
     ActionContext,
     Example,
-    NoParams,
     Outcome,
     Params,
     Route,
@@ -13,11 +12,10 @@ from armarium.actions import (
     SourceText,
     Step,
     action,
-    invalid_request,
 )
 from armarium.actions.conducting import Conductor
 from armarium.activity import record_activity
-from armarium.db import Database, bulk_insert, raw_of
+from armarium.db import raw_of
 from armarium.egress import Egress, Limits
 from armarium.engine import Engine
 from armarium.errors import (
@@ -27,17 +25,13 @@ from armarium.errors import (
     Forbidden,
     Invalid,
     NotFound,
-    RateLimited,
     ServiceError,
     TooLarge,
-    Unauthorized,
     Unavailable,
     missing,
 )
-from armarium.events import ChangeStream
 from armarium.fonts import PictureFont
 from armarium.guard import (
-    ImageInfo,
     IsClosed,
     PathNotAllowed,
     check_archive,
@@ -49,7 +43,10 @@ from armarium.guard import (
     parse_xml,
     read_member,
 )
-from armarium.history import purge, purging, versions
+from armarium.history import (
+    purging,
+    versions,
+)
 from armarium.hookspecs import hookimpl
 from armarium.http import (
     REFUSALS,
@@ -61,8 +58,14 @@ from armarium.http import (
     json_response,
     takes_upload,
 )
-from armarium.ids import is_id, new_id, now, parse_timestamp
-from armarium.jobs.context import JobContext, JobStopped, RetryLater
+from armarium.ids import (
+    new_id,
+    now,
+)
+from armarium.jobs.context import (
+    JobContext,
+    RetryLater,
+)
 from armarium.jobs.kinds import JobKind
 from armarium.jobs.queue import NewJob
 from armarium.jobs.undoing import cancel_with_undo
@@ -75,7 +78,6 @@ from armarium.plugins import Migration, Plugin
 from armarium.principals import Principal
 from armarium.query import query
 from armarium.rows import HIDDEN, Rows, among, answer_of, paged
-from armarium.runtimes import Runtime
 from armarium.schema import alter_tracked
 from armarium.settings import Settings
 from armarium.stored_files import STORED_FILE, stored_file
@@ -103,23 +105,19 @@ __all__ = [
     "ActionContext",
     "BadRequest",
     "Broken",
-    "ChangeStream",
     "Conductor",
     "Conflict",
     "CurrentEngine",
     "CurrentLibrary",
     "CurrentPrincipal",
-    "Database",
     "Egress",
     "Engine",
     "Example",
     "Forbidden",
-    "ImageInfo",
     "Invalid",
     "IsClosed",
     "JobContext",
     "JobKind",
-    "JobStopped",
     "Json",
     "Library",
     "Limits",
@@ -128,7 +126,6 @@ __all__ = [
     "Migration",
     "NameOrMaterialPath",
     "NewJob",
-    "NoParams",
     "NotFound",
     "ObjectStore",
     "OptionalLibrary",
@@ -139,13 +136,11 @@ __all__ = [
     "PictureFont",
     "Plugin",
     "Principal",
-    "RateLimited",
     "RetryLater",
     "Route",
     "RowLaw",
     "RowRule",
     "Rows",
-    "Runtime",
     "Sent",
     "ServiceError",
     "Settings",
@@ -154,7 +149,6 @@ __all__ = [
     "Step",
     "TooLarge",
     "Tree",
-    "Unauthorized",
     "Unavailable",
     "UndoContext",
     "act",
@@ -163,7 +157,6 @@ __all__ = [
     "among",
     "answer_of",
     "append_only",
-    "bulk_insert",
     "cancel_with_undo",
     "check_archive",
     "derived",
@@ -171,8 +164,6 @@ __all__ = [
     "foreign_table",
     "hookimpl",
     "image_info",
-    "invalid_request",
-    "is_id",
     "json_response",
     "json_text",
     "missing",
@@ -184,11 +175,9 @@ __all__ = [
     "operational",
     "paged",
     "parse_html",
-    "parse_timestamp",
     "parse_xml",
     "project_setting",
     "provenance_columns",
-    "purge",
     "purging",
     "query",
     "raw_of",

@@ -39,8 +39,8 @@ audit = Table(
     Column("created_at", Text, nullable=False),
     Column("undone", Boolean, nullable=False, default=False),
     Column("gone", Boolean, nullable=False, default=False),
-    # How many images the step left, by table; null in rows that were written before they were counted.
-    Column("images", Json),
+    # How many images the step left, by table.
+    Column("images", Json, nullable=False),
     # Kept by triggers of its own (history.audit_triggers): two marks may change, nothing else.
     info=operational(),
 )
@@ -149,8 +149,8 @@ def parts_of(raw: sqlite3.Connection, seq: int) -> list[str]:
 
 
 def _hash(previous: str, values: tuple[Any, ...]) -> str:
-    """The hash of a row by its hashed columns and `images`, which is left out of rows that do not have it."""
-    plain = [*values] if values[-1] is not None else [*values[:-1]]
+    """The hash of a row by its hashed columns and `images`."""
+    plain = [*values]
     plain[_UNDOABLE] = bool(plain[_UNDOABLE])
     return hashlib.sha256(previous.encode() + orjson.dumps(plain)).hexdigest()
 
@@ -199,12 +199,6 @@ def _taken_back(raw: sqlite3.Connection) -> dict[str, bool]:
             undone[current] = state
             state, current = not state, took_back.get(current)
     return undone
-
-
-def bring_up(raw: sqlite3.Connection) -> None:
-    """Give the log of a database of an earlier version the column `images`; its rows were not counted and stay so."""
-    if not raw.execute("SELECT 1 FROM pragma_table_info('audit') WHERE name = 'images'").fetchone():
-        raw.execute("ALTER TABLE audit ADD COLUMN images TEXT")
 
 
 _VIEW = (

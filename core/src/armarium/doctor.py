@@ -181,9 +181,7 @@ def _miscounted(raw: sqlite3.Connection, histories: list[str]) -> Iterator[Findi
     )
     steps = groupby(merge(*counted), key=lambda one: one[0])
     step = next(steps, None)
-    for seq, gone, told_text in raw.execute(
-        "SELECT seq, gone, images FROM audit WHERE images IS NOT NULL ORDER BY seq"
-    ):
+    for seq, gone, told_text in raw.execute("SELECT seq, gone, images FROM audit ORDER BY seq"):
         while step is not None and step[0] < seq:
             step = next(steps, None)
         found = {table: images for _, table, images in step[1]} if step is not None and step[0] == seq else {}

@@ -8,9 +8,9 @@ import os
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
@@ -164,23 +164,10 @@ class Engine:
 
     @asynccontextmanager
     async def running(self, *, jobs: bool = True) -> AsyncIterator[Engine]:
-        """Started on entry, with the plugins' own lifespans inside; closed on exit."""
-        await asyncio.to_thread(self.start, jobs=False)
+        """Started on entry, closed on exit."""
         try:
-            async with AsyncExitStack() as stack:
-                for implementation in self.plugins.manager.hook.armarium_lifespan.get_hookimpls():
-                    try:
-                        await stack.enter_async_context(
-                            cast(AbstractAsyncContextManager[None], implementation.function(engine=self))
-                        )
-                    except (Exception, SystemExit) as error:
-                        log.exception("the plugin %s did not start", implementation.plugin_name)
-                        self.plugins.refuse(
-                            implementation.plugin_name, f"Its start failed: {type(error).__name__}: {error}"
-                        )
-                if jobs:
-                    await asyncio.to_thread(self.jobs.start)
-                yield self
+            await asyncio.to_thread(self.start, jobs=jobs)
+            yield self
         finally:
             await asyncio.to_thread(self.close)
 

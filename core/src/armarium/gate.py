@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
 
 from armarium.auth.authenticate import COOKIE, is_local
 from armarium.auth.presence import NAME_LENGTH
@@ -92,8 +91,6 @@ class Gate:
         self.max_upload = engine.settings.max_upload_bytes
         self._uploads = uploads
         self._hosts: dict[bytes, bool] = {}
-        self._identify = engine.plugins.manager.hook.armarium_principal
-        self._identified_by_plugin: bool | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -267,41 +264,26 @@ class Gate:
         if path in OPEN_PATHS:
             auth.clients.saw(client or transport, transport)
             return
-        principal = self._plugins_answer(scope)
-        if principal is None:
-            if secret is None:
-                if path != CREDENTIAL_PATH:
-                    raise Unauthorized(
-                        "This route needs a token: send Authorization: Bearer <token>. The owner's is in the file "
-                        "owner-token of the engine's state folder.",
-                        code="missing_token",
-                    )
-            else:
-                principal = auth.authenticate(
-                    secret,
-                    caller=scope[CALLER],
-                    local=scope[LOCAL],
-                    proxied=scope[PROXIED],
-                    transport=transport,
-                    client=client,
-                    window=scope[CLIENT][1],
-                )
-                if by_cookie:
-                    self._check_cookie(principal, method, origin, headers[b"host"])
-        scope[PRINCIPAL] = principal
+        if secret is not None:
+            principal = auth.authenticate(
+                secret,
+                caller=scope[CALLER],
+                local=scope[LOCAL],
+                proxied=scope[PROXIED],
+                transport=transport,
+                client=client,
+                window=scope[CLIENT][1],
+            )
+            if by_cookie:
+                self._check_cookie(principal, method, origin, headers[b"host"])
+            scope[PRINCIPAL] = principal
+        elif path != CREDENTIAL_PATH:
+            raise Unauthorized(
+                "This route needs a token: send Authorization: Bearer <token>. The owner's is in the file "
+                "owner-token of the engine's state folder.",
+                code="missing_token",
+            )
         auth.clients.saw(client or transport, transport)
-
-    def _plugins_answer(self, scope: Scope) -> Principal | None:
-        if self._identified_by_plugin is None:
-            self._identified_by_plugin = bool(self._identify.get_hookimpls())
-        if not self._identified_by_plugin:
-            return None
-        try:
-            found = self._identify(request=Request(scope))
-        except (Exception, SystemExit) as error:
-            log.error("a plugin's armarium_principal failed: %s", place_of(error))
-            return None
-        return found if isinstance(found, Principal) else None
 
     @staticmethod
     def _check_cookie(principal: Principal, method: str, origin: bytes | None, host: bytes) -> None:

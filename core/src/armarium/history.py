@@ -32,12 +32,6 @@ STEP_TABLES = (
 """`audit_current`, one row: the step being made, null between steps; `purging` while Empty Trash removes rows."""
 
 
-CAPTURE_VERSION = 2
-"""What images hold; raising it has every family's histories brought to it and their triggers made anew.
-
-1: of an update all columns but those `large` ones that did not move; `kept` had a bit for each large one that did.
-"""
-
 OWN_COLUMNS = frozenset({"seq", "audit_seq", "op", "kept"})
 """Columns that a history table has beside its table's."""
 
@@ -195,26 +189,6 @@ def _moved_from_null(columns: Sequence[str], old: str, new: str) -> str:
     return f"CASE WHEN {' OR '.join(f'({one})' for one in moved.values())} THEN ',' || {names} END"
 
 
-def bring_up(raw: sqlite3.Connection, table: Table, since: int) -> None:
-    """Bring the images of *table*, written at capture version *since*, to what they hold today.
-
-    The triggers that guard them must be gone. An image keeps every value it has: a column that did not move is held too.
-    """
-    if since >= CAPTURE_VERSION:
-        return
-    name = quoted(history_name(table))
-    large = [c.name for c in table.columns if c.name in rules_of(table).large]
-    names = " || ".join(
-        f"CASE WHEN {quoted(c.name)} IS NULL"
-        + (f" AND COALESCE(kept, 0) & {1 << large.index(c.name)}" if c.name in large else "")
-        + f" THEN {_listed(c.name, '')} ELSE '' END"
-        for c in table.columns
-        if not c.primary_key
-    )
-    if names:
-        raw.execute(f"UPDATE {name} SET kept = ',' || {names} WHERE op = 'U'")
-
-
 def rename_kept(raw: sqlite3.Connection, history: str, before: list[str], after: list[str]) -> None:
     """Where the columns *before* of the table *history* were renamed to those *after*, rename them in its images."""
     renamed = [(old, new) for old, new in zip(before, after, strict=False) if old != new]
@@ -223,10 +197,7 @@ def rename_kept(raw: sqlite3.Connection, history: str, before: list[str], after:
     for old, new in renamed:
         # Made anew by the opening that migrates.
         raw.execute(f"DROP TRIGGER IF EXISTS {quoted(f'{history}__no_update')}")
-        raw.execute(
-            f"UPDATE {quoted(history)} SET kept = replace(kept, {_listed(old)}, {_listed(new)})"
-            " WHERE typeof(kept) = 'text'"
-        )
+        raw.execute(f"UPDATE {quoted(history)} SET kept = replace(kept, {_listed(old)}, {_listed(new)})")
 
 
 def _append_only_triggers(name: str, guarded: Sequence[str]) -> dict[str, str]:
@@ -297,23 +268,6 @@ def versions(conn: Connection, table: Table, key: str) -> list[dict[str, Any]]:
         following = before
     found.reverse()
     return found
-
-
-def purge(conn: Connection, table: Table, keys: Iterable[str]) -> int:
-    """Remove the history images of rows *keys* (single-column key) for good; the steps that made them are `gone`.
-
-    The rows themselves must already be deleted by the action that purges. Returns how many images went.
-    """
-    raw = raw_of(conn)
-    (key_name,) = key_columns(table)
-    history = quoted(history_name(table))
-    raw.execute("CREATE TEMP TABLE IF NOT EXISTS purge_key (k TEXT PRIMARY KEY) WITHOUT ROWID")
-    raw.execute("DELETE FROM purge_key")
-    raw.executemany("INSERT OR IGNORE INTO purge_key VALUES (?)", ((key,) for key in keys))
-    chosen = f"{quoted(key_name)} IN (SELECT k FROM purge_key)"
-    raw.execute(f"UPDATE audit SET gone = 1 WHERE seq IN (SELECT audit_seq FROM {history} WHERE {chosen})")
-    with purging(conn):
-        return raw.execute(f"DELETE FROM {history} WHERE {chosen}").rowcount
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from armarium.messages import Message, Sent
 from armarium.named_paths import MaterialPath, PackagePath
 from armarium.names import ProperName, ShortName
 from armarium.plugins import Plugin
-from armarium.registered import REGISTERED_MIGRATIONS, library_known, register, registered_metadata
+from armarium.registered import library_known, register, registered_metadata
 from armarium.snapshot_actions import SNAPSHOT_JOBS, interval_set, take_snapshot
 from armarium.tables import Json, json_text, tracked
 from armarium.undo_checks import refusal
@@ -351,8 +351,6 @@ def core_library_plugin() -> Plugin:
         prefixes=("library", "snapshot"),
         metadata=library_metadata,
         engine_metadata=registered_metadata,
-        engine_version=2,
-        engine_migrations=REGISTERED_MIGRATIONS,
         actions=(
             create_library,
             open_library,

@@ -18,7 +18,6 @@ from armarium.admission.offers import PLUGINS, Offer, find_offers, normalised, q
 from armarium.errors import ServiceError
 
 if TYPE_CHECKING:
-    import typer
     from alembic.operations import Operations
     from fastapi import APIRouter
 
@@ -79,9 +78,6 @@ class Plugin:
     driver_groups: tuple[str, ...] = ()
     check_driver: Callable[[str, str, Any], str | None] | None = None
     """Says why what was found under a group and name is no driver of it; None when it is one."""
-    cli: Callable[[], typer.Typer] | None = None
-    """Builds commands under the plugin's name, found by loading the plugins. Lighter, and beside the core's commands: a
-    function named under the entry-point group `armarium.commands`."""
     on_create: tuple[Callable[[ActionContext], None], ...] = ()
     """Called inside `library.create`'s step in the new library: what every library starts with."""
     on_open: tuple[Callable[[Engine, Library], None], ...] = ()

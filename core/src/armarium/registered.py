@@ -6,7 +6,6 @@ import json
 import sqlite3
 import unicodedata
 from collections.abc import Collection
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +15,9 @@ from armarium.db import raw_of
 from armarium.errors import Conflict, NotFound
 from armarium.guard.closed import PACKAGE_SUFFIX
 from armarium.ids import new_id, now
-from armarium.plugins import Migration
-from armarium.schema import alter_tracked
 from armarium.tables import Json, operational, tracked
 
 if TYPE_CHECKING:
-    from alembic.operations import Operations
-
     from armarium.libraries import Library
 
 SUFFIX = PACKAGE_SUFFIX
@@ -65,19 +60,6 @@ SHOWN: dict[str, Any] = {
     "snapshot_offsite_path": None,
 }
 """Settings that the registry repeats, each with what it is where it was never set."""
-
-
-def _drop_settings(op: Operations) -> None:
-    """What a project was set to when it was registered is shown by nothing any more."""
-    alter_tracked(op, "library_known", partial(_drop, op))
-
-
-def _drop(op: Operations, table: str) -> None:
-    for name in ("snapshot_interval_seconds", "snapshot_retention_count", "snapshot_offsite_path"):
-        op.drop_column(table, name)
-
-
-REGISTERED_MIGRATIONS = (Migration(2, "the registry repeats settings in a table of its own", _drop_settings),)
 
 
 def register(conn: Connection, library: Library) -> dict[str, Any]:

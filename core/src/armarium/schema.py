@@ -26,12 +26,8 @@ if TYPE_CHECKING:
 FORMAT = 1
 """The package format this engine writes; one integer, independent of the version (A 9)."""
 
-CORE_VERSION = 5
+CORE_VERSION = 1
 """The version of the core's own tables and of the triggers it generates; raising it makes them anew."""
-
-_CAPTURE = "capture of "
-"""Before a family's name in `schema_version`: which images its histories hold. A family that was not loaded when they
-changed is brought up when it is back."""
 
 
 OF_THE_ENGINE = frozenset({"library", "auth", "jobs", "runtimes"})
@@ -187,13 +183,11 @@ class Schema:
             )
             stale = [table for table in self.indexes if indexes.is_stale(raw, table)]
         wanted = {"core": CORE_VERSION} | {family.name: family.version for family in self.families}
-        wanted |= {_CAPTURE + family.name: history.CAPTURE_VERSION for family in self.families}
         for name, version in at.items():
             if name in wanted and version > wanted[name]:
-                family = name.removeprefix(_CAPTURE)
-                if family in self._strangers:
+                if name in self._strangers:
                     raise FamilyFault(
-                        family,
+                        name,
                         f"its tables were written by a newer version of it (tables {version}, this one knows "
                         f"{wanted[name]}); install that one",
                     )
@@ -224,7 +218,7 @@ class Schema:
                 if table in stale or at.get(home) != wanted[home]:
                     with _blaming(home):
                         indexes.rebuild(conn, table)
-            self._regenerate(conn, at)
+            self._regenerate(conn)
             raw_of(conn).executemany(
                 "INSERT INTO schema_version (family, version) VALUES (?, ?) "
                 "ON CONFLICT (family) DO UPDATE SET version = excluded.version",
@@ -244,7 +238,6 @@ class Schema:
             conn.exec_driver_sql(statement)
         if not audit.metadata.tables.keys() <= present:
             audit.metadata.create_all(conn)
-        audit.bring_up(raw_of(conn))
         for table in self.tables:
             if table.name not in present and self.home[table.name] not in at:
                 self._create_table(conn, table)
@@ -290,17 +283,10 @@ class Schema:
                         if not raw_of(conn).in_transaction:
                             raise RuntimeError("it ended the transaction in which tables are migrated")
 
-    def _regenerate(self, conn: Connection, at: dict[str, int]) -> None:
-        """Make every trigger anew from the models, and bring older images to what today's triggers keep."""
-        triggers = self.triggers()
-        for name in triggers:
+    def _regenerate(self, conn: Connection) -> None:
+        """Make every trigger anew from the models."""
+        for name, statement in self.triggers().items():
             conn.exec_driver_sql(f"DROP TRIGGER IF EXISTS {history.quoted(name)}")
-        for table in self.tracked:
-            home = self.home[table.name]
-            if home in at:
-                with _blaming(home):
-                    history.bring_up(raw_of(conn), table, at.get(_CAPTURE + home, 1))
-        for name, statement in triggers.items():
             with _blaming(self._trigger_homes.get(name, "library")):
                 conn.exec_driver_sql(statement)
 

@@ -49,32 +49,33 @@ class Tiny(Pretend):
 class Greeter:
     @hookimpl
     def armarium_plugin(self):
-        return Plugin(name="greeter", summary="Greets", cli=self.commands)
-
-    def commands(self):
-        import typer
-
-        group = typer.Typer()
-
-        @group.command()
-        def hello(name: str) -> None:
-            """Say hello."""
-            from armarium.cli.output import answer
-
-            answer({"hello": name}, f"Hello, {name}.")
-
-        @group.command()
-        def stumble() -> None:
-            """Fail."""
-            raise KeyError("a fault")
-
-        return group
+        return Plugin(name="greeter", summary="Greets")
 
 
 greeter = Greeter()
 '''
 
 COMMANDS = '''
+def greeter():
+    import typer
+
+    from armarium.commandline import answer
+
+    group = typer.Typer()
+
+    @group.command()
+    def hello(name: str) -> None:
+        """Say hello."""
+        answer({"hello": name}, f"Hello, {name}.")
+
+    @group.command()
+    def stumble() -> None:
+        """Fail."""
+        raise KeyError("a fault")
+
+    return group
+
+
 def usher():
     import typer
 
@@ -132,7 +133,7 @@ def _install(site: Path) -> None:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: strangers\nVersion: 1.0\n", encoding="utf-8")
     (info / "entry_points.txt").write_text(
         "[armarium.plugins]\ngreeter = strangers:greeter\nsulk = strangers_sulk\n"
-        "[armarium.commands]\nusher = strangers_commands:usher\n"
+        "[armarium.commands]\ngreeter = strangers_commands:greeter\nusher = strangers_commands:usher\n"
         "herald = strangers_commands:herald\nfaint = strangers_commands:faint\n"
         "[armarium.readers]\npretend = strangers:Pretend\ntiny = strangers:Tiny\n",
         encoding="utf-8",

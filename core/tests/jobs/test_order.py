@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from armarium.db import raw_of
-from armarium.jobs.choice import MOST_AT_ONCE, PATIENCE, Pace
+from armarium.jobs.choice import PATIENCE
 from armarium.jobs.claims import select, wanted
 from armarium.jobs.context import JobContext
 from armarium.jobs.kinds import LANES, JobKind, KindRegistry
@@ -91,12 +91,8 @@ def test_watched_goes_before_the_rest_and_so_does_what_is_under_it(crowd: Any, o
     assert order.ran == ["child", "watched", "old"]
 
 
-def test_kinds_marked_first_are_picked_up_before_heavy_ones(
-    crowd: Any, order: Order, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Quick work is not marked when it is picked up, so its row would not say when. The heavy job may begin while the
-    # last thumbnail is in hand: what it waits for is that none waits.
-    monkeypatch.setattr(Pace, "quick", lambda pace, kind: False)
+def test_kinds_marked_first_are_picked_up_before_heavy_ones(crowd: Any, order: Order) -> None:
+    # The heavy job may begin while the last thumbnail is in hand: what it waits for is that none waits.
     order.seconds = 0.02
     heavy = crowd.put("ord-model", title="heavy")
     others = [crowd.put("ord-first", title="first")]
@@ -226,23 +222,7 @@ def test_heavy_work_goes_ahead_after_a_minute_of_first_work(
     assert order.ran == ["heavy"]
 
 
-def test_small_jobs_are_picked_up_many_at_a_time_and_long_ones_alone() -> None:
-    pace = Pace()
-    small = JobKind("small", "cpu", "small", lambda job: None)
-    assert pace.batch(small) == 1
-    pace.note(small, 1, 0.00001)
-    assert pace.batch(small) == 2
-    for _ in range(12):
-        pace.note(small, pace.batch(small), 0.0001)
-    assert pace.batch(small) == MOST_AT_ONCE
-    pace.note(small, 1, 1.0)
-    assert pace.batch(small) == 1
-    assert pace.batch(JobKind("big", "cpu", "big", lambda job: None, heavy=True)) == 1
-
-
-def test_a_job_that_turns_out_long_frees_those_behind_it(crowd: Any, order: Order, monkeypatch: Any) -> None:
-    monkeypatch.setattr("armarium.jobs.keeper.LONG_SECONDS", 0.1)
-    crowd.engine.jobs.pace.note(crowd.engine.kinds.require("chore-gated"), 64, 0.001)
+def test_a_long_job_holds_up_nobody_behind_it(crowd: Any, order: Order) -> None:
     jobs = [crowd.put("chore-gated", {"items": 1}) for _ in range(4)]
     crowd.engine.jobs.start()
     assert crowd.gate.reached.wait(5)

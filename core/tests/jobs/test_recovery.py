@@ -16,6 +16,8 @@ from armarium.errors import Unavailable
 from armarium.jobs import choice, decisions
 from armarium.jobs.claims import next_due, select, wanted
 from armarium.jobs.context import JobStopped, RetryLater
+from armarium.jobs.ending import Changes
+from armarium.jobs.execution import execute
 from armarium.jobs.kinds import JobKind
 from armarium.jobs.sight import Sight
 from armarium.testing.chores import chores_plugin
@@ -61,24 +63,37 @@ def test_two_interruptions_carry_on_and_the_third_fails_in_words(house: Any) -> 
     assert house.notes(job_id) == [0]
 
 
-def test_a_body_that_had_ended_is_not_marked_and_a_row_left_so_is_finished(house: Any) -> None:
-    """Nothing runs in it: marked, it would pass for one that waits for its children, whatever stops the engine."""
+def test_a_body_that_had_ended_is_not_run_again_and_its_row_ends_as_it_is_picked_up(house: Any) -> None:
+    """Marked as running it would pass for one that waits for its children, whatever stops the engine."""
     job_id = house.put("chore-items", {"items": 1})
     runner = house.engine.jobs
     store = runner.store_of(house.library)
+    store.look(house.engine.kinds)
+    changes = Changes()
     with house.library.db.write() as conn:
         conn.exec_driver_sql("UPDATE job SET body_done = 1 WHERE id = ?", (job_id,))
-    kind = house.engine.kinds.require("chore-items")
+        assert choice.pick(runner, store, runner.lanes["cpu"], conn, changes) is None
+    assert (house.state(job_id), changes.states, store.picked) == ("done", [job_id], {})
+    assert house.notes(job_id) == []
+
+
+def test_a_job_that_is_told_to_stop_before_it_begins_goes_back_as_if_it_had_not_been_picked_up(
+    house: Any,
+) -> None:
+    job_id = house.put("chore-items", {"items": 1})
+    runner = house.engine.jobs
+    store = runner.store_of(house.library)
+    store.look(house.engine.kinds)
     with house.library.db.write() as conn:
-        raw = raw_of(conn)
-        (claim,) = select(raw, wanted(kind, "cpu"), limit=1)
-        (picked,) = choice._take(runner, store, runner.lanes["cpu"], raw, choice._Option(claim, kind, False))
-    store.put_down([picked])
-    assert (picked.marked, house.state(job_id)) == (False, "waiting")
-    with house.library.db.write() as conn:
-        conn.exec_driver_sql("UPDATE job SET state = 'running' WHERE id = ?", (job_id,))
-        decisions.recover(conn)
-    assert house.state(job_id) == "done"
+        picked = choice.pick(runner, store, runner.lanes["cpu"], conn, Changes())
+    assert (house.state(job_id), house.row(job_id)["attempts"]) == ("running", 1)
+    house.act("job.pause", job_id=job_id, paused=True)
+    runner.crew.write_ends(store, [(execute(runner, store, picked), picked)])
+    row = house.row(job_id)
+    assert (row["state"], row["attempts"], row["lease_holder"], store.picked) == ("waiting", 0, None, {})
+    house.act("job.pause", job_id=job_id, paused=False)
+    house.work()
+    assert (house.state(job_id), house.notes(job_id)) == ("done", [0])
 
 
 def test_a_project_and_a_copy_of_its_folder_have_a_queue_each(house: Any) -> None:
@@ -96,20 +111,6 @@ def test_a_project_and_a_copy_of_its_folder_have_a_queue_each(house: Any) -> Non
     job_id = house.put("chore-items", {"items": 2})
     house.work()
     assert house.state(job_id) == "done"
-
-
-def test_an_interrupted_job_is_picked_up_alone(house: Any) -> None:
-    house.engine.jobs.pace.note(house.engine.kinds.require("chore-items"), 64, 0.0001)
-    jobs = [house.put("chore-items", {"items": 1}) for _ in range(4)]
-    found_running(house, jobs[0])
-    with house.library.db.read() as conn:
-        raw = raw_of(conn)
-        assert (
-            select(raw, wanted(house.engine.kinds.require("chore-items"), "cpu"), limit=1)[0].interruptions
-            == 1
-        )
-    house.work()
-    assert [house.state(one) for one in jobs] == ["done"] * 4
 
 
 def test_found_running_at_relaunch_it_waits_and_is_done_once(

@@ -181,37 +181,6 @@ def test_head_answers_wherever_get_does_with_its_headers_and_no_body(
     assert ask("DELETE", "/api/kind/file").headers["allow"] == "GET, HEAD"
 
 
-def test_a_plugin_may_say_who_is_asking(make_engine: Callable[..., Engine]) -> None:
-    import types
-
-    from armarium.hookspecs import hookimpl
-    from armarium.principals import Principal
-
-    module = types.ModuleType("who")
-    known = Principal("machine", "badge", "viewer", token_kind="agent")
-
-    @hookimpl
-    def armarium_plugin() -> Plugin:
-        return Plugin(name="who", summary="knows badges")
-
-    @hookimpl
-    def armarium_principal(request: Any) -> Principal | None:
-        badge = request.headers.get("x-badge")
-        if badge == "broken":
-            raise ValueError("a secret word")
-        return known if badge == "good" else None
-
-    module.armarium_plugin, module.armarium_principal = armarium_plugin, armarium_principal  # type: ignore[attr-defined]
-    engine = make_engine(plugins=[])
-    engine.plugins.add_module("who", module)
-    ask = Asker(create_app(engine=engine))
-    assert ask("GET", "/api/registry", token=None, headers={"X-Badge": "good"}).status == 200
-    assert ask("GET", "/api/tokens", token=None, headers={"X-Badge": "good"}).json["code"] == "owner_only"
-    assert ask("GET", "/api/registry", token=None, headers={"X-Badge": "bad"}).status == 401
-    assert ask("GET", "/api/registry", token=None, headers={"X-Badge": "broken"}).status == 401
-    assert ask("GET", "/api/registry", headers={"X-Badge": "broken"}).status == 200
-
-
 def test_the_reference_pages_are_our_own_and_load_nothing_from_elsewhere(ask: Asker) -> None:
     for path in ("/docs", "/redoc"):
         reply = ask("GET", path, token=None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import sqlite3
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -434,32 +433,6 @@ def test_tokens_come_in_pages(ask: Asker) -> None:
     assert [row for page in pages for row in page["items"]] == whole["items"]
     for wrong in ("limit=0", "limit=1001", "offset=-1", "limit=x"):
         assert ask("GET", "/api/tokens", query=wrong).status == 422
-
-
-def test_tokens_of_an_earlier_version_have_no_folders_and_can_be_granted_some(
-    make_engine: Callable[..., Engine], tmp_path: Path
-) -> None:
-    older = make_engine(plugins=[], state="older")
-    made = older.run(None, "token.create", {"name": "bot"}, LOCAL_OWNER).result
-    assert made is not None
-    older.close()
-    with sqlite3.connect(tmp_path / "older" / "engine.sqlite") as raw:
-        for (trigger,) in raw.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name IN ('token', 'token__history')"
-        ).fetchall():
-            raw.execute(f"DROP TRIGGER {trigger}")
-        for table in ("token", "token__history"):
-            raw.execute(f"ALTER TABLE {table} DROP COLUMN folders")
-        raw.execute("UPDATE schema_version SET version = 1 WHERE family = 'auth'")
-    engine = make_engine(plugins=[], state="older")
-    entry = engine.auth.book.by_id(made["id"])
-    assert entry is not None
-    assert entry.folders == frozenset()
-    granted = {"token_id": made["id"], "folders": [str(tmp_path)]}
-    engine.run(None, "token.update", granted, LOCAL_OWNER)
-    entry = engine.auth.book.by_id(made["id"])
-    assert entry is not None
-    assert entry.folders == {str(tmp_path.resolve())}
 
 
 def test_a_session_has_the_folders_of_the_token_it_came_from(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from armarium.api import Engine, Library, new_id, raw_of
+from armarium.api import Engine, Library, new_id
 from armarium_documents.jobs.present import Place
 
 
@@ -50,15 +50,3 @@ def test_a_file_is_looked_for_by_its_name(
         for statement in asked:
             plan = [row[3] for row in conn.execute(f"EXPLAIN QUERY PLAN {statement}")]
             assert any("ix_document_name (parent_id=? AND name=?)" in line for line in plan), plan
-
-
-def test_a_project_of_the_first_version_gets_the_index_of_names(library: Library, engine: Engine) -> None:
-    path = library.path
-    engine.libraries.release(path)
-    with closing(sqlite3.connect(path / "library.sqlite")) as old:
-        old.executescript(
-            "DROP INDEX ix_document_name; UPDATE schema_version SET version = 1 WHERE family = 'documents';"
-        )
-    with engine.libraries.get(path).db.read() as conn:
-        there = raw_of(conn).execute("SELECT 1 FROM sqlite_master WHERE name = 'ix_document_name'")
-        assert there.fetchone() is not None

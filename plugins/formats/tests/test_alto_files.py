@@ -13,8 +13,9 @@ from lxml import etree
 from armarium.errors import Invalid
 from armarium.principals import LOCAL_OWNER
 from armarium_formats.alto.driver import Alto
-from armarium_formats.api import PageModel, ReadContext, WriteContext, export_page
+from armarium_formats.api import PageModel, ReadContext, WriteContext
 from armarium_formats.pagexml.driver import PageXml
+from armarium_formats.queries.exchange import export as export_page
 
 if TYPE_CHECKING:
     from armarium.api import Engine

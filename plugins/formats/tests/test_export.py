@@ -18,10 +18,10 @@ from armarium_formats.api import (
     ReadContext,
     WriteContext,
     Written,
-    export_page,
-    list_formats,
 )
 from armarium_formats.pagexml.driver import PageXml
+from armarium_formats.queries.exchange import export as export_page
+from armarium_formats.queries.exchange import list_formats
 
 DRIVER = PageXml()
 

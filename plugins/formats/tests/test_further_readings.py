@@ -11,9 +11,10 @@ from armarium.errors import Invalid
 from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
 from armarium_formats.actions.samples import SAMPLE_PAGE
-from armarium_formats.api import ReadContext, WriteContext, export_page
+from armarium_formats.api import ReadContext, WriteContext
 from armarium_formats.catalogue import writer
 from armarium_formats.pagexml.driver import PageXml
+from armarium_formats.queries.exchange import export as export_page
 
 TEXT = '<TextEquiv conf="0.9"><Unicode>Dear Sir</Unicode></TextEquiv>'
 SEVERAL = SAMPLE_PAGE.replace(

@@ -12,7 +12,7 @@ from written_in import KEYS, SIZE, UNKNOWN, Part, World, make
 
 from armarium.api import Engine, Library, raw_of
 from armarium.principals import LOCAL_OWNER
-from armarium_formats.api import export_page
+from armarium_formats.queries.exchange import export as export_page
 from armarium_source_model.api import page_text, pass_sequence
 
 PAGE_WORDS = {

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable
-from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,9 +9,10 @@ from starlette.testclient import TestClient
 
 from armarium.api import Engine, Library, raw_of
 from armarium.principals import LOCAL_OWNER
-from armarium_formats.api import ReadContext, export_page
+from armarium_formats.api import ReadContext
 from armarium_formats.hocr.driver import Hocr
 from armarium_formats.pagexml.driver import PageXml
+from armarium_formats.queries.exchange import export as export_page
 from armarium_formats.tei.driver import Tei
 from armarium_reading.queries import lines_of
 from armarium_source_model.api import StatedFacts, page_text, resolve_settings
@@ -253,32 +250,3 @@ def test_the_editors_text_in_the_markup_of_a_tei_line_is_not_lost_in_tei(bench: 
     assert bench.losses("pagexml")[kept] == 1
     bench.run("representation.create", segment_id=bench.line(), text="a una!", kind="normalized_text")
     assert bench.losses("tei")[kept] == 1
-
-
-def test_a_project_of_before_takes_up_the_facts_of_its_files(
-    make_engine: Callable[..., Engine], tmp_path: Path
-) -> None:
-    engine = make_engine()
-    where = tmp_path / "Old.library"
-    engine.run(None, "library.create", {"path": str(where)}, LOCAL_OWNER)
-    path = engine.libraries.get(where).db.path
-    engine.close()
-    with closing(sqlite3.connect(path)) as raw:
-        tables = ("segment_pass", "segment_pass__history")
-        for table in tables:
-            names = raw.execute(
-                "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?", (table,)
-            )
-            for (trigger,) in names.fetchall():
-                raw.execute(f'DROP TRIGGER "{trigger}"')
-            for column in ("language", "script", "direction", "line_order"):
-                raw.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        raw.execute("UPDATE schema_version SET version = 3 WHERE family = 'source_model'")
-        raw.commit()
-    engine = make_engine()
-    library = engine.libraries.get(where)
-    page = engine.run(library, "document.create", {"name": "p", "doc_type": "page"}, LOCAL_OWNER).result
-    assert page is not None
-    bench = Bench(engine, library, page["id"])
-    bench.bring(page_xml(ARABIC))
-    assert bench.facts()["language"]["value"] == "ar"

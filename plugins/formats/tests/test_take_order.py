@@ -11,7 +11,7 @@ from armarium.errors import Conflict, NotFound
 from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
 from armarium_formats.actions import orders
-from armarium_formats.api import export_page
+from armarium_formats.queries.exchange import export as export_page
 from armarium_source_model.api import page_text
 
 ORDERED = """<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2013-07-15"><Page imageFilename="a.jpg"

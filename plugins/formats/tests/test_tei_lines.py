@@ -14,7 +14,9 @@ from writing_ground import CONTEXT
 from armarium.engine import Engine
 from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
-from armarium_formats.api import PageModel, PageText, ReadContext, export_page
+from armarium_formats.api import PageModel, ReadContext
+from armarium_formats.page_model import PageText
+from armarium_formats.queries.exchange import export as export_page
 
 PAGE = '<facsimile><surface xml:id="s1" ulx="0" uly="0" lrx="1000" lry="800"><graphic url="1.jpg"/></surface></facsimile>'
 OUTLINE = [(10, 20), (300, 20), (300, 60), (10, 60)]

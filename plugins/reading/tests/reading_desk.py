@@ -11,7 +11,7 @@ from fake_readers import WHITE, FakeReader, FinderOnly, NeedsModel, NeedsRuntime
 
 from armarium.api import Engine, Library, new_id, raw_of
 from armarium.principals import LOCAL_OWNER
-from armarium_reading.api import GROUP
+from armarium_reading.readers import GROUP
 
 
 def give_fakes(engine: Engine) -> None:

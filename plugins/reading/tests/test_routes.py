@@ -12,7 +12,7 @@ from reading_desk import Desk, give_fakes
 from armarium.api import Conflict, Egress, Engine, Library, raw_of
 from armarium.testing.fixtures import http_client
 from armarium_reading import local_models
-from armarium_reading.api import models_folder
+from armarium_reading.readers import models_folder
 
 MODEL = b"the weights of a model"
 

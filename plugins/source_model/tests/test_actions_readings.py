@@ -15,15 +15,14 @@ from armarium_source_model.api import (
     NewSegment,
     add_readings,
     add_segments,
-    counting_of_segment,
     counting_readings,
     create_pass,
     create_passes,
     page_text,
-    readings_of,
     ready_segments,
     working_pass,
 )
+from armarium_source_model.queries.readings import counting_of_segment, readings_of
 
 
 def refused(kind: type[ServiceError], desk: Any, name: str, /, **params: Any) -> ServiceError:

@@ -9,9 +9,9 @@ import pytest
 from source_model_desk import AGENT, PERSON, RUN, anchor
 
 from armarium.api import Conflict, Forbidden, Invalid, NotFound, ServiceError
-from armarium_source_model.api import get_segment, list_passes, segments_of, working_pass
+from armarium_source_model.api import list_passes, segments_of, working_pass
 from armarium_source_model.queries.forwarding import follow
-from armarium_source_model.queries.segments import segment_versions
+from armarium_source_model.queries.segments import get_segment, segment_versions
 
 
 def refused(kind: type[ServiceError], desk: Any, name: str, /, **params: Any) -> ServiceError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import suppress
 from typing import Any
 
@@ -10,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from source_model_desk import RUN, anchor
 
-from armarium.api import Conflict, Engine, Invalid, NotFound, raw_of
+from armarium.api import Conflict, Invalid, NotFound, raw_of
 from armarium_source_model.queries.segments import Area, list_segments
 
 fractions = st.one_of(
@@ -127,27 +126,6 @@ def test_an_area_is_answered_from_the_index_of_boxes(desk: Any) -> None:
         (asked,) = (one for one in statements if "FROM segment s" in one)
         plan = [row[3] for row in raw.execute(f"EXPLAIN QUERY PLAN {asked}")]
     assert any("ix_segment_area (document_id=? AND bbox_y<?)" in one for one in plan), plan
-
-
-def test_a_project_of_the_first_version_loses_its_tree_and_gets_the_index(desk: Any, engine: Engine) -> None:
-    page = desk.page()
-    desk.machine_lines(page, ["one", "two"])
-    path = desk.library.path
-    engine.libraries.release(path)
-    old = sqlite3.connect(path / "library.sqlite")
-    old.executescript("""
-        DROP INDEX ix_segment_area;
-        CREATE VIRTUAL TABLE segment_area USING rtree(number, "left", "right");
-        CREATE TRIGGER segment_area__follows_insert AFTER INSERT ON segment BEGIN
-            INSERT INTO segment_area SELECT NEW.rowid, NEW.bbox_x, NEW.bbox_x + NEW.bbox_w; END;
-        UPDATE schema_version SET version = 1 WHERE family = 'source_model';
-    """)
-    old.close()
-    library = engine.libraries.get(path)
-    with library.db.read() as conn:
-        assert len(list_segments(conn, page, area=(0.0, 0.0, 1.0, 1.0))) == 2
-        left = raw_of(conn).execute("SELECT name FROM sqlite_master WHERE name LIKE 'segment_area%'")
-        assert left.fetchall() == []
 
 
 def test_an_area_goes_with_its_pass_kind_and_readings(desk: Any) -> None:

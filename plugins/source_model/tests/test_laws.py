@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from source_model_desk import AGENT, anchor
 
 from armarium.api import Conflict, Invalid, NotFound
+from armarium_documents.api import representations
 from armarium_source_model.actions import forward, joins, segments
 from armarium_source_model.actions import readings as reading_actions
-from armarium_source_model.api import representations
 from armarium_source_model.queries import readings
 from armarium_source_model.queries.forwarding import follow
 from armarium_source_model.queries.locations import SCHEME, resolve_location

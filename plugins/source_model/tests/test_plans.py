@@ -125,22 +125,6 @@ def test_no_route_reads_a_table_from_end_to_end(
     assert whole == {}
 
 
-def test_a_project_of_the_second_version_gets_the_indexes(desk: Desk, engine: Engine) -> None:
-    wanted = {"ix_segment_forwarding_audit_id", "ix_reading_order_flow", "ix_link_type"}
-    path = desk.library.path
-    engine.libraries.release(path)
-    with closing(sqlite3.connect(path / "library.sqlite")) as old:
-        old.executescript(
-            "".join(f"DROP INDEX {name};" for name in wanted)
-            + "UPDATE schema_version SET version = 2 WHERE family = 'source_model';"
-        )
-    with engine.libraries.get(path).db.read() as conn:
-        there = {
-            row[0] for row in raw_of(conn).execute("SELECT name FROM sqlite_master WHERE type = 'index'")
-        }
-    assert wanted <= there
-
-
 def walk(listening: Listening, desk: Desk, client: Any) -> int:
     """Ask each route of the family once, and take steps back; how many requests that were."""
     folder = desk.run("document.create", name="Folder", doc_type="folder")["id"]

@@ -198,8 +198,7 @@ def test_a_segment_measured_on_another_picture_has_none_and_both_are_named(
 
 def test_the_drawing_of_a_page_shows_what_the_pass_holds(desk: Any, drawn: dict[str, Any]) -> None:
     from armarium.api import NotFound
-    from armarium_source_model.api import page_drawing, page_drawing_png
-    from armarium_source_model.queries.drawing import drawn_lines
+    from armarium_source_model.queries.drawing import drawn_lines, page_drawing, page_drawing_png
 
     desk.correct(drawn["line"], "a slanting bar")
     elsewhere = desk.new_pass(desk.page())

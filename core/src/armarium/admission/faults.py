@@ -79,8 +79,6 @@ def _functions(plugin: Plugin) -> Iterator[str]:
             yield from _call(f"{name}", function, *arguments)
     if plugin.stats is not None:
         yield from _call("stats", plugin.stats, "conn")
-    if plugin.cli is not None:
-        yield from _call("cli", plugin.cli)
     if plugin.check_driver is not None:
         yield from _call("check_driver", plugin.check_driver, "group", "name", "driver")
     for what, version, migrations in (

@@ -5,16 +5,9 @@ They live in the engine's own database (`engine.state`), never in a project. A s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlalchemy import Boolean, Column, Index, MetaData, Table, Text
 
-from armarium.plugins import Migration
-from armarium.schema import alter_tracked
 from armarium.tables import Json, operational, tracked
-
-if TYPE_CHECKING:
-    from alembic.operations import Operations
 
 auth_metadata = MetaData()
 
@@ -38,13 +31,6 @@ tokens = Table(
 )
 """Device, session and agent tokens. `libraries` null means all, `folders` null none; `parent_id` is the token a session
 came from, whose folders it has."""
-
-
-def _add_folders(op: Operations) -> None:
-    alter_tracked(op, "token", lambda name: op.add_column(name, Column("folders", Json)))
-
-
-AUTH_MIGRATIONS = (Migration(2, "tokens name the folders they were granted", _add_folders),)
 
 token_uses = Table(
     "token_use",

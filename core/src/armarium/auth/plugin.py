@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from armarium.auth.actions import ACCESS_ACTIONS
 from armarium.auth.compute import set_compute
-from armarium.auth.models import AUTH_MIGRATIONS, auth_metadata
+from armarium.auth.models import auth_metadata
 from armarium.auth.sandbox import grant
 from armarium.plugins import Plugin
 
@@ -16,7 +16,5 @@ def core_auth_plugin() -> Plugin:
         summary="Tokens, pairing, sessions, compute settings and sandbox grants",
         prefixes=("token", "pair", "session", "compute", "sandbox"),
         engine_metadata=auth_metadata,
-        engine_version=2,
-        engine_migrations=AUTH_MIGRATIONS,
         actions=(*ACCESS_ACTIONS, set_compute, grant),
     )

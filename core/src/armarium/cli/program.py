@@ -17,7 +17,7 @@ from armarium.cli.documents import document_id
 from armarium.cli.options import AsJson, Foreground, Library, asked, begin, note
 from armarium.cli.refusals import Refused, misuse_shown, shown
 from armarium.cli.session import Session, connect
-from armarium.cli.tree import Tree, commands_of_plugins
+from armarium.cli.tree import Tree
 from armarium.cli.values import read_plainly
 
 COMPLETING = "_ARMARIUM_COMPLETE"
@@ -30,8 +30,7 @@ _NAMED = 5
 class Program(TyperGroup):
     """The core's commands and those of plugins; only the one that was typed is loaded.
 
-    Commands named under `armarium.commands` stand beside the core's, and under their plugin's name too. What a plugin's
-    `Plugin.cli` brings stands under its name alone, and is found by loading the plugins: when nothing else fits.
+    Commands named under `armarium.commands` stand beside the core's, and under their plugin's name too.
     """
 
     _tree: Tree | None = None
@@ -58,13 +57,9 @@ class Program(TyperGroup):
             return self.commands.get(cmd_name)
         found = self.tree.command(cmd_name)
         if found is None and not ctx.resilient_parsing:
-            rows = self._rows()
-            brought = commands_of_plugins(set(rows))
-            found = brought.get(cmd_name)
-            if found is None:
-                self._tell_missing()
-                # What was typed wrongly is compared with these.
-                self.commands = {**rows, **brought}
+            self._tell_missing()
+            # What was typed wrongly is compared with these.
+            self.commands = self._rows()
         return found
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -131,7 +126,7 @@ def build() -> typer.Typer:
         name="armarium",
         cls=Program,
         help="The library engine for archival documents: import, find lines, read, correct, export, undo.",
-        epilog="armarium COMMAND --help says more, with an example. A plugin may bring commands under its own name, too.",
+        epilog="armarium COMMAND --help says more, with an example.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         add_completion=False,

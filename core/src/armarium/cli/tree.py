@@ -214,13 +214,13 @@ def _described(name: str, command: Any, source: Brought) -> Brought:
     )
 
 
-def group_of(name: str, commands: typer.Typer, *, help_text: str | None = None, hidden: bool = False) -> Any:
+def group_of(name: str, commands: typer.Typer, *, hidden: bool = False) -> Any:
     """Commands as a group of the command line, each with the options that all commands take."""
     everywhere(commands)
     # A program of one group, so that who brings a single command brings a group all the same.
     outer = typer.Typer()
     outer.callback()(lambda: None)
-    outer.add_typer(commands, name=name, help=help_text, hidden=hidden)
+    outer.add_typer(commands, name=name, hidden=hidden)
     command: Any = typer.main.get_command(outer).commands[name]  # type: ignore[attr-defined]
     read_plainly(command)
     return command
@@ -238,22 +238,3 @@ def _torn(name: str, plugins: tuple[str, ...]) -> Any:
         raise Refused(f"Several plugins bring a command {name}: say {meant}.")
 
     return typer.main.get_command(program)
-
-
-def commands_of_plugins(taken: Iterable[str]) -> dict[str, Any]:
-    """Commands that plugins bring as `Plugin.cli`, each plugin under its name; one that fails is left out with a word."""
-    from armarium.admission.trials import Trials
-    from armarium.plugins import PluginRegistry
-
-    plugins = PluginRegistry()
-    plugins.find(Trials.of_environment())
-    found: dict[str, Any] = {}
-    for plugin in plugins.loaded:
-        name = plugin.name.replace("_", "-")
-        if plugin.cli is None or name in taken:
-            continue
-        try:
-            found[name] = group_of(name, plugin.cli(), help_text=plugin.summary)
-        except Exception as error:
-            typer.echo(f"The commands of {plugin.name} are left out: {error}", err=True)
-    return found

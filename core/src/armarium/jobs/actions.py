@@ -107,13 +107,6 @@ def _import_state(sight: Sight) -> str:
     return str(derivatives(sight)["state"])
 
 
-def _begun(sight: Sight, row: Row) -> bool:
-    """Whether the body has begun; a job that a lane has only picked up is taken back from it."""
-    if row.state == "running":
-        return True
-    return sight.store is not None and sight.store.begun(row.id)
-
-
 def _touched(ctx: ActionContext, ids: list[str]) -> None:
     ctx.target(*ids)
     ctx.changed(job_ids=ids)
@@ -203,8 +196,6 @@ def _hold(ctx: ActionContext, sight: Sight, row: Row, paused: bool) -> bool:
     found = raw.execute("SELECT paused FROM job_hold WHERE job_id = ?", (row.id,)).fetchone()
     if bool(found and found[0]) == paused:
         return False
-    if paused:
-        _begun(sight, row)
     raw.execute(
         "INSERT INTO job_hold (job_id, paused, cleared_at) VALUES (?, ?, NULL) "
         "ON CONFLICT (job_id) DO UPDATE SET paused = excluded.paused",
@@ -247,7 +238,7 @@ def cancel_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
     for row in rows:
         under = [sight.row(one) for one in decisions.subtree(sight.raw, row.id)]
         reached += [one for one in under if one is not None and sight.state(one) not in FINISHED]
-        decisions.cancel(ctx.conn, row.id, lambda one: _begun(sight, _one(sight, one)))
+        decisions.cancel(ctx.conn, row.id)
     _touched(ctx, [row.id for row in reached])
     _tell_kinds(ctx, sight, reached, lambda kind: kind.on_cancel)
     if counted:

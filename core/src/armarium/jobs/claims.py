@@ -13,7 +13,6 @@ from datetime import timedelta
 from armarium.ids import now, parse_timestamp, timestamp
 from armarium.jobs.decisions import HELD
 from armarium.jobs.kinds import JobKind
-from armarium.tables import json_text
 
 LONGEST_WAIT = 3600
 """Seconds `RetryLater` may put a job off. A row put off for longer (a clock that jumped) counts as due."""
@@ -69,13 +68,12 @@ def select(
     ask: Wanted,
     *,
     limit: int,
-    skip: Collection[int] = (),
     model: str | None = None,
     same_model: bool = False,
     watched: Collection[str] = (),
     any_holds: bool = True,
 ) -> list[Claim]:
-    """The oldest waiting jobs of one kind that may start now, at most *limit*, none of the rows in *skip*.
+    """The oldest waiting jobs of one kind that may start now, at most *limit*.
 
     *model* with *same_model* keeps to jobs for that model (None: for no model); *watched* to jobs that are or
     stand under one of these ids, at most two levels deep.
@@ -102,9 +100,6 @@ def select(
             f"OR parent_id IN (SELECT c.id FROM job c WHERE c.parent_id IN ({marks})))"
         )
         values += [*watched, *watched, *watched]
-    if skip:
-        wheres.append("seq NOT IN (SELECT value FROM json_each(?))")
-        values.append(json_text(list(skip)))
     rows = raw.execute(
         f"SELECT {_COLUMNS} FROM job WHERE {' AND '.join(wheres)} ORDER BY seq LIMIT ?", (*values, limit)
     )

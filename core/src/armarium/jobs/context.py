@@ -299,14 +299,7 @@ class JobContext:
     def _move_on(
         self, conn: Any, checkpoint: Mapping[str, Any] | None, done: int | None, total: int | None
     ) -> None:
-        move_on(
-            raw_of(conn),
-            self.job_id,
-            checkpoint=checkpoint,
-            done=done,
-            total=total,
-            lease=self._runner.lease(),
-        )
+        move_on(raw_of(conn), self.job_id, checkpoint=checkpoint, done=done, total=total)
         self._written_at = time.monotonic()
 
     def _write_on(self) -> None:

@@ -6,7 +6,7 @@ Plain functions on a connection inside a write transaction. Pause is not here: i
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
 from sqlalchemy import Connection
@@ -43,11 +43,10 @@ HELD = (
 """Common table `held`: the jobs under a hold."""
 
 
-def cancel(conn: Connection, job_id: str, executing: Callable[[str], bool]) -> list[str]:
+def cancel(conn: Connection, job_id: str) -> list[str]:
     """Cancel *job_id* and all under it: what waits is over at once, what runs stops after the item in hand.
 
-    *executing* says whether the runner has begun a job (and takes back one that it has only picked up). Returns
-    the ids told to stop while running.
+    Returns the ids told to stop while running.
     """
     raw = raw_of(conn)
     ids = subtree(raw, job_id)
@@ -62,7 +61,7 @@ def cancel(conn: Connection, job_id: str, executing: Callable[[str], bool]) -> l
         if state == "running" and body_done:
             raw.execute("UPDATE job SET stop = 'cancel' WHERE id = ?", (one,))
             parents[one] = None
-        elif executing(one):
+        elif state == "running":
             raw.execute("UPDATE job SET stop = 'cancel' WHERE id = ?", (one,))
             flagged.append(one)
         else:
@@ -178,10 +177,6 @@ def recover(conn: Connection, working: Iterable[int] = (), *, holder: str | None
         ended.append(one)
     if ended:
         end(conn, ended)
-    # Left by a version that marked them: see `choice._take`.
-    idle = "SELECT id FROM job WHERE state = 'running' AND body_done AND open_children = 0"
-    for (job_id,) in raw.execute(idle).fetchall():
-        settle(conn, job_id)
     return back, failed
 
 

@@ -43,6 +43,12 @@ class Changes:
     progress: set[str] = field(default_factory=set)
     failed: list[str] = field(default_factory=list)
 
+    def add(self, more: Changes) -> None:
+        """Take in what *more* says."""
+        self.states += more.states
+        self.progress |= more.progress
+        self.failed += more.failed
+
 
 _END = (
     "UPDATE job SET state = ?1, reason = ?2, reason_code = ?3, result = ?4, started_at = ?5, finished_at = ?6, "

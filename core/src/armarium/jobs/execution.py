@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from armarium.errors import ServiceError, refused_by_disk
 from armarium.ids import now, timestamp
-from armarium.jobs.context import JobContext, JobStopped, RetryLater
+from armarium.jobs.context import JobStopped, RetryLater
 from armarium.jobs.ending import Ended
 from armarium.jobs.log import write_lines
 from armarium.jobs.store import JobStore, Picked
@@ -21,19 +21,14 @@ if TYPE_CHECKING:
 log = logging.getLogger("armarium.jobs")
 
 
-def execute(runner: JobRunner, store: JobStore, picked: Picked) -> Ended | None:
-    """Run the body of *picked* in this thread; None when it was withdrawn before it began."""
-    claim, kind = picked.claim, picked.kind
-    context = JobContext(runner, store, claim, kind)
-    if not store.begin(picked, context):
-        return None
+def execute(runner: JobRunner, store: JobStore, picked: Picked) -> Ended:
+    """Run the body of *picked* in this thread, unless it is asked to stop before it begins."""
+    claim, kind, context = picked.claim, picked.kind, picked.context
     ended = Ended(claim.seq, claim.id, "done", claim.attempts + 1, now(), "", claim.parent_id)
-    if store.closing:
-        ended.state, ended.attempts, ended.finished_at = "waiting", claim.attempts, now()
-        return ended
-    if claim.body_done:
-        # Retried for the sake of its children: the body itself had ended well.
-        ended.finished_at = now()
+    why = "shutdown" if store.closing else context.stop
+    if why is not None:
+        _stopped(ended, why)
+        ended.attempts, ended.finished_at = claim.attempts, now()
         return ended
     try:
         answer = kind.run(context)

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 from armarium.db import raw_of
 from armarium.jobs import decisions
-from armarium.jobs.queue import move_on
-from armarium.jobs.store import Picked
 
 if TYPE_CHECKING:
     from armarium.jobs.runner import JobRunner
@@ -20,11 +18,8 @@ log = logging.getLogger("armarium.jobs")
 HEARTBEAT_SECONDS = 15.0
 """How often leases of running jobs are renewed."""
 
-LONG_SECONDS = 1.0
-"""A job of a batch that runs longer is shown as running, and the rest of its batch goes back to the queue."""
-
 GATHER_SECONDS = 0.012
-"""Calls that follow a look this closely are answered by one more: jobs put in one by one are picked up together."""
+"""Calls that follow a look this closely are answered by one more, so that many steps at once are not a look each."""
 
 TIDY_SECONDS = 86_400.0
 """How often jobs that finished long ago are removed from libraries that stay open."""
@@ -58,11 +53,10 @@ class Keeper:
         if not self._called.is_set():
             self._called.set()
 
-    def sleeps_past(self, picked: list[Picked]) -> bool:
-        """Whether the keeper would not be awake in time for what it does for these jobs."""
+    def sleeps_too_long(self) -> bool:
+        """Whether the keeper would not be awake in time to renew the lease of a job that is picked up now."""
         until = self._until
-        needed = HEARTBEAT_SECONDS if all(one.marked for one in picked) else LONG_SECONDS
-        return until is None or until > time.monotonic() + needed
+        return until is None or until > time.monotonic() + HEARTBEAT_SECONDS
 
     def _keep(self) -> None:
         """Wake lanes for new work, renew leases, look again at what waits for a time or a condition."""
@@ -80,7 +74,6 @@ class Keeper:
             try:
                 at = looked_at = time.monotonic()
                 self._look_around(at)
-                self._mark_long(at)
                 if at >= beat_at:
                     self.beat()
                     beat_at = at + HEARTBEAT_SECONDS
@@ -104,8 +97,6 @@ class Keeper:
                 times.append(max(store.write_again_at - at, 0.0))
             if store.picked:
                 times.append(max(beat_at - at, 0.0))
-                if any(not p.marked for p in list(store.picked.values())):
-                    times.append(LONG_SECONDS)
         return min(times) if times else None
 
     def _look_around(self, at: float) -> None:
@@ -121,32 +112,6 @@ class Keeper:
                 lanes |= store.look(self.runner.kinds)
         if lanes and self.runner.mode != "paused":
             self.runner.crew.call(lanes)
-
-    def _mark_long(self, at: float) -> None:
-        """Show a job that turned out long as running, and free the jobs behind it."""
-        for store in self.runner.stores():
-            with store.lock:
-                long = [
-                    p
-                    for p in store.picked.values()
-                    if p.context is not None and at - p.began_at >= LONG_SECONDS
-                ]
-                lanes = {p.lane for p in long}
-                behind = [
-                    p for p in store.picked.values() if p.context is None and not p.marked and p.lane in lanes
-                ]
-                for one in behind:
-                    one.withdrawn = True
-                    store.picked.pop(one.claim.seq, None)
-            long = [one for one in long if not one.marked]
-            if behind:
-                self.runner.look_again(store)
-            if not long:
-                continue
-            with store.db.write() as conn:
-                for one in long:
-                    move_on(raw_of(conn), one.claim.id, lease=self.runner.lease())
-                    one.marked = True
 
     def beat(self) -> None:
         """Renew the leases of running jobs; a row whose lease ran out and that nobody works on waits again."""

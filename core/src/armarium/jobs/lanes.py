@@ -1,7 +1,7 @@
-"""The crew of the lanes: threads that pick up jobs, run their bodies, and write how they ended with the next pick.
+"""The crew of the lanes: threads that pick up a job, run its body, and write how it ended with the next pick.
 
-One transaction serves one long job or hundreds of short ones. A crash between a short body and that transaction
-runs the body again; what it did through `JobContext.act` stands with its checkpoint, so nothing is lost or doubled.
+A crash between a body's end and that transaction runs the body again; what it did through `JobContext.act` stands
+with its checkpoint, so nothing is lost or doubled.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from armarium.db import raw_of
 from armarium.errors import ServiceError
-from armarium.jobs.choice import MOST_AT_ONCE, Lane, pick
-from armarium.jobs.ending import Ended, end
+from armarium.jobs.choice import Lane, pick
+from armarium.jobs.ending import Changes, Ended, end
 from armarium.jobs.execution import execute
 from armarium.jobs.kinds import LANES
 from armarium.jobs.queue import move_on
@@ -25,12 +25,6 @@ if TYPE_CHECKING:
     from armarium.jobs.runner import JobRunner
 
 log = logging.getLogger("armarium.jobs")
-
-OVERRUN_SECONDS = 0.25
-"""When a batch of small jobs takes longer than this, what is left of it goes back to the queue."""
-
-HOLD_SECONDS = 0.02
-"""How long the end of a quick job may wait to be written together with those of the next ones."""
 
 
 class Crew:
@@ -75,71 +69,33 @@ class Crew:
         work_in_background()
         store: JobStore | None = None
         ended: list[tuple[Ended, Picked]] = []
-        ended_at = 0.0
         while True:
-            if store is not None and self._may_hold(store, ended, ended_at):
-                picked = self.write_ends(store, [], lane) if _wants(store, lane.name) else []
-                if picked:
-                    ended += self._run_batch(lane, store, picked)
-                else:
-                    with self._lock:
-                        if self.runner.started and not self._wanted(lane):
-                            self._work.wait(max(0.0, ended_at + HOLD_SECONDS - time.monotonic()))
-                        else:
-                            # Something else is wanted, in another library perhaps: write, then look.
-                            ended_at = 0.0
-                continue
             store, picked = self._turn(lane, store, ended)
             ended = []
-            if store is None:
-                with self._lock:
-                    if not self.runner.started:
-                        return
-                    if not self._wanted(lane):
-                        self._work.wait()
+            if store is not None and picked is not None:
+                ended = [(self._run(lane, store, picked), picked)]
                 continue
-            ended = self._run_batch(lane, store, picked)
-            ended_at = time.monotonic()
+            with self._lock:
+                if not self.runner.started:
+                    return
+                if not self._wanted(lane):
+                    self._work.wait()
 
-    def _may_hold(self, store: JobStore, ended: list[tuple[Ended, Picked]], ended_at: float) -> bool:
-        """Whether the ends of quick jobs may wait a moment for more of them, to be written together."""
-        return (
-            0 < len(ended) < MOST_AT_ONCE
-            and time.monotonic() < ended_at + HOLD_SECONDS
-            and self.runner.started
-            and not store.closing
-            and all(not one.marked and how.state == "done" for how, one in ended)
-        )
-
-    def _run_batch(self, lane: Lane, store: JobStore, picked: list[Picked]) -> list[tuple[Ended, Picked]]:
-        ended: list[tuple[Ended, Picked]] = []
-        began = time.monotonic()
+    def _run(self, lane: Lane, store: JobStore, picked: Picked) -> Ended:
         with self._lock:
             lane.running += 1
         try:
-            for place, one in enumerate(picked):
-                if place and (store.closing or time.monotonic() - began > OVERRUN_SECONDS):
-                    store.put_down(picked[place:])
-                    self.runner.look_again(store)
-                    break
-                how = execute(self.runner, store, one)
-                if how is None:
-                    store.put_down([one])
-                else:
-                    ended.append((how, one))
+            return execute(self.runner, store, picked)
         finally:
             with self._lock:
                 lane.running -= 1
-            if picked[0].kind.heavy_in(picked[0].lane):
+            if picked.kind.heavy_in(picked.lane):
                 self.runner.give_heavy_back()
-        if ended:
-            self.runner.pace.note(picked[0].kind, len(ended), time.monotonic() - began)
-        return ended
 
     def _turn(
         self, lane: Lane, store: JobStore | None, ended: list[tuple[Ended, Picked]]
-    ) -> tuple[JobStore | None, list[Picked]]:
-        """Write how the last jobs ended and pick up the next, in one transaction where both are in one library."""
+    ) -> tuple[JobStore | None, Picked | None]:
+        """Write how the last job ended and pick up the next, in one transaction where both are in one library."""
         candidates = self._candidates(lane) if self.runner.started else []
         if ended and store is not None and (not candidates or candidates[0] is not store):
             self.write_ends(store, ended)
@@ -149,10 +105,10 @@ class Crew:
             picked = self.write_ends(candidate, ended if candidate is store else [], lane)
             if candidate is store:
                 ended = []
-            if picked:
+            if picked is not None:
                 lane.served, lane.picks = candidate, lane.picks + 1
                 return candidate, picked
-        return None, []
+        return None, None
 
     def _candidates(self, lane: Lane) -> list[JobStore]:
         """Libraries that may have work for *lane*: where a person watches first, then in turn."""
@@ -178,55 +134,54 @@ class Crew:
 
     def write_ends(
         self, store: JobStore, ended: list[tuple[Ended, Picked]], lane: Lane | None = None
-    ) -> list[Picked]:
-        """Write ends and, for *lane*, pick up the next jobs; a disk that refuses leaves the ends for later."""
-        picked: list[Picked] = []
-        changed: list[str] = []
-        moved: set[str] = set()
+    ) -> Picked | None:
+        """Write ends and, for *lane*, pick up the next job; a disk that refuses leaves the ends for later."""
+        picked: Picked | None = None
+        changes = Changes()
         if store.closed:
             # Given up at its release: the row counts as interrupted, and whoever holds the package now owns it.
             store.put_down(one for _, one in ended)
-            return []
+            return None
         try:
             with store.db.write() as conn:
                 if ended:
                     for how, one in ended:
-                        pending = one.context.take_pending() if one.context is not None else None
+                        pending = one.context.take_pending()
                         if pending is not None:
                             move_on(raw_of(conn), how.id, done=pending[0], total=pending[1])
-                    changes = end(conn, [how for how, _ in ended])
-                    changed, moved = changes.states, changes.progress
+                    changes.add(end(conn, [how for how, _ in ended]))
                 if lane is not None:
                     recheck_at = store.recheck_at
-                    picked = pick(self.runner, store, lane, raw_of(conn))
-                    if store.recheck_at != recheck_at or (picked and self.runner.keeper.sleeps_past(picked)):
+                    picked = pick(self.runner, store, lane, conn, changes)
+                    if store.recheck_at != recheck_at or (
+                        picked is not None and self.runner.keeper.sleeps_too_long()
+                    ):
                         self.runner.keeper.call()
         except Exception as error:
             self._not_written(store, ended, picked, error)
-            return []
-        if picked and picked[0].marked:
-            changed.append(picked[0].claim.id)
+            return None
+        begun = [picked.claim.id] if picked is not None else []
         try:
-            if changed:
-                self.runner.tell(store, changed)
-            for job_id in moved:
+            if changes.states or begun:
+                self.runner.tell(store, changes.states + begun)
+            for job_id in changes.progress:
                 self.runner.tell_progress(store, job_id)
         except Exception:
             # A library that is gone the moment its last job ended; nobody is left to be told.
             log.warning("a change of jobs of %s could not be told", store.path or "the engine")
-        if ended:
-            store.put_down(one for _, one in ended)
+        store.put_down(one for _, one in ended)
+        if changes.states:
             if store.dependents or any(how.state == "waiting" for how, _ in ended):
                 self.runner.look_again(store)
             self.runner.note_ended()
         return picked
 
     def _not_written(
-        self, store: JobStore, ended: list[tuple[Ended, Picked]], picked: list[Picked], error: Exception
+        self, store: JobStore, ended: list[tuple[Ended, Picked]], picked: Picked | None, error: Exception
     ) -> None:
-        if picked:
-            store.put_down(picked)
-            if picked[0].kind.heavy_in(picked[0].lane):
+        if picked is not None:
+            store.put_down([picked])
+            if picked.kind.heavy_in(picked.lane):
                 self.runner.give_heavy_back()
         if not isinstance(error, ServiceError):
             log.exception("the queue of %s could not be written", store.path or "the engine")

@@ -67,11 +67,7 @@ def _collect(sight: Sight, shown: Shown) -> None:
     for one in sight.rows("state = 'running'"):
         node = sight.node(one)
         (shown.paused if node["state"] == "paused" else shown.running).append(node)
-    early = [row for job_id in sight.executing if (row := sight.row(job_id)) and row.state == "waiting"]
-    shown.running += [sight.node(row) for row in early]
-    begun = Counter(row.kind for row in early)
     for (kind, lane, paused), (count, first) in _waiting_counts(sight).items():
-        count -= begun.pop(kind, 0) if not paused else 0
         if count <= 0:
             continue
         row = sight.rows("seq = ?", (first,))[0]
@@ -104,8 +100,6 @@ def _waiting_counts(sight: Sight) -> dict[tuple[str, str | None, bool], tuple[in
         return found
     held_rows = [row for job_id in sight.held if (row := sight.row(job_id)) and row.state == "waiting"]
     for row in held_rows:
-        if row.id in sight.executing:
-            continue
         count, first = found.get((row.kind, row.lane, True), (0, row.seq))
         found[row.kind, row.lane, True] = (count + 1, min(first, row.seq))
         count, first = found[row.kind, row.lane, False]

@@ -254,12 +254,8 @@ def move_on(
     checkpoint: Mapping[str, Any] | None = None,
     done: int | None = None,
     total: int | None = None,
-    lease: tuple[str, str] | None = None,
 ) -> None:
-    """Keep a running job's checkpoint and counts; what changed in its counts is added to the jobs above it.
-
-    *lease* (holder, until) also marks the row as running: a job that had an effect was started.
-    """
+    """Keep a running job's checkpoint and counts; what changed in its counts is added to the jobs above it."""
     row = raw.execute("SELECT own_done, own_total, measured FROM job WHERE id = ?", (job_id,)).fetchone()
     if row is None:
         raise NotFound(f"No job has the id {job_id}; it was removed while it ran.")
@@ -276,11 +272,6 @@ def move_on(
             job_id,
         ),
     )
-    if lease is not None:
-        raw.execute(
-            "UPDATE job SET state = 'running', lease_holder = ?, lease_until = ? WHERE id = ? AND state = 'waiting'",
-            (*lease, job_id),
-        )
     roll_up(raw, job_id, new_done - old_done, new_total - old_total)
 
 

@@ -16,7 +16,7 @@ from armarium.activity import record_activity
 from armarium.db import raw_of
 from armarium.ids import new_id, timestamp
 from armarium.jobs import decisions
-from armarium.jobs.choice import Lane, Pace
+from armarium.jobs.choice import Lane
 from armarium.jobs.claims import select, wanted
 from armarium.jobs.conditions import Conditions, hindrance
 from armarium.jobs.ending import shown
@@ -47,7 +47,6 @@ class JobRunner:
         self.kinds: KindRegistry = engine.kinds
         self.conditions = conditions or Conditions()
         self.mode: Mode = "automatic"
-        self.pace = Pace()
         self.holder = new_id()
         self.heavy_running = 0
         self.lanes = {name: Lane(name, width) for name, width in LANES.items()}
@@ -159,7 +158,7 @@ class JobRunner:
     def _ask_all(self, store: JobStore, why: str = "shutdown") -> None:
         store.closing = True
         for picked in list(store.picked.values()):
-            if picked.context is not None and picked.context.stop in (None, "aside"):
+            if picked.context.stop in (None, "aside"):
                 picked.context.stop = why
 
     def stores(self) -> list[JobStore]:
@@ -212,7 +211,7 @@ class JobRunner:
                 held = decisions.held(raw)
                 for job_id, picked in executing.items():
                     row = raw.execute("SELECT stop FROM job WHERE id = ?", (job_id,)).fetchone()
-                    if picked.context is not None and picked.context.stop != "shutdown":
+                    if picked.context.stop != "shutdown":
                         stop = row[0] if row else None
                         picked.context.stop = stop or ("pause" if job_id in held else None)
         self.wake(library)
@@ -286,7 +285,7 @@ class JobRunner:
         with store.db.read() as conn:
             raw = raw_of(conn)
             return any(
-                select(raw, wanted(other, kind.lane), limit=1, watched=watched, skip=store.skip(other.name))
+                select(raw, wanted(other, kind.lane), limit=1, watched=watched)
                 for other in self.kinds
                 if kind.lane in other.lanes
             )

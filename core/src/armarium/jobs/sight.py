@@ -108,8 +108,6 @@ class Sight:
     def state(self, row: Row) -> str:
         """The state as shown: a hold makes a waiting job paused, and a body that has begun makes it running."""
         if row.state == "waiting":
-            if row.id in self.executing:
-                return "running"
             return "paused" if row.id in self.held else "waiting"
         if (
             row.state == "running"

@@ -29,17 +29,12 @@ def path_of(library: Library | None) -> str | None:
 
 @dataclass(slots=True)
 class Picked:
-    """A job the runner has picked up: still to start, at work, or waiting for its end to be written."""
+    """A job whose row the runner has marked as running: at work, or waiting for its end to be written."""
 
     claim: Claim
     kind: JobKind
     lane: str
-    marked: bool
-    """Whether the row already says `running`."""
-    context: JobContext | None = None
-    """Set once its body has begun."""
-    began_at: float = 0.0
-    withdrawn: bool = False
+    context: JobContext
 
 
 @dataclass
@@ -50,8 +45,7 @@ class JobStore:
     library: Library | None
     lock: threading.Lock = field(default_factory=threading.Lock)
     picked: dict[int, Picked] = field(default_factory=dict)
-    """Row number to job. Rows get in inside the write transaction that picks them, and out after the one that
-    writes their end; so no row is ever picked twice."""
+    """Row number to job, for whoever asks a body to stop or renews its lease. Whether a row is picked up, the row says."""
     maybe: set[tuple[str, str]] = field(default_factory=set)
     """(kind, lane) with possibly a job to start. Dropped inside a write transaction that found none."""
     dirty: bool = True
@@ -98,43 +92,16 @@ class JobStore:
         if self.recheck_at is None or at < self.recheck_at:
             self.recheck_at = at
 
-    def skip(self, kind: str) -> set[int]:
-        """Rows of *kind* that are picked up already."""
-        with self.lock:
-            return {seq for seq, picked in self.picked.items() if picked.claim.kind == kind}
-
-    def begin(self, picked: Picked, context: JobContext) -> bool:
-        """Mark *picked* as begun; False when it was withdrawn meanwhile."""
-        with self.lock:
-            if picked.withdrawn:
-                return False
-            picked.context = context
-            picked.began_at = time.monotonic()
-            return True
-
-    def begun(self, job_id: str) -> bool:
-        """Whether the body of *job_id* has begun; one that is only picked up is withdrawn from the lane.
-
-        Called inside a write transaction, so no lane can pick it up meanwhile.
-        """
-        with self.lock:
-            for picked in self.picked.values():
-                if picked.claim.id == job_id:
-                    if picked.context is not None or picked.marked:
-                        return True
-                    picked.withdrawn = True
-        return False
-
     def executing(self) -> dict[str, Picked]:
-        """Job id to job for every body that has begun and whose end is not written."""
+        """Job id to job for every one that is picked up and whose end is not written."""
         with self.lock:
-            return {p.claim.id: p for p in self.picked.values() if p.context is not None or p.marked}
+            return {p.claim.id: p for p in self.picked.values()}
 
     def put_down(self, picked: Iterable[Picked]) -> None:
-        """Forget jobs: their end is written, or they go back to the queue untouched."""
+        """Forget jobs: their end is written, or their pick was not."""
         with self.lock:
             for one in picked:
-                # Another lane may hold the row by now, when this pick of it was withdrawn.
+                # Another lane may hold the row by now, when it was put back in the queue.
                 if self.picked.get(one.claim.seq) is one:
                     del self.picked[one.claim.seq]
 

@@ -367,18 +367,6 @@ DEADLY: tuple[Broken, ...] = (
         "on_create=(lambda ctx: os._exit(1),)",
         deadly=True,
     ),
-    _module(
-        "start-ends-it",
-        "ended the process when it was tried",
-        _good("start_ends_it") + "@hookimpl\ndef armarium_lifespan(engine):\n    os._exit(1)",
-        deadly=True,
-    ),
-    _module(
-        "asks-who",
-        "ended the process when it was tried",
-        _good("asks_who") + "@hookimpl\ndef armarium_principal(request):\n    os._exit(1)",
-        deadly=True,
-    ),
     Broken(
         "deadly-format",
         "import os\n\nos._exit(4)\n",

@@ -8,13 +8,12 @@ from typing import Any
 from armarium.api import ActionContext, json_text, new_id, raw_of
 from armarium_documents.frames import IDENTITY
 from armarium_documents.intake import taken_in
-from armarium_documents.models import artifacts, documents, renditions, representations, revisions, thumbnails
+from armarium_documents.models import artifacts, documents, renditions, representations, thumbnails
 from armarium_documents.pictures import LONGEST_JPEG
 from armarium_documents.queries.carrying.carrier import Carrier, Vocabulary
 from armarium_documents.queries.documents import document, documents_named
 from armarium_documents.queries.files import (
     PageImage,
-    PrimaryRow,
     page_image,
     primary_row,
     still_image,
@@ -24,14 +23,12 @@ from armarium_documents.queries.tree import (
     Node,
     find_node,
     folder_above,
-    folder_path,
     pages_under,
     require_all_live,
     require_document,
     require_live,
     require_parent,
     sources_folder,
-    subtree_ids,
 )
 from armarium_documents.remarks import count_remarks
 from armarium_documents.scan import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, named_files, walk_folder
@@ -48,7 +45,6 @@ __all__ = [
     "Found",
     "Node",
     "PageImage",
-    "PrimaryRow",
     "Vocabulary",
     "add_rendition",
     "arrange_pages",
@@ -62,7 +58,6 @@ __all__ = [
     "fault_of_rect",
     "find_node",
     "folder_above",
-    "folder_path",
     "label_pages",
     "named_files",
     "page_image",
@@ -74,10 +69,8 @@ __all__ = [
     "require_document",
     "require_live",
     "require_parent",
-    "revisions",
     "sources_folder",
     "still_image",
-    "subtree_ids",
     "taken_in",
     "thumbnail_path",
     "thumbnails",

@@ -20,7 +20,6 @@ from armarium_documents.actions import (
 from armarium_documents.actions.transfer import departing, recovery, steps
 from armarium_documents.jobs.imports import import_files
 from armarium_documents.jobs.thumbnails import thumbnails
-from armarium_documents.migrations import MIGRATIONS
 from armarium_documents.models import metadata
 from armarium_documents.queries.annotations import AnnotationLocator
 from armarium_documents.queries.carrying import Carrier, Vocabulary
@@ -64,8 +63,6 @@ def armarium_plugin() -> Plugin:
             "import-files",
         ),
         metadata=metadata,
-        version=2,
-        migrations=MIGRATIONS,
         actions=(
             documents.create,
             documents.update,

@@ -1,4 +1,4 @@
-"""What other families and format drivers may use: the page model, the driver contract, export, the proving suite."""
+"""What other families and format drivers may use: the page model, the driver contract, the proving suite."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from armarium_formats.page_model import (
     Point,
     SegmentKind,
 )
-from armarium_formats.queries.exchange import export as export_page
-from armarium_formats.queries.exchange import list_formats
 
 __all__ = [
     "Format",
@@ -30,6 +28,4 @@ __all__ = [
     "WriteContext",
     "Written",
     "exercise_format",
-    "export_page",
-    "list_formats",
 ]

@@ -1,4 +1,4 @@
-"""What other families and the makers of readers may import: the reader contract, its proving suite, the ledger.
+"""What other families and the makers of readers may import: the reader contract, its proving suite.
 
 The contract itself lives in `armarium_worker`, which a reader's own runtime has too; a driver that runs in a
 runtime imports it from there.
@@ -6,11 +6,7 @@ runtime imports it from there.
 
 from __future__ import annotations
 
-from armarium_reading.ledger import ModelCall, record, record_in
-from armarium_reading.models import episodes
 from armarium_reading.proving import ReaderProof, exercise_reader
-from armarium_reading.queries import list_episodes
-from armarium_reading.readers import GROUP, Choice, choose, load_reader, models_folder, readers
 from armarium_worker import (
     FoundLine,
     LineReading,
@@ -25,12 +21,9 @@ from armarium_worker import (
 )
 
 __all__ = [
-    "GROUP",
-    "Choice",
     "FoundLine",
     "LineReading",
     "LineShape",
-    "ModelCall",
     "ModelFile",
     "Page",
     "ReadLine",
@@ -39,13 +32,5 @@ __all__ = [
     "Refused",
     "RemoteFile",
     "Runtime",
-    "choose",
-    "episodes",
     "exercise_reader",
-    "list_episodes",
-    "load_reader",
-    "models_folder",
-    "readers",
-    "record",
-    "record_in",
 ]

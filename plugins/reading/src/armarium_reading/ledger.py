@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import insert
 
-from armarium.api import JobContext, Library, new_id, now
+from armarium.api import JobContext, new_id, now
 from armarium_reading.models import episodes
 
 log = logging.getLogger("armarium.reading")
@@ -32,29 +32,15 @@ class ModelCall:
 
 def record(ctx: JobContext, call: ModelCall) -> str | None:
     """Add the call to the ledger of the job's library; its episode id, or None when it could not be written."""
-    return record_in(
-        ctx.library,
-        call,
-        actor=ctx.principal.name,
-        job_id=ctx.job_id,
-        thread_id=ctx.principal.run_id or ctx.job_id,
-        attempt=ctx.attempt,
-    )
-
-
-def record_in(
-    library: Library, call: ModelCall, *, actor: str, job_id: str | None, thread_id: str | None, attempt: int
-) -> str | None:
-    """As `record`, for a call outside a job."""
     episode_id = f"ep_{new_id()}"
     row: dict[str, Any] = {
         "id": episode_id,
         "at": now(),
         "kind": "model_call",
         "use_case": call.use_case,
-        "thread_id": thread_id,
-        "job_id": job_id,
-        "attempt": attempt,
+        "thread_id": ctx.principal.run_id or ctx.job_id,
+        "job_id": ctx.job_id,
+        "attempt": ctx.attempt,
         "subject_kind": "page",
         "document_id": call.document_id,
         "segment_id": call.segment_id,
@@ -66,10 +52,10 @@ def record_in(
         "seconds": call.seconds,
         "cost": {"usd": 0.0},
         "stale_artifact_ids": [],
-        "actor": actor,
+        "actor": ctx.principal.name,
     }
     try:
-        with library.db.write() as conn:
+        with ctx.library.db.write() as conn:
             conn.execute(insert(episodes).values(row))
     except Exception as error:
         log.warning("an episode of %s was not written: %s", call.use_case, type(error).__name__)

@@ -19,7 +19,6 @@ from armarium_source_model.actions import (
     settings,
     take,
 )
-from armarium_source_model.migrations import MIGRATIONS
 from armarium_source_model.models import metadata
 from armarium_source_model.queries.boxes import BoxWriting
 from armarium_source_model.queries.forwarding import absorbed_into
@@ -69,8 +68,6 @@ def armarium_plugin() -> Plugin:
             "representation.create",
         ),
         metadata=metadata,
-        version=5,
-        migrations=MIGRATIONS,
         actions=(
             passes.create,
             passes.delete,

@@ -7,10 +7,11 @@ from typing import Any
 from sqlalchemy import select, update
 
 from armarium.api import ActionContext, Example, Invalid, Route, action, new_id, raw_of
-from armarium_documents.api import renditions, representations, require_live, revisions
 from armarium_documents.errors import not_materialized
 from armarium_documents.frames import IDENTITY, composed, inverse
+from armarium_documents.models import renditions, representations, revisions
 from armarium_documents.queries.files import rendition, representation_document
+from armarium_documents.queries.tree import require_live
 from armarium_documents.schemas.files import (
     KINDS,
     PrimaryParams,

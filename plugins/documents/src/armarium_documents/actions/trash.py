@@ -8,7 +8,6 @@ import orjson
 
 from armarium.api import ActionContext, Example, Route, action, raw_of
 from armarium_documents.api import (
-    folder_path,
     require_document,
     sources_folder,
 )
@@ -17,6 +16,7 @@ from armarium_documents.queries.transfers import arriving
 from armarium_documents.queries.tree import (
     Node,
     find_node,
+    folder_path,
     id_list,
     next_sort_order,
     nodes_of,

@@ -7,10 +7,10 @@ from typing import Any, Protocol
 from sqlalchemy import Row, select
 
 from armarium.api import ActionContext, Conflict, Example, Route, action, new_id
+from armarium_documents.api import representations
 from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.samples import sample_anchor, sample_page
 from armarium_source_model.actions.spans import Hanging, carry_annotations
-from armarium_source_model.api import representations
 from armarium_source_model.counting import HUMAN
 from armarium_source_model.errors import MatchNeedsAPerson, OtherPage, refuse_provisional
 from armarium_source_model.models import carries, matches

@@ -7,12 +7,11 @@ from typing import Any
 from sqlalchemy import Row
 
 from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, Route, RowRule, action, new_id
-from armarium_documents.api import require_live
+from armarium_documents.api import representations, require_live
 from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.facts import StatedFacts
 from armarium_source_model.actions.samples import sample_page, sample_reading
 from armarium_source_model.actions.spans import Corrected, move_spans
-from armarium_source_model.api import readings_of, representations
 from armarium_source_model.counting import HUMAN, Counting
 from armarium_source_model.errors import (
     NoSuchReading,
@@ -27,6 +26,7 @@ from armarium_source_model.queries.readings import (
     counting_of_segment,
     get_reading,
     reading_kind_keys,
+    readings_of,
     standing_choices,
 )
 from armarium_source_model.queries.segments import SegmentRow
