@@ -38,6 +38,16 @@ def test_an_action_runs_with_its_parameters_as_options(desk: Machine) -> None:
     assert gone["audit_id"]
 
 
+def test_yes_and_no_are_two_options(desk: Machine) -> None:
+    box = desk.done("action", "document.create", "--name", "Box").json["result"]["id"]
+    assert (
+        desk.done("action", "document.lock", "--document-id", box, "--locked").json["result"]["is_locked"]
+        is True
+    )
+    freed = desk.done("action", "document.lock", "--document-id", box, "--no-locked").json
+    assert freed["result"]["is_locked"] is False
+
+
 def test_what_an_action_does_not_take_is_refused(desk: Machine) -> None:
     assert "no action nothing.here" in desk.refused("action", "nothing.here")
     assert "--colour" in desk.misused("action", "document.create", "--name", "x", "--colour", "red")

@@ -125,6 +125,8 @@ class _Kind:
     def annotation(self, name: str, *, required: bool) -> Any:
         kind: Any = self.plain or str
         kind = list[kind] if self.several else kind
+        if self.plain is bool:
+            name = f"{name}/--no-{name[2:]}"
         option = typer.Option(name, help=self.about, metavar=None if self.plain else "JSON")
         return Annotated[kind if required else kind | None, option]
 
