@@ -12,7 +12,7 @@ from typing import Literal
 
 from armarium.api import Engine, Library, Plugin, Principal, Settings
 
-OWNER = Principal("person", "bench", "owner")
+OWNER = Principal("person", "bench", "owner", token_kind="owner", folders=None)
 
 
 @contextmanager
