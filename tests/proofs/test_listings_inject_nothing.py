@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import quote
 
+import polars as pl
 import pytest
 
 from armarium import audit
@@ -16,8 +18,7 @@ from armarium.engine import Engine
 from armarium.principals import LOCAL_OWNER
 from armarium.settings import Settings
 from armarium.testing.fixtures import OWNER_TOKEN, http_client
-from armarium_documents.queries.dataset import answer as dataset_answer
-from armarium_documents.queries.dataset import statements
+from armarium_documents.queries.dataset import keeper, selection
 from proofs.dataset_oracle import DatasetCases
 from proofs.listing_ground import HARMFUL, Ground
 from proofs.listing_oracles import ELSEWHERE, LISTINGS, Cases
@@ -162,32 +163,33 @@ def _plain_paths(ground: Ground) -> list[str]:
 # ---------------------------------------------------------------------------- what the proof would not let through
 
 
-def inlined(self: Any, value: Any) -> str:
-    return f"'{value}'" if isinstance(value, str) else repr(value)
+class Splicing:
+    """polars, but every text that should be a literal is written into an expression."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(pl, name)
+
+    def lit(self, value: Any) -> pl.Expr:
+        return pl.sql_expr(f"'{value}'") if isinstance(value, str) else pl.lit(value)
 
 
 def a_filter_forgotten(select: Callable[..., Any], name: str) -> Callable[..., Any]:
     return lambda conn, **given: select(conn, **{**given, name: None})
 
 
-def test_a_value_put_into_a_statement_is_caught(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(statements._Statement, "bind", inlined)
-    assert faults(ground, 150, 3)
+def test_a_value_put_into_an_expression_is_caught(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selection, "pl", Splicing())
+    tables = DatasetCases(ground, 3)
+    assert any(tables.ask() for _ in range(150))
 
 
 def test_a_pattern_in_place_of_a_comparison_is_caught(
     ground: Ground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def like(text: object, needle: str) -> bool | None:
-        import fnmatch
+    def like(needle: str) -> pl.Expr:
+        return pl.col("folded").str.contains("(?s)" + re.escape(needle).replace("%", ".*").replace("_", "."))
 
-        return (
-            fnmatch.fnmatch(text.casefold(), f"*{needle}*".replace("%", "*"))
-            if isinstance(text, str)
-            else None
-        )
-
-    monkeypatch.setattr(statements, "contains", like)
+    monkeypatch.setattr(selection, "_contains", like)
     tables = DatasetCases(ground, 4)
     assert any(tables.ask() for _ in range(1_500))
 
@@ -201,8 +203,12 @@ def test_a_filter_that_is_forgotten_is_caught(
     assert any(cases.ask(LISTINGS[0]) for _ in range(600))
 
 
-def test_columns_are_proved_as_statements_are(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Large folders are answered from columns: the same requests, all of them that way."""
-    monkeypatch.setattr(dataset_answer, "SMALL", -1)
+def test_columns_in_a_file_are_proved_as_those_in_memory_are(
+    ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Large projects are answered from a file: the same requests, all of them that way."""
+    monkeypatch.setattr(keeper, "SAVED_ROWS", 1)
+    ground.library.held.clear()
     tables = DatasetCases(ground, 6)
     assert [fault for fault in (tables.ask() for _ in range(150)) if fault] == []
+    assert list((ground.library.derived / "dataset").glob("*/values.arrow"))

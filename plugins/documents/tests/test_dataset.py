@@ -9,10 +9,11 @@ from typing import Any
 
 import orjson
 import pytest
+from dataset_rules import matches, typed
 from documents_ground import OWNER, Run, rows
 
 from armarium.api import Engine, Library
-from armarium_documents.queries.dataset.answer import dataset, dataset_in_columns
+from armarium_documents.queries.dataset.answer import dataset
 from armarium_documents.queries.edtf import bin_of, span_of, start_of
 from armarium_documents.schemas.dataset import DatasetQuery
 
@@ -42,85 +43,9 @@ def fill(engine: Engine, library: Library, box: str, number: int, seed: int) -> 
     return found
 
 
-# ---------------------------------------------------------------------------------- the rules, in plain Python
-
-
-def number_of(value: Any) -> float | None:
-    import math
-
-    if isinstance(value, bool | list | dict):
-        return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return None
-    return number if math.isfinite(number) else None
-
-
-def text_of(value: Any) -> str | None:
-    if value is None:
-        return None
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list | dict):
-        return orjson.dumps(value).decode()
-    return value if isinstance(value, str) else repr(value)
-
-
-def typed(value: Any, kind: str) -> Any:
-    if kind in ("number", "rating"):
-        return number_of(value)
-    if kind == "date":
-        return start_of(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
-    if kind == "checkbox":
-        return int(value) if isinstance(value, bool | int) else None
-    return text_of(value)
-
-
-def matches(value: Any, one: dict[str, Any]) -> bool:
-    op, kind = one["op"], one.get("type", "text")
-    if op in ("is_set", "not_set"):
-        return (value is not None and value != "") == (op == "is_set")
-    if op == "contains":
-        return (
-            one["value"].casefold() in (text_of(value) or "").casefold()
-            if text_of(value) is not None
-            else False
-        )
-    mine = typed(value, kind)
-    if kind == "date":
-        low = span_of(one["value"])
-        high = span_of(one.get("value2", one["value"])) if op == "between" else low
-        if low is None or high is None:
-            return op == "ne"
-        within = mine is not None and low.start <= mine <= high.end
-        return {
-            "eq": within,
-            "between": within,
-            "ne": not within,
-            "gte": mine is not None and mine >= low.start,
-            "lte": mine is not None and mine <= high.end,
-        }[op]
-    if mine is None:
-        return bool(op == "ne")
-    given, other = one["value"], one.get("value2")
-    return bool(
-        {
-            "eq": lambda: mine == given,
-            "ne": lambda: mine != given,
-            "gte": lambda: mine >= given,
-            "lte": lambda: mine <= given,
-            "between": lambda: given <= mine <= other,
-        }[op]()
-    )
-
-
 def ask(library: Library, **query: Any) -> dict[str, Any]:
-    """The answer, which is to the byte the same by SQL and from the columns."""
-    asked = DatasetQuery.model_validate({"limit": 500, **query})
-    by_sql, by_columns = (orjson.dumps(way(library, asked)) for way in (dataset, dataset_in_columns))
-    assert by_sql == by_columns, query
-    found = orjson.loads(by_sql)
+    """The answer, as it goes out."""
+    found = orjson.loads(orjson.dumps(dataset(library, DatasetQuery.model_validate({"limit": 500, **query}))))
     assert isinstance(found, dict)
     return found
 

@@ -15,6 +15,7 @@ from sqlalchemy import Table
 from armarium.api import ActionContext, Example, Library, Route, action, purging, raw_of, rules_of
 from armarium_documents.api import sources_folder
 from armarium_documents.models import documents
+from armarium_documents.queries.dataset.answer import forget_columns
 from armarium_documents.queries.files import thumbnail_path
 from armarium_documents.queries.transfers import arriving
 from armarium_documents.queries.trash import IN_TRASH, moves
@@ -200,6 +201,7 @@ class Purge:
 
 def remove_files(library: Library, purge: Purge, digests: list[str]) -> None:
     """Remove files that nothing names; asked once more under the writer, so that no import is robbed of its file."""
+    forget_columns(library)
     for digest in digests:
         with library.db.write() as conn:
             if not purge.referenced(digest, raw_of(conn)):

@@ -1,1 +1,1 @@
-"""The dataset query (A 4.2): by SQL over a small folder, from columns held in memory over a large one."""
+"""The dataset query (A 4.2) over a project's columns in polars: read once, kept in a file, brought up from the history."""

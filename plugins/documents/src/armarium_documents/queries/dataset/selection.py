@@ -1,167 +1,195 @@
-"""The dataset query over columns: which rows match, in which order, how often each value and date occurs (A 4.2)."""
+"""The dataset query over columns: which rows match, in which order, how often each value and date occurs (A 4.2).
+
+What a caller sends reaches polars as a literal alone: nowhere does a text become a name or an expression.
+"""
 
 from __future__ import annotations
 
-import sqlite3
+from collections import Counter
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import orjson
+import polars as pl
 
-from armarium_documents.queries.dataset.column import EXACT, Column, Ranks
-from armarium_documents.queries.dataset.table import DocumentTable, Mask
-from armarium_documents.queries.dataset.values import MOST_FACET_VALUES
-from armarium_documents.queries.edtf import span_of
-from armarium_documents.schemas.dataset import DatasetQuery, Filter
+from armarium_documents.queries.dataset.columns import PARENT, Table
+from armarium_documents.queries.dataset.values import members_of, number_parts
+from armarium_documents.queries.edtf import label_of, span_of
+from armarium_documents.schemas.dataset import Bins, DatasetQuery, Filter, Sort
 
-_NUMERIC = ("number", "rating", "date", "checkbox")
+MOST_FACET_VALUES = 1000
+"""Values of one facet that are answered, the most frequent first."""
 
-Rows = npt.NDArray[np.intp]
+# A column stands to the left of what it is compared with: the other way round polars 2.1 fails where all values are null.
+_text, _folded, _json = pl.col("text"), pl.col("folded"), pl.col("json")
+_start = pl.col("date") // 4
+_checked = (
+    pl.when(_json == pl.lit("true"))
+    .then(1.0)
+    .when(_json == pl.lit("false"))
+    .then(0.0)
+    .when(_json.str.contains(r"^-?\d+$"))
+    .then(pl.col("number"))
+)
 
 
-def found_in_columns(raw: sqlite3.Connection, table: DocumentTable, query: DatasetQuery) -> dict[str, Any]:
-    """What *query* finds: `total`, the `ids` of the page, `bins` and `facets`; TooMuch when it does not fit."""
-    table.refresh(raw)
-    facets = list(dict.fromkeys(query.facets))
-    named = [one.attr for one in query.filters] + facets + ["document.name"]
-    named += [part.attr for part in (query.sort, query.bins) if part is not None]
-    table.need(raw, named)
-    rows = np.flatnonzero(_matching(table, query))
+def find(table: Table, query: DatasetQuery) -> dict[str, Any]:
+    """What *query* finds: `total`, the `ids` of the page, `bins` and `facets`."""
+    rows = _matching(table, query).arg_true()
     return {
         "total": len(rows),
-        "ids": [one.decode() for one in table.ids[_page(table, query, rows)].tolist()],
-        "bins": _bins(table, query, rows),
-        "facets": {attr: _facet(table.columns[attr], rows) for attr in facets},
+        "ids": _page(table, query, rows),
+        "bins": [] if query.bins is None else _bins(table, query.bins, rows),
+        "facets": {attr: _facet(table, attr, rows) for attr in dict.fromkeys(query.facets)},
     }
 
 
-def _matching(table: DocumentTable, query: DatasetQuery) -> Mask:
-    matching = table.beneath(query.parent_id) if query.recursive else table.children(query.parent_id)
+def _matching(table: Table, query: DatasetQuery) -> pl.Series:
+    """By row, whether it matches."""
+    matching = table.live
+    if not (query.recursive and query.parent_id is None):
+        matching = matching & _rows_where(table, PARENT, _lies_in(table, query))
     if query.prototype_key is not None:
-        code = table.prototypes.code_of(query.prototype_key)
-        matching &= table.prototypes.codes == (-1 if code is None else code)
+        matching = matching & _rows_where(
+            table, "document.prototype_key", _text == pl.lit(query.prototype_key)
+        )
     if query.attributed_only:
-        matching &= table.attributed
+        matching = matching & table.attributed
     for one in query.filters:
-        column = table.columns[one.attr]
-        matching &= _fitting(column, one)[column.codes]
+        matching = matching & _rows_where(table, one.attr, _meets(one))
     return matching
 
 
-def _fitting(column: Column, one: Filter) -> Mask:
-    """Which of the column's distinct values meet the condition."""
+def _rows_where(table: Table, name: str, condition: pl.Expr) -> pl.Series:
+    """By row, whether its value in column *name* meets *condition*; the condition is asked once of each value."""
+    codes, values = table.column(name)
+    return values.with_columns(meets=condition.fill_null(False))["meets"].gather(codes)
+
+
+def _lies_in(table: Table, query: DatasetQuery) -> pl.Expr:
+    if query.parent_id is None:
+        return _text.is_null()
+    reached = [query.parent_id]
+    if query.recursive:
+        folders = table.folders()
+        for one in reached:
+            reached.extend(folders.get(one, ()))
+    return _text.is_in(pl.Series(values=reached, dtype=pl.String).implode())
+
+
+def _meets(one: Filter) -> pl.Expr:
+    """The condition on a value's readings; a value that is not of the type counts as none."""
     if one.op in ("is_set", "not_set"):
-        there = _mask(value is not None and value != "" for value in column.stored())
+        there = _text.is_not_null() & (_text != pl.lit(""))
         return there if one.op == "is_set" else ~there
     if one.op == "contains":
-        needle = one.value.casefold()
-        return _mask(text is not None and needle in text for text in column.typed("folded"))
+        return _contains(one.value.casefold())
+    low, high = one.value, one.value2 if one.op == "between" else one.value
     if one.type == "date":
-        return _fitting_dates(column, one)
-    kind = {"rating": "number"}.get(one.type, one.type if one.type in _NUMERIC else "text")
-    low, high = one.value, one.value2
-    numbers = column.numbers(kind) if kind != "text" else None
-    if numbers is not None and all(
-        not isinstance(value, int) or abs(value) <= EXACT for value in (low, high)
-    ):
-        # NaN, which is no value, equals nothing and differs from everything, as it should.
-        if one.op == "eq":
-            return np.asarray(numbers == low)
-        if one.op == "ne":
-            return np.asarray(numbers != low)
-        if one.op == "between":
-            return np.asarray((numbers >= low) & (numbers <= high))
-        return np.asarray(numbers >= low if one.op == "gte" else numbers <= low)
-    values = column.typed(kind)
-    if one.op == "eq":
-        return _mask(value == low for value in values)
-    if one.op == "ne":
-        return _mask(value != low for value in values)
-    if one.op == "between":
-        return _mask(value is not None and low <= value <= high for value in values)
-    if one.op == "gte":
-        return _mask(value is not None and value >= low for value in values)
-    return _mask(value is not None and value <= low for value in values)
-
-
-def _fitting_dates(column: Column, one: Filter) -> Mask:
-    """A date is compared by the day it begins; a coarse bound means all of its year or month."""
-    low = span_of(one.value)
-    high = span_of(one.value2) if one.op == "between" else low
-    if low is None or high is None:
-        return np.full(column.size, one.op == "ne")
-    starts = column.starts()
-    within = np.asarray((starts >= low.start) & (starts <= high.end))
-    if one.op == "ne":
-        return ~within
-    if one.op == "gte":
-        return np.asarray(starts >= low.start)
-    if one.op == "lte":
-        return np.asarray(starts <= high.end)
-    return within
-
-
-def _mask(truths: Any) -> Mask:
-    return np.fromiter(truths, np.bool_)
-
-
-def _page(table: DocumentTable, query: DatasetQuery, rows: Rows) -> Rows:
-    """The rows of the page in order: sorted, those without a value last, equal ones by name, then id."""
-    names = table.name_order()[rows]
-    if query.sort is None:
-        first = table.order[rows]
+        # A date is compared by the day it begins; a coarse bound means all of its year or month.
+        first, last = span_of(low), span_of(high)
+        if first is None or last is None:
+            return pl.lit(one.op == "ne")
+        at_least, at_most = _start >= pl.lit(first.start), _start <= pl.lit(last.end)
+    elif one.type in ("number", "rating"):
+        at_least, at_most = _number_from(low), ~_number_from(high, beyond=True)
+    elif one.type == "checkbox":
+        at_least, at_most = _checked >= pl.lit(float(low)), _checked <= pl.lit(float(high))
     else:
-        column = table.columns[query.sort.attr]
-        kind = {"rating": "number"}.get(query.sort.type, query.sort.type)
-        ranks = column.ranks(kind if kind in _NUMERIC else "folded")
-        if query.sort.direction == "desc":
-            ranks = np.where(ranks < 0, -1, ranks.max(initial=0) - ranks)
-        first = np.where(ranks < 0, len(ranks), ranks)[column.codes[rows]]
+        at_least, at_most = _text >= pl.lit(low), _text <= pl.lit(high)
+    if one.op == "gte":
+        return at_least
+    if one.op == "lte":
+        return at_most
+    within = at_least & at_most
+    return ~within.fill_null(False) if one.op == "ne" else within
+
+
+def _contains(needle: str) -> pl.Expr:
+    return _folded.str.contains(pl.lit(needle), literal=True)
+
+
+def _number_from(bound: float, *, beyond: bool = False) -> pl.Expr:
+    """Whether the number is *bound* or more; with *beyond*, more. Whole numbers are told apart to the last digit."""
+    number, low = (pl.lit(part) for part in number_parts(bound))
+    rest = pl.col("low") > low if beyond else pl.col("low") >= low
+    return (pl.col("number") > number) | ((pl.col("number") == number) & rest)
+
+
+def _page(table: Table, query: DatasetQuery, rows: pl.Series) -> list[str]:
+    """The ids of the page in order: sorted, those without a value last, equal ones by name, then id."""
     if query.offset >= len(rows):
-        return rows[:0]
-    return rows[_least(first, names, len(table.ids), query.offset, query.limit)]
-
-
-def _least(first: Ranks, then: Ranks, most: int, offset: int, limit: int) -> Rows:
-    """Where the values *offset* to *offset + limit* stand when sorted by *first*, then by *then* (0 to *most*)."""
-    low, high = int(first.min()), int(first.max())
-    if (high - low + 1) * (most + 1) >= 2**62:
-        return np.lexsort((then, first))[offset : offset + limit]
-    keys = (first - low) * (most + 1) + then
-    end = min(offset + limit, len(keys))
-    if end < len(keys):
-        # Only the page's own rows are sorted, the rest is told apart by its ends.
-        nearest = np.argpartition(keys, end - 1)[:end]
-        return nearest[np.argsort(keys[nearest])][offset:]
-    return np.argsort(keys)[offset:]
-
-
-def _counts(column: Column, rows: Rows) -> npt.NDArray[np.int64]:
-    """How many of *rows* have each distinct value."""
-    return np.bincount(column.codes[rows], minlength=column.size)
-
-
-def _bins(table: DocumentTable, query: DatasetQuery, rows: Rows) -> list[dict[str, Any]]:
-    if query.bins is None:
         return []
-    column = table.columns[query.bins.attr]
-    bins, starts, labels, ranks = column.labels(query.bins.granularity)
-    counts = _counts(column, rows)
-    there = np.flatnonzero((counts > 0) & (bins >= 0))
-    begins = np.full(len(labels), np.inf)
-    np.minimum.at(begins, bins[there], starts[there])
-    sums = np.bincount(bins[there], counts[there], minlength=len(labels))
-    found = np.flatnonzero(sums)
-    found = found[np.lexsort((ranks[found], begins[found]))]
-    return [{"bin": labels[bin], "count": int(sums[bin])} for bin in found.tolist()]
+    order = table.order if query.sort is None else _ranks(table, query.sort)
+    found = pl.DataFrame({"row": rows, "order": order.gather(rows)})
+    most = query.offset + query.limit
+    if most < len(rows):
+        # Names are looked at only where the order does not decide.
+        last = found["order"].bottom_k(most).max()
+        found = found.filter(pl.col("order") <= pl.lit(last))
+    codes, values = table.column("document.name")
+    names = values["text"].gather(codes.gather(found["row"]))
+    found = found.with_columns(name=names, id=table.ids.gather(found["row"]))
+    return found.sort("order", "name", "id")["id"].slice(query.offset, query.limit).to_list()
 
 
-def _facet(column: Column, rows: Rows) -> list[dict[str, Any]]:
-    codes, members, keys, ranks = column.members()
-    counts = np.bincount(members, _counts(column, rows)[codes], minlength=len(keys)).astype(np.int64)
-    there = np.flatnonzero(counts)
-    if not len(there):
-        return []
-    found = there[_least(-counts[there], ranks[there], len(keys), 0, MOST_FACET_VALUES)]
-    return [{"value": orjson.Fragment(keys[at]), "count": int(counts[at])} for at in found.tolist()]
+def _ranks(table: Table, sort: Sort) -> pl.Series:
+    """By row, where its value stands among all that there are, the greatest number where it has none."""
+    codes, values = table.column(sort.attr)
+    number = [pl.col("number"), pl.col("low")]
+    keys = {"number": number, "rating": number, "checkbox": [_checked, pl.col("low")], "date": [_start]}.get(
+        sort.type, [_folded]
+    )
+    keyed = values.select(key.alias(f"key{at}") for at, key in enumerate(keys))
+    keyed = keyed.with_row_index("code").filter(pl.col("key0").is_not_null())
+    names = keyed.columns[1:]
+    keyed = keyed.sort(names, descending=sort.direction == "desc")
+    ranks = keyed.select(pl.struct(names).rle_id().cast(pl.Int64)).to_series()
+    last = pl.repeat(values.height, values.height, dtype=pl.Int64, eager=True)
+    return last.scatter(keyed["code"], ranks).gather(codes)
+
+
+def _counts(table: Table, name: str, rows: pl.Series) -> pl.DataFrame:
+    """The values of *rows* in column *name* with `count`, how many have each."""
+    codes, values = table.column(name)
+    counts = pl.DataFrame({"code": codes.gather(rows)}).group_by("code").len("count")
+    return values[counts["code"]].with_columns(counts["count"])
+
+
+def _bins(table: Table, bins: Bins, rows: pl.Series) -> list[dict[str, Any]]:
+    """How many dates begin in each year, month or day, or in the coarser one when they say no more."""
+    finest = {"year": 1, "month": 2, "day": 3}[bins.granularity]
+    precision = pl.min_horizontal(pl.col("date") % 4, pl.lit(finest))
+    unit = pl.when(precision == 1).then(10_000).when(precision == 2).then(100).otherwise(1)
+    found = (
+        _counts(table, bins.attr, rows)
+        .filter(pl.col("date").is_not_null())
+        .group_by((_start // unit * unit * 4 + precision).alias("bin"))
+        .agg(pl.col("count").sum(), _start.min().alias("start"))
+    )
+    labelled = [
+        (start, label_of(date, bins.granularity), count)
+        for date, count, start in found.select("bin", "count", "start").iter_rows()
+    ]
+    return [{"bin": label, "count": count} for _, label, count in sorted(labelled)]
+
+
+def _facet(table: Table, attr: str, rows: pl.Series) -> list[dict[str, Any]]:
+    """How often each value occurs, the most frequent first; each member of a list counts by itself."""
+    counts = _counts(table, attr, rows).filter(_json.is_not_null()).select("json", "count")
+    lists = _json.str.starts_with("[")
+    members: Counter[str] = Counter()
+    for written, count in counts.filter(lists).iter_rows():
+        for member in members_of(written):
+            members[member] += count
+    schema = counts.schema
+    single = pl.DataFrame({"json": list(members), "count": list(members.values())}, schema=schema)
+    found = (
+        pl.concat([counts.filter(~lists), single])
+        .group_by("json")
+        .agg(pl.col("count").sum())
+        .sort("count", "json", descending=[True, False])
+        .head(MOST_FACET_VALUES)
+    )
+    return [
+        {"value": orjson.Fragment(written.encode()), "count": count} for written, count in found.iter_rows()
+    ]

@@ -1,4 +1,4 @@
-"""What one stored value counts as, by type: the readings that SQL and the columns share (A 4.2)."""
+"""What one stored value counts as, by type: each distinct value of a column is read once (A 4.2)."""
 
 from __future__ import annotations
 
@@ -8,74 +8,100 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import orjson
+import polars as pl
 
-EXCERPT = 280
-MOST_FACET_VALUES = 1000
-"""Values of one facet that are answered, the most frequent first."""
+from armarium_documents.queries.edtf import packed
+
+READINGS = pl.Schema(
+    {
+        "json": pl.String,  # what a facet counts
+        "text": pl.String,
+        "folded": pl.String,  # for comparison without regard to case
+        "number": pl.Float64,
+        "low": pl.Int64,  # what a float64 leaves out of a large whole number
+        "date": pl.Int64,  # see `edtf.packed`
+    }
+)
+"""The columns of a column's distinct values; null where a value is not of the type."""
+
+Value = str | int | bytes
+"""A stored value: a text, a whole number of 64 bits, or the JSON of anything else."""
+
+Reading = tuple[str | None, str | None, str | None, float | None, int, int | None]
 
 _AT_ONCE = 20_000
-
-Reading = tuple[str, Any, str | None]
-_CONSTANTS: dict[str, Reading] = {
-    "true": ("true", 1, None),
-    "false": ("false", 0, None),
-    "null": ("null", None, None),
-}
+_FLAGS = ("false", "true")
+_LARGEST = 2**62
 
 
-def json_path(attr: str) -> str:
-    """SQLite's path to an attribute: its name as JSON writes it, which is how it is stored."""
-    return f"$.{orjson.dumps(attr).decode()}"
+def read_values(raw: sqlite3.Connection, distinct: Sequence[Value], *, flags: bool = False) -> pl.DataFrame:
+    """The readings of *distinct* values, with those of no value before them; *flags* are 0 and 1 and count as false and true."""
+    frames = [NO_VALUE]
+    for start in range(0, len(distinct), _AT_ONCE):
+        some = distinct[start : start + _AT_ONCE]
+        asked = _read_by_sqlite(raw, [value.decode() for value in some if isinstance(value, bytes)])
+        frames.append(_frame([_reading(value, asked, flags) for value in some]))
+    return pl.concat(frames).rechunk()
 
 
-def folded(text: object) -> str | None:
-    """*text* as it is compared when case does not count."""
-    return text.casefold() if isinstance(text, str) else None
+def _frame(readings: Sequence[Reading]) -> pl.DataFrame:
+    columns = zip(*readings, strict=True)
+    return pl.DataFrame(
+        [
+            pl.Series(name, column, dtype=dtype)
+            for (name, dtype), column in zip(READINGS.items(), columns, strict=True)
+        ]
+    )
 
 
-def contains(text: object, needle: str) -> bool | None:
-    """Whether *needle*, folded already, is in *text*."""
-    return needle in text.casefold() if isinstance(text, str) else None
+NO_VALUE = _frame([(None, None, None, None, 0, None)])
+"""The readings of no value, one row."""
 
 
-def number_in(text: object) -> float | None:
+def number_parts(value: float) -> tuple[float, int]:
+    """*value* as a float64 and what that leaves out, so that whole numbers are compared exactly."""
+    # Adding 0.0 makes one zero of two.
+    number = float(value) + 0.0
+    low = value - int(number) if isinstance(value, int) else 0
+    return number, max(-_LARGEST, min(_LARGEST, low))
+
+
+def members_of(written: str) -> list[str]:
+    """The JSON of each member of a list written as JSON, as a facet counts them."""
+    return [orjson.dumps(one).decode() for one in orjson.loads(written) if one is not None]
+
+
+def _reading(value: Value, asked: Iterator[tuple[str, Any, str]], flags: bool) -> Reading:
+    if isinstance(value, str):
+        written, number, date = orjson.dumps(value).decode(), None, None
+        # Most texts are words, and asking each whether it is a number or a date takes long.
+        if not value[:1].isalpha() or value[0] in "XY":
+            number, date = _number_in(value), packed(value)
+        return written, value, value.casefold(), number, 0, date
+    if isinstance(value, int):
+        text = str(value)
+        return _FLAGS[value] if flags else text, text, text, *number_parts(value), packed(value)
+    kind, stored, text = next(asked)
+    number, low = number_parts(stored) if kind in ("integer", "real") else (None, 0)
+    if kind in ("true", "false"):
+        text = kind
+    # As a list or an object is compared, and a number counted: written anew, so that 1.50 and 1.5 are one.
+    written = orjson.dumps(orjson.loads(value)).decode()
+    return written, text, text.casefold(), number, low, None
+
+
+def _number_in(text: str) -> float | None:
     """The finite number that *text* writes, or None."""
+    if text[4:5] == "-" and text[:4].isdigit():
+        # A date, most likely: to have it refused takes longer.
+        return None
     try:
-        number = float(str(text))
+        number = float(text)
     except ValueError:
         return None
-    return number if math.isfinite(number) else None
+    return number + 0.0 if math.isfinite(number) else None
 
 
-def read_json(raw: sqlite3.Connection, texts: Sequence[str]) -> Iterator[Reading]:
-    """What SQLite takes values written as JSON for: their JSON type, the value, its text where only SQLite writes it.
-
-    Simple texts and whole numbers are read here; the rest by SQLite itself, so that no number differs from its own.
-    """
-    rest = [text for text in texts if _simple(text) is None]
-    asked = _read_by_sqlite(raw, rest)
-    for text in texts:
-        found = _simple(text)
-        yield next(asked) if found is None else found
-
-
-def _simple(text: str) -> Reading | None:
-    if text[0] == '"':
-        return None if "\\" in text else ("text", text[1:-1], None)
-    if text.isdecimal() and len(text) < 18:
-        return ("integer", int(text), None)
-    return _CONSTANTS.get(text)
-
-
-def _read_by_sqlite(raw: sqlite3.Connection, texts: Sequence[str]) -> Iterator[Reading]:
-    for start in range(0, len(texts), _AT_ONCE):
-        yield from raw.execute(
-            "SELECT type, value, CASE typeof(value) WHEN 'real' THEN CAST(value AS TEXT) END FROM json_each(?)",
-            (f"[{','.join(texts[start : start + _AT_ONCE])}]",),
-        )
-
-
-def members_of(written: str) -> list[bytes]:
-    """The JSON of what a facet counts in a value written as JSON: itself, or each member of a list."""
-    value = orjson.loads(written)
-    return [orjson.dumps(one) for one in (value if isinstance(value, list) else [value]) if one is not None]
+def _read_by_sqlite(raw: sqlite3.Connection, texts: Sequence[str]) -> Iterator[tuple[str, Any, str]]:
+    """What SQLite takes each JSON text for, so that no number is written otherwise than by the database."""
+    return raw.execute("SELECT type, value, CAST(value AS TEXT) FROM json_each(?)", (f"[{','.join(texts)}]",))

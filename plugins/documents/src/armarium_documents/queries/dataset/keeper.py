@@ -1,0 +1,131 @@
+"""Keeps a project's columns at the state of the snapshot that is asked: from their file, then from the history."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+
+import polars as pl
+
+from armarium.api import Library
+from armarium_documents.queries.dataset.columns import Part, ReadPart, Table, read_documents
+from armarium_documents.queries.dataset.store import Damaged, State, load, save
+
+SAVED_ROWS = 2_000
+"""Projects of fewer documents are read sooner than a file is opened: they have none."""
+
+MOST_PARTS = 8
+"""Parts of a table: each change that is asked after makes one more."""
+
+
+class Keeper:
+    """The columns of one project, taken up in turns: a table, once given, never changes."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._lock = threading.Lock()
+        self._table: Table | None = None
+        self._state: State | None = None
+
+    def table(self, raw: sqlite3.Connection) -> Table:
+        """The documents that *raw*'s transaction sees; it must not have read anything yet.
+
+        Its first statement, which takes the snapshot, is made under the lock: so it never sees less than the columns
+        hold already.
+        """
+        with self._lock:
+            (step,) = raw.execute("SELECT COALESCE(max(seq), 0) FROM audit").fetchone()
+            if self._table is None and (found := load(self._library)) is not None:
+                part, state = found
+                # A snapshot that was put back leads to another step of that number.
+                if _step(raw, state.step) == state.hash:
+                    self._take(Table([part], _none_of(part)), state)
+            if self._table is not None and self._state is not None:
+                if self._state.step == step:
+                    return self._table
+                try:
+                    table = self._followed(raw, self._table, self._state)
+                except Damaged:
+                    table = None
+                if table is not None:
+                    return table
+            return self._read_anew(raw)
+
+    def rebuilt(self, raw: sqlite3.Connection) -> Table:
+        """As `table`, from the database alone; *raw*'s transaction may have begun.
+
+        It may see less than another has seen meanwhile: the next one follows the history from there again.
+        """
+        with self._lock:
+            return self._read_anew(raw)
+
+    def _read_anew(self, raw: sqlite3.Connection) -> Table:
+        self._table = self._state = None
+        part = read_documents(raw)
+        return self._settled(part, _state_of(raw))
+
+    def _settled(self, part: ReadPart, state: State) -> Table:
+        """*part* as all there is, in a file when it is worth one and the disk takes it."""
+        kept = save(self._library, part, state) if part.rows.height >= SAVED_ROWS else None
+        return self._take(Table([kept or part], _none_of(part)), state)
+
+    def _take(self, table: Table, state: State) -> Table:
+        self._table, self._state = table, state
+        return table
+
+    def _kept(self, table: Table, state: State) -> Table:
+        """*table* with few parts: those read since are put together, and with the first when they have become many."""
+        first = table.parts[0].rows.height
+        changed = len(table.ids) - first + int(table.gone[:first].sum())
+        if changed > max(SAVED_ROWS, first // 20):
+            return self._settled(table.merged(), state)
+        if len(table.parts) > MOST_PARTS:
+            later = Table(table.parts[1:], table.gone[first:]).merged()
+            gone = pl.concat([table.gone[:first], _none_of(later)])
+            table = Table([table.parts[0], later], gone)
+        return self._take(table, state)
+
+    def _followed(self, raw: sqlite3.Connection, table: Table, before: State) -> Table | None:
+        """The table with what changed since; None when that cannot be told from the history.
+
+        A change of a document leaves a row in its history. Empty Trash removes rows of it, so the last change seen
+        must still be there and the number of documents must be right.
+        """
+        seen = raw.execute(
+            "SELECT audit_seq FROM document__history WHERE seq = ?", (before.change,)
+        ).fetchone()
+        if seen is None or seen[0] != before.change_step:
+            return None
+        number = len(table.ids) - int(table.gone.sum())
+        many = max(2_000, number // 4)
+        # By its rowid: the index on the keys would have to be read from end to end.
+        found = raw.execute(
+            "SELECT id FROM document__history NOT INDEXED WHERE seq > ? LIMIT ?", (before.change, many + 1)
+        ).fetchall()
+        if len(found) > many:
+            return None
+        if found:
+            changed = list(dict.fromkeys(row[0] for row in found))
+            fresh = read_documents(raw, changed)
+            gone = table.gone | table.ids.is_in(pl.Series(values=changed).implode())
+            table = Table([*table.parts, fresh], pl.concat([gone, _none_of(fresh)]))
+        (there,) = raw.execute("SELECT count(*) FROM document").fetchone()
+        if there != len(table.ids) - table.gone.sum():
+            return None
+        return self._kept(table, _state_of(raw))
+
+
+def _none_of(part: Part) -> pl.Series:
+    return pl.repeat(False, part.rows.height, dtype=pl.Boolean, eager=True)
+
+
+def _step(raw: sqlite3.Connection, step: int) -> str:
+    """What tells the step of that number from another one."""
+    found = raw.execute("SELECT row_hash FROM audit WHERE seq = ?", (step,)).fetchone()
+    return "" if found is None else str(found[0])
+
+
+def _state_of(raw: sqlite3.Connection) -> State:
+    (step,) = raw.execute("SELECT COALESCE(max(seq), 0) FROM audit").fetchone()
+    newest = raw.execute("SELECT seq, audit_seq FROM document__history ORDER BY seq DESC LIMIT 1").fetchone()
+    return State(step, _step(raw, step), *(newest or (0, -1)))

@@ -1,0 +1,169 @@
+"""The columns of a project as Arrow files in its package's `derived` folder: written, checked, read.
+
+A folder for each writing, complete when it carries its name: `rows` (one for each document), `cells` and `values`
+(column after column; the card says where each begins). polars reads of them what a query names: it maps no file into
+memory since version 2, and looks at what it reads.
+"""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+import polars as pl
+
+from armarium.api import Library, ServiceError, new_id
+from armarium_documents.queries.dataset.answer import FOLDER
+from armarium_documents.queries.dataset.columns import Column, ReadPart
+from armarium_documents.queries.dataset.values import READINGS
+
+FORM = 1
+"""Raised whenever what the files hold, or how a value is read, changes: files of another form are written anew."""
+
+MOST_BYTES = 512 * 2**20
+"""Memory that the columns read from the file of one project may take."""
+
+_CELLS = pl.Schema({"row": pl.UInt32, "code": pl.UInt32})
+_BATCH = 50_000
+_FAULTS = (OSError, ServiceError, pl.exceptions.PolarsError)
+
+
+class Damaged(Exception):
+    """The files are not what was written."""
+
+
+class State(NamedTuple):
+    """The step the columns stand at, and the last change of a document that they have seen."""
+
+    step: int
+    hash: str
+    change: int
+    change_step: int
+
+
+class FilePart:
+    """Documents in a file, whose columns are read when they are asked for."""
+
+    def __init__(self, folder: Path, card: dict[str, Any]) -> None:
+        self._folder, self._columns = folder, card["columns"]
+        self.rows = _read(folder / "rows.arrow", 0, card["rows"])
+        self._lock = threading.Lock()
+        self._loaded: dict[str, Column] = {}
+        """By name, the one asked last at the end."""
+
+    def names(self) -> Iterable[str]:
+        return list(self._columns)
+
+    def column(self, name: str) -> Column | None:
+        if name not in self._columns:
+            return None
+        with self._lock:
+            column = self._loaded.pop(name, None) or self._load(name)
+            # The one longest unasked goes first.
+            while self._loaded and self._bytes() + _size(column) > MOST_BYTES:
+                self._loaded.pop(next(iter(self._loaded)))
+            self._loaded[name] = column
+            return column
+
+    def _load(self, name: str) -> Column:
+        first_cell, cells, first_value, values = self._columns[name]
+        found = _read(self._folder / "cells.arrow", first_cell, cells)
+        return Column(found["row"], found["code"], _read(self._folder / "values.arrow", first_value, values))
+
+    def _bytes(self) -> int:
+        return sum(map(_size, self._loaded.values()))
+
+
+def load(library: Library) -> tuple[FilePart, State] | None:
+    """The newest columns on the disk and the state they stand at; None when there are none that are sound."""
+    for folder in reversed(_written(library)):
+        try:
+            card = orjson.loads((folder / "card.json").read_bytes())
+            if card["form"] == FORM and all(
+                _checksum(folder / name) == checksum for name, checksum in card["files"].items()
+            ):
+                return FilePart(folder, card), State(*card["state"])
+        except (*_FAULTS, Damaged, ValueError, KeyError, TypeError):
+            continue
+    return None
+
+
+def save(library: Library, part: ReadPart, state: State) -> FilePart | None:
+    """Write *part* in the place of what was there; None, and nothing is left, when the disk will not take it."""
+    card: dict[str, Any] = {"form": FORM, "state": list(state), "rows": part.rows.height, "columns": {}}
+    cells, values = [pl.DataFrame(schema=_CELLS)], [pl.DataFrame(schema=READINGS)]
+    first_cell = first_value = 0
+    for name in part.names():
+        column = part.column(name)
+        assert column is not None
+        card["columns"][name] = (first_cell, len(column.rows), first_value, column.values.height)
+        cells.append(pl.DataFrame([column.rows.alias("row"), column.codes.alias("code")]))
+        values.append(column.values)
+        first_cell, first_value = first_cell + len(column.rows), first_value + column.values.height
+    temporary = None
+    try:
+        home = library.derived / FOLDER
+        before = _written(library)
+        temporary = home / f".{new_id()}.new"
+        temporary.mkdir(parents=True)
+        card["files"] = {
+            name: _write(temporary / name, frame)
+            for name, frame in (
+                ("rows.arrow", part.rows),
+                ("cells.arrow", pl.concat(cells, rechunk=False)),
+                ("values.arrow", pl.concat(values, rechunk=False)),
+            )
+        }
+        (temporary / "card.json").write_bytes(orjson.dumps(card))
+        folder = home / f"{state.step:012}-{new_id()[-8:]}"
+        temporary.rename(folder)
+        written = FilePart(folder, card)
+    except (*_FAULTS, Damaged):
+        if temporary is not None:
+            shutil.rmtree(temporary, ignore_errors=True)
+        return None
+    for old in before:
+        shutil.rmtree(old, ignore_errors=True)
+    return written
+
+
+def _size(column: Column) -> int:
+    return sum(one.estimated_size() for one in column)
+
+
+def _written(library: Library) -> list[Path]:
+    """The folders there are, the newest last; those with a dot were not finished and have no card."""
+    try:
+        return sorted((library.derived / FOLDER).iterdir())
+    except (OSError, ServiceError):
+        return []
+
+
+def _write(path: Path, frame: pl.DataFrame) -> int:
+    # Flushed by nobody: a checksum tells what a power cut left of it, and it is made again.
+    with path.open("wb") as file:
+        frame.write_ipc(file, compression="uncompressed", record_batch_size=_BATCH)
+    return _checksum(path)
+
+
+def _checksum(path: Path) -> int:
+    checksum = 0
+    with path.open("rb") as file:
+        while some := file.read(2**20):
+            checksum = zlib.crc32(some, checksum)
+    return checksum
+
+
+def _read(path: Path, first: int, number: int) -> pl.DataFrame:
+    try:
+        found = pl.scan_ipc(path, glob=False).slice(first, number).collect()
+    except _FAULTS as error:
+        raise Damaged(str(path)) from error
+    if found.height != number:
+        raise Damaged(str(path))
+    return found

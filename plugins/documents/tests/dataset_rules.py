@@ -1,0 +1,197 @@
+"""The rules of the dataset query in plain Python, over the rows of the table: what its answers are held against."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections import Counter
+from functools import cache
+from typing import Any
+
+import orjson
+from documents_ground import rows
+
+from armarium.api import Library
+from armarium_documents.queries.edtf import bin_of, span_of, start_of
+from armarium_documents.schemas.dataset import FIELDS, DatasetQuery
+
+Row = dict[str, Any]
+
+
+@cache
+def written_by_sqlite(number: float) -> str:
+    conn = sqlite3.connect(":memory:")
+    try:
+        return str(conn.execute("SELECT CAST(? AS TEXT)", (number,)).fetchone()[0])
+    finally:
+        conn.close()
+
+
+def number_of(value: Any) -> float | None:
+    if isinstance(value, bool | list | dict):
+        return None
+    if isinstance(value, int) and abs(value) < 2**63:
+        return value
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def text_of(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | dict):
+        return orjson.dumps(value).decode()
+    if isinstance(value, int) and abs(value) < 2**63:
+        return str(value)
+    return written_by_sqlite(float(value))
+
+
+def typed(value: Any, kind: str) -> Any:
+    """A stored value as what it is compared as; None where it is not of that kind."""
+    if kind in ("number", "rating"):
+        return number_of(value)
+    if kind == "date":
+        return start_of(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
+    if kind == "checkbox":
+        return int(value) if isinstance(value, bool | int) else None
+    return text_of(value)
+
+
+def matches(value: Any, one: dict[str, Any]) -> bool:
+    op, kind = one["op"], one.get("type", "text")
+    if op in ("is_set", "not_set"):
+        return (value is not None and value != "") == (op == "is_set")
+    if op == "contains":
+        text = text_of(value)
+        return text is not None and one["value"].casefold() in text.casefold()
+    mine = typed(value, kind)
+    if kind == "date":
+        low = span_of(one["value"])
+        high = span_of(one.get("value2", one["value"])) if op == "between" else low
+        if low is None or high is None:
+            return bool(op == "ne")
+        within = mine is not None and low.start <= mine <= high.end
+        return bool(
+            {
+                "eq": within,
+                "between": within,
+                "ne": not within,
+                "gte": mine is not None and mine >= low.start,
+                "lte": mine is not None and mine <= high.end,
+            }[op]
+        )
+    if mine is None:
+        return bool(op == "ne")
+    given, other = one["value"], one.get("value2")
+    return bool(
+        {
+            "eq": lambda: mine == given,
+            "ne": lambda: mine != given,
+            "gte": lambda: mine >= given,
+            "lte": lambda: mine <= given,
+            "between": lambda: given <= mine <= other,
+        }[op]()
+    )
+
+
+def in_order(found: list[Row], attr: str | None, kind: str, direction: str) -> list[Row]:
+    """Sorted by the attribute, those without a value last, equal ones by name, then id."""
+
+    def key(row: Row) -> Any:
+        value = row["sort_order"] if attr is None else typed(value_at(row, attr), kind)
+        return value.casefold() if isinstance(value, str) else value
+
+    placed = sorted(found, key=lambda row: (row["name"], row["id"]))
+    there = [row for row in placed if key(row) is not None]
+    there.sort(key=key, reverse=direction == "desc")
+    return there + [row for row in placed if key(row) is None]
+
+
+def value_at(row: Row, attr: str) -> Any:
+    return (
+        row[attr.removeprefix("document.")] if attr.startswith("document.") else row["attributes"].get(attr)
+    )
+
+
+def counted(found: list[Row], attr: str) -> dict[str, int]:
+    """How often each value occurs, by its JSON; each member of a list counts by itself."""
+    counts: Counter[str] = Counter()
+    for row in found:
+        value = value_at(row, attr)
+        if attr.startswith("document.is_"):
+            value = bool(value)
+        for one in value if isinstance(value, list) else [value]:
+            if one is not None:
+                counts[orjson.dumps(one).decode()] += 1
+    return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0].encode())))
+
+
+def binned(found: list[Row], attr: str, granularity: str) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    starts: dict[str, int] = {}
+    for row in found:
+        value = value_at(row, attr)
+        if isinstance(value, bool) and attr.startswith("document."):
+            value = int(value)
+        label = None if isinstance(value, bool) else bin_of(value, granularity)
+        start = start_of(value)
+        if label is not None and start is not None:
+            counts[label] += 1
+            starts[label] = min(start, starts.get(label, start))
+    return dict(sorted(counts.items(), key=lambda one: (starts[one[0]], one[0])))
+
+
+def wanted_of(library: Library, query: DatasetQuery) -> dict[str, Any]:
+    """`total`, the `ids` of the page, `bins` and `facets` as *query* should find them."""
+    names = ["id", "parent_id", "deleted_at", "sort_order", "attributes", *sorted(FIELDS)]
+    every = [
+        dict(zip(names, row, strict=True))
+        for row in rows(library, f"SELECT {', '.join(names)} FROM document")
+    ]
+    live = [row for row in every if row["deleted_at"] is None]
+    for row in live:
+        row["attributes"] = orjson.loads(row["attributes"])
+    reached = {query.parent_id}
+    while query.recursive:
+        more = {row["id"] for row in live if row["parent_id"] in reached} - reached
+        if not more:
+            break
+        reached |= more
+    found = [
+        row
+        for row in live
+        if (row["parent_id"] in reached or (query.recursive and query.parent_id is None))
+        and (query.prototype_key is None or row["prototype_key"] == query.prototype_key)
+        and (row["attributes"] != {} or not query.attributed_only)
+        and all(matches(value_at(row, one.attr), one.model_dump()) for one in query.filters)
+    ]
+    sort = query.sort
+    ordered = (
+        in_order(found, None, "", "asc")
+        if sort is None
+        else in_order(found, sort.attr, sort.type, sort.direction)
+    )
+    bins = query.bins
+    return {
+        "total": len(found),
+        "ids": [row["id"] for row in ordered[query.offset : query.offset + query.limit]],
+        "bins": {} if bins is None else binned(found, bins.attr, bins.granularity),
+        "facets": {attr: counted(found, attr) for attr in query.facets},
+    }
+
+
+def agrees(answer: dict[str, Any], library: Library, query: DatasetQuery) -> None:
+    """Assert that *answer* is what *query* should find, in the right order."""
+    found = orjson.loads(orjson.dumps(answer))
+    wanted = wanted_of(library, query)
+    assert found["total"] == wanted["total"], query
+    assert [row["id"] for row in found["rows"]] == wanted["ids"], query
+    assert [(one["bin"], one["count"]) for one in found["bins"]] == list(wanted["bins"].items()), query
+    for attr, counts in wanted["facets"].items():
+        got = [(orjson.dumps(one["value"]).decode(), one["count"]) for one in found["facets"][attr]]
+        assert got == list(counts.items()), (attr, query)
