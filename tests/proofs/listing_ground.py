@@ -200,15 +200,17 @@ class Ground:
                     thread_id=chance.choice([None, "t1", "t_"]),
                     node_id=chance.choice([None, "n"]),
                 )
-        from armarium_reading.ledger import ModelCall, record_in
+        from types import SimpleNamespace
+
+        from armarium_reading.ledger import ModelCall, record
 
         self.jobs = [row[0] for row in self.rows("SELECT id FROM job ORDER BY id")]
         for number in range(24):
-            record_in(
-                self.library,
-                ModelCall("read", chance.choice([self.page, "d%", new_id()]), "p", "m", "", "", "2026", 0.1),
-                actor="x",
+            of_a_job: Any = SimpleNamespace(
+                library=self.library,
+                principal=SimpleNamespace(name="x", run_id=str(number)),
                 job_id=chance.choice([*self.jobs, "' OR 1=1 --", None]),
-                thread_id=str(number),
                 attempt=1,
             )
+            page = chance.choice([self.page, "d%", new_id()])
+            record(of_a_job, ModelCall("read", page, "p", "m", "", "", "2026", 0.1))

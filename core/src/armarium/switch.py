@@ -23,14 +23,23 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
+_Place = tuple[list[int], int]
+"""Where a route stands among others: how literal its path is, and when it was registered."""
+
+
 @dataclass(slots=True)
 class _Node:
     """A place in the tree of words: what may follow, and the routes that end here or swallow the rest."""
 
     words: dict[str, _Node] = field(default_factory=dict)
     parameter: _Node | None = None
-    ending: list[tuple[int, APIRoute]] = field(default_factory=list)
-    swallowing: list[tuple[int, APIRoute]] = field(default_factory=list)
+    ending: list[tuple[_Place, APIRoute]] = field(default_factory=list)
+    swallowing: list[tuple[_Place, APIRoute]] = field(default_factory=list)
+
+
+def _rank(path: str) -> list[int]:
+    """How literal a path of the description is, word by word: the smaller, the more."""
+    return [2 if ":path}" in word else 1 if "{" in word else 0 for word in path.split("/")[1:]]
 
 
 class _Template:
@@ -41,8 +50,7 @@ class _Template:
         self.methods: set[str] = set()
         self._pattern = route.path_regex
         self.words = route.path.split("/")[1:]
-        self.rank = [2 if ":path}" in word else 1 if "{" in word else 0 for word in self.words]
-        """The smaller, the more literal."""
+        self.rank = _rank(route.path)
 
     def matches(self, path: str) -> bool:
         return self._pattern.match(path) is not None
@@ -65,7 +73,7 @@ class _Template:
 
 
 class Switch:
-    """Stands before FastAPI's own routing (`install`); the order of registration is kept."""
+    """Stands before FastAPI's own routing (`install`)."""
 
     def __init__(self, app: FastAPI) -> None:
         self._router = app.router
@@ -104,13 +112,13 @@ class Switch:
         await self._slow(scope, receive, send)
 
     def candidates(self, method: str, path: str) -> list[APIRoute]:
-        """The routes that may match, in the order in which they were registered."""
+        """The routes that may match, the more literal path first, then in the order in which they were registered."""
         if self._size != len(self._router.routes):
             self._build()
         root = self._roots.get(method)
         if root is None:
             return []
-        found: list[tuple[int, APIRoute]] = []
+        found: list[tuple[_Place, APIRoute]] = []
         places = [root]
         for word in path.split("/")[1:]:
             following: list[_Node] = []
@@ -135,7 +143,7 @@ class Switch:
         for order, route in enumerate(routes_of(self._router.routes)):
             templates.setdefault(route.path, _Template(route)).methods.update(route.methods or ())
             for method in route.methods or ():
-                self._place(self._roots.setdefault(method, _Node()), order, route)
+                self._place(self._roots.setdefault(method, _Node()), (_rank(route.path), order), route)
         self._templates = sorted(templates.values(), key=lambda template: template.rank)
         self._nearer = {
             template.path: nearer
@@ -144,7 +152,7 @@ class Switch:
         }
 
     @staticmethod
-    def _place(node: _Node, order: int, route: APIRoute) -> None:
+    def _place(node: _Node, order: _Place, route: APIRoute) -> None:
         for word in route.path.split("/")[1:]:
             if ":path}" in word:
                 node.swallowing.append((order, route))

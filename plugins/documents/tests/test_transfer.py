@@ -10,7 +10,7 @@ import pytest
 from documents_ground import EDITOR, OWNER, count, names_under, rows, sources_of
 from transfer_ground import Two
 
-from armarium.api import Conflict, Engine, Forbidden, NotFound, Principal, ServiceError, raw_of
+from armarium.api import Conflict, Engine, Forbidden, NotFound, Principal, ServiceError
 from armarium.doctor import examine
 from armarium.testing.digest import differences, table_digests
 from armarium_documents.actions.transfer.copying import plan
@@ -24,8 +24,7 @@ def digests(two: Two) -> list[dict[str, str]]:
 
 def entries(library: Any) -> list[dict[str, Any]]:
     with library.db.read() as conn:
-        raw = raw_of(conn)
-        found = trash.entries(raw, limit=100, offset=0)
+        found = trash.entries(conn, limit=100, offset=0)
     assert found["total"] == len(found["items"])
     return list(found["items"])
 
@@ -212,8 +211,7 @@ def test_empty_trash_makes_a_move_permanent(two: Two) -> None:
     box, _, _ = box_of(two)
     outcome = two.outcome([box], "move")
     with two.source.db.read() as conn:
-        raw = raw_of(conn)
-        assert trash.plan(raw)["moved"] == [
+        assert trash.plan(conn)["moved"] == [
             {
                 "target_path": str(two.target.path),
                 "target_name": "To",

@@ -17,7 +17,7 @@ import pytest
 from documents_ground import OWNER, count, rows
 from transfer_ground import Two, digests, failing, ground, reopened
 
-from armarium.api import ActionContext, Conflict, Engine, NotFound, ServiceError, Unavailable, raw_of
+from armarium.api import ActionContext, Conflict, Engine, NotFound, ServiceError, Unavailable
 from armarium.doctor import examine
 from armarium.testing.kills import Killed
 from armarium_documents.actions.transfer import copying, recovery
@@ -184,8 +184,7 @@ def test_what_is_trashed_while_it_is_moved_is_told(two: Two, monkeypatch: pytest
     assert (refused.value.status, refused.value.code) == (409, "document_in_trash")
     assert two.live(two.target) == []
     with two.source.db.read() as conn:
-        raw = raw_of(conn)
-        (entry,) = trash.entries(raw, limit=9, offset=0)["items"]
+        (entry,) = trash.entries(conn, limit=9, offset=0)["items"]
     assert entry["reason"] == "deleted"
 
 
@@ -229,9 +228,8 @@ def test_copies_that_are_still_written_are_seen_by_nobody(two: Two, monkeypatch:
 
     def look(self: Any) -> None:
         with two.target.db.read() as conn:
-            raw = raw_of(conn)
-            assert trash.entries(raw, limit=9, offset=0)["total"] == 0
-            assert trash.plan(raw)["items"] == 0
+            assert trash.entries(conn, limit=9, offset=0)["total"] == 0
+            assert trash.plan(conn)["items"] == 0
         new = self.items[0]["id"]
         with pytest.raises(Conflict) as refused:
             two.do("document.restore", two.target, document_id=new)

@@ -28,8 +28,7 @@ Make = Callable[..., str]
 
 def entries(library: Library) -> list[dict[str, object]]:
     with library.db.read() as conn:
-        raw = raw_of(conn)
-        found = trash.entries(raw, limit=100, offset=0)
+        found = trash.entries(conn, limit=100, offset=0)
     assert found["count"] == len(found["items"])
     return list(found["items"])
 
@@ -168,12 +167,10 @@ def test_the_plan_says_what_would_go_and_changes_nothing(
     data = picture()
     add_picture(engine, library, box, data)
     with library.db.read() as conn:
-        raw = raw_of(conn)
-        assert trash.plan(raw)["question"] == "The Trash is empty; there is nothing to remove."
+        assert trash.plan(conn)["question"] == "The Trash is empty; there is nothing to remove."
     do("document.delete", {"ids": [box]})
     with library.db.read() as conn:
-        raw = raw_of(conn)
-        plan = trash.plan(raw)
+        plan = trash.plan(conn)
     assert (plan["items"], plan["documents"], plan["bytes"]) == (1, 2, len(data))
     assert "cannot be undone" in plan["question"]
     assert count(library, "document", "deleted_at IS NOT NULL") == 2

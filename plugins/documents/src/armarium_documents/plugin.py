@@ -21,9 +21,13 @@ from armarium_documents.actions.transfer import departing, recovery, steps
 from armarium_documents.jobs.imports import import_files
 from armarium_documents.jobs.thumbnails import thumbnails
 from armarium_documents.models import metadata
+from armarium_documents.queries import bookmarks as bookmarks_read
+from armarium_documents.queries import classifications as prototypes_read
+from armarium_documents.queries import trash as trash_read
 from armarium_documents.queries.annotations import AnnotationLocator
 from armarium_documents.queries.carrying import Carrier, Vocabulary
 from armarium_documents.queries.documents import names_of
+from armarium_documents.queries.runs import run_history
 from armarium_documents.routes import routers
 
 _CARRIER = Carrier(
@@ -92,6 +96,17 @@ def armarium_plugin() -> Plugin:
             classifications.reject_kind,
         ),
         jobs=(import_files, thumbnails),
+        queries=(
+            bookmarks_read.bookmarks,
+            bookmarks_read.target_of,
+            prototypes_read.classifications,
+            prototypes_read.effective_attributes,
+            prototypes_read.require,
+            prototypes_read.resolved,
+            run_history,
+            trash_read.entries,
+            trash_read.plan,
+        ),
         routers=routers,
         on_create=(documents.seed_sources, classifications.seed_prototypes),
         on_open=(recovery.opened,),

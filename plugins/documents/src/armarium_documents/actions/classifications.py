@@ -85,13 +85,12 @@ def _create_example(ex: Example) -> dict[str, Any]:
 )
 def create(ctx: ActionContext, p: ClassificationCreateParams) -> dict[str, Any]:
     """Raises Conflict for a key that is taken, Invalid for an unknown parent or declarations that do not fit."""
-    raw = raw_of(ctx.conn)
-    if find(raw, p.key) is not None:
+    if find(ctx.conn, p.key) is not None:
         raise Conflict(f"There is a prototype {p.key!r} already.", code="already_exists", id=p.key)
     require_prototype(ctx, p.parent_key)
     ctx.conn.execute(classifications.insert().values(_row(ctx, p, builtin=False)))
     ctx.target(p.key)
-    return require(raw, p.key)
+    return require(ctx.conn, p.key)
 
 
 def _update_example(ex: Example) -> dict[str, Any]:
@@ -110,8 +109,7 @@ def _update_example(ex: Example) -> dict[str, Any]:
 )
 def update(ctx: ActionContext, p: ClassificationUpdateParams) -> dict[str, Any]:
     """Raises NotFound for an unknown key, Invalid for an unknown parent or a circle."""
-    raw = raw_of(ctx.conn)
-    require(raw, p.key)
+    require(ctx.conn, p.key)
     # Declarations stand there whole, with what they leave out, as `create` keeps them.
     changes = p.model_dump(include=p.model_fields_set - {"key"})
     for name, empty in (("applies_to", []), ("declarations", []), ("defaults", {})):
@@ -120,9 +118,9 @@ def update(ctx: ActionContext, p: ClassificationUpdateParams) -> dict[str, Any]:
     if changes:
         changes["updated_at"] = ctx.now
         ctx.conn.execute(classifications.update().where(classifications.c.key == p.key).values(changes))
-    chain_of(raw, p.key)
+    chain_of(ctx.conn, p.key)
     ctx.target(p.key)
-    return require(raw, p.key)
+    return require(ctx.conn, p.key)
 
 
 def _delete_example(ex: Example) -> dict[str, Any]:
@@ -142,7 +140,7 @@ def _delete_example(ex: Example) -> dict[str, Any]:
 def delete(ctx: ActionContext, p: ClassificationDeleteParams) -> dict[str, Any]:
     """Raises NotFound for an unknown key, Conflict for one that is in use or came with the project."""
     raw = raw_of(ctx.conn)
-    found = require(raw, p.key)
+    found = require(ctx.conn, p.key)
     if found["builtin"]:
         raise Conflict(f"The prototype {p.key!r} comes with every project and stays.", code="builtin")
     (used,) = raw.execute("SELECT count(*) FROM document WHERE prototype_key = ?", (p.key,)).fetchone()

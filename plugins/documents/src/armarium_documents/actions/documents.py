@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, Invalid, Route, action, new_id, raw_of
+from armarium.api import ActionContext, Example, Invalid, Route, action, new_id
 from armarium_documents.api import document, documents, require_live, require_parent
 from armarium_documents.errors import sources_stays, stale_document
 from armarium_documents.queries.classifications import chain_of
@@ -54,7 +54,7 @@ def seed_sources(ctx: ActionContext) -> None:
 def require_prototype(ctx: ActionContext, key: str | None) -> None:
     """Refuse (422) a prototype key that does not resolve; None is no prototype."""
     if key is not None:
-        chain_of(raw_of(ctx.conn), key)
+        chain_of(ctx.conn, key)
 
 
 def _create_example(ex: Example) -> dict[str, Any]:

@@ -2,26 +2,50 @@
 
 from __future__ import annotations
 
-import sqlite3
-from typing import Any
+from typing import Annotated, Any
 
+from fastapi import Query
+from sqlalchemy import Connection
+
+from armarium.api import query, raw_of
 from armarium_documents.errors import dangling, not_an_alias, unknown_document
 from armarium_documents.queries.documents import ONE, ORDER, SELECT, value_of
+from armarium_documents.schemas.bookmarks import BookmarkList
+from armarium_documents.schemas.documents import Document
 
 
-def bookmarks(raw: sqlite3.Connection, parent_id: str | None) -> list[dict[str, Any]]:
-    """The live bookmarks under *parent_id*, or all of them; NotFound for an unknown container."""
+@query(
+    "/api/bookmarks",
+    summary="The bookmarks, all or those of one container",
+    answer=BookmarkList,
+    refusals=(404, 409),
+    name="list_bookmarks",
+)
+def bookmarks(
+    conn: Connection, parent_id: Annotated[str | None, Query(max_length=64)] = None
+) -> dict[str, Any]:
+    """The live ones; NotFound for an unknown container."""
+    raw = raw_of(conn)
     where = "d.prototype_key = 'bookmark' AND d.node_kind = 'alias' AND d.deleted_at IS NULL"
     if parent_id is not None:
         if raw.execute("SELECT 1 FROM document WHERE id = ?", (parent_id,)).fetchone() is None:
             raise unknown_document(parent_id)
         where += " AND d.parent_id = :parent"
     rows = raw.execute(f"{SELECT} FROM document d WHERE {where} ORDER BY {ORDER}", {"parent": parent_id})
-    return [value_of(row) for row in rows]
+    items = [value_of(row) for row in rows]
+    return {"items": items, "count": len(items)}
 
 
-def target_of(raw: sqlite3.Connection, bookmark_id: str) -> dict[str, Any]:
-    """The live document a bookmark points at; NotFound when it points at nothing, is gone, or dangles."""
+@query(
+    "/api/bookmarks/{bookmark_id}/resolve",
+    summary="The live document a bookmark points at",
+    answer=Document,
+    refusals=(404, 409),
+    name="resolve_bookmark",
+)
+def target_of(conn: Connection, bookmark_id: str) -> dict[str, Any]:
+    """NotFound when it points at nothing, is gone, or dangles."""
+    raw = raw_of(conn)
     row = raw.execute(
         "SELECT name, node_kind, alias_target_id FROM document WHERE id = ?", (bookmark_id,)
     ).fetchone()

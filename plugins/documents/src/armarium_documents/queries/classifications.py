@@ -2,65 +2,70 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Any
 
-import orjson
+from sqlalchemy import Connection, select
 
-from armarium.api import Invalid
+from armarium.api import Invalid, Rows, query
 from armarium_documents.errors import (
     classification_not_found,
     prototype_cycle,
     unknown_document,
     unknown_prototype,
 )
-
-_COLUMNS = (
-    "key",
-    "label",
-    "parent_key",
-    "icon",
-    "color",
-    "applies_to",
-    "declarations",
-    "defaults",
-    "builtin",
-    "created_at",
-    "updated_at",
+from armarium_documents.models import classifications as classification_table
+from armarium_documents.models import documents
+from armarium_documents.schemas.classifications import (
+    Classification,
+    ClassificationList,
+    EffectiveAttributes,
+    Resolved,
 )
-_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM classification"
+
+PROTOTYPES = Rows(classification_table)
 
 
-def _value(row: tuple[Any, ...]) -> dict[str, Any]:
-    value = dict(zip(_COLUMNS, row, strict=True))
-    value["builtin"] = value["builtin"] == 1
-    for name in ("applies_to", "declarations", "defaults"):
-        value[name] = orjson.loads(value[name])
-    for declaration in value["declarations"]:
-        declaration["from_key"] = value["key"]
-    return value
+def _value(row: dict[str, Any]) -> dict[str, Any]:
+    for declaration in row["declarations"]:
+        declaration["from_key"] = row["key"]
+    return row
 
 
-def classifications(raw: sqlite3.Connection) -> list[dict[str, Any]]:
-    """Every prototype by key."""
-    return [_value(row) for row in raw.execute(f"{_SELECT} ORDER BY key")]
+@query(
+    "/api/classifications",
+    summary="The prototypes of the project",
+    answer=ClassificationList,
+    refusals=(404, 409),
+    name="list_classifications",
+)
+def classifications(conn: Connection) -> dict[str, Any]:
+    """Every one, by key."""
+    items = [_value(row) for row in PROTOTYPES.all(conn, order=(classification_table.c.key,))]
+    return {"items": items, "count": len(items)}
 
 
-def find(raw: sqlite3.Connection, key: str) -> dict[str, Any] | None:
+def find(conn: Connection, key: str) -> dict[str, Any] | None:
     """The prototype *key*, or None."""
-    row = raw.execute(f"{_SELECT} WHERE key = ?", (key,)).fetchone()
+    row = PROTOTYPES.get(conn, key)
     return None if row is None else _value(row)
 
 
-def require(raw: sqlite3.Connection, key: str) -> dict[str, Any]:
-    """The prototype *key*; NotFound where there is none."""
-    found = find(raw, key)
+@query(
+    "/api/classifications/{key}",
+    summary="One prototype as it is stored",
+    answer=Classification,
+    refusals=(404, 409),
+    name="read_classification",
+)
+def require(conn: Connection, key: str) -> dict[str, Any]:
+    """NotFound where there is none."""
+    found = find(conn, key)
     if found is None:
         raise classification_not_found(key)
     return found
 
 
-def chain_of(raw: sqlite3.Connection, key: str) -> list[dict[str, Any]]:
+def chain_of(conn: Connection, key: str) -> list[dict[str, Any]]:
     """The prototype *key* and all it inherits from, the root first; Invalid for an unknown key or a circle."""
     found: list[dict[str, Any]] = []
     seen: list[str] = []
@@ -68,7 +73,7 @@ def chain_of(raw: sqlite3.Connection, key: str) -> list[dict[str, Any]]:
     while wanted is not None:
         if wanted in seen:
             raise prototype_cycle([*seen, wanted])
-        one = find(raw, wanted)
+        one = find(conn, wanted)
         if one is None:
             raise unknown_prototype(wanted, because=seen[-1] if seen else None)
         seen.append(wanted)
@@ -91,9 +96,16 @@ def merged(chain: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str,
     return ordered, defaults
 
 
-def resolved(raw: sqlite3.Connection, key: str) -> dict[str, Any]:
-    """The prototype *key* with all it inherits; Invalid for an unknown key or a circle."""
-    chain = chain_of(raw, key)
+@query(
+    "/api/classifications/resolved/{key}",
+    summary="A prototype with all it inherits",
+    answer=Resolved,
+    refusals=(404, 409),
+    name="resolved_classification",
+)
+def resolved(conn: Connection, key: str) -> dict[str, Any]:
+    """Invalid for an unknown key or a circle."""
+    chain = chain_of(conn, key)
     declarations, defaults = merged(chain)
     return {
         "key": key,
@@ -104,19 +116,24 @@ def resolved(raw: sqlite3.Connection, key: str) -> dict[str, Any]:
     }
 
 
-def effective_attributes(raw: sqlite3.Connection, document_id: str) -> dict[str, Any]:
-    """A document's attributes over its prototype's; Invalid when that does not resolve, never partial data."""
-    row = raw.execute(
-        "SELECT prototype_key, attributes FROM document WHERE id = ?", (document_id,)
-    ).fetchone()
+@query(
+    "/api/documents/{doc_id}/effective-attributes",
+    summary="A document's attributes over its prototype's",
+    answer=EffectiveAttributes,
+    refusals=(404, 409),
+)
+def effective_attributes(conn: Connection, doc_id: str) -> dict[str, Any]:
+    """Invalid when the prototype does not resolve, never partial data."""
+    stated = select(documents.c.prototype_key, documents.c.attributes).where(documents.c.id == doc_id)
+    row = conn.execute(stated).first()
     if row is None:
-        raise unknown_document(document_id)
-    own = orjson.loads(row[1])
-    chain = chain_of(raw, row[0]) if row[0] is not None else []
+        raise unknown_document(doc_id)
+    key, own = row
+    chain = chain_of(conn, key) if key is not None else []
     declarations, defaults = merged(chain)
     return {
-        "document_id": document_id,
-        "prototype_key": row[0],
+        "document_id": doc_id,
+        "prototype_key": key,
         "chain": [one["key"] for one in chain],
         "declarations": declarations,
         "values": defaults | own,
@@ -124,12 +141,12 @@ def effective_attributes(raw: sqlite3.Connection, document_id: str) -> dict[str,
     }
 
 
-def defaults_by_prototype(raw: sqlite3.Connection, keys: list[str]) -> dict[str, dict[str, Any]]:
+def defaults_by_prototype(conn: Connection, keys: list[str]) -> dict[str, dict[str, Any]]:
     """The merged defaults of each prototype, or why it does not resolve under `_unresolved`."""
     found: dict[str, dict[str, Any]] = {}
     for key in keys:
         try:
-            found[key] = resolved(raw, key)["defaults"]
+            found[key] = resolved(conn, key)["defaults"]
         except Invalid as refusal:
             found[key] = {"_unresolved": refusal.detail}
     return found

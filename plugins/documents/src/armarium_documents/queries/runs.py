@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from armarium.api import json_text
+from fastapi import Query
+from sqlalchemy import Connection
+
+from armarium.api import json_text, query, raw_of
+from armarium_documents.schemas.runs import RunHistory
 
 KINDS = {
     "import-files": "pictures",
@@ -24,11 +26,21 @@ MOST_ROWS = 200
 """Rows of one document, the newest."""
 
 
-def run_history(raw: sqlite3.Connection, ids: Sequence[str]) -> dict[str, Any]:
-    """The work on each of *ids*, newest first; ids that name nothing are left out.
+@query(
+    "/api/documents/run-history",
+    summary="The work done on documents, newest first",
+    answer=RunHistory,
+    refusals=(404, 409),
+    name="read_run_history",
+)
+def run_history(
+    conn: Connection, ids: Annotated[list[str], Query(min_length=1, max_length=500)]
+) -> dict[str, Any]:
+    """Of each of *ids*; those that name nothing are left out.
 
     A job says which documents it is about in its arguments (`document_ids`, `page_ids`), else in its subject.
     """
+    raw = raw_of(conn)
     # SQLite reads a text in JSON up to a null character: no id holds one.
     wanted = json_text([one for one in dict.fromkeys(ids) if "\0" not in one])
     known = [

@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
+from fastapi import Query
+from sqlalchemy import Connection
 
+from armarium.api import query, raw_of
 from armarium_documents.models import renditions
 from armarium_documents.queries.transfers import arriving
 from armarium_documents.queries.tree import id_list
+from armarium_documents.schemas.trash import EmptyPlan, TrashList
 
 IN_TRASH = "deleted_at IS NOT NULL AND (trash_root_id IS NULL OR trash_root_id NOT IN (SELECT value FROM json_each(:held)))"
 """SQL: in the Trash, and not a copy that a transfer is still writing (`held`: the roots of those)."""
 
 
-def entries(raw: sqlite3.Connection, *, limit: int, offset: int) -> dict[str, Any]:
-    """One page of the Trash: one entry for each thing deleted once, newest first, with what went along."""
+@query(
+    "/api/documents/trash",
+    summary="What is in the Trash, newest first",
+    answer=TrashList,
+    refusals=(404, 409),
+    name="list_trash",
+)
+def entries(
+    conn: Connection,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    offset: Annotated[int, Query(ge=0, le=2**62)] = 0,
+) -> dict[str, Any]:
+    """One entry for each thing deleted once, with what went along."""
+    raw = raw_of(conn)
     unseen = id_list(arriving(raw))
     (total,) = raw.execute(
         "SELECT count(*) FROM document WHERE trash_root_id IS NOT NULL AND trash_root_id = id"
@@ -98,8 +114,16 @@ def moves(raw: sqlite3.Connection) -> list[dict[str, Any]]:
     ]
 
 
-def plan(raw: sqlite3.Connection) -> dict[str, Any]:
-    """What Empty Trash would remove, and the question to ask (A 4.4). Bytes are those of files nothing else needs."""
+@query(
+    "/api/documents/trash/empty",
+    summary="What Empty Trash would remove, and the question to ask",
+    answer=EmptyPlan,
+    refusals=(404, 409),
+    name="plan_empty_trash",
+)
+def plan(conn: Connection) -> dict[str, Any]:
+    """Bytes are those of files nothing else needs."""
+    raw = raw_of(conn)
     items, nodes = raw.execute(
         f"SELECT count(*) FILTER (WHERE trash_root_id = id), count(*) FROM document WHERE {IN_TRASH}",
         {"held": id_list(arriving(raw))},

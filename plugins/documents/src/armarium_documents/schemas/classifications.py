@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from armarium.api import Message, Params
+from armarium.api import Message, Params, answer_of
+from armarium_documents.models import classifications
 from armarium_documents.schemas.documents import DocType
 from armarium_documents.schemas.fields import Id, JsonObject, Key, Name, ShortText
 
@@ -75,20 +76,12 @@ class Declaration(Message):
     from_key: str
 
 
+@answer_of(classifications)
 class Classification(Message):
     """A prototype as it is stored: its own declarations and defaults, not its parents'."""
 
-    key: str
-    label: str
-    parent_key: str | None
-    icon: str | None
-    color: str | None
     applies_to: list[str]
     declarations: list[Declaration]
-    defaults: dict[str, Any]
-    builtin: bool
-    created_at: str
-    updated_at: str
 
 
 class ClassificationList(Message):

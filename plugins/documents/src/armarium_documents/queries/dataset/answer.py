@@ -56,7 +56,7 @@ def dataset(library: Library, query: DatasetQuery) -> dict[str, Any]:
             "rows": rows,
             "bins": found["bins"],
             "facets": found["facets"],
-            "defaults_by_prototype": defaults_by_prototype(raw, list(keys)),
+            "defaults_by_prototype": defaults_by_prototype(conn, list(keys)),
         }
 
 

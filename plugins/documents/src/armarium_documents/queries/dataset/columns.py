@@ -85,9 +85,7 @@ class _Reader:
         missing = values.count(None)
         if missing == len(values):
             return
-        self.codes.extend(
-            map(self.code_of.__getitem__, (v for v in values if v is not None) if missing else values)
-        )
+        self.codes.extend(map(self.code_of.__getitem__, (value for value in values if value is not None)))
         rows = range(first, first + len(values))
         self.rows.extend(row for row, value in zip(rows, values, strict=True) if value is not None)
 

@@ -133,7 +133,7 @@ def save(library: Library, part: ReadPart, state: State) -> FilePart | None:
 
 
 def _size(column: Column) -> int:
-    return sum(one.estimated_size() for one in column)
+    return sum(int(one.estimated_size()) for one in column)
 
 
 def _written(library: Library) -> list[Path]:
