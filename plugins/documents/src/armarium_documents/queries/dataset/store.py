@@ -42,6 +42,7 @@ class State(NamedTuple):
 
     step: int
     hash: str
+    schema: int
     change: int
     change_step: int
 
@@ -133,7 +134,7 @@ def save(library: Library, part: ReadPart, state: State) -> FilePart | None:
 
 
 def _size(column: Column) -> int:
-    return sum(one.estimated_size() for one in column)
+    return sum(int(one.estimated_size()) for one in column)
 
 
 def _written(library: Library) -> list[Path]:
