@@ -17,7 +17,7 @@ import pytest
 from dataset_rules import agrees
 from documents_ground import OWNER, Run, rows, sources_of
 
-from armarium.api import Engine, Library, ServiceError, new_id
+from armarium.api import Engine, Library, ServiceError, new_id, raw_of
 from armarium_documents.queries.dataset import columns, keeper, store
 from armarium_documents.queries.dataset.answer import dataset, keeper_of
 from armarium_documents.schemas.dataset import DatasetQuery
@@ -333,6 +333,20 @@ def test_a_file_of_another_form_is_made_anew(
     before = written(library)
     monkeypatch.setattr(store, "FORM", store.FORM + 1)
     library = reopened(engine, library)
+    check(library, everything())
+    assert not set(before) & set(written(library))
+
+
+@pytest.mark.usefixtures("always_written")
+def test_a_file_from_before_a_migration_is_made_anew(engine: Engine, library: Library, folder: Make) -> None:
+    """A migration changes rows without a step, so no history tells of it."""
+    for number in range(5):
+        folder(f"f{number}", attributes={"place": "Lima"})
+    check(library, everything())
+    before = written(library)
+    with library.db.write() as conn:
+        raw_of(conn).execute("UPDATE schema_version SET version = version - 1 WHERE family = 'documents'")
+    library.held.clear()
     check(library, everything())
     assert not set(before) & set(written(library))
 

@@ -82,10 +82,8 @@ class _Reader:
 
     def take(self, first: int, values: tuple[Value | None, ...]) -> None:
         """Take the values of the rows from *first* on."""
-        missing = values.count(None)
-        if missing == len(values):
-            return
-        self.codes.extend(map(self.code_of.__getitem__, (value for value in values if value is not None)))
+        there = [value for value in values if value is not None]
+        self.codes.extend(map(self.code_of.__getitem__, there))
         rows = range(first, first + len(values))
         self.rows.extend(row for row, value in zip(rows, values, strict=True) if value is not None)
 

@@ -38,7 +38,7 @@ class Keeper:
             if self._table is None and (found := load(self._library)) is not None:
                 part, state = found
                 # A snapshot that was put back leads to another step of that number.
-                if _step(raw, state.step) == state.hash:
+                if (_step(raw, state.step), _schema(raw)) == (state.hash, state.schema):
                     self._take(Table([part], _none_of(part)), state)
             if self._table is not None and self._state is not None:
                 if self._state.step == step:
@@ -49,20 +49,25 @@ class Keeper:
                     table = None
                 if table is not None:
                     return table
-            return self._read_anew(raw)
+            self._read_anew(raw)
+            assert self._table is not None
+            return self._table
 
     def rebuilt(self, raw: sqlite3.Connection) -> Table:
         """As `table`, from the database alone; *raw*'s transaction may have begun.
 
-        It may see less than another has seen meanwhile: the next one follows the history from there again.
+        It may see less than another has seen meanwhile: the next one follows the history from there again. What is
+        answered stays in memory, so that no file is missed twice.
         """
         with self._lock:
-            return self._read_anew(raw)
+            part = self._read_anew(raw)
+            return Table([part], _none_of(part))
 
-    def _read_anew(self, raw: sqlite3.Connection) -> Table:
+    def _read_anew(self, raw: sqlite3.Connection) -> ReadPart:
         self._table = self._state = None
         part = read_documents(raw)
-        return self._settled(part, _state_of(raw))
+        self._settled(part, _state_of(raw))
+        return part
 
     def _settled(self, part: ReadPart, state: State) -> Table:
         """*part* as all there is, in a file when it is worth one and the disk takes it."""
@@ -128,4 +133,10 @@ def _step(raw: sqlite3.Connection, step: int) -> str:
 def _state_of(raw: sqlite3.Connection) -> State:
     (step,) = raw.execute("SELECT COALESCE(max(seq), 0) FROM audit").fetchone()
     newest = raw.execute("SELECT seq, audit_seq FROM document__history ORDER BY seq DESC LIMIT 1").fetchone()
-    return State(step, _step(raw, step), *(newest or (0, -1)))
+    return State(step, _step(raw, step), _schema(raw), *(newest or (0, -1)))
+
+
+def _schema(raw: sqlite3.Connection) -> int:
+    """The version of the documents' tables: a migration changes rows without a step."""
+    found = raw.execute("SELECT version FROM schema_version WHERE family = 'documents'").fetchone()
+    return 0 if found is None else int(found[0])

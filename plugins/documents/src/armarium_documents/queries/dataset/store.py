@@ -42,6 +42,7 @@ class State(NamedTuple):
 
     step: int
     hash: str
+    schema: int
     change: int
     change_step: int
 
