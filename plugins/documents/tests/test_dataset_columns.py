@@ -324,6 +324,19 @@ def test_a_file_that_is_not_sound_is_made_anew(
 
 
 @pytest.mark.usefixtures("always_written")
+def test_a_file_that_says_something_else_is_made_anew(engine: Engine, library: Library, folder: Make) -> None:
+    for number in range(5):
+        folder(f"f{number}", attributes={"place": f"a place of some length {number}"})
+    check(library, everything())
+    path = written(library)[0] / "values.arrow"
+    engine.libraries.release(library.path)
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"some length 3", b"some length 8"))
+    assert path.read_bytes() != data
+    check(engine.libraries.get(library.path), everything())
+
+
+@pytest.mark.usefixtures("always_written")
 def test_a_file_of_another_form_is_made_anew(
     engine: Engine, library: Library, folder: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -378,9 +391,8 @@ def test_a_snapshot_that_is_put_back_is_answered_from(
         (library.path / name).unlink(missing_ok=True)
     shutil.copyfile(copy, library.path / "library.sqlite")
     library = engine.libraries.get(library.path)
-    check(library, everything())
-    # As many steps as were lost, and others.
-    for number in range(6):
+    # As many steps as were lost, and others: their numbers and those of the changes are the same.
+    for number in range(5):
         engine.run(library, "document.update", {"document_id": boxes[1], "name": f"again {number}"}, OWNER)
     check(library, everything())
     library = reopened(engine, library)
@@ -406,6 +418,24 @@ def test_nothing_stays_on_the_disk_of_what_empty_trash_removed(
     names = [row["name"] for row in dataset(library, everything())["rows"]]
     assert sorted(names) == ["Kept", "New", "Other", "Sources"]
     assert b"a secret place" not in b"".join(path.read_bytes() for path in written(library)[0].iterdir())
+
+
+def test_what_empty_trash_removed_is_gone_for_one_who_asked_in_between(
+    library: Library, folder: Make, do: Run
+) -> None:
+    """A request may hold the columns from before while their files are removed."""
+    kept = folder("Kept")
+    gone = folder("Gone", kept)
+    do("document.delete", {"ids": [gone]})
+    folder("Later", kept)
+    check(library, everything())
+    before = dict(library.held)
+    do("document.empty_trash", {})
+    library.held.update(before)
+    folder("New", kept)
+    check(library, everything())
+    with library.db.read() as conn:
+        assert gone not in keeper_of(library).table(raw_of(conn)).ids, "nothing of it stays in memory"
 
 
 def test_many_changes_at_once_are_read_anew(engine: Engine, library: Library, folder: Make, do: Run) -> None:
@@ -479,6 +509,22 @@ def test_what_a_caller_sends_is_never_the_name_of_a_column_or_a_pattern(
                 one |= {"value2": value} if op == "between" else {}
                 check(library, everything(filters=[one], sort={"attr": attr}, facets=[attr]))
             check(library, everything(prototype_key=value))
+
+
+@pytest.mark.usefixtures("always_written")
+def test_an_answer_is_read_from_one_snapshot(
+    library: Library, folder: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        folder(f"f{number}")
+    read, reads = library.db.read, []
+    monkeypatch.setattr(library.db, "read", lambda: reads.append("read") or read())
+    # The columns are read and written, read from their file, taken from memory.
+    for _ in range(3):
+        reads.clear()
+        dataset(library, everything())
+        assert reads == ["read"]
+        library.held.clear()
 
 
 def test_the_columns_go_with_the_project(engine: Engine, library: Library, folder: Make) -> None:
