@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -20,9 +22,6 @@ if TYPE_CHECKING:
 EXCERPT = 280
 
 MOST_THREADS = 4
-
-FOLDER = "dataset"
-"""Where the columns lie in the package's `derived` folder."""
 
 _HELD = "documents.dataset"
 _ROW = (
@@ -74,10 +73,19 @@ def keeper_of(library: Library) -> Keeper:
     return keeper
 
 
+def columns_folder(library: Library) -> Path:
+    """Where the project's columns lie on the disk; OSError when a link there leads out of the package."""
+    folder = library.derived / "dataset"
+    if folder.resolve() != library.path.resolve() / "derived" / "dataset":
+        raise OSError(f"{folder} leads out of the package")
+    return folder
+
+
 def forget_columns(library: Library) -> None:
     """Let go of the project's columns, in memory and on the disk: nothing stays there of what was removed for good."""
     library.held.pop(_HELD, None)
-    shutil.rmtree(library.derived / FOLDER, ignore_errors=True)
+    with suppress(OSError):
+        shutil.rmtree(columns_folder(library), ignore_errors=True)
 
 
 def _rows_named(raw: sqlite3.Connection, ids: list[str]) -> list[dict[str, Any]]:
