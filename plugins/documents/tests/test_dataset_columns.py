@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import random
 import shutil
 import subprocess
 import sys
@@ -15,171 +14,19 @@ from typing import Any
 
 import pytest
 from dataset_rules import agrees
-from documents_ground import OWNER, Run, rows, sources_of
+from dataset_walk import Walk, a_query
+from documents_ground import OWNER, Run
 
-from armarium.api import Engine, Library, ServiceError, new_id, raw_of
+from armarium.api import Engine, Library, new_id, raw_of
 from armarium_documents.queries.dataset import columns, keeper, store
 from armarium_documents.queries.dataset.answer import dataset, keeper_of
 from armarium_documents.schemas.dataset import DatasetQuery
 
 Make = Callable[..., str]
 
-ATTRS = ["place", "pages", "date", "odd name [0]", "document.name", "document.date_iso", "document.is_starred",
-         "document.sequence", "document.updated_at"]  # fmt: skip
-VALUES: list[Any] = [
-    None, "", "Toledo", "toledo", "10", 3, 3.0, -2.5, 1e300, 2**53 + 1, 2**63, 2**64 - 1, True, "1750", "1750-03",
-    "175X", 1750, ["Toledo", "x"], [], {"k": [1.50]}, "a\u0000b", "\u0130",
-]  # fmt: skip
-
-
-def a_query(chance: random.Random, folders: list[str]) -> DatasetQuery:
-    kinds = ["text", "number", "date", "checkbox", "choice", "rating"]
-    filters = []
-    for _ in range(chance.choice([0, 0, 1, 2])):
-        kind = chance.choice(kinds)
-        one: dict[str, Any] = {"attr": chance.choice(ATTRS), "type": kind}
-        value: Any = {
-            "number": chance.choice([0, 3, 2**53 + 1, 1e19]),
-            "rating": 3.5,
-            "checkbox": True,
-        }.get(kind, chance.choice(["1750", "T", "1.0e+300", "3.0"]))
-        op = chance.choice(
-            ["eq", "ne"] if kind == "checkbox" else ["eq", "ne", "gte", "lte", "between", "not_set"]
-        )
-        one["op"] = op
-        if op != "not_set":
-            one["value"] = value
-        if op == "between":
-            one["value2"] = value
-        filters.append(one)
-    return DatasetQuery.model_validate(
-        {
-            "parent_id": chance.choice([None, *folders]),
-            "recursive": chance.random() < 0.6,
-            "attributed_only": chance.random() < 0.2,
-            "prototype_key": chance.choice([None, None, "letter", "unheard of"]),
-            "filters": filters,
-            "sort": chance.choice([None, {"attr": chance.choice(ATTRS), "type": chance.choice(kinds),
-                                          "direction": chance.choice(["asc", "desc"])}]),
-            "limit": chance.choice([1, 3, 500]),
-            "offset": chance.choice([0, 0, 2, 1000, 2**62]),
-            "bins": chance.choice([None, {"attr": chance.choice(ATTRS), "granularity": "month"}]),
-            "facets": chance.sample(ATTRS, 3),
-        }
-    )  # fmt: skip
-
 
 def check(library: Library, query: DatasetQuery) -> None:
     agrees(dataset(library, query), library, query)
-
-
-class Walk:
-    """Random steps of every kind that writes documents, by people who sometimes ask for the impossible."""
-
-    def __init__(self, engine: Engine, library: Library, seed: int) -> None:
-        self.engine, self.library, self.chance = engine, library, random.Random(seed)
-        self.ids: list[str] = []
-        self.steps: list[str] = []
-
-    def there(self) -> list[str]:
-        """Some of the nodes that were made and are still there, live or in the Trash."""
-        return [
-            one for one in self.ids[-9:] if rows(self.library, "SELECT 1 FROM document WHERE id = ?", one)
-        ]
-
-    def any(self) -> str:
-        return self.chance.choice(self.ids)
-
-    def do(self, name: str, params: dict[str, Any]) -> None:
-        try:
-            done = self.engine.run(self.library, name, params, OWNER)
-        except ServiceError:
-            return
-        if done.audit_id is not None:
-            self.steps.append(done.audit_id)
-
-    def attributes(self) -> dict[str, Any]:
-        return {name: self.chance.choice(VALUES) for name in ATTRS[:4] if self.chance.random() < 0.6}
-
-    def create(self) -> None:
-        identity = new_id()
-        # An id of an earlier time now and then, so that rows come in between.
-        if self.chance.random() < 0.3:
-            identity = "0" + identity[1:]
-        node = {
-            "id": identity,
-            "doc_type": "file",
-            "name": self.chance.choice(["n", "Ñ", "z" * 300, "\U0001f600"]),
-        }
-        parent = self.any() if self.ids and self.chance.random() < 0.7 else sources_of(self.library)
-        self.do("document.add_files", {"nodes": [{**node, "parent_id": parent}]})
-        if rows(self.library, "SELECT 1 FROM document WHERE id = ?", identity):
-            self.ids.append(identity)
-            self.do("document.update", {"document_id": identity, "attributes": self.attributes()})
-
-    def make_folder(self) -> None:
-        try:
-            made = self.engine.run(
-                self.library,
-                "document.create",
-                {
-                    "name": f"f{self.chance.randrange(5)}",
-                    "parent_id": self.chance.choice([None, *self.ids[-3:]]),
-                    "attributes": self.attributes(),
-                    "prototype_key": self.chance.choice([None, "letter"]),
-                },
-                OWNER,
-            )
-        except ServiceError:
-            return
-        self.ids.append(str((made.result or {})["id"]))
-        self.steps.append(str(made.audit_id))
-
-    def update(self) -> None:
-        change: dict[str, Any] = {"attributes": self.attributes()}
-        if self.chance.random() < 0.5:
-            change = self.chance.choice(
-                [{"name": "renamed"}, {"is_starred": True}, {"date_iso": "1801-02"}, {"prototype_key": "letter"},
-                 {"prototype_key": None}]
-            )  # fmt: skip
-        self.do("document.update", {"document_id": self.any(), **change})
-
-    def move(self) -> None:
-        self.do("document.move", {"ids": [self.any()], "parent_id": self.chance.choice([None, self.any()])})
-
-    def trash(self) -> None:
-        self.do("document.delete", {"ids": [self.any()]})
-
-    def restore(self) -> None:
-        self.do("document.restore", {"document_id": self.any()})
-
-    def empty(self) -> None:
-        self.do("document.empty_trash", {})
-
-    def undo(self) -> None:
-        if not self.steps:
-            return
-        try:
-            undone = self.engine.undo(self.library, [self.chance.choice(self.steps[-8:])], OWNER)
-        except ServiceError:
-            return
-        self.steps += undone["audit_ids"]
-
-    def reopen(self) -> None:
-        path = self.library.path
-        self.engine.libraries.release(path)
-        self.library = self.engine.libraries.get(path)
-
-    def step(self) -> None:
-        weighted = (
-            [self.create] * 5 + [self.update] * 4 + [self.undo] * 4 + [self.move] * 2 + [self.trash] * 2
-        )
-        weighted += [self.make_folder, self.make_folder, self.restore, self.empty]
-        if not self.ids:
-            self.make_folder()
-        self.chance.choice(weighted)()
-        if self.chance.random() < 0.02:
-            self.reopen()
 
 
 def everything(**more: Any) -> DatasetQuery:
@@ -324,6 +171,19 @@ def test_a_file_that_is_not_sound_is_made_anew(
 
 
 @pytest.mark.usefixtures("always_written")
+def test_a_file_that_says_something_else_is_made_anew(engine: Engine, library: Library, folder: Make) -> None:
+    for number in range(5):
+        folder(f"f{number}", attributes={"place": f"a place of some length {number}"})
+    check(library, everything())
+    path = written(library)[0] / "values.arrow"
+    engine.libraries.release(library.path)
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"some length 3", b"some length 8"))
+    assert path.read_bytes() != data
+    check(engine.libraries.get(library.path), everything())
+
+
+@pytest.mark.usefixtures("always_written")
 def test_a_file_of_another_form_is_made_anew(
     engine: Engine, library: Library, folder: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -378,9 +238,8 @@ def test_a_snapshot_that_is_put_back_is_answered_from(
         (library.path / name).unlink(missing_ok=True)
     shutil.copyfile(copy, library.path / "library.sqlite")
     library = engine.libraries.get(library.path)
-    check(library, everything())
-    # As many steps as were lost, and others.
-    for number in range(6):
+    # As many steps as were lost, and others: their numbers and those of the changes are the same.
+    for number in range(5):
         engine.run(library, "document.update", {"document_id": boxes[1], "name": f"again {number}"}, OWNER)
     check(library, everything())
     library = reopened(engine, library)
@@ -408,6 +267,24 @@ def test_nothing_stays_on_the_disk_of_what_empty_trash_removed(
     assert b"a secret place" not in b"".join(path.read_bytes() for path in written(library)[0].iterdir())
 
 
+def test_what_empty_trash_removed_is_gone_for_one_who_asked_in_between(
+    library: Library, folder: Make, do: Run
+) -> None:
+    """A request may hold the columns from before while their files are removed."""
+    kept = folder("Kept")
+    gone = folder("Gone", kept)
+    do("document.delete", {"ids": [gone]})
+    folder("Later", kept)
+    check(library, everything())
+    before = dict(library.held)
+    do("document.empty_trash", {})
+    library.held.update(before)
+    folder("New", kept)
+    check(library, everything())
+    with library.db.read() as conn:
+        assert gone not in keeper_of(library).table(raw_of(conn)).ids, "nothing of it stays in memory"
+
+
 def test_many_changes_at_once_are_read_anew(engine: Engine, library: Library, folder: Make, do: Run) -> None:
     box = folder("Box")
     query = DatasetQuery.model_validate({"parent_id": box, "sort": {"attr": "document.name"}})
@@ -431,6 +308,28 @@ def test_a_disk_that_takes_no_file_gets_none_and_the_answer_is_right(
     library = reopened(engine, library)
     check(library, everything())
     assert (library.path / "derived" / "dataset").read_bytes() == b""
+
+
+@pytest.mark.usefixtures("always_written")
+@pytest.mark.parametrize("link", ["derived", "derived/dataset"])
+def test_a_link_out_of_the_package_is_not_followed(
+    library: Library, folder: Make, do: Run, tmp_path: Path, link: str
+) -> None:
+    """A package may come from anywhere: what lies where it points is neither written nor removed."""
+    outside = tmp_path / "outside"
+    mine = outside / ("dataset/" if link == "derived" else "") / "000000000001-12345678"
+    mine.mkdir(parents=True)
+    (library.path / "derived" / "dataset").mkdir(exist_ok=True)
+    shutil.rmtree(library.path / link)
+    (library.path / link).symlink_to(outside)
+    before = sorted(outside.rglob("*"))
+    for number in range(5):
+        gone = folder(f"f{number}", attributes={"place": number})
+        check(library, everything())
+    do("document.delete", {"ids": [gone]})
+    do("document.empty_trash", {})
+    check(library, everything())
+    assert sorted(outside.rglob("*")) == before
 
 
 @pytest.mark.usefixtures("always_written")
@@ -479,6 +378,22 @@ def test_what_a_caller_sends_is_never_the_name_of_a_column_or_a_pattern(
                 one |= {"value2": value} if op == "between" else {}
                 check(library, everything(filters=[one], sort={"attr": attr}, facets=[attr]))
             check(library, everything(prototype_key=value))
+
+
+@pytest.mark.usefixtures("always_written")
+def test_an_answer_is_read_from_one_snapshot(
+    library: Library, folder: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        folder(f"f{number}")
+    read, reads = library.db.read, []
+    monkeypatch.setattr(library.db, "read", lambda: reads.append("read") or read())
+    # The columns are read and written, read from their file, taken from memory.
+    for _ in range(3):
+        reads.clear()
+        dataset(library, everything())
+        assert reads == ["read"]
+        library.held.clear()
 
 
 def test_the_columns_go_with_the_project(engine: Engine, library: Library, folder: Make) -> None:

@@ -7,6 +7,7 @@ memory since version 2, and looks at what it reads.
 
 from __future__ import annotations
 
+import re
 import shutil
 import threading
 import zlib
@@ -18,7 +19,7 @@ import orjson
 import polars as pl
 
 from armarium.api import Library, ServiceError, new_id
-from armarium_documents.queries.dataset.answer import FOLDER
+from armarium_documents.queries.dataset.answer import columns_folder
 from armarium_documents.queries.dataset.columns import Column, ReadPart
 from armarium_documents.queries.dataset.values import READINGS
 
@@ -29,6 +30,8 @@ MOST_BYTES = 512 * 2**20
 """Memory that the columns read from the file of one project may take."""
 
 _CELLS = pl.Schema({"row": pl.UInt32, "code": pl.UInt32})
+_FILES = ("rows.arrow", "cells.arrow", "values.arrow")
+_OURS = re.compile(r"\d{12}-\w{8}|\.\w+\.new")
 _BATCH = 50_000
 _FAULTS = (OSError, ServiceError, pl.exceptions.PolarsError)
 
@@ -86,7 +89,7 @@ def load(library: Library) -> tuple[FilePart, State] | None:
         try:
             card = orjson.loads((folder / "card.json").read_bytes())
             if card["form"] == FORM and all(
-                _checksum(folder / name) == checksum for name, checksum in card["files"].items()
+                _checksum(folder / name) == card["files"][name] for name in _FILES
             ):
                 return FilePart(folder, card), State(*card["state"])
         except (*_FAULTS, Damaged, ValueError, KeyError, TypeError):
@@ -108,17 +111,13 @@ def save(library: Library, part: ReadPart, state: State) -> FilePart | None:
         first_cell, first_value = first_cell + len(column.rows), first_value + column.values.height
     temporary = None
     try:
-        home = library.derived / FOLDER
+        home = columns_folder(library)
         before = _written(library)
         temporary = home / f".{new_id()}.new"
         temporary.mkdir(parents=True)
+        frames = (part.rows, pl.concat(cells, rechunk=False), pl.concat(values, rechunk=False))
         card["files"] = {
-            name: _write(temporary / name, frame)
-            for name, frame in (
-                ("rows.arrow", part.rows),
-                ("cells.arrow", pl.concat(cells, rechunk=False)),
-                ("values.arrow", pl.concat(values, rechunk=False)),
-            )
+            name: _write(temporary / name, frame) for name, frame in zip(_FILES, frames, strict=True)
         }
         (temporary / "card.json").write_bytes(orjson.dumps(card))
         folder = home / f"{state.step:012}-{new_id()[-8:]}"
@@ -138,9 +137,9 @@ def _size(column: Column) -> int:
 
 
 def _written(library: Library) -> list[Path]:
-    """The folders there are, the newest last; those with a dot were not finished and have no card."""
+    """The folders that were written, the newest last; those with a dot were not finished and have no card."""
     try:
-        return sorted((library.derived / FOLDER).iterdir())
+        return sorted(one for one in columns_folder(library).iterdir() if _OURS.fullmatch(one.name))
     except (OSError, ServiceError):
         return []
 
