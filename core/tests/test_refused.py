@@ -28,7 +28,6 @@ from armarium.api import (
     Forbidden,
     Invalid,
     NotFound,
-    Unauthorized,
     Unavailable,
     open_image,
     open_plain,
@@ -40,6 +39,7 @@ from armarium.db import Database
 from armarium.db_errors import told
 from armarium.egress import Egress
 from armarium.engine import Engine
+from armarium.errors import Unauthorized
 from armarium.guard import check_archive
 from armarium.http import principal_of
 from armarium.libraries import Library

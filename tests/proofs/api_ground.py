@@ -270,7 +270,9 @@ def _actions_of(app: Any, engine: Engine) -> Iterator[tuple[str, str]]:
     names = {found.name for found in engine.actions.all()}
     for route in routes_of(app.routes):
         for method in route.methods - {"GET", "HEAD"}:
-            said = [word for word in _words(inspect.unwrap(route.endpoint).__code__) if word in names]
+            endpoint = inspect.unwrap(route.endpoint)
+            declared = [endpoint.action] if hasattr(endpoint, "action") else _words(endpoint.__code__)
+            said = [word for word in declared if word in names]
             if said:
                 yield f"{method} {route.path_format}", said[-1]
 

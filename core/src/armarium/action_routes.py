@@ -117,4 +117,5 @@ def _endpoint(found: Action[Any], body: type[BaseModel] | None) -> Any:
     endpoint.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [Parameter(one, Parameter.KEYWORD_ONLY, annotation=kind) for one, kind in kinds.items()]
     )
+    endpoint.action = name  # type: ignore[attr-defined]
     return endpoint

@@ -49,7 +49,7 @@ def test_yes_and_no_are_two_options(desk: Machine) -> None:
 
 
 def test_what_an_action_does_not_take_is_refused(desk: Machine) -> None:
-    assert "no action nothing.here" in desk.refused("action", "nothing.here")
+    assert "no action 'nothing.here'" in desk.refused("action", "nothing.here")
     assert "--colour" in desk.misused("action", "document.create", "--name", "x", "--colour", "red")
     assert "--name" in desk.misused("action", "document.create")
     assert "--attributes is not JSON" in desk.refused(

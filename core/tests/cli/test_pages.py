@@ -327,7 +327,7 @@ def test_any_action_runs_by_its_name(desk: Machine) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("show", "no.such"), "There is no action no.such"),
+        (("show", "no.such"), "There is no action 'no.such'"),
         (("run", "no.such"), "There is no action 'no.such'"),
         (("run", "document.create", "-p", "{"), "--params is not JSON"),
         (("run", "document.create", "-p", "[]"), "--params must be a JSON object."),

@@ -307,10 +307,13 @@ def test_stopped_at_work_it_finishes_the_page_in_hand_and_the_next_command_goes_
     running, job = user.begin_long_work()
     os.killpg(running.pid, signal.SIGINT)
     running.communicate(timeout=30)
-    ran = user.run("engine", "stop", "--json")
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stderr.startswith("It finishes what it has in hand first: ")
-    assert json.loads(ran.stdout)["carry_on"] == [str(user.home / "Letters.library")]
+    stopping = user.begin("engine", "stop", "--json")
+    assert stopping.stderr is not None
+    assert stopping.stderr.readline().startswith("It finishes what it has in hand first: ")
+    user.let_go()
+    answered, _ = stopping.communicate(timeout=120)
+    assert stopping.returncode == 0
+    assert json.loads(answered)["carry_on"] == [str(user.home / "Letters.library")]
     within(30, lambda: user.engines() == [])
     with sqlite3.connect(user.home / "Letters.library" / "library.sqlite") as raw:
         found = "SELECT d.name FROM segment s JOIN document d ON d.id = s.document_id WHERE s.kind = 'line'"

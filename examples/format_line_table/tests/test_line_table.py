@@ -69,7 +69,7 @@ from armarium.engine import Engine
 from armarium.principals import LOCAL_OWNER
 from armarium.settings import Settings
 from armarium_formats.actions.samples import SAMPLE_PAGE
-from armarium_formats.api import export_page
+from armarium_formats.queries.exchange import export as export_page
 from pathlib import Path
 import sys
 place = Path(sys.argv[1])

@@ -139,13 +139,13 @@ class Line:
 
     def _counting(self) -> str | None:
         with self.desk.library.db.read() as conn:
-            rule = reading_rule(self.desk.library)
+            rule = reading_rule(conn)
             return counting_of_segment(conn, self.line, "transcription", rule).representation_id
 
     def check(self) -> None:
         told = tell(self.deeds, self.rule)
         with self.desk.library.db.read() as conn:
-            rule = reading_rule(self.desk.library)
+            rule = reading_rule(conn)
             assert rule == self.rule
             found = readings_of(conn, self.line, rule=rule)
             counting = found["counting"].get("transcription", {"representation_id": None})
@@ -275,10 +275,7 @@ def test_merging_lines_with_rival_readings_keeps_the_words_of_both(desk: Desk, r
         desk.correct(line, f"second {n}")
     desk.run("segment.merge", segment_ids=lines, keep_id=lines[0])
     with desk.library.db.read() as conn:
-        assert (
-            page_text(conn, page, pass_id=pass_id, rule=reading_rule(desk.library)).text
-            == "second 0\nsecond 1"
-        )
+        assert page_text(conn, page, pass_id=pass_id, rule=reading_rule(conn)).text == "second 0\nsecond 1"
 
 
 def test_a_line_kept_with_an_empty_reading_takes_the_words_it_absorbs(desk: Desk) -> None:

@@ -16,7 +16,7 @@ from armarium_documents.plugin import armarium_plugin as documents_plugin
 from armarium_source_model.plugin import armarium_plugin
 from armarium_source_model.queries.links import naming
 
-FEW = {"reading_kind", "sqlite_master"}
+FEW = {"audit_current", "library_setting", "reading_kind", "sqlite_master"}
 """What holds a few rows in any project."""
 FROM_ITS_END = re.compile(r"ORDER BY seq DESC LIMIT 1\b")
 """The last row of a history or of the audit log is the last of its tree; SQLite calls this a scan as well."""

@@ -68,7 +68,7 @@ def _described(name: str) -> dict[str, Any]:
         registry = session.get("/api/actions/registry")
     found: dict[str, Any] | None = next((a for a in registry["items"] if a["name"] == name), None)
     if found is None:
-        raise Refused(f"There is no action {name}; armarium action list shows those there are.")
+        raise Refused(f"There is no action {name!r}; armarium action list shows those there are.")
     return found
 
 
