@@ -50,23 +50,23 @@ def routers_of(plugin: Plugin) -> Iterator[APIRouter]:
     yield from plugin.routers
     router = APIRouter()
     for function in plugin.queries:
-        told = query_of(function)
-        assert told is not None
+        declared = query_of(function)
+        assert declared is not None
         router.add_api_route(
-            told.path,
-            _reading(function),
+            declared.path,
+            _query_endpoint(function),
             methods=["GET"],
-            name=told.name,
-            summary=told.summary,
+            name=declared.name,
+            summary=declared.summary,
             description=inspect.getdoc(function) or "",
-            response_model=told.answer,
-            responses=REFUSALS(*told.refusals),
+            response_model=declared.answer,
+            responses=REFUSALS(*declared.refusals),
         )
     for found in plugin.actions:
         if found.route is not None:
             router.add_api_route(
                 found.route.path,
-                _endpoint(found, body_of(found)),
+                _action_endpoint(found, body_of(found)),
                 methods=[found.route.method],
                 name=found.route.name or found.name.rpartition(".")[2],
                 summary=found.summary.rstrip("."),
@@ -78,7 +78,7 @@ def routers_of(plugin: Plugin) -> Iterator[APIRouter]:
     yield router
 
 
-def _reading(function: Callable[..., Any]) -> Any:
+def _query_endpoint(function: Callable[..., Any]) -> Any:
     def endpoint(**given: Any) -> Response:
         library = given.pop("library")
         with library.db.read() as conn:
@@ -92,7 +92,7 @@ def _reading(function: Callable[..., Any]) -> Any:
     return endpoint
 
 
-def _endpoint(found: Action[Any], body: type[BaseModel] | None) -> Any:
+def _action_endpoint(found: Action[Any], body: type[BaseModel] | None) -> Any:
     """A function that FastAPI takes for one that was written out by hand."""
     assert found.route is not None
     name, status, placed = found.name, found.route.status, found.route.placed

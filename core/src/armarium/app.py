@@ -59,12 +59,12 @@ def create_app(
     for plugin in made.plugins.loaded:
         if routes_of is not None and plugin.name not in routes_of:
             continue
-        for router in routers_of(plugin):
-            try:
+        try:
+            for router in routers_of(plugin):
                 app.include_router(router)
-            except Exception as error:
-                made.plugins.note_fault(
-                    plugin.name, f"Its routes could not be put in: {made.plugins.words_for(error)}"
-                )
+        except Exception as error:
+            made.plugins.note_fault(
+                plugin.name, f"Its routes could not be put in: {made.plugins.words_for(error)}"
+            )
     check_named_paths(app.routes)
     return app

@@ -252,18 +252,18 @@ def _routes(plugin: Plugin) -> Iterator[str]:
 
 
 def _query(function: Any) -> Iterator[str]:
-    told = query_of(function)
-    if told is None:
+    declared = query_of(function)
+    if declared is None:
         yield f"Its queries hold {getattr(function, '__name__', _kind(function))}; mark it with @query(…)."
         return
-    if not told.path.startswith("/api/"):
-        yield f"The route {told.path} of its query {told.name} does not begin with /api/."
+    if not declared.path.startswith("/api/"):
+        yield f"The route {declared.path} of its query {declared.name} does not begin with /api/."
     taken = [*inspect.signature(function).parameters]
-    for name in re.findall(r"\{(\w+)", told.path):
+    for name in re.findall(r"\{(\w+)", declared.path):
         if name not in taken[1:]:
-            yield f"Its query {told.name} takes no {name}, for which {{{name}}} stands in the path of its route."
+            yield f"Its query {declared.name} takes no {name}, for which {{{name}}} stands in the path of its route."
     if not taken:
-        yield f"Its query {told.name} takes no connection; let that be its first parameter."
+        yield f"Its query {declared.name} takes no connection; let that be its first parameter."
 
 
 def routes_of_plugin(plugin: Plugin) -> list[tuple[str, str]]:
@@ -271,7 +271,7 @@ def routes_of_plugin(plugin: Plugin) -> list[tuple[str, str]]:
     declared: list[tuple[str, str]] = [
         (one.route.method, one.route.path) for one in plugin.actions if isinstance(one.route, Route)
     ]
-    declared += [("GET", told.path) for one in plugin.queries if (told := query_of(one)) is not None]
+    declared += [("GET", query.path) for one in plugin.queries if (query := query_of(one)) is not None]
     return [
         *(one for router in plugin.routers for one in routes_of(router)),
         *((method, _any_name(path)) for method, path in declared),

@@ -237,6 +237,7 @@ MILD: tuple[Broken, ...] = (
         f'metadata = MetaData()\nTable("engine_table_row", metadata, {_ID}, CheckConstraint("no_such_function(id)"), info=operational())',
     ),
     _plugin("no-router", "give APIRouter values", "routers=(FastAPI(),)"),
+    _plugin("no-query", "mark it with @query", "queries=(len,)"),
     _plugin("route-twice", "there twice", "routers=(a_router('/api/route-twice', '/api/route-twice'),)"),
     _plugin("route-outside", "does not begin with /api/", "routers=(a_router('/elsewhere'),)"),
     _plugin("route-of-the-core", "belongs to the engine itself", "routers=(a_router('/api/health'),)"),
