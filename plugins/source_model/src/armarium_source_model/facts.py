@@ -95,9 +95,14 @@ class Ladder:
         self.page = page
         self._segments = {holder.id: (holder, parent) for holder, parent in segments}
         self._found: dict[Key, dict[str, Statement | None]] = {key: {} for key in KEYS}
+        self.silent: set[Key] = set()
+        """The keys that nothing states, neither of a segment nor of the page."""
         for key in KEYS:
             if not any(getattr(holder, key) is not None for holder, _ in self._segments.values()):
-                self._found[key] = dict.fromkeys(self._segments, page.first(key))
+                answer = page.first(key)
+                self._found[key] = dict.fromkeys(self._segments, answer)
+                if answer is None:
+                    self.silent.add(key)
 
     def enclosing(self, segment_id: str) -> Iterator[Holder]:
         """The segment and those that hold it, from the innermost out."""
@@ -113,6 +118,8 @@ class Ladder:
         if segment_id is None:
             return self.page.first(key)
         found = self._found[key]
+        if segment_id in found:
+            return found[segment_id]
         passed: list[str] = []
         answer: Statement | None = None
         for holder in self.enclosing(segment_id):

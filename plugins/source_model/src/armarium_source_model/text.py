@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -59,10 +60,13 @@ def text_fingerprint(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+_LETTER = re.compile("[A-Za-z]")
+
+
 def first_strong_direction(text: str) -> str | None:
     """ltr or rtl after the first strongly directed character of *text*; None when it has none."""
     if text.isascii():
-        return "ltr" if any(ch.isalpha() for ch in text) else None
+        return "ltr" if _LETTER.search(text) else None
     for ch in text:
         kind = unicodedata.bidirectional(ch)
         if kind == "L":

@@ -42,6 +42,8 @@ class Answer(NamedTuple):
     statement: Statement | None = None
 
 
+_TOLD_BY_TEXT = {direction: Answer(direction, BY_TEXT) for direction in ("ltr", "rtl")}
+
 Orders = dict[tuple[tuple[str | None, Way], ...], list[str]]
 """Orders of the same shapes, by the ways that the parts of each segment run in."""
 
@@ -66,6 +68,8 @@ class PageWriting:
         self.ladder = ladder_of_shapes(shapes, page) if ladder is None else ladder
         self._texts = texts
         self._are_tall = line_shape_direction(shapes, page.aspect) is not None
+        # So it is with nearly every page: nobody states a direction, and its lines are wide.
+        self._goes_by_text = "direction" in self.ladder.silent and not self._are_tall
         self._letters: dict[str | None, str | None] = {}
         self._first: list[str] | None = None
         self._sequence: list[str] | None = None
@@ -79,6 +83,7 @@ class PageWriting:
             [*self.shapes, shape], self.page, {**self._texts, shape.id: text}, slope=self.slope
         )
         made._are_tall = self._are_tall
+        made._goes_by_text = self._goes_by_text and "direction" in made.ladder.silent
         return made
 
     # ------------------------------------------------------------------------------------------ answers
@@ -96,6 +101,10 @@ class PageWriting:
 
     def direction(self, segment_id: str | None = None) -> Answer:
         """The direction of a segment, else of the page."""
+        if self._goes_by_text:
+            by_text = _TOLD_BY_TEXT.get(self._strongly_directed().get(segment_id, ""))
+            if by_text is not None:
+                return by_text
         statement = self.ladder.stated("direction", segment_id)
         if statement is not None:
             return Answer(statement.value, "", statement)
@@ -219,6 +228,9 @@ class PageWriting:
         self._strong.setdefault(identity, direction)
         shape = self.by_id[identity]
         if not self._stands_in_text(shape):
+            return
+        if shape.parent_id is None and not shape.is_furniture:
+            self._strong.setdefault(None, direction)
             return
         for one in self._outwards(identity):
             self._strong.setdefault(one, direction)
