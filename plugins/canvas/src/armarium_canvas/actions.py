@@ -12,7 +12,7 @@ from armarium_canvas.models import items, places
 from armarium_canvas.queries import (
     ITEMS,
     exists_at_all,
-    layout,
+    layout_of,
     links_at,
     require_canvas,
     stored_places,
@@ -83,7 +83,7 @@ def save_layout(ctx: ActionContext, p: LayoutParams) -> dict[str, Any]:
     ctx.conn.execute(places.delete().where(among(places.c.id, removed)))
     ctx.target(folder.id)
     ctx.changed(document_ids=[folder.id])
-    return layout(ctx.conn, folder.id)
+    return layout_of(ctx.conn, folder.id)
 
 
 def _saved(

@@ -59,6 +59,11 @@ def require_canvas(conn: Connection, folder_id: str) -> Node:
 def layout(conn: Connection, folder_id: str) -> dict[str, Any]:
     """The rows of a folder's canvas, from the back to the front, and its items, oldest first."""
     require_canvas(conn, folder_id)
+    return layout_of(conn, folder_id)
+
+
+def layout_of(conn: Connection, folder_id: str) -> dict[str, Any]:
+    """As `layout`, of a folder that is known to have a canvas."""
     front = (places.c.z_index, places.c.z, places.c.id)
     return {
         "folder_id": folder_id,

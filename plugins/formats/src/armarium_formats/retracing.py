@@ -82,7 +82,7 @@ def _retrace(
             lines[mine].points, lines[mine].baseline = there[other].points, there[other].baseline
             lines[mine].shape_of = drawn.rows[there[other].id]
         _frame_regions(page, drawn)
-        bare = [number for number in range(len(lines)) if number not in dict(pairs)]
+        bare = sorted(set(range(len(lines))) - {mine for mine, _ in pairs})
         page.notes.append(_told(name, len(pairs), len(lines), bare, len(there) - len(pairs)))
         return
 
