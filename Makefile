@@ -2,6 +2,7 @@
 #
 #   make demo [FOLDER=pages/ LANGUAGE=es]   the main job on sample pages, or on a folder of yours
 #   make demo-hand                          the same, lines found by kraken in its own runtime
+#   make evaluate-base                      the figures of the model for hands, on lines it was not trained on
 #   make serve                              the engine, with its interactive API reference
 #   make test [SLOW=1]                      linters, types, import contracts, tests
 #   make lint | bench | soak | openapi | docs | lock | format | clean
@@ -13,15 +14,15 @@ FOLDER ?=
 LANGUAGE ?=
 WORKERS ?= 2
 SLOW ?= $(CI)
-REFUSALS = $(foreach family,formats documents images canvas source_model,--every-refusal armarium_$(family))
+REFUSALS = $(foreach family,formats iiif documents images canvas source_model workflows rights checking,--every-refusal armarium_$(family))
 MARKS = $(if $(SLOW),not soak,not soak and not slow)
 DEMO = $(BIN)/armarium demo $(if $(FOLDER),--folder "$(FOLDER)") $(if $(LANGUAGE),--language "$(LANGUAGE)")
 
 .DEFAULT_GOAL := help
-.PHONY: help base dev demo demo-hand serve test lint bench soak openapi docs lock format clean
+.PHONY: help base dev demo demo-hand evaluate-base serve test lint bench soak openapi docs lock format clean
 
 help:
-	@sed -n '3,7s/^# //p' Makefile
+	@sed -n '3,8s/^# //p' Makefile
 
 base dev:
 	@test -n "$(PYTHON)" || { echo "Armarium needs Python 3.11 or newer: install it, or say make PYTHON=/path/to/python3." >&2; exit 1; }
@@ -33,6 +34,9 @@ demo: base
 demo-hand: base
 	@$(DEMO) --line-finder kraken
 
+evaluate-base: dev
+	@cd plugins/reader_hand && PYTHONPATH=src ../../$(BIN)/python -m training.evaluate
+
 serve: base
 	@$(BIN)/armarium serve
 
@@ -43,6 +47,7 @@ lint: dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/lint-imports --no-cache --config .importlinter-core
 
 soak: dev
 	$(BIN)/pytest -n $(WORKERS) --timeout 0 -m soak

@@ -61,6 +61,8 @@ def pytest_configure(config: pytest.Config) -> None:
     sys.addaudithook(_watch)
     # Every engine of the tests has a state folder of its own; what is installed need not be tried for each.
     os.environ.setdefault("SERVICE_PLUGIN_TRIALS", str(config.rootpath / ".plugin-trials.json"))
+    # No test keeps a key in the keychain of whoever runs it.
+    os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
     # A test that wants an engine in the background says so, and stops it.
     os.environ["ARMARIUM_NO_BACKGROUND"] = "1"
     os.environ[SESSION] = secrets.token_hex(8)

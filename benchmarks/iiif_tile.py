@@ -26,8 +26,8 @@ def measure(rounds: int) -> list[Result]:
     """Seconds a tile: the first of a page, the next ones, and the whole page made small."""
     import pyvips
 
-    from armarium_formats.iiif.image_service import picture, piece, piece_bytes
-    from armarium_formats.iiif.pixels import pictures_of
+    from armarium_iiif.image_service import picture, piece, piece_bytes
+    from armarium_iiif.pixels import pictures_of
 
     page = f"{WIDTH * HEIGHT / 1e6:.0f}-megapixel JPEG page"
     with scratch_folder() as folder, running_engine(folder) as (engine, library):

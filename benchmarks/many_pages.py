@@ -23,7 +23,7 @@ from datetime import datetime
 from itertools import count
 from pathlib import Path
 
-from armarium.serving import settle_memory
+from armarium.web.serving import settle_memory
 from benchmarks.alto_export import kraken_python
 from benchmarks.harness import Result, compare
 from benchmarks.places import OWNER, running_engine, scratch_folder

@@ -35,12 +35,16 @@ SCRIPTS = (
     "alto_export",
     "iiif_tile",
     "command_line",
+    "gateway",
+    "workflow_runs",
+    "layout_jobs",
 )
 """In the order of the rows in README.md."""
 
 HERE = Path(__file__).parent
 PEERS = (
     "fastapi",
+    "httpx",
     "uvicorn",
     "sqlalchemy",
     "pydantic",

@@ -67,7 +67,14 @@ class Project:
             self._page(number)
 
     def _page(self, number: int) -> None:
-        from armarium_source_model.api import NewReading, NewSegment, add_readings, add_segments, create_pass
+        from armarium_source_model.api import (
+            NewPass,
+            NewReading,
+            NewSegment,
+            add_readings,
+            add_segments,
+            create_pass,
+        )
 
         made = self.engine.run(
             self.library, "document.create", {"name": f"Page {number}", "doc_type": "page"}, OWNER
@@ -82,7 +89,7 @@ class Project:
         ]
 
         def write(ctx: ActionContext) -> None:
-            pass_id = create_pass(ctx, document, "Lines", provider="reader", model="sample")
+            pass_id = create_pass(ctx, NewPass(document, "Lines", provider="reader", model="sample"))
             ids = add_segments(ctx, pass_id, document, None, new)
             add_readings(
                 ctx, [NewReading(one, "your letter has come to hand", producer_tool="reader") for one in ids]

@@ -48,7 +48,14 @@ class _Page:
         self.lines, self.lines_pass = self._make(words=False)
 
     def _make(self, *, words: bool) -> tuple[str, str]:
-        from armarium_source_model.api import NewReading, NewSegment, add_readings, add_segments, create_pass
+        from armarium_source_model.api import (
+            NewPass,
+            NewReading,
+            NewSegment,
+            add_readings,
+            add_segments,
+            create_pass,
+        )
 
         made = self.engine.run(self.library, "document.create", {"name": "Page", "doc_type": "page"}, OWNER)
         document = str((made.result or {})["id"])
@@ -73,7 +80,7 @@ class _Page:
         found: list[str] = []
 
         def write(ctx: ActionContext) -> None:
-            pass_id = create_pass(ctx, document, "Lines", provider="reader", model="sample")
+            pass_id = create_pass(ctx, NewPass(document, "Lines", provider="reader", model="sample"))
             ids = add_segments(ctx, pass_id, document, None, new)
             text = "your letter of the third has come to hand"
             read = [i for i, one in zip(ids, new, strict=True) if one.kind != "region"]

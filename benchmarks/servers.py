@@ -77,9 +77,9 @@ def _say(sock: socket.socket, headers: dict[str, str], paths: dict[str, str]) ->
 
 
 def _serve_engine(folder: Path, *, installed: bool) -> None:
-    from armarium.app import create_app
     from armarium.engine import Engine
     from armarium.settings import Settings
+    from armarium.web.app import create_app
     from benchmarks import bench_family
     from benchmarks.places import OWNER
 

@@ -32,7 +32,14 @@ def measure(rounds: int) -> list[Result]:
 
 def fill(engine: Engine, library: Library, pages: int, lines: int) -> str:
     """A folder of *pages* pages with *lines* lines each, every line read; its id."""
-    from armarium_source_model.api import NewReading, NewSegment, add_readings, add_segments, create_pass
+    from armarium_source_model.api import (
+        NewPass,
+        NewReading,
+        NewSegment,
+        add_readings,
+        add_segments,
+        create_pass,
+    )
 
     box = str((engine.run(library, "document.create", {"name": "Box"}, OWNER).result or {})["id"])
     found = []
@@ -47,7 +54,7 @@ def fill(engine: Engine, library: Library, pages: int, lines: int) -> str:
 
         def write(ctx: ActionContext) -> None:
             page = str(next(iter(ctx.target_ids)))
-            pass_id = create_pass(ctx, page, "Lines", provider="reader", model="sample")
+            pass_id = create_pass(ctx, NewPass(page, "Lines", provider="reader", model="sample"))
             ids = add_segments(ctx, pass_id, page, None, found)
             text = "your letter of the third has come to hand"
             add_readings(ctx, [NewReading(identity, text, producer_tool="reader") for identity in ids])

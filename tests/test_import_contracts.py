@@ -25,13 +25,18 @@ MUTANTS = {
     ),
     "a family imports a private module of the core": (
         "armarium_documents/errors.py",
-        "import armarium.db",
+        "import armarium.store.database",
         "the core",
     ),
     "a family imports another's tables": (
         "armarium_formats/errors.py",
         "import armarium_documents.models",
         "documents",
+    ),
+    "a family imports a private module of formats": (
+        "armarium_iiif/errors.py",
+        "import armarium_formats.batches.disk",
+        "formats",
     ),
     "a reader imports a private module": (
         "armarium_reader_rapidocr/reader.py",
@@ -42,6 +47,11 @@ MUTANTS = {
         "armarium_source_model/queries/text.py",
         "import armarium_source_model.routes",
         "Rooms",
+    ),
+    "the store of the core imports its history": (
+        "armarium/store/objects.py",
+        "import armarium.history.audit",
+        "The core:",
     ),
     "the engine imports torch": ("armarium/engine.py", "import torch", "torch"),
 }
@@ -58,10 +68,13 @@ def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def broken_contracts(copies: Path) -> list[str]:
-    command = [LINT, "--no-cache", "--config", ROOT / ".importlinter"]
     environment = {**os.environ, "PYTHONPATH": str(copies), "COLUMNS": "300"}
-    ran = subprocess.run(command, cwd=copies, env=environment, capture_output=True, text=True)
-    return re.findall(r"(?m)^(.+) BROKEN", ran.stdout)
+    broken = []
+    for config in (ROOT / ".importlinter", ROOT / ".importlinter-core"):
+        command = [LINT, "--no-cache", "--config", config]
+        ran = subprocess.run(command, cwd=copies, env=environment, capture_output=True, text=True)
+        broken += re.findall(r"(?m)^(.+) BROKEN", ran.stdout)
+    return broken
 
 
 @pytest.mark.slow
@@ -99,11 +112,13 @@ OPENERS = (
 )
 
 MAY_OPEN = {
-    "armarium/addresses.py": {"socket": "reads the spellings of an address"},
-    "armarium/egress.py": {"socket": "looks names up", "httpx": "asks through the guarded transport"},
-    "armarium/transport.py": dict.fromkeys(("ssl", "httpcore", "httpx"), "the guarded transport itself"),
-    "armarium/serving.py": {"socket": "listens"},
-    "armarium/reachable.py": {"socket": "asks whether an engine of this machine answers"},
+    "armarium/network/addresses.py": {"socket": "reads the spellings of an address"},
+    "armarium/network/egress.py": {"socket": "looks names up", "httpx": "asks through the guarded transport"},
+    "armarium/network/transport.py": dict.fromkeys(
+        ("ssl", "httpcore", "httpx"), "the guarded transport itself"
+    ),
+    "armarium/web/serving.py": {"socket": "listens"},
+    "armarium/engine_card.py": {"socket": "asks whether an engine of this machine answers"},
     "armarium/cli/wire.py": {
         "socket": "the engine's private socket",
         "http.client": "the engine of this machine, without the time that httpx takes to load",
@@ -137,7 +152,7 @@ def modules() -> dict[str, str]:
         for package in dist.packages:
             for path in package.rglob("*.py"):
                 place = path.relative_to(package.parent)
-                if "testing" not in place.parts:
+                if package.name != "armarium_testing":
                     found[place.as_posix()] = path.read_text(encoding="utf-8")
     return found
 
@@ -151,7 +166,7 @@ def test_sockets_are_opened_by_named_modules_only() -> None:
 
 @pytest.mark.parametrize("name", OPENERS)
 def test_each_way_to_open_a_socket_is_seen(name: str) -> None:
-    sound = modules()["armarium/objects.py"]
+    sound = modules()["armarium/store/objects.py"]
     package, _, last = name.rpartition(".")
     ways = [
         f"import {name}",
@@ -163,3 +178,84 @@ def test_each_way_to_open_a_socket_is_seen(name: str) -> None:
         ways.append(f"from {package} import {last}")
     for way in ways:
         assert openers_in(f"{sound}\n{way}\n") == {name}
+
+
+MOST_ROOMS = 30
+"""How many modules and packages stand at the top of the core."""
+
+MOST_LATE_IMPORTS = 10
+"""How many statements inside functions import a module of the core: each saves the command line or the start the time
+of loading what is seldom needed."""
+
+
+def imports_of_the_core() -> dict[str, list[tuple[str, bool]]]:
+    """Each module of the core with the modules of the core that it imports, and whether it does so in a function.
+
+    What is imported for type checking alone is left out.
+    """
+    folder = ROOT / "core" / "src" / "armarium"
+    paths = {_module_name(path.relative_to(folder.parent)): path for path in folder.rglob("*.py")}
+    found: dict[str, list[tuple[str, bool]]] = {}
+    for name, path in paths.items():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        skipped = {
+            id(inner)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+            for inner in ast.walk(node)
+        }
+        at_top = {id(node) for node in tree.body}
+        found[name] = [
+            (module, id(node) not in at_top)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and node.module and id(node) not in skipped
+            for module in sorted({_imported(node.module, alias.name, paths) for alias in node.names})
+            if module in paths
+        ]
+    return found
+
+
+def _module_name(path: Path) -> str:
+    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+
+
+def _imported(module: str, name: str, known: dict[str, Path]) -> str:
+    return f"{module}.{name}" if f"{module}.{name}" in known else module
+
+
+def a_cycle_in(graph: dict[str, list[tuple[str, bool]]]) -> list[str]:
+    """Modules that import one another in a circle, one after the other; empty when there are none."""
+    done: set[str] = set()
+
+    def walk(module: str, above: list[str]) -> list[str]:
+        if module in above:
+            return [*above[above.index(module) :], module]
+        if module in done:
+            return []
+        for other, _ in graph[module]:
+            if other != module and (circle := walk(other, [*above, module])):
+                return circle
+        done.add(module)
+        return []
+
+    return next((circle for module in graph if (circle := walk(module, []))), [])
+
+
+def test_no_modules_of_the_core_import_one_another_in_a_circle() -> None:
+    graph = imports_of_the_core()
+    assert a_cycle_in(graph) == []
+    planted = {**graph, "armarium.ids": [("armarium.engine", True)]}
+    assert {"armarium.ids", "armarium.engine"} <= set(a_cycle_in(planted))
+
+
+def test_the_core_has_few_rooms_and_few_late_imports() -> None:
+    folder = ROOT / "core" / "src" / "armarium"
+    rooms = [entry for entry in folder.iterdir() if not entry.name.startswith(("_", "py."))]
+    assert len(rooms) <= MOST_ROOMS
+    late = [
+        (module, other)
+        for module, found in imports_of_the_core().items()
+        for other, inside in found
+        if inside
+    ]
+    assert len(late) <= MOST_LATE_IMPORTS, late

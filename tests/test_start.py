@@ -12,7 +12,7 @@ HEAVY = {
 ASSEMBLE = """
 import pathlib, sys, tempfile
 from armarium.api import Settings
-from armarium.app import create_app
+from armarium.web.app import create_app
 with tempfile.TemporaryDirectory() as state:
     create_app(Settings(state_dir=pathlib.Path(state)))
     made = sorted(str(path) for path in pathlib.Path(state).rglob("*"))

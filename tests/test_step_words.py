@@ -11,8 +11,8 @@ import pytest
 
 from armarium.actions import Action
 from armarium.engine import Engine
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
+from armarium.projects.libraries import Library
 from armarium.settings import Settings
 
 SLOT = re.compile(r"\{(\w*)")

@@ -27,6 +27,7 @@ UV = VENV / "bin" / "uv"
 REQUIREMENTS = ROOT / "requirements"
 PROFILES = ("base", "dev")  # each holds all of the one before it
 INSTALLERS = REQUIREMENTS / "installers.txt"
+TESTING = "testing"  # the test harness: no part of a user's installation
 ALONE = REQUIREMENTS / "alone.txt"  # taken for the files they carry, without what they depend on; tests only
 
 
@@ -229,7 +230,8 @@ def install_packages(profile: str) -> None:
         ["--require-hashes", *(["--no-deps"] if lock == ALONE else []), "-r", str(lock)]
         for lock in locks(profile)
     ]
-    ours = [part for member in workspace_members() for part in ("-e", str(member))]
+    members = [member for member in workspace_members() if profile == "dev" or member.name != TESTING]
+    ours = [part for member in members for part in ("-e", str(member))]
     steps = [*locked, ["--no-deps", "--no-build-isolation", *ours]]
     uv = [str(UV), "pip", "install", "--quiet", "--python", str(PYTHON)]
     if succeeds([UV, "--version"]):

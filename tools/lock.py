@@ -14,7 +14,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from bootstrap import ALONE, INSTALLERS, REQUIREMENTS, ROOT, UV, uv_environment, workspace_members
+from bootstrap import ALONE, INSTALLERS, REQUIREMENTS, ROOT, TESTING, UV, uv_environment, workspace_members
 
 HEADER = "# Made by `make lock` from the pyproject files: versions and hashes, no addresses. Do not edit.\n"
 FORBIDDEN = (
@@ -32,7 +32,12 @@ def read(pyproject: Path) -> dict[str, Any]:
 def wanted() -> dict[str, list[str]]:
     """Requirements by lock, without our own dists; an editable install of those needs hatchling and editables."""
     projects = [read(member / "pyproject.toml") for member in workspace_members()]
-    base = {name for project in projects for name in project["project"].get("dependencies", [])}
+    base = {
+        name
+        for project in projects
+        if project["project"]["name"] != f"armarium-{TESTING}"
+        for name in project["project"].get("dependencies", [])
+    }
     base |= {name for project in projects for name in project["build-system"]["requires"]}
     base.add("editables>=0.5")
     groups = read(ROOT / "pyproject.toml")["dependency-groups"]

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from armarium.api import Settings
-from armarium.app import create_app
+from armarium.web.app import create_app
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "openapi.json"
 

@@ -23,11 +23,15 @@ MODULES = (
     "armarium.api",
     "armarium.commandline",
     "armarium_documents.api",
+    "armarium_documents.commandline",
     "armarium_source_model.api",
     "armarium_images.api",
     "armarium_canvas.api",
+    "armarium_workflows.api",
     "armarium_formats.api",
     "armarium_reading.api",
+    "armarium_rights.api",
+    "armarium_checking.api",
 )
 OPENING = "<!-- Made by `make docs` from the code. Do not edit. -->\n"
 

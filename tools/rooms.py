@@ -12,10 +12,9 @@ from pathlib import Path
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
 
-from armarium.action_routes import routers_of
 from armarium.api import Engine, Plugin, Settings
-from armarium.routes import core_routers
-from armarium.tables import rules_of
+from armarium.store.tables import rules_of
+from armarium.web.action_routes import routers_of
 
 ROOT = Path(__file__).resolve().parent.parent
 MARK = "<!-- What follows is made by `make docs` from the code. Do not edit. -->"
@@ -91,9 +90,7 @@ def readmes() -> dict[Path, str]:
         loaded = Engine(Settings(state_dir=Path(state))).plugins.loaded
     core = [plugin for plugin in loaded if not (ROOT / "plugins" / plugin.name).is_dir()]
     described_by_folder = {
-        ROOT / "core": described(
-            core, [*core_routers(), *(one for plugin in core for one in routers_of(plugin))]
-        )
+        ROOT / "core": described(core, [one for plugin in core for one in routers_of(plugin)])
     }
     for plugin in loaded:
         if plugin not in core:

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from armarium.engine import Engine
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.shelf import shelf_plugin
+from armarium.projects.libraries import Library
+from armarium_testing.shelf import shelf_plugin
 
 Run = Callable[..., Any]
-
-
-@pytest.fixture(scope="module")
-def short_home() -> Iterator[Path]:
-    """A folder with a path short enough for a Unix socket; a Mac's folder for temporary files has a long one."""
-    with tempfile.TemporaryDirectory(dir="/tmp", prefix="arm") as folder:
-        yield Path(folder)
 
 
 @pytest.fixture

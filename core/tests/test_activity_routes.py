@@ -11,15 +11,15 @@ from urllib.parse import quote
 
 import pytest
 
-from armarium.activity import record_activity
 from armarium.engine import Engine
 from armarium.errors import Invalid
+from armarium.jobs.activity import record_activity
 from armarium.jobs.conditions import Conditions
 from armarium.jobs.queue import NewJob, enqueue, enqueue_many
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER, Principal
-from armarium.testing.chores import Gate, chores_plugin
-from armarium.testing.fixtures import http_client
+from armarium.projects.libraries import Library
+from armarium_testing.chores import Gate, chores_plugin
+from armarium_testing.fixtures import http_client
 
 JOBS = "/api/activity/jobs"
 
@@ -81,10 +81,20 @@ def bare(chores: Engine) -> Iterator[Any]:
     yield from http_client(chores)
 
 
-def put(engine: Engine, library: Library | None, kind: str, args: Mapping[str, Any], **more: Any) -> str:
+def put(
+    engine: Engine,
+    library: Library | None,
+    kind: str,
+    args: Mapping[str, Any],
+    *,
+    parent_id: str | None = None,
+    started_by: Any = LOCAL_OWNER,
+    **more: Any,
+) -> str:
     db = library.db if library is not None else engine.state
     with db.write() as conn:
-        job_id = enqueue(conn, kind, args, **{"title": kind, "started_by": LOCAL_OWNER} | more)
+        new = NewJob(kind, args, **{"title": kind} | more)
+        job_id = enqueue(conn, new, parent_id=parent_id, started_by=started_by)
     engine.jobs.wake(library)
     return job_id
 
@@ -166,7 +176,7 @@ class TestList:
     def test_a_token_sees_only_the_projects_it_reaches(
         self, chores: Engine, project: Library, other: Library
     ) -> None:
-        from armarium.routes.activity import _places
+        from armarium.jobs.routes import _places
 
         bound = Principal("machine", "agent", "editor", libraries=frozenset({str(other.path)}))
         assert _places(chores, bound, None) == [other]

@@ -8,13 +8,13 @@ from contextlib import suppress
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from armarium import history
-from armarium.db import raw_of
 from armarium.engine import Engine
-from armarium.libraries import Library
-from armarium.packages import DATABASE
+from armarium.history import capture
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.shelf import books
+from armarium.projects.libraries import Library
+from armarium.projects.packages import DATABASE
+from armarium.store.database import raw_of
+from armarium_testing.shelf import books
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_large_column_is_kept_only_when_it_changed(run, shelf_library: Library
     run("shelf.change", id=book, notes="other")
     with shelf_library.db.read() as conn:
         kept = conn.exec_driver_sql("SELECT op, notes FROM shelf_book__history ORDER BY seq").all()
-        states = history.versions(conn, books, book)
+        states = capture.versions(conn, books, book)
     assert [tuple(row) for row in kept] == [("I", None), ("U", None), ("U", '"long"')]
     assert [(s["values"]["title"], s["values"]["notes"]) for s in states] == [
         ("One", '"long"'),
@@ -118,7 +118,7 @@ def test_writes_are_refused_in_words_when_a_trigger_is_gone(
     make_engine, shelf_engine: Engine, shelf_library: Library
 ) -> None:
     from armarium.errors import Conflict
-    from armarium.testing.shelf import shelf_plugin
+    from armarium_testing.shelf import shelf_plugin
 
     path = shelf_library.path
     shelf_engine.libraries.release(path)
@@ -145,7 +145,7 @@ def test_purged_rows_leave_no_image_and_their_steps_are_gone(
         gone = (made.result["id"],)
         raw.execute("DELETE FROM shelf WHERE id = ?", gone)
         raw.execute(f"UPDATE audit SET gone = 1 WHERE seq IN (SELECT audit_seq {image})", gone)
-        with history.purging(ctx.conn):
+        with capture.purging(ctx.conn):
             raw.execute(f"DELETE {image}", gone)
         with pytest.raises(sqlite3.IntegrityError, match="never changed"):
             raw.execute(f"DELETE {image}", (kept.result["id"],))

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from armarium import db_readers
-from armarium.db import Database, raw_of
-from armarium.db_readers import READERS_AT_ONCE, READERS_KEPT
+from armarium.store import readers
+from armarium.store.database import Database, raw_of
+from armarium.store.readers import READERS_AT_ONCE, READERS_KEPT
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def still_open(readers: set[sqlite3.Connection]) -> int:
 def test_one_that_comes_back_is_waited_for_rather_than_one_more_opened(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(db_readers, "PATIENCE", 60.0)
+    monkeypatch.setattr(readers, "PATIENCE", 60.0)
     met: list[sqlite3.Connection] = []
 
     def wait() -> None:

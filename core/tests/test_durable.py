@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from armarium import durable
-from armarium.db import Database, raw_of
+from armarium.store import durable
+from armarium.store.database import Database, raw_of
 
 
 class Calls:

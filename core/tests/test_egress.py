@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from armarium.egress import Egress, Limits, Reach, may_reach, plain_address, resolve
 from armarium.errors import BadRequest, Conflict, Forbidden, ServiceError, TooLarge, Unavailable
+from armarium.network.egress import Egress, Limits, Reach, may_reach, plain_address, resolve
 
 
 class Server(ThreadingHTTPServer):
@@ -21,6 +21,10 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
     reached: list[str]
     headers_seen: list[dict[str, str]]
+    etag = '"first"'
+
+
+LONG = bytes(range(100))
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -54,12 +58,28 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", "100")
             self.end_headers()
             self.wfile.write(b"only this")
+        elif self.path == "/long":
+            self._ranged()
         elif self.path == "/missing":
             self.send_error(404)
         else:
             self._answer(b"a model", {})
 
     do_POST = do_GET
+
+    def _ranged(self) -> None:
+        """A file of 100 bytes that breaks off after 60, unless it is asked for the rest of the same file."""
+        begun = self.headers.get("Range", "bytes=0-")[6:-1]
+        same = self.headers.get("If-Range") == self.server.etag
+        start = int(begun) if same else 0
+        body = LONG[start:]
+        self.send_response(206 if start else 200)
+        self.send_header("ETag", self.server.etag)
+        self.send_header("Content-Length", str(len(body)))
+        if start:
+            self.send_header("Content-Range", f"bytes {start}-99/100")
+        self.end_headers()
+        self.wfile.write(body if start else body[:60])
 
     def _answer(self, body: bytes, headers: dict[str, str]) -> None:
         self.send_response(200)
@@ -390,3 +410,99 @@ def test_a_client_of_httpx_is_bound_by_the_same_refusals(server: Server) -> None
     assert all(seen["user-agent"] == "armarium" for seen in server.headers_seen)
     with Egress(local_only=True).client() as client, pytest.raises(Forbidden):
         client.get("https://example.org/")
+
+
+def test_a_request_is_given_up_while_it_waits(server: Server) -> None:
+    """Its `check` is called several times a second, and what it raises ends the request."""
+    here = f"http://127.0.0.1:{server.server_port}"
+    began = time.monotonic()
+
+    class GivenUp(BaseException):
+        pass
+
+    def check() -> None:
+        if time.monotonic() - began > 0.3:
+            raise GivenUp
+
+    with Egress(local_only=False).client(reach="machine") as client:
+        with pytest.raises(GivenUp):
+            client.get(f"{here}/drip", extensions={"check": check})
+        assert client.get(f"{here}/plain").content == b"a model"
+    assert time.monotonic() - began < 1.3
+
+
+@pytest.mark.parametrize(
+    ("url", "answers", "here"),
+    [
+        ("http://127.0.0.1:11434/v1", [], True),
+        ("http://[::1]/v1", [], True),
+        ("http://127.1/v1", [], True),
+        ("http://localhost:1234", [], True),
+        ("http://ollama.example/v1", ["127.0.0.1", "::1"], True),
+        ("http://ollama.example/v1", ["127.0.0.1", "10.0.0.8"], False),
+        ("http://10.0.0.8/v1", [], False),
+        ("https://models.example/v1", ["203.0.113.9"], False),
+        ("https://localhost.example/v1", ["203.0.113.9"], False),
+    ],
+)
+def test_whether_an_address_is_this_machine(url: str, answers: list[str], here: bool) -> None:
+    egress = Egress(local_only=False, resolver=lambda _host, _port: answers)
+    assert egress.leads_here(url) is here
+
+
+def test_held_offline_no_name_is_looked_up_to_know_where_it_leads() -> None:
+    def looked_up(host: str, port: int) -> list[str]:
+        raise AssertionError(f"{host} was looked up")
+
+    egress = Egress(local_only=True, resolver=looked_up)
+    assert egress.leads_here("http://localhost:11434/v1")
+    assert not egress.leads_here("https://models.example/v1")
+
+
+def test_a_name_that_leads_nowhere_is_not_this_machine() -> None:
+    def fails(host: str, port: int) -> list[str]:
+        raise OSError("no such name")
+
+    with pytest.raises(Unavailable, match="cannot be found"):
+        Egress(local_only=False, resolver=fails).leads_here("http://nobody.invalid/")
+
+
+def test_a_download_goes_on_where_it_broke_off(server: Server, tmp_path: Path) -> None:
+    egress, target, part = Egress(local_only=False), tmp_path / "model", tmp_path / ".part"
+    told: list[tuple[int, int | None]] = []
+
+    def fetch() -> str:
+        return egress.download(
+            url(server, "/long"),
+            target,
+            sha256=hashlib.sha256(LONG).hexdigest(),
+            reach="machine",
+            resume=part,
+            on_progress=lambda done, total: told.append((done, total)),
+        )
+
+    with pytest.raises(Unavailable, match="broke off"):
+        fetch()
+    assert (part.read_bytes(), target.exists()) == (LONG[:60], False)
+    fetch()
+    assert (target.read_bytes(), told[-1]) == (LONG, (100, 100))
+    assert server.headers_seen[-1]["range"] == "bytes=60-"
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_part_of_another_file_is_not_gone_on_with(server: Server, tmp_path: Path) -> None:
+    egress, target, part = Egress(local_only=False), tmp_path / "model", tmp_path / ".part"
+    for mark in ('"first"', '"second"', 'W/"weak"', 'W/"weak"'):
+        server.etag = mark
+        with pytest.raises(Unavailable, match="broke off"):
+            egress.download(url(server, "/long"), target, reach="machine", resume=part)
+        assert part.read_bytes() == LONG[:60]
+    assert "range" not in server.headers_seen[-1]
+    part.write_bytes(b"x" * 60)
+    server.etag = '"third"'
+    with pytest.raises(Unavailable):
+        egress.download(url(server, "/long"), target, reach="machine", resume=part)
+    part.write_bytes(b"x" * 60)
+    with pytest.raises(Conflict, match="SHA-256 differs"):
+        egress.download(url(server, "/long"), target, sha256="0" * 64, reach="machine", resume=part)
+    assert list(tmp_path.iterdir()) == []

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from armarium import objects as objects_module
+from armarium.actions.change_stream import AT_ONCE, KEPT, KEPT_BYTES, ChangeStream
 from armarium.errors import NotFound, Unavailable
-from armarium.events import AT_ONCE, KEPT, KEPT_BYTES, ChangeStream
-from armarium.objects import ObjectStore
+from armarium.store import objects as objects_module
+from armarium.store.objects import ObjectStore
 
 
 def collect(stream: ChangeStream, after: int | None, number: int) -> list:

@@ -12,16 +12,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Column, MetaData, Table, Text
 
-from armarium import doctor, indexes
-from armarium.db import raw_of
 from armarium.engine import Engine
 from armarium.errors import Conflict
-from armarium.libraries import Library
-from armarium.packages import DATABASE
+from armarium.history import derived_indexes
 from armarium.principals import LOCAL_OWNER
-from armarium.tables import derived_index, tracked
-from armarium.testing.digest import table_digests
-from armarium.testing.shelf import metadata, shelf_plugin, weights
+from armarium.projects import doctor
+from armarium.projects.libraries import Library
+from armarium.projects.packages import DATABASE
+from armarium.store.database import raw_of
+from armarium.store.tables import derived_index, tracked
+from armarium_testing.digest import table_digests
+from armarium_testing.shelf import metadata, shelf_plugin, weights
 
 HEAVY = """
 SELECT b.id FROM shelf_weight w JOIN shelf_book b ON b.rowid = w.number WHERE w.heaviest >= ? AND b.weight >= ?
@@ -41,7 +42,7 @@ def heavy(library: Library, least: float) -> list[str]:
 def wrong(library: Library) -> int:
     with library.db.read() as conn:
         raw = raw_of(conn)
-        return indexes.disagreements(raw, weights)
+        return derived_indexes.disagreements(raw, weights)
 
 
 DEEDS = st.lists(

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from armarium import doctor, libraries, snapshots
 from armarium.engine import Engine
 from armarium.errors import Conflict, Forbidden, NotFound, ServiceError, Unavailable, refused_by_disk
-from armarium.libraries import Library
-from armarium.packages import DATABASE
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.digest import table_digests
-from armarium.testing.shelf import shelf_plugin
+from armarium.projects import doctor, libraries, snapshots
+from armarium.projects.libraries import Library
+from armarium.projects.packages import DATABASE
+from armarium_testing.digest import table_digests
+from armarium_testing.shelf import shelf_plugin
 
 
 def test_a_new_package_has_its_folders_and_nothing_is_left_beside_it(
@@ -240,9 +240,9 @@ def test_a_migration_takes_a_snapshot_first_and_changes_the_history_too(
 
     from sqlalchemy import Column, MetaData, Text
 
-    from armarium.plugins import Migration
-    from armarium.schema import alter_tracked
-    from armarium.testing import shelf
+    from armarium.history.schema import alter_tracked
+    from armarium.plugin import Migration
+    from armarium_testing import shelf
 
     made = run("shelf.create", name="A")
     path = _closed(shelf_engine, shelf_library)

@@ -24,7 +24,7 @@ from armarium.api import (
     tracked,
 )
 from armarium.principals import LOCAL_OWNER, Principal
-from armarium.testing.rights import AGENT, EDITOR, VIEWER
+from armarium_testing.rights import AGENT, EDITOR, VIEWER
 
 metadata = MetaData()
 
@@ -319,7 +319,7 @@ def test_a_set_is_taken_back_whole_or_not_at_all(house: House) -> None:
 
 
 def test_nothing_locked_costs_no_look_at_the_rows(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    from armarium.locks import Locks
+    from armarium.history.locks import Locks
 
     def fail(*args: Any) -> None:
         raise AssertionError("the rows were looked at")

@@ -9,9 +9,9 @@ import pytest
 
 from armarium.engine import Engine
 from armarium.errors import Conflict, NotFound
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.shelf import shelf_plugin
+from armarium.projects.libraries import Library
+from armarium_testing.shelf import shelf_plugin
 
 
 def test_a_package_renamed_while_it_is_open_is_let_go_and_opened_where_it_is_now(

@@ -11,17 +11,19 @@ import pytest
 from fastapi import APIRouter
 from sqlalchemy import Column, ForeignKey, MetaData, Table, Text
 
-from armarium.admission.offers import PLUGINS, Offer
-from armarium.drivers import Drivers
 from armarium.engine import Engine
 from armarium.errors import NotFound
-from armarium.hookspecs import hookimpl
-from armarium.library_actions import core_library_plugin
-from armarium.plugins import Plugin, PluginRegistry
+from armarium.plugin import Plugin
+from armarium.plugins.drivers import Drivers
+from armarium.plugins.hookspecs import hookimpl
+from armarium.plugins.offers import PLUGINS, Offer
+from armarium.plugins.registry import PluginRegistry
 from armarium.principals import LOCAL_OWNER
-from armarium.tables import tracked
-from armarium.testing.faulty import faulty_plugins
-from armarium.testing.shelf import shelf_plugin, shelves
+from armarium.projects.plugin import armarium_plugin as core_library_plugin
+from armarium.store.tables import tracked
+from armarium.web.plugin import armarium_plugin as core_engine_plugin
+from armarium_testing.faulty import faulty_plugins
+from armarium_testing.shelf import shelf_plugin, shelves
 
 
 @pytest.mark.parametrize("name", sorted(faulty_plugins()))
@@ -36,10 +38,10 @@ def test_a_faulty_plugin_is_refused_whole_with_its_reason(name: str) -> None:
 
 
 def test_an_entry_point_that_does_not_import_is_refused(monkeypatch) -> None:
-    from armarium import plugins
+    from armarium.plugins import registry
 
     broken = EntryPoint("broken", "armarium_no_such_module", PLUGINS)
-    monkeypatch.setattr(plugins, "find_offers", lambda path: [Offer("some-broken", (broken,))])
+    monkeypatch.setattr(registry, "find_offers", lambda path: [Offer("some-broken", (broken,))])
     registry = PluginRegistry()
     registry.find()
     assert "does not import: ModuleNotFoundError" in registry.refused[0].why
@@ -102,10 +104,11 @@ def _bringing(name: str, path: str, **more: Any) -> Plugin:
 
 def test_a_plugin_that_brings_a_route_of_the_core_is_refused_whole() -> None:
     registry = PluginRegistry()
-    for plugin in (_bringing("thief", "/api/actions/audit/{any}"), _bringing("honest", "/api/honest")):
+    own = _bringing("thief", "/api/actions/audit/{any}")
+    for plugin in (own, core_engine_plugin(), _bringing("honest", "/api/honest")):
         registry.add(plugin)
     registry.settle()
-    assert [plugin.name for plugin in registry.loaded] == ["honest"]
+    assert {plugin.name for plugin in registry.loaded} == {"engine", "honest"}
     assert registry.refused[0].why == "Its route GET /api/actions/audit/{} belongs to the engine itself."
 
 
@@ -193,7 +196,7 @@ def test_two_engines_live_in_one_process(make_engine, tmp_path) -> None:
 
 
 def test_every_action_of_the_test_family_conforms(make_engine, tmp_path) -> None:
-    from armarium.testing.conformance import exercise_plugin
+    from armarium_testing.conformance import exercise_plugin
 
     engine = make_engine(plugins=[shelf_plugin()])
     assert [str(fault) for fault in exercise_plugin(engine, "shelf", tmp_path / "kit")] == []
@@ -201,14 +204,14 @@ def test_every_action_of_the_test_family_conforms(make_engine, tmp_path) -> None
 
 @pytest.mark.parametrize("name", ["library", "auth", "jobs"])
 def test_every_action_of_the_core_conforms(make_engine, tmp_path, name: str) -> None:
-    from armarium.testing.conformance import exercise_plugin
+    from armarium_testing.conformance import exercise_plugin
 
     engine = make_engine(plugins=[])
     assert [str(fault) for fault in exercise_plugin(engine, name, tmp_path / "kit")] == []
 
 
 def test_the_actions_on_runtimes_conform_where_a_driver_asks_for_one(make_engine, tmp_path) -> None:
-    from armarium.testing.conformance import exercise_plugin
+    from armarium_testing.conformance import exercise_plugin
 
     engine = make_engine()
     assert [str(fault) for fault in exercise_plugin(engine, "runtimes", tmp_path / "kit")] == []
@@ -231,10 +234,10 @@ def test_a_plugin_whose_tables_point_at_a_refused_one_is_refused_too() -> None:
 
 
 def test_a_plugin_whose_distribution_needs_a_refused_one_is_refused_too(monkeypatch) -> None:
-    from armarium import plugins
+    from armarium.plugins import registry
 
     monkeypatch.setattr(
-        plugins.distributions,
+        registry.distributions,
         "requires",
         lambda name: ["Their_Base>=1; python_version > '3'"] if name == "mine" else [],
     )

@@ -10,14 +10,14 @@ import pytest
 from pydantic import PrivateAttr
 
 from armarium.actions import ActionContext, Params, action
-from armarium.db import Database
-from armarium.doctor import examine
 from armarium.engine import Engine
 from armarium.errors import Conflict, Invalid, NotFound
-from armarium.libraries import Library
-from armarium.objects import ObjectStore
-from armarium.plugins import Plugin
+from armarium.plugin import Plugin
 from armarium.principals import LOCAL_OWNER
+from armarium.projects.doctor import examine
+from armarium.projects.libraries import Library
+from armarium.store.database import Database
+from armarium.store.objects import ObjectStore
 
 
 class ReadParams(Params):

@@ -19,8 +19,6 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from armarium import db as databases
-from armarium import libraries, packages, serving
 from armarium.actions.rights import clash
 from armarium.api import (
     BadRequest,
@@ -35,16 +33,19 @@ from armarium.api import (
     read_member,
 )
 from armarium.auth import secret_files
-from armarium.db import Database
-from armarium.db_errors import told
-from armarium.egress import Egress
 from armarium.engine import Engine
 from armarium.errors import Unauthorized
 from armarium.guard import check_archive
-from armarium.http import principal_of
-from armarium.libraries import Library
+from armarium.network.egress import Egress
+from armarium.network.transport import _Backend, seconds_left
 from armarium.principals import LOCAL_OWNER
-from armarium.transport import _Backend, seconds_left
+from armarium.projects import libraries, packages
+from armarium.projects.libraries import Library
+from armarium.store import database as databases
+from armarium.store.database import Database
+from armarium.store.database_errors import told
+from armarium.web import serving
+from armarium.web.http import principal_of
 
 # ------------------------------------------------------------------------------------------- actions and access
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from armarium.db import raw_of
 from armarium.engine import Engine
 from armarium.errors import BadRequest, Conflict, Invalid
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
-from armarium.registered import SHOWN
+from armarium.projects.libraries import Library
+from armarium.projects.registry import SHOWN
+from armarium.store.database import raw_of
 
 
 def test_opening_answers_what_the_project_is_set_to_now(shelf_engine: Engine, shelf_library: Library) -> None:

@@ -12,17 +12,17 @@ from typing import Any
 import pytest
 from sqlalchemy import Column, Float, ForeignKey, Integer, MetaData, Table, Text
 
-from armarium import history
-from armarium.db import raw_of
 from armarium.engine import Engine
-from armarium.libraries import Library
-from armarium.plugins import Migration
+from armarium.history import capture
+from armarium.history.schema import alter_tracked
+from armarium.plugin import Migration
 from armarium.principals import LOCAL_OWNER
-from armarium.schema import alter_tracked
-from armarium.tables import rules_of, tracked
-from armarium.testing import shelf
-from armarium.testing.digest import table_digests
-from armarium.testing.shelf import books, shelf_plugin
+from armarium.projects.libraries import Library
+from armarium.store.database import raw_of
+from armarium.store.tables import rules_of, tracked
+from armarium_testing import shelf
+from armarium_testing.digest import table_digests
+from armarium_testing.shelf import books, shelf_plugin
 
 
 def shelves_with(home: Column[Any], notes: Column[Any] | None) -> MetaData:
@@ -111,8 +111,8 @@ def test_columns_that_moved_places_are_not_taken_for_renamed() -> None:
     raw = sqlite3.connect(":memory:")
     raw.execute("CREATE TABLE h (kept TEXT)")
     raw.execute("INSERT INTO h VALUES (',b,')")
-    history.rename_kept(raw, "h", ["a", "b", "c"], ["a", "c", "d"])
-    history.rename_kept(raw, "h", ["a", "b", "c"], ["a", "c"])
+    capture.rename_kept(raw, "h", ["a", "b", "c"], ["a", "c", "d"])
+    capture.rename_kept(raw, "h", ["a", "b", "c"], ["a", "c"])
     assert raw.execute("SELECT kept FROM h").fetchall() == [(",b,",)]
     raw.close()
 
@@ -142,12 +142,12 @@ def test_a_change_of_case_alone_is_kept_whatever_the_collation() -> None:
     raw = sqlite3.connect(":memory:", isolation_level=None)
     raw.execute("CREATE TABLE word (id TEXT PRIMARY KEY, text TEXT COLLATE NOCASE NOT NULL)")
     for statement in (
-        *history.STEP_TABLES,
-        *history.history_ddl(table),
-        *history.trigger_ddl(table).values(),
+        *capture.STEP_TABLES,
+        *capture.history_ddl(table),
+        *capture.trigger_ddl(table).values(),
     ):
         raw.execute(statement)
-    history.begin_step(raw, 1)
+    capture.begin_step(raw, 1)
     raw.execute("INSERT INTO word VALUES ('x', 'Wine')")
     raw.execute("UPDATE word SET text = 'wine'")
     assert raw.execute("SELECT op, text FROM word__history").fetchall() == [("I", None), ("U", "Wine")]

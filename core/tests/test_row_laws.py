@@ -12,8 +12,8 @@ from sqlalchemy import Column, MetaData, Table, Text
 
 from armarium.api import ActionContext, Conflict, Params, Plugin, RowLaw, action, raw_of, tracked
 from armarium.engine import Engine
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
+from armarium.projects.libraries import Library
 
 metadata = MetaData()
 seats = Table(

@@ -6,7 +6,19 @@ from collections.abc import Iterator
 from typing import Literal
 
 import pytest
-from sqlalchemy import Boolean, Column, Connection, Float, Integer, MetaData, Table, Text, create_engine
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Connection,
+    Float,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    create_engine,
+    func,
+    select,
+)
 
 from armarium.api import HIDDEN, Json, Message, Rows, among, answer_of, missing, paged, reference
 from armarium.errors import NotFound
@@ -55,7 +67,24 @@ def test_a_row_is_answered_by_the_columns_that_are_shown(conn: Connection) -> No
         NotFound, match=r"There is no book b9 in this project\. The shelf's list names"
     ) as refused:
         BOOKS.require(conn, "b9")
-    assert refused.value.body()["code"] == "book_not_found"
+    assert refused.value.body() == {"detail": refused.value.detail, "code": "book_not_found", "id": "b9"}
+    otherwise = missing("old book", "Ask for it.", code="no_book", key="book_id")("b9")
+    assert otherwise.body() == {
+        "detail": "There is no old book b9 in this project. Ask for it.",
+        "code": "no_book",
+        "book_id": "b9",
+    }
+
+
+def test_a_row_may_be_had_whole_and_with_what_is_computed_of_it(conn: Connection) -> None:
+    whole = BOOKS.row(conn, "b3")
+    assert (whole.id, whole.marks, whole.secret) == ("b3", {"a": [1]}, "x")
+    with pytest.raises(NotFound):
+        BOOKS.row(conn, "b9")
+    count = select(func.count()).select_from(books).where(books.c.shelf_id == shelves.c.id).scalar_subquery()
+    counted = Rows(shelves, missing=missing("shelf", "Look again."), book_count=count)
+    assert counted.require(conn, "s") == {"id": "s", "book_count": 5}
+    assert counted.all(conn) == [{"id": "s", "book_count": 5}]
 
 
 def test_the_model_has_the_types_of_the_columns_and_what_it_states_itself() -> None:

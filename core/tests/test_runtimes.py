@@ -13,12 +13,13 @@ from typing import Any
 import psutil
 import pytest
 
-from armarium.drivers import Drivers
 from armarium.errors import Conflict, NotFound, Unavailable
-from armarium.plugins import Plugin
-from armarium.runtimes import Runtime, Runtimes, installer, tethered
+from armarium.plugin import Plugin
+from armarium.plugins.drivers import Drivers
+from armarium.runtimes import installer, tethered
 from armarium.runtimes.installer import InstallationStopped, pinned_versions
-from armarium.runtimes.registry import MARKER
+from armarium.runtimes.registry import MARKER, Runtimes
+from armarium_worker import Runtime
 
 TINY = Runtime("tiny", "tiny_plugin", "requirements.txt", "tinyengine", "A runtime for tests.", 1)
 

@@ -22,9 +22,10 @@ from typing import Any
 import httpx
 import pytest
 
+from armarium.engine_card import Reachable, running_engine
 from armarium.errors import Conflict, Invalid
-from armarium.reachable import Reachable, running_engine
-from armarium.serving import (
+from armarium.settings import Settings
+from armarium.web.serving import (
     ARENAS,
     FILES,
     KEPT_FREE,
@@ -36,14 +37,13 @@ from armarium.serving import (
     settle_memory,
     stop,
 )
-from armarium.settings import Settings
-from armarium.testing.fixtures import OWNER_TOKEN
+from armarium_testing.fixtures import OWNER_TOKEN
 
 ENGINE = """
 import gc, os, sys
 os.umask(0)
-from armarium.app import create_app
-from armarium.serving import serve
+from armarium.web.app import create_app
+from armarium.web.serving import serve
 from armarium.settings import Settings
 settings = Settings()
 def ready(card):

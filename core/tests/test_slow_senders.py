@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import uvicorn
 
-from armarium import slow_senders
-from armarium.slow_senders import WatchedProtocol
+from armarium.web import slow_senders
+from armarium.web.slow_senders import WatchedProtocol
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[Any]]
 

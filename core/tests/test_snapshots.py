@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from armarium import doctor, offsite, snapshots
-from armarium.db import raw_of
 from armarium.engine import Engine
 from armarium.errors import Invalid, ServiceError, Unavailable
 from armarium.ids import now
 from armarium.jobs.context import JobStopped
-from armarium.libraries import DATABASE, Library
 from armarium.principals import LOCAL_OWNER
+from armarium.projects import doctor, offsite_copies, snapshots
+from armarium.projects.libraries import DATABASE, Library
+from armarium.store.database import raw_of
 
 Run = Callable[..., Any]
 HOUR = 3600
@@ -223,7 +223,7 @@ def test_a_snapshot_is_copied_with_its_files_and_one_can_go_on_from_the_copy(
     work(shelf_engine, shelf_library)
     (done,) = results(shelf_library, "snapshot-copy")
     assert (done["files_copied"], done["files_lost"]) == (2, 0)
-    home = offsite.home_of(shelf_library, elsewhere)
+    home = offsite_copies.home_of(shelf_library, elsewhere)
     assert [one["path"] for one in snapshots.listed(home)] == [done["path"]]
     for _ in range(3):
         run("snapshot.take")
@@ -263,10 +263,12 @@ def test_a_copy_goes_on_where_it_was_stopped_and_takes_no_damaged_file(
             raise JobStopped("shutdown")
 
     with pytest.raises(JobStopped):
-        offsite.copy_away(shelf_library, snapshot, elsewhere, keep=3, on_file=stop)
-    home = offsite.home_of(shelf_library, elsewhere)
+        offsite_copies.copy_away(shelf_library, snapshot, elsewhere, keep=3, on_file=stop)
+    home = offsite_copies.home_of(shelf_library, elsewhere)
     assert snapshots.listed(home) == []
-    done = offsite.copy_away(shelf_library, snapshot, elsewhere, keep=3, on_file=lambda done, total: None)
+    done = offsite_copies.copy_away(
+        shelf_library, snapshot, elsewhere, keep=3, on_file=lambda done, total: None
+    )
     assert (done["files_lost"], len(snapshots.listed(home))) == (2, 1)
     there = {file.parent.name + file.name for file in (home / "objects").rglob("*") if file.is_file()}
     assert there == {digests[0], *digests[3:]}
@@ -289,7 +291,7 @@ def test_a_place_that_is_gone_fails_the_copy_in_words_and_keeps_the_snapshot(
         (job,) = raw.execute("SELECT id FROM job WHERE kind = 'snapshot-copy'").fetchone()
     run("job.retry", job_id=job)
     work(shelf_engine, shelf_library)
-    assert len(snapshots.listed(offsite.home_of(shelf_library, elsewhere))) == 1
+    assert len(snapshots.listed(offsite_copies.home_of(shelf_library, elsewhere))) == 1
 
 
 @pytest.mark.parametrize("what", ["full", "link"])
@@ -303,7 +305,7 @@ def test_a_place_that_does_not_take_it_is_told(
 ) -> None:
     shelf_library.objects.put_bytes(b"a page")
     snapshot = Path(run("snapshot.take").result["path"])
-    home = offsite.home_of(shelf_library, elsewhere)
+    home = offsite_copies.home_of(shelf_library, elsewhere)
     if what == "link":
         (tmp_path / "private").mkdir()
         home.symlink_to(tmp_path / "private")
@@ -314,7 +316,7 @@ def test_a_place_that_does_not_take_it_is_told(
 
         monkeypatch.setattr(os, "replace", full)
     with pytest.raises(Unavailable, match="was not copied to") as refused:
-        offsite.copy_away(shelf_library, snapshot, elsewhere, keep=3, on_file=lambda done, total: None)
+        offsite_copies.copy_away(shelf_library, snapshot, elsewhere, keep=3, on_file=lambda done, total: None)
     assert refused.value.code == "offsite_failed"
     assert snapshots.listed(home) == []
     assert not any((tmp_path / "private").rglob("*")) if what == "link" else True

@@ -11,12 +11,12 @@ from sqlalchemy import Text
 from sqlalchemy.orm import registry
 from sqlmodel import Field, SQLModel
 
-from armarium.admission.faults import faults_of
 from armarium.api import ActionContext, Message, Params, Plugin, Rows, action, answer_of, new_id, tracked
 from armarium.engine import Engine
 from armarium.errors import Conflict
+from armarium.plugins.faults import faults_of
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.conformance import exercise_plugin
+from armarium_testing.conformance import exercise_plugin
 
 
 class Base(SQLModel, registry=registry()):

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from armarium import turns
-from armarium.turns import WriterQueue, work_in_background
+from armarium.store import write_queue
+from armarium.store.write_queue import WriterQueue, work_in_background
 
 
 class Waiting:
@@ -72,7 +72,7 @@ def test_people_in_their_order_then_jobs() -> None:
 
 
 def test_a_job_has_its_turn_after_so_many_people(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "PASSED_OVER", 3)
+    monkeypatch.setattr(write_queue, "PASSED_OVER", 3)
     queue, had = WriterQueue(), list[str]()
     assert queue.acquire(1)
     waiting = [Waiting(queue, "job", had, job=True)] + [Waiting(queue, f"{n}", had) for n in range(6)]
@@ -87,7 +87,7 @@ def test_who_waits_is_handed_it_when_others_were_quicker_a_few_times() -> None:
     assert queue.acquire(1)
     waiting = Waiting(queue, "Ana", had)
     turn = queue._people[0]
-    for _ in range(turns.MISSED):
+    for _ in range(write_queue.MISSED):
         # Somebody else asks in the instant between the release and the waiter's waking.
         with queue._lock:
             turn.missed += 1

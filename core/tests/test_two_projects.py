@@ -12,15 +12,15 @@ from sqlalchemy import Column, MetaData, Table, Text
 
 from armarium.actions import ActionContext, Outcome, Params, action
 from armarium.actions.conducting import Conductor
-from armarium.audit import select_rows
-from armarium.db import raw_of
 from armarium.engine import Engine
 from armarium.errors import Conflict, Forbidden, ServiceError, Unavailable
-from armarium.libraries import Library
-from armarium.plugins import Plugin
+from armarium.history.audit import select_rows
+from armarium.plugin import Plugin
 from armarium.principals import LOCAL_OWNER, Principal
-from armarium.tables import operational, tracked
-from armarium.testing.digest import table_digests
+from armarium.projects.libraries import Library
+from armarium.store.database import raw_of
+from armarium.store.tables import operational, tracked
+from armarium_testing.digest import table_digests
 
 metadata = MetaData()
 coins = Table(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from armarium.audit import select_row, select_rows, verify_chain
 from armarium.engine import Engine
 from armarium.errors import Conflict, Forbidden, Invalid, NotFound, ServiceError
-from armarium.libraries import Library
+from armarium.history.audit import select_row, select_rows, verify_chain
 from armarium.principals import LOCAL_OWNER, Principal
-from armarium.testing.digest import table_digests
+from armarium.projects.libraries import Library
+from armarium_testing.digest import table_digests
 
 
 @pytest.fixture
@@ -224,7 +224,7 @@ def test_a_viewer_takes_nothing_back_though_no_plugin_names_the_action(
 
 
 def test_a_checkpoint_that_gets_no_thread_fails_no_write(run, shelf_library: Library, monkeypatch) -> None:
-    from armarium import db as db_module
+    from armarium.store import database as db_module
 
     def none_left(self) -> None:
         raise RuntimeError("can't start new thread")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from armarium import db as db_module
-from armarium.db import Database, raw_of
+from armarium.store import database as db_module
+from armarium.store.database import Database, raw_of
 
 ROWS = 400
 

@@ -12,8 +12,8 @@ import psutil
 import pytest
 
 from armarium.errors import Conflict, Invalid, Unavailable
-from armarium.jobs import workers
-from armarium.jobs.workers import Compute, WorkerPool, compute_for
+from armarium.runtimes import workers
+from armarium.runtimes.workers import Compute, WorkerPool, compute_for
 from armarium_worker import WorkerStopped
 
 WORKER = "pool_double:Double"

@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from armarium.api import Engine, Library
-from armarium.testing.samples import SamplePage, sample_pages
+from armarium.samples import SamplePage, sample_pages
 
 Ask = Callable[..., Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from armarium.testing.samples import SamplePage
+from armarium.samples import SamplePage
 
 Ask = Callable[..., Any]
 PageXml = Callable[[SamplePage], bytes]

@@ -10,14 +10,14 @@ import pytest
 
 from armarium.actions import Example
 from armarium.api import raw_of
-from armarium.doctor import examine
 from armarium.engine import Engine
 from armarium.errors import ServiceError
-from armarium.history import quoted
-from armarium.libraries import Library
+from armarium.history.capture import quoted
 from armarium.principals import LOCAL_OWNER
-from armarium.tables import rules_of
-from armarium.testing.digest import differences, table_digests
+from armarium.projects.doctor import examine
+from armarium.projects.libraries import Library
+from armarium.store.tables import rules_of
+from armarium_testing.digest import differences, table_digests
 
 CORE = ("library", "snapshot", "job", "background", "token", "device", "settings", "runtime", "workers")
 NOT_HERE = frozenset({"document.empty_trash", "document.transfer", "document.transfer_out"})

@@ -16,13 +16,13 @@ from types import CodeType
 from typing import Any
 
 from armarium.actions import Example
-from armarium.app import create_app
 from armarium.engine import Engine
 from armarium.errors import ServiceError
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
+from armarium.projects.libraries import Library
 from armarium.settings import Settings
-from armarium.switch import routes_of
+from armarium.web.app import create_app
+from armarium.web.routing import routes_of
 from armarium_formats.actions.samples import SAMPLE_METS, SAMPLE_PAGE
 
 TOKEN = "an-owner-token-for-tests-only-0123456789"
@@ -99,6 +99,7 @@ class Ground:
         self.engine.run(None, "library.create", {"path": str(self.path)}, LOCAL_OWNER)
         self.library: Library = self.engine.libraries.get(self.path)
         for one in former:
+            self._end_runs(one)
             # What a project holds open (4 MB, seven files) it holds until it is closed, and examples open many.
             self.engine.run(None, "library.release", {"path": str(one.path)}, LOCAL_OWNER)
         self._import()
@@ -176,6 +177,17 @@ class Ground:
             self.spent[action] = found.example(Example(self.engine, self.library, LOCAL_OWNER, folder))
         return dict(self.spent[action])
 
+    def _end_runs(self, library: Library) -> None:
+        """End the runs of workflows that examples began: nothing works on them here."""
+        with library.db.read_all() as conn:
+            going = conn.exec_driver_sql(
+                "SELECT thread_id FROM workflow_run WHERE thread_id IN "
+                "(SELECT id FROM job WHERE state IN ('waiting', 'running'))"
+            )
+            threads = going.scalars().all()
+        for thread in threads:
+            self.engine.run(library, "run.cancel", {"thread_id": thread}, LOCAL_OWNER)
+
     def _make_room(self, action: str) -> None:
         """What an example brings is not here already: keys that it chooses, a picture that others bring as well."""
         if action.startswith("classification."):
@@ -192,7 +204,13 @@ class Ground:
                 self.engine.run(self.library, "document.delete", {"ids": list(ids)}, LOCAL_OWNER)
         if action == "job.retry":
             with self.library.db.read() as conn:
-                waiting = conn.exec_driver_sql("SELECT id FROM job WHERE state = 'waiting'").scalars().all()
+                waiting = (
+                    conn.exec_driver_sql(
+                        "SELECT id FROM job WHERE state = 'waiting' AND handed_in_by IS NULL"
+                    )
+                    .scalars()
+                    .all()
+                )
             for job in waiting:
                 self.engine.run(self.library, "job.cancel", {"job_id": job}, LOCAL_OWNER)
 

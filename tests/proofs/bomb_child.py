@@ -38,7 +38,7 @@ def layouts() -> dict[str, Any]:
 
 def open_as(kind: str, path: Path) -> Any:
     """What the engine does with a file of this kind."""
-    from armarium.objects import ObjectStore
+    from armarium.store.objects import ObjectStore
 
     if kind == "picture":
         from armarium_documents.pictures import picture_page, take_in

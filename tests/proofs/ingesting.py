@@ -7,9 +7,9 @@ from pathlib import Path
 from workloads import carry_on
 
 from armarium.engine import Engine
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.faults import Say, Workload
+from armarium.projects.libraries import Library
+from armarium_testing.faults import Say, Workload
 
 PATIENCE = 6.0
 """Seconds for the jobs of an import; on a disk that keeps failing they cannot come to an end."""

@@ -9,12 +9,12 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
-from armarium.activity import record_activity
 from armarium.api import raw_of
 from armarium.engine import Engine
 from armarium.ids import new_id
-from armarium.libraries import Library
+from armarium.jobs.activity import record_activity
 from armarium.principals import LOCAL_OWNER, Principal
+from armarium.projects.libraries import Library
 
 HARMFUL = (
     "' OR '1'='1", '" OR ""="', "') OR 1=1 --", "x'; DROP TABLE document; --", "1 UNION SELECT id FROM document",
@@ -202,15 +202,14 @@ class Ground:
                 )
         from types import SimpleNamespace
 
+        from armarium_reading.caller import Caller, Subject
         from armarium_reading.ledger import ModelCall, record
 
         self.jobs = [row[0] for row in self.rows("SELECT id FROM job ORDER BY id")]
         for number in range(24):
-            of_a_job: Any = SimpleNamespace(
-                library=self.library,
-                principal=SimpleNamespace(name="x", run_id=str(number)),
-                job_id=chance.choice([*self.jobs, "' OR 1=1 --", None]),
-                attempt=1,
-            )
+            principal: Any = SimpleNamespace(name="x", run_id=str(number))
+            job_id = chance.choice([*self.jobs, "' OR 1=1 --", None])
             page = chance.choice([self.page, "d%", new_id()])
-            record(of_a_job, ModelCall("read", page, "p", "m", "", "", "2026", 0.1))
+            caller = Caller(self.engine, self.library, principal, job_id)
+            exchange = {"prompt": "", "output": ""}
+            record(caller, ModelCall("read", Subject(page), "p", "m", exchange, "2026", 0.1))

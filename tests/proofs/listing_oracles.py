@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from armarium.activity import ACTIVITY_TYPES
+from armarium.jobs.activity import ACTIVITY_TYPES
 from proofs.listing_ground import HARMFUL, Ground
 
 Row = dict[str, Any]
@@ -424,6 +424,10 @@ LISTINGS = (
 )
 
 ELSEWHERE = {
+    "/api/check/verdicts": "its filters are proved in plugins/checking/tests",
+    "/api/rights/effective": "proved in plugins/rights/tests/test_records.py",
+    "/api/workflow-execution/runs": "proved in plugins/workflows/tests/test_runs.py",
+    "/api/workflow-execution/comparisons": "proved in plugins/workflows/tests/test_comparisons.py",
     "/api/actions/audit/{audit_id}": "one step by its id; what it changed comes in pages",
     "/api/documents/{doc_id}/export/{format_name}": "one page, by ids that are looked up",
     "/api/reading-orders/{order_id}/neighbours": "two entries by an id that is looked up",

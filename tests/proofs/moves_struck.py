@@ -15,11 +15,11 @@ from typing import Any
 from workloads import lay_boxes, transfer, whole_boxes
 
 from armarium.api import raw_of
-from armarium.doctor import examine
 from armarium.engine import Engine
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.faults import Opening, Say, Workload
+from armarium.projects.doctor import examine
+from armarium.projects.libraries import Library
+from armarium_testing.faults import Opening, Say, Workload
 
 SOURCE, TARGET = "Elsewhere.library", "Struck.library"
 RENAMED = "Under another name.library"

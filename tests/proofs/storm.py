@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 import psutil
 
-from armarium.testing.fixtures import OWNER_TOKEN
+from armarium_testing.fixtures import OWNER_TOKEN
 from proofs.crowd import Met, Plan
 
 WARM_UP = 60.0
@@ -132,7 +132,7 @@ class Importing(threading.Thread):
 
     def __init__(self, engine: Served, folder: Path) -> None:
         super().__init__(name="importing", daemon=True)
-        from armarium.testing.samples import write_sample_pages
+        from armarium.samples import write_sample_pages
 
         self.engine = engine
         self.folder = folder

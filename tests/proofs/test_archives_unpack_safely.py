@@ -24,7 +24,7 @@ from armarium.errors import Invalid
 from armarium.guard import archives
 from armarium.principals import LOCAL_OWNER
 from armarium.settings import Settings
-from armarium.testing.fixtures import OWNER_TOKEN, http_client
+from armarium_testing.fixtures import OWNER_TOKEN, http_client
 from proofs.path_world import LAYOUT, SECRET, World, picture, watch
 
 FULL = 10_000

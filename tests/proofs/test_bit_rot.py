@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from armarium.db import PAGE_BYTES
-from armarium.doctor import examine
 from armarium.engine import Engine
 from armarium.errors import ServiceError, refused_by_disk
-from armarium.libraries import DATABASE, Library
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.shelf import shelf_plugin
+from armarium.projects.doctor import examine
+from armarium.projects.libraries import DATABASE, Library
+from armarium.store.database import PAGE_BYTES
+from armarium_testing.shelf import shelf_plugin
 
 
 @pytest.fixture

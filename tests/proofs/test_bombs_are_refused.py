@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from armarium.app import create_app
 from armarium.engine import Engine
-from armarium.testing.fixtures import OWNER_TOKEN
+from armarium.web.app import create_app
+from armarium_testing.fixtures import OWNER_TOKEN
 
 CHILD = Path(__file__).with_name("bomb_child.py")
 

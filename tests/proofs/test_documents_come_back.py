@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from armarium.api import raw_of
-from armarium.doctor import examine
 from armarium.engine import Engine
 from armarium.errors import ServiceError
 from armarium.ids import new_id
-from armarium.libraries import Library
-from armarium.plugins import Plugin
+from armarium.plugin import Plugin
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.histories import Histories, Move, World
+from armarium.projects.doctor import examine
+from armarium.projects.libraries import Library
+from armarium_testing.histories import Histories, Move, World
 
 Params = dict[str, Any]
 Chosen = tuple[str, Params] | None

@@ -12,13 +12,13 @@ from urllib.parse import quote
 import polars as pl
 import pytest
 
-from armarium import audit
-from armarium.db import Database
 from armarium.engine import Engine
+from armarium.history import audit
 from armarium.principals import LOCAL_OWNER
 from armarium.settings import Settings
-from armarium.testing.fixtures import OWNER_TOKEN, http_client
+from armarium.store.database import Database
 from armarium_documents.queries.dataset import keeper, selection
+from armarium_testing.fixtures import OWNER_TOKEN, http_client
 from proofs.dataset_oracle import DatasetCases
 from proofs.listing_ground import HARMFUL, Ground
 from proofs.listing_oracles import ELSEWHERE, LISTINGS, Cases

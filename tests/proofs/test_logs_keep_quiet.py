@@ -10,10 +10,10 @@ from urllib.parse import quote
 import pytest
 from starlette.testclient import TestClient
 
-from armarium.app import create_app
 from armarium.engine import Engine
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.fixtures import OWNER_TOKEN
+from armarium.web.app import create_app
+from armarium_testing.fixtures import OWNER_TOKEN
 
 WORDS = "canarywordsofapage"
 FALSE_TOKEN = "canaryfalsetoken0123456789abcdef"

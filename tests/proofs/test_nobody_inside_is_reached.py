@@ -20,11 +20,11 @@ import httpcore
 import pytest
 from starlette.testclient import TestClient
 
-from armarium import egress, transport
-from armarium.egress import Egress, Limits
 from armarium.engine import Engine
 from armarium.errors import ServiceError
-from armarium.libraries import Library
+from armarium.network import egress, transport
+from armarium.network.egress import Egress, Limits
+from armarium.projects.libraries import Library
 
 FULL = 5_000
 
@@ -257,7 +257,7 @@ def test_manifests_and_pictures_are_fetched_by_that_gate(
     """The routes that fetch, with the addresses that a manifest names: the same gate, the same answer."""
     import orjson
 
-    from armarium_formats.iiif import jobs
+    from armarium_iiif import jobs
 
     chance = random.Random(7)
     line.chance = chance

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from armarium.testing.faults import strike
-from armarium.testing.shim import compiler
+from armarium_testing.faults import strike
+from armarium_testing.shim import compiler
 
 HERE = {"PYTHONPATH": str(Path(__file__).parent)}
 needs_compiler = pytest.mark.skipif(compiler() is None, reason="no C compiler here: the shim cannot be made")

@@ -16,17 +16,11 @@ from urllib.parse import quote
 import pytest
 from starlette.testclient import TestClient
 
-from armarium.api import (
-    Engine,
-    Library,
-    Params,
-    ShownPath,
-    raw_of,
-)
-from armarium.named_paths import DECLARED, undeclared_paths
+from armarium.api import Engine, Library, Params, ShownPath, raw_of
+from armarium.guard.named_paths import DECLARED, undeclared_paths
 from armarium.principals import LOCAL_OWNER
 from armarium.settings import Settings
-from armarium.testing.fixtures import OWNER_TOKEN, http_client
+from armarium_testing.fixtures import OWNER_TOKEN, http_client
 from proofs.path_stranger import STRANGE, look
 from proofs.path_world import picture
 

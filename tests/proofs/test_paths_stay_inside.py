@@ -23,11 +23,11 @@ from starlette.testclient import TestClient
 
 from armarium.api import raw_of
 from armarium.engine import Engine
-from armarium.libraries import Library
-from armarium.named_paths import PathRules
+from armarium.guard.named_paths import PathRules
 from armarium.principals import LOCAL_OWNER
+from armarium.projects.libraries import Library
 from armarium.settings import Settings
-from armarium.testing.fixtures import OWNER_TOKEN, http_client
+from armarium_testing.fixtures import OWNER_TOKEN, http_client
 from proofs.path_world import SECRET, World, watch
 
 FULL = 10_000
@@ -164,6 +164,11 @@ KNOWN = {
 """Fields that hold a path or a file's name, each proved above."""
 
 OF_ROWS = {
+    "folder_path": "a workflow's folder in the palette",
+    "source_path": "a path within what a node put out",
+    "output_schema": "a schema of answers",
+    "output_cost": "a price",
+    "prompt_file": "refused whatever it says; no checker takes one",
     "filename": "the name that a sent file had; it is said and compared, never opened",
     "folder_id": "an id",
     "file_type": "a word",
@@ -220,6 +225,7 @@ def test_every_place_that_takes_a_path_is_proved(engine: Engine, client: TestCli
 
 OWN_DOORS = {
     "core/src/armarium/cli/work.py": "the door itself",
+    "plugins/documents/src/armarium_documents/cli/exports.py": "write_exports: each place is asked of the door first",
     "core/src/armarium/cli/tree.py": "its note lies in the engine's own folder",
     "plugins/source_model/src/armarium_source_model/cli/editing.py": "what the editor opens is a new temporary file",
 }

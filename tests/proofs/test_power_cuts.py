@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from armarium.testing.power import why_not
+from armarium_testing.power import why_not
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=why_not() or "")
 
@@ -21,7 +21,7 @@ def cut(workload: str, folder: Path, cuts: int) -> dict[str, Any]:
         [
             sys.executable,
             "-m",
-            "armarium.testing.power",
+            "armarium_testing.power",
             f"workloads:{workload}",
             str(folder / "cuts"),
             f"--cuts={cuts}",

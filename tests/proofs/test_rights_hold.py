@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from armarium.engine import Engine
-from armarium.libraries import Library
-from armarium.plugins import Plugin
+from armarium.plugin import Plugin
 from armarium.principals import LOCAL_OWNER, Principal
-from armarium.testing.histories import Move, World
-from armarium.testing.rights import AGENT, EDITOR, Model, attempt, set_lock
+from armarium.projects.libraries import Library
+from armarium_testing.histories import Move, World
+from armarium_testing.rights import AGENT, EDITOR, Model, attempt, set_lock
 from proofs.test_documents_come_back import Chosen, Moves, families
 
 PERSONS = {
@@ -162,7 +162,7 @@ def test_locks_hold_for_long(make_engine: Callable[..., Engine], tmp_path: Path,
 
 def _only_the_parent(monkeypatch: pytest.MonkeyPatch) -> None:
     """The lock of the node and of the one above it are asked for, none higher up."""
-    from armarium.locks import Locks, node_locked
+    from armarium.history.locks import Locks, node_locked
 
     def refuse(self: Any, raw: Any, ids: Any) -> None:
         for one in ids:
@@ -179,7 +179,7 @@ def _only_the_parent(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _never_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if every line of every family that asked for locks were gone."""
-    from armarium.locks import Locks
+    from armarium.history.locks import Locks
 
     monkeypatch.setattr(Locks, "refuse", lambda *args: None)
 

@@ -37,7 +37,7 @@ from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import events, from_schema
 from starlette.responses import Response
 
-from armarium.http import REFUSALS
+from armarium.web.http import REFUSALS
 from proofs.api_ground import TOKEN, Ground
 from proofs.api_requests import Asker, Tally
 
@@ -46,12 +46,12 @@ SEED = int(os.environ.get("ARMARIUM_FUZZ_SEED", "1"))
 CASES = int(os.environ.get("ARMARIUM_FUZZ_CASES", "100000"))
 PARTS = 2
 """The soak's parts, each with seeds of its own, so that two processes share it (`make soak`)."""
-ENDLESS = {"/api/changes/stream"}
+ENDLESS = {"/api/changes/stream", "/api/workflow-execution/threads/{thread_id}/stream"}
 """Streams that never end by themselves: proved by tests of their own."""
 NEVER_MET = {
     "POST /api/engine/stop": "it would end what is asked; tried in core/tests/over_http/test_engine.py",
     "POST /api/iiif/manifests/fetch": "it reaches the network, and the engine is held offline here; tried in "
-    "plugins/formats/tests/test_iiif_import.py",
+    "plugins/iiif/tests/test_iiif_import.py",
     "POST /api/local-models/download/{runtime}/{model}": "as the one before; tried in plugins/reading/tests/test_routes.py",
 }
 """Operations that cannot succeed here, and why."""

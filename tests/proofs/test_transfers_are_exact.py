@@ -12,9 +12,9 @@ import pytest
 from armarium.api import raw_of
 from armarium.engine import Engine
 from armarium.errors import ServiceError
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.digest import table_digests
+from armarium.projects.libraries import Library
+from armarium_testing.digest import table_digests
 
 
 class Pair:

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from armarium import undo as undo_module
-from armarium.doctor import examine
+from armarium.actions import undo as undo_module
 from armarium.engine import Engine
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.histories import Difference, Histories, World
-from armarium.testing.shelf import shelf_plugin
+from armarium.projects.doctor import examine
+from armarium.projects.libraries import Library
+from armarium_testing.histories import Difference, Histories, World
+from armarium_testing.shelf import shelf_plugin
 
 
 def _create(chance: random.Random, world: World):

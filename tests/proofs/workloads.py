@@ -9,18 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from armarium import db as database
 from armarium.actions import Outcome
 from armarium.actions.bus import Bus
-from armarium.db import Database
-from armarium.doctor import examine
 from armarium.engine import Engine
 from armarium.errors import Conflict, Unavailable
-from armarium.libraries import Library
-from armarium.plugins import Plugin
+from armarium.plugin import Plugin
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.faults import Opening, Say, Workload
-from armarium.testing.shelf import shelf_plugin
+from armarium.projects.doctor import examine
+from armarium.projects.libraries import Library
+from armarium.store import database as database
+from armarium.store.database import Database
+from armarium_testing.faults import Opening, Say, Workload
+from armarium_testing.shelf import shelf_plugin
 
 PATIENCE = 6.0
 """Seconds for the jobs of an import; on a disk that keeps failing they cannot come to an end."""

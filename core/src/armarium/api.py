@@ -14,9 +14,9 @@ from armarium.actions import (
     action,
 )
 from armarium.actions.conducting import Conductor
-from armarium.activity import record_activity
-from armarium.db import raw_of
-from armarium.egress import Egress, Limits
+from armarium.actions.query import query
+from armarium.actions.undo import UndoContext
+from armarium.auth.secret_files import read_private, write_private
 from armarium.engine import Engine
 from armarium.errors import (
     BadRequest,
@@ -43,47 +43,40 @@ from armarium.guard import (
     parse_xml,
     read_member,
 )
-from armarium.history import (
-    purging,
-    versions,
+from armarium.guard.named_paths import MaterialPath, NameOrMaterialPath, PackagePath, ShownPath
+from armarium.history.capture import purging, versions
+from armarium.history.locks import refuse_locked
+from armarium.history.schema import alter_tracked
+from armarium.history.visibility import (
+    Rights,
+    Use,
+    Withheld,
+    refuse_withheld,
+    withheld,
+    withheld_nodes,
 )
-from armarium.hookspecs import hookimpl
-from armarium.http import (
-    REFUSALS,
-    CurrentEngine,
-    CurrentLibrary,
-    CurrentPrincipal,
-    OptionalLibrary,
-    act,
-    json_response,
-    takes_upload,
-)
-from armarium.ids import (
-    new_id,
-    now,
-)
-from armarium.jobs.context import (
-    JobContext,
-    RetryLater,
-)
+from armarium.ids import new_id, now
+from armarium.jobs.activity import record_activity
+from armarium.jobs.context import AfterChildren, JobContext, RetryLater
 from armarium.jobs.kinds import JobKind
 from armarium.jobs.queue import NewJob
+from armarium.jobs.recipe_jobs import PageSkipped, PageWork, Placement, RecipeJob, RecipeJobs, page_kind
 from armarium.jobs.undoing import cancel_with_undo
-from armarium.libraries import Library, project_setting
-from armarium.locks import refuse_locked
 from armarium.messages import Message, Sent, written
-from armarium.named_paths import MaterialPath, NameOrMaterialPath, PackagePath, ShownPath
-from armarium.objects import ObjectStore
-from armarium.plugins import Migration, Plugin
+from armarium.network.egress import Egress, forget_partial
+from armarium.network.limits import Limits
+from armarium.plugin import Migration, Plugin
+from armarium.plugins.hookspecs import hookimpl
 from armarium.principals import Principal
-from armarium.query import query
-from armarium.rows import HIDDEN, Rows, among, answer_of, paged
-from armarium.schema import alter_tracked
+from armarium.projects.libraries import Library, project_setting
 from armarium.settings import Settings
-from armarium.stored_files import STORED_FILE, stored_file
-from armarium.tables import (
+from armarium.store.database import Database, raw_of
+from armarium.store.objects import ObjectStore
+from armarium.store.rows import HIDDEN, Rows, among, answer_of, paged
+from armarium.store.tables import (
     Json,
     Tree,
+    Whole,
     append_only,
     derived,
     derived_index,
@@ -95,7 +88,18 @@ from armarium.tables import (
     rules_of,
     tracked,
 )
-from armarium.undo import UndoContext
+from armarium.web.http import (
+    REFUSALS,
+    CurrentEngine,
+    CurrentLibrary,
+    CurrentOwner,
+    CurrentPrincipal,
+    OptionalLibrary,
+    act,
+    json_response,
+    takes_upload,
+)
+from armarium.web.stored_files import STORED_FILE, stored_file
 
 __all__ = [
     "HIDDEN",
@@ -103,13 +107,16 @@ __all__ = [
     "STORED_FILE",
     "Action",
     "ActionContext",
+    "AfterChildren",
     "BadRequest",
     "Broken",
     "Conductor",
     "Conflict",
     "CurrentEngine",
     "CurrentLibrary",
+    "CurrentOwner",
     "CurrentPrincipal",
+    "Database",
     "Egress",
     "Engine",
     "Example",
@@ -131,12 +138,18 @@ __all__ = [
     "OptionalLibrary",
     "Outcome",
     "PackagePath",
+    "PageSkipped",
+    "PageWork",
     "Params",
     "PathNotAllowed",
     "PictureFont",
+    "Placement",
     "Plugin",
     "Principal",
+    "RecipeJob",
+    "RecipeJobs",
     "RetryLater",
+    "Rights",
     "Route",
     "RowLaw",
     "RowRule",
@@ -151,6 +164,9 @@ __all__ = [
     "Tree",
     "Unavailable",
     "UndoContext",
+    "Use",
+    "Whole",
+    "Withheld",
     "act",
     "action",
     "alter_tracked",
@@ -162,6 +178,7 @@ __all__ = [
     "derived",
     "derived_index",
     "foreign_table",
+    "forget_partial",
     "hookimpl",
     "image_info",
     "json_response",
@@ -173,6 +190,7 @@ __all__ = [
     "open_image",
     "open_plain",
     "operational",
+    "page_kind",
     "paged",
     "parse_html",
     "parse_xml",
@@ -182,13 +200,18 @@ __all__ = [
     "query",
     "raw_of",
     "read_member",
+    "read_private",
     "record_activity",
     "reference",
     "refuse_locked",
+    "refuse_withheld",
     "rules_of",
     "stored_file",
     "takes_upload",
     "tracked",
     "versions",
+    "withheld",
+    "withheld_nodes",
+    "write_private",
     "written",
 ]

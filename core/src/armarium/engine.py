@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import logging
 import os
 import threading
@@ -10,38 +11,38 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel
 
-from armarium import audit
 from armarium.actions import ActionContext, ActionRegistry, Bus, Outcome, Step
-from armarium.admission.trials import Trials
-from armarium.auth import Auth, core_auth_plugin
-from armarium.db import WRITER_WAIT, Database, raw_of
-from armarium.drivers import Drivers
-from armarium.errors import Unavailable
-from armarium.events import ChangeStream
+from armarium.actions.change_stream import ChangeStream
+from armarium.actions.undo import undo
+from armarium.auth.authenticate import Auth
+from armarium.auth.secret_files import make_private_folder
+from armarium.engine_lifetime import Stay
+from armarium.errors import Unavailable, place_of
+from armarium.guard.named_paths import PathRules
+from armarium.history import audit
+from armarium.history.schema import Schema, engine_families, library_families
+from armarium.history.visibility import Visibility
 from armarium.jobs.kinds import KindRegistry
-from armarium.jobs.plugin import core_jobs_plugin
+from armarium.jobs.recipe_jobs import RecipeJobs
 from armarium.jobs.runner import JobRunner
-from armarium.jobs.workers import Compute, WorkerPool
-from armarium.libraries import ENGINE_ITSELF, Libraries, Library
-from armarium.library_actions import core_library_plugin
-from armarium.named_paths import PathRules
-from armarium.packages import allowed_roots
-from armarium.plugins import Plugin, PluginRegistry
-from armarium.principals import Principal
-from armarium.registered import note_use
-from armarium.runtimes import Runtimes, core_runtimes_plugin
-from armarium.schema import Schema, engine_families, library_families
+from armarium.plugin import Plugin
+from armarium.plugins.drivers import Drivers
+from armarium.plugins.registry import PluginRegistry
+from armarium.plugins.verdicts import Trials
+from armarium.principals import Principal, asking
+from armarium.projects.libraries import ENGINE_ITSELF, Libraries, Library
+from armarium.projects.packages import allowed_roots
+from armarium.projects.registry import note_use
+from armarium.projects.snapshot_actions import plan_next
+from armarium.runtimes.compute import ComputeState, compute_of, state_of
+from armarium.runtimes.registry import Runtimes
+from armarium.runtimes.workers import Compute, WorkerPool
 from armarium.settings import Settings
-from armarium.snapshot_actions import plan_next
-from armarium.stay import Stay
-from armarium.undo import undo
-
-if TYPE_CHECKING:
-    from armarium.auth.compute import ComputeState
+from armarium.store.database import WRITER_WAIT, Database, raw_of
 
 log = logging.getLogger("armarium.engine")
 
@@ -49,16 +50,22 @@ SEEN_EVERY = 60.0
 """Seconds between two notes that a project was used."""
 
 
+CORE_PLUGINS = ("projects.plugin", "auth.plugin", "jobs.plugin", "runtimes.plugin", "web.plugin")
+"""The modules of the core's own plugins. They are found by name, as others are: their routes stand on the engine."""
+
+
 def core_plugins() -> tuple[Callable[[], Plugin], ...]:
     """What makes the plugins that are the engine itself."""
-    return core_library_plugin, core_auth_plugin, core_jobs_plugin, core_runtimes_plugin
+    modules = [importlib.import_module(f"armarium.{name}") for name in CORE_PLUGINS]
+    return tuple(module.armarium_plugin for module in modules)
 
 
 class Engine:
     """One engine: settings in, everything else made here. `start` opens its own database, `close` closes all.
 
     Attributes are the public parts: settings, plugins, drivers, actions, kinds, state (the engine's own
-    database), auth, libraries, paths (where callers' paths may lead), events, jobs, workers, runtimes, stay.
+    database), auth, libraries, paths (where callers' paths may lead), events, jobs, recipe_jobs, workers, runtimes,
+    stay.
     """
 
     def __init__(
@@ -94,8 +101,9 @@ class Engine:
         for plugin in self.plugins.loaded:
             for found in plugin.actions:
                 self.actions.add(found, plugin.name)
-            for kind in plugin.jobs:
+            for kind in plugin.kinds:
                 self.kinds.add(kind)
+        self.recipe_jobs = RecipeJobs(job for plugin in self.plugins.loaded for job in plugin.recipe_jobs)
         strangers = self.plugins.strangers
         self.library_schema = Schema(library_families(self.plugins.loaded, strangers))
         """The tables of a project as the plugins say them; those of an open project are its own `schema`."""
@@ -129,8 +137,6 @@ class Engine:
 
     def start(self, *, jobs: bool = True) -> None:
         """Open the engine's own database and, unless *jobs* is False, begin background work."""
-        from armarium.auth.secret_files import make_private_folder
-
         make_private_folder(self.settings.state_dir)
         path = self.settings.state_dir / "engine.sqlite"
         self._state = Database(path, create=True)
@@ -185,12 +191,14 @@ class Engine:
         return self.bus.run(library, name, params, principal, set_id=set_id, in_transaction=in_transaction)
 
     def undo(self, library: Library | None, audit_ids: Sequence[str], principal: Principal) -> dict[str, Any]:
-        """Take steps back, all or none (see `armarium.undo.undo`)."""
+        """Take steps back, all or none (see `armarium.actions.undo.undo`)."""
+        if library is not None and library.db.visibility is not None:
+            library.db.visibility.refuse(principal, audit_ids)
         return undo(self.bus, library, audit_ids, principal)
 
     def verify_audit(self, library: Library | None) -> str | None:
         """None when the audit log's hash chain holds, else a sentence (see `audit.verify_chain`)."""
-        with (library.db if library is not None else self.state).read() as conn:
+        with (library.db if library is not None else self.state).read_all() as conn:
             return audit.verify_chain(conn)
 
     def allows(self, place: Path) -> bool:
@@ -207,18 +215,18 @@ class Engine:
 
     def compute(self) -> Compute:
         """How much of the machine heavy work may take now (part C 4.7)."""
-        from armarium.auth.compute import compute_of
-
         return compute_of(self)
 
     def compute_state(self) -> ComputeState:
         """The compute settings with where each comes from (C 4.7)."""
-        from armarium.auth.compute import state_of
-
         return state_of(self)
 
     def library_opened(self, library: Library) -> None:
-        """Let background work of a project that was just opened go on."""
+        """Say who sees what of a project that was just opened, and let its background work go on."""
+        keeps = next((plugin for plugin in self.plugins.loaded if plugin.rights is not None), None)
+        if keeps is not None:
+            works = keeps.name not in library.db.left_out
+            library.db.visibility = Visibility(library.db, library.schema, keeps.rights if works else None)
         self.jobs.attach(library)
 
     def tell_opened(self, library: Library) -> None:
@@ -228,7 +236,9 @@ class Engine:
         for plugin in self.plugins.loaded:
             for then in plugin.on_open if plugin.name not in library.db.left_out else ():
                 try:
-                    then(self, library)
+                    # Whoever named the project: what it carries on sees all of it.
+                    with asking(None):
+                        then(self, library)
                 except (Exception, SystemExit) as error:
                     log.exception("the plugin %s failed when %s was opened", plugin.name, library.path.name)
                     self.plugins.note_fault(
@@ -271,14 +281,35 @@ class Engine:
             note_use(raw_of(conn), path)
 
     def step_ends(self, ctx: ActionContext) -> None:
-        """What the core adds to every step, in its transaction: the next snapshot is planned."""
+        """What is added to every step in its transaction: the next snapshot is planned, plugins make their notes."""
         plan_next(ctx)
+        if ctx.library is not None:
+            for plugin in self.plugins.loaded:
+                for note in plugin.on_step if plugin.name not in ctx.library.db.left_out else ():
+                    self._noted(plugin, note, ctx)
+
+    def _noted(self, plugin: Plugin, note: Callable[[ActionContext], None], ctx: ActionContext) -> None:
+        """Let a plugin make its notes of a step; one that fails leaves none behind, and the step goes on."""
+        raw = raw_of(ctx.conn)
+        raw.execute("SAVEPOINT notes")
+        try:
+            note(ctx)
+        except (Exception, SystemExit) as error:
+            raw.execute("ROLLBACK TO notes")
+            # Where, and not what it says: that may quote the words of a source.
+            log.error("the plugin %s failed to note a step: %s", plugin.name, place_of(error))
+            self.plugins.note_fault(
+                plugin.name, f"It failed to take notice of a step: {self.plugins.words_for(error)}"
+            )
+        finally:
+            raw.execute("RELEASE notes")
 
     def step_committed(self, step: Step) -> None:
         """Tell each plugin of a committed step, each under its own guard."""
         for implementation in self._committed.get_hookimpls():
             try:
-                implementation.function(step=step)
+                with asking(None):
+                    implementation.function(step=step)
             except (Exception, SystemExit) as error:
                 log.exception("the plugin %s failed after a commit", implementation.plugin_name)
                 self.plugins.note_fault(

@@ -57,12 +57,17 @@ class NotFound(ServiceError):
     status = 404
 
 
-def missing(noun: str, hint: str) -> Callable[[str], NotFound]:
-    """The refusal of ids that name no *noun* of the project, with the *hint* how to find the right one."""
-    code = f"{noun.replace(' ', '_')}_not_found"
+def missing(noun: str, hint: str, *, code: str | None = None, key: str = "id") -> Callable[[str], NotFound]:
+    """The refusal of ids that name no *noun* of the project, with the *hint* how to find the right one.
+
+    *code* is `<noun>_not_found` unless said otherwise; *key* names the field that answers the id.
+    """
+    code = code or f"{noun.lower().replace(' ', '_')}_not_found"
 
     def refuse(identity: str) -> NotFound:
-        return NotFound(f"There is no {noun} {identity} in this project. {hint}", code=code, id=identity)
+        return NotFound(
+            f"There is no {noun} {identity} in this project. {hint}", code=code, **{key: identity}
+        )
 
     return refuse
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,6 +34,14 @@ class Principal:
     for_person: bool = False
     """A job's body that a person started: still a machine, but what that person may restate stays a person's."""
 
+    device_id: str | None = None
+    """The token that a browser's session was opened with."""
+
+    @property
+    def reader_ids(self) -> frozenset[str]:
+        """The ids under which it may be named among the readers of something restricted (B 4.6)."""
+        return frozenset(one for one in (self.token_id, self.device_id) if one is not None)
+
     @property
     def restates_persons(self) -> bool:
         """Whether this caller may write down anew, as a person's, what a person is recorded to have made."""
@@ -59,3 +70,31 @@ class Principal:
 
 LOCAL_OWNER = Principal("person", "owner", "owner", token_kind="owner", folders=None)
 """The person at this machine, where code runs in the engine's own process (command line, tests)."""
+
+
+@dataclass
+class Caller:
+    """Who asks, in this request or job."""
+
+    principal: Principal
+    limited: bool = False
+    """Whether rows were left out of something that was read for this caller."""
+
+
+_caller: ContextVar[Caller | None] = ContextVar("armarium_caller", default=None)
+
+
+def caller() -> Caller | None:
+    """Who asks; None where the engine works for itself."""
+    return _caller.get()
+
+
+@contextmanager
+def asking(principal: Principal | None) -> Iterator[Caller | None]:
+    """While the block runs, what is read is read for *principal* (None: for the engine itself)."""
+    found = None if principal is None else Caller(principal)
+    token = _caller.set(found)
+    try:
+        yield found
+    finally:
+        _caller.reset(token)

@@ -8,9 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from armarium.admission.processes import SECONDS
-from armarium.admission.trials import FILE
-from armarium.reachable import OF_THE_PLACE
+from armarium.engine_card import OF_THE_PLACE, TRIAL_SECONDS, VERDICTS
 
 MIB = 1024 * 1024
 
@@ -40,7 +38,7 @@ class Settings(BaseSettings):
     compute_device: Literal["auto", "cpu", "gpu"] | None = None
     plugin_trials: Path | None = None
     """The file that keeps which plugins passed their trial; None: one in the state folder."""
-    plugin_trial_seconds: float = Field(default=SECONDS, gt=0)
+    plugin_trial_seconds: float = Field(default=TRIAL_SECONDS, gt=0)
     """How long one part of the trial of a plugin may take."""
     owner_token: str | None = Field(default=None, repr=False)
     rotate_token: bool = False
@@ -59,7 +57,7 @@ class Settings(BaseSettings):
     @property
     def verdicts(self) -> Path:
         """The file that keeps which plugins passed their trial."""
-        return self.plugin_trials or self.state_dir / FILE
+        return self.plugin_trials or self.state_dir / VERDICTS
 
     @field_validator("library_roots", mode="before")
     @classmethod

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from armarium.testing.fixtures import OWNER_TOKEN
+from armarium_testing.fixtures import OWNER_TOKEN
 
 SECONDS = 20.0
 """How long a part of a trial may take in tests: a hanging plugin is waited for twice."""

@@ -15,16 +15,20 @@ from urllib.request import urlopen
 import pytest
 from starlette.testclient import TestClient
 
-from armarium.app import create_app
-from armarium.doctor import examine
 from armarium.engine import Engine
+from armarium.plugin import OF_THE_ENGINE
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.broken_plugins import DEADLY, MILD, Broken, write_all
-from armarium.testing.fixtures import OWNER_TOKEN
+from armarium.projects.doctor import examine
+from armarium.web.app import create_app
+from armarium_testing.broken_plugins import DEADLY, MILD, Broken, write_all
+from armarium_testing.fixtures import OWNER_TOKEN
 
 from .admission_desk import command, on_the_path, serving, settings
 
-OURS = {"documents", "source_model", "images", "canvas", "formats", "reading"}
+OURS = {
+    *("documents", "source_model", "images", "canvas", "formats", "iiif", "reading", "layout"),
+    *("model_jobs", "workflows", "rights", "checking"),
+}
 HEADERS = {"Authorization": f"Bearer {OWNER_TOKEN}"}
 
 
@@ -77,7 +81,7 @@ def test_a_broken_plugin_is_refused_by_name_with_its_reason(crowd: Crowd, broken
 def test_with_all_of_them_every_plugin_of_ours_is_in_and_the_sound_stranger_too(crowd: Crowd) -> None:
     names = {one["name"] for one in crowd.found["items"]}
     assert names >= OURS | {"loud"}
-    assert names <= OURS | {"loud", "library", "auth", "jobs", "runtimes"}
+    assert names <= OURS | {"loud", *OF_THE_ENGINE}
 
 
 def test_with_all_of_them_projects_are_made_opened_and_examined(crowd: Crowd, tmp_path: Path) -> None:

@@ -11,15 +11,16 @@ import pytest
 from sqlalchemy import CheckConstraint, Column, ForeignKey, MetaData, Table, Text, insert
 
 from armarium.actions import ActionContext, NoParams, action
-from armarium.db import raw_of
-from armarium.doctor import examine
 from armarium.engine import Engine, core_plugins
 from armarium.errors import Conflict
 from armarium.ids import new_id
-from armarium.plugins import Migration, Plugin, PluginRegistry
+from armarium.plugin import Migration, Plugin
+from armarium.plugins.registry import PluginRegistry
 from armarium.principals import LOCAL_OWNER
-from armarium.tables import tracked
-from armarium.testing.shelf import shelf_plugin, shelves
+from armarium.projects.doctor import examine
+from armarium.store.database import raw_of
+from armarium.store.tables import tracked
+from armarium_testing.shelf import shelf_plugin, shelves
 
 ANNEX = MetaData()
 rooms = Table(

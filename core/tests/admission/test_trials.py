@@ -11,19 +11,20 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from armarium.admission import trials
-from armarium.admission.checking import check
-from armarium.admission.offers import Offer, find_offers, quietly
-from armarium.admission.scaffold import write_family
-from armarium.admission.trials import Trials
 from armarium.cli.program import build
-from armarium.db import raw_of
-from armarium.drivers import Drivers
 from armarium.engine import Engine
 from armarium.errors import BadRequest, NotFound
-from armarium.plugins import Plugin, PluginRegistry
+from armarium.plugin import Plugin
+from armarium.plugins import verdicts
+from armarium.plugins.check import check
+from armarium.plugins.drivers import Drivers
+from armarium.plugins.offers import Offer, find_offers, quietly
+from armarium.plugins.registry import PluginRegistry
+from armarium.plugins.scaffold import write_family
+from armarium.plugins.verdicts import Trials
 from armarium.settings import Settings
-from armarium.testing.broken_plugins import MILD, write_all
+from armarium.store.database import raw_of
+from armarium_testing.broken_plugins import MILD, write_all
 
 from .admission_desk import on_the_path
 
@@ -68,7 +69,7 @@ def taken(site: Path) -> PluginRegistry:
 
 
 def test_an_error_of_a_plugin_is_answered_with_its_name_and_place(make_engine: Any, tmp_path: Path) -> None:
-    from armarium.testing.fixtures import http_client
+    from armarium_testing.fixtures import http_client
 
     engine: Engine = make_engine(plugins=taken(tmp_path / "site"))
     for client in http_client(engine):
@@ -89,9 +90,9 @@ def test_a_job_that_fails_names_the_plugin(make_engine: Any, tmp_path: Path) -> 
     engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
     library = engine.libraries.get(place)
     with library.db.write() as conn:
-        from armarium.jobs.queue import enqueue
+        from armarium.jobs.queue import NewJob, enqueue
 
-        enqueue(conn, "sound-work", {}, title="Work", kinds=engine.jobs.kinds)
+        enqueue(conn, NewJob("sound-work", {}, "Work"), kinds=engine.jobs.kinds)
     engine.jobs.run_until_idle(library)
     with library.db.read() as conn:
         raw = raw_of(conn)
@@ -111,7 +112,7 @@ def no_process(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
             for offer in wanted
         }
 
-    monkeypatch.setattr(trials, "try_out", pretend)
+    monkeypatch.setattr(verdicts, "try_out", pretend)
     return tried
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .conftest import Machine
+from armarium_testing.command_line import Machine
 
 
 @pytest.fixture(autouse=True)

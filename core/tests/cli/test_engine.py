@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Machine, Pictures
+from armarium_testing.command_line import Machine, Pictures
 
 COMMANDS = [
     ("projects",), ("release",), ("snapshot",), ("doctor",), ("ls",), ("text",), ("history",),
@@ -412,11 +412,3 @@ def test_the_whole_of_a_users_day_without_a_running_engine(machine: Machine, pic
     machine.done("redo")
     assert "is healthy" in machine.done("doctor").out
     assert Path("out/1.xml").is_file()
-
-
-def test_a_demonstration_touches_no_folder_that_is_not_its_own(machine: Machine) -> None:
-    (machine.home / "mine").mkdir()
-    (machine.home / "mine" / "letter.txt").write_text("keep")
-    assert "is not a demonstration's" in machine.refused("demo", "--out", "mine")
-    assert "is not a folder" in machine.refused("demo", "--folder", "mine/letter.txt", "--out", "new")
-    assert (machine.home / "mine" / "letter.txt").read_text() == "keep"

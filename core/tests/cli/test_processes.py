@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Machine, Pictures, in_a_terminal
+from armarium_testing.command_line import Machine, Pictures, in_a_terminal
 
 ARMARIUM = [sys.executable, "-c", "from armarium.cli import main; main()"]
 HEAVY = ("sqlalchemy", "PIL", "lxml", "numpy", "onnxruntime", "alembic", "fastapi", "uvicorn", "httpx")

@@ -18,7 +18,7 @@ from typing import Any
 import psutil
 import pytest
 
-from .conftest import in_a_terminal
+from armarium_testing.command_line import in_a_terminal
 
 pytestmark = pytest.mark.slow
 

@@ -12,10 +12,10 @@ import pytest
 
 from armarium.engine import Engine
 from armarium.jobs.conditions import Conditions
-from armarium.jobs.queue import enqueue
-from armarium.libraries import Library
+from armarium.jobs.queue import NewJob, enqueue
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.chores import Gate, chores_plugin
+from armarium.projects.libraries import Library
+from armarium_testing.chores import Gate, chores_plugin
 
 
 class FakeMachine:
@@ -52,13 +52,10 @@ class House:
 
     def put(self, kind: str, args: Mapping[str, Any] | None = None, **more: Any) -> str:
         """A job in the queue, as an action would put it."""
+        given: dict[str, Any] = {"title": kind, "started_by": LOCAL_OWNER, "kinds": self.engine.kinds} | more
+        where = {name: given.pop(name) for name in ("parent_id", "started_by", "kinds") if name in given}
         with self.library.db.write() as conn:
-            job_id = enqueue(
-                conn,
-                kind,
-                args or {},
-                **{"title": kind, "started_by": LOCAL_OWNER, "kinds": self.engine.kinds} | more,
-            )
+            job_id = enqueue(conn, NewJob(kind, args or {}, **given), **where)
         self.engine.jobs.wake(self.library)
         return job_id
 

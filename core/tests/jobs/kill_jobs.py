@@ -22,13 +22,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from armarium.db import Database, raw_of
 from armarium.engine import Engine
 from armarium.jobs import decisions
 from armarium.jobs.queue import NewJob, enqueue_many
 from armarium.principals import LOCAL_OWNER
 from armarium.settings import Settings
-from armarium.testing.chores import chores_plugin
+from armarium.store.database import Database, raw_of
+from armarium_testing.chores import chores_plugin
 
 PATIENCE = 3.0 if sys.argv[5:6] == ["lost"] else 30.0
 """Seconds for the jobs to come to an end; with a fault that leaves some running for ever, there is none."""

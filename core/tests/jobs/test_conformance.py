@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from armarium.actions import ActionContext, Example, Params, action
-from armarium.plugins import Plugin
-from armarium.testing.chores import chores_plugin
-from armarium.testing.conformance import exercise_plugin
+from armarium.plugin import Plugin
+from armarium_testing.chores import chores_plugin
+from armarium_testing.conformance import exercise_plugin
 
 
 def test_the_actions_on_background_work_conform(house: Any, tmp_path: Path) -> None:

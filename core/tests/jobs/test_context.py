@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from armarium.db import raw_of
 from armarium.jobs.context import JobContext, JobStopped
 from armarium.jobs.kinds import JobKind
 from armarium.jobs.log import read_lines
+from armarium.jobs.queue import NewJob
 from armarium.principals import Principal
+from armarium.store.database import raw_of
 
 
 def run_body(house: Any, body: Any, **kind: Any) -> dict[str, Any]:
@@ -108,9 +109,9 @@ def test_a_body_that_runs_again_spawns_nothing_twice(house: Any) -> None:
     runs: list[int] = []
 
     def body(job: JobContext) -> None:
-        first = job.spawn("chore-items", {"items": 1}, title="a child")
-        again = job.spawn("chore-items", {"items": 1}, title="a child")
-        other = job.spawn("chore-items", {"items": 2}, title="another", key="another")
+        first = job.spawn(NewJob("chore-items", {"items": 1}, "a child"))
+        again = job.spawn(NewJob("chore-items", {"items": 1}, "a child"))
+        other = job.spawn(NewJob("chore-items", {"items": 2}, "another", key="another"))
         assert first == again != other
         runs.append(1)
         if len(runs) == 1:
@@ -124,9 +125,9 @@ def test_a_body_that_runs_again_spawns_nothing_twice(house: Any) -> None:
 
 def test_a_body_that_is_cancelled_puts_nothing_more_under_it(house: Any) -> None:
     def body(job: JobContext) -> None:
-        job.spawn("chore-items", {"items": 1}, title="before")
+        job.spawn(NewJob("chore-items", {"items": 1}, "before"))
         house.act("job.cancel", job_id=job.job_id)
-        job.spawn("chore-items", {"items": 2}, title="after")
+        job.spawn(NewJob("chore-items", {"items": 2}, "after"))
 
     row = run_body(house, body)
     assert row["state"] == "cancelled"
@@ -139,7 +140,7 @@ def test_a_body_that_is_cancelled_puts_nothing_more_under_it(house: Any) -> None
 def test_the_log_of_a_row_holds_the_rows_under_it_and_no_other(house: Any) -> None:
     def body(job: JobContext) -> None:
         job.log("info", "began", page="p1")
-        job.spawn("chore-refused", {"items": 1}, title="a child")
+        job.spawn(NewJob("chore-refused", {"items": 1}, "a child"))
 
     house.put("chore-refused", {"items": 2})
     row = run_body(house, body)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from armarium.testing.shim import CLOCK_SHIM, build_shim, compiler
+from armarium_testing.shim import CLOCK_SHIM, build_shim, compiler
 
 SCRIPT = Path(__file__).with_name("kill_jobs.py")
 needs_compiler = pytest.mark.skipif(

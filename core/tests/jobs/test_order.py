@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from armarium.db import raw_of
 from armarium.jobs.choice import PATIENCE
 from armarium.jobs.claims import select, wanted
 from armarium.jobs.context import JobContext
 from armarium.jobs.kinds import LANES, JobKind, KindRegistry
 from armarium.jobs.queue import NewJob, enqueue_many
 from armarium.jobs.sight import Sight
-from armarium.plugins import Plugin
+from armarium.plugin import Plugin
 from armarium.principals import LOCAL_OWNER
+from armarium.store.database import raw_of
 
 
 class Order:
@@ -172,7 +172,7 @@ def test_heavy_work_done_elsewhere_does_not_wait_for_this_machine(crowd: Any, or
 
 
 def test_offline_work_waits_and_says_so(make_engine: Callable[..., Any], tmp_path: Path, gate: Any) -> None:
-    from armarium.testing.chores import chores_plugin
+    from armarium_testing.chores import chores_plugin
 
     engine = make_engine(plugins=[chores_plugin(gate)], local_only=True)
     engine.run(None, "library.create", {"path": str(tmp_path / "Off.library")}, LOCAL_OWNER)

@@ -14,19 +14,19 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 
-from armarium.db import raw_of
 from armarium.engine import Engine
 from armarium.errors import Conflict
 from armarium.jobs import decisions
 from armarium.jobs.claims import select, wanted
 from armarium.jobs.ending import Ended, end
 from armarium.jobs.models import FINISHED, INTERRUPTIONS_ALLOWED
-from armarium.jobs.queue import enqueue, move_on
+from armarium.jobs.queue import NewJob, enqueue, move_on
 from armarium.jobs.sight import Sight
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
+from armarium.projects.libraries import Library
 from armarium.settings import Settings
-from armarium.testing.chores import chores_plugin
+from armarium.store.database import raw_of
+from armarium_testing.chores import chores_plugin
 
 MOMENT = "2026-01-01T00:00:00.000Z"
 
@@ -106,7 +106,7 @@ class QueueMachine(RuleBasedStateMachine):
     def put(self, parent: str | None) -> str:
         self.number += 1
         with self.library.db.write() as conn:
-            job_id = enqueue(conn, self.kind, {"n": self.number}, title="job", parent_id=parent)
+            job_id = enqueue(conn, NewJob(self.kind, {"n": self.number}, "job"), parent_id=parent)
         self.parent[job_id] = parent
         self.state[job_id] = "waiting"
         self.interruptions[job_id] = 0

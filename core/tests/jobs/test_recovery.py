@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from armarium.db import Database, raw_of
 from armarium.errors import Unavailable
 from armarium.jobs import choice, decisions
 from armarium.jobs.claims import next_due, select, wanted
@@ -20,7 +19,8 @@ from armarium.jobs.ending import Changes
 from armarium.jobs.execution import execute
 from armarium.jobs.kinds import JobKind
 from armarium.jobs.sight import Sight
-from armarium.testing.chores import chores_plugin
+from armarium.store.database import Database, raw_of
+from armarium_testing.chores import chores_plugin
 
 
 def node(house: Any, job_id: str) -> dict[str, Any]:

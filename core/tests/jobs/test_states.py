@@ -13,7 +13,7 @@ import pytest
 from armarium.errors import Conflict, NotFound
 from armarium.jobs.conditions import Conditions
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.chores import chores_plugin
+from armarium_testing.chores import chores_plugin
 
 
 def shown(house: Any, job_id: str) -> dict[str, Any] | None:
@@ -315,10 +315,10 @@ def test_a_person_paused_on_a_remote_service_is_told_there(house: Any) -> None:
 
 
 def test_a_jobs_decision_lives_where_the_job_lives(house: Any) -> None:
-    from armarium.jobs.queue import enqueue
+    from armarium.jobs.queue import NewJob, enqueue
 
     with house.engine.state.write() as conn:
-        job_id = enqueue(conn, "chore-nothing", title="Of the engine")
+        job_id = enqueue(conn, NewJob("chore-nothing", None, "Of the engine"))
     assert house.act("job.pause", None, job_id=job_id, paused=True)["state"] == "paused"
     assert house.act("job.pause", None, job_id=job_id, paused=False)["state"] == "waiting"
     assert house.engine.jobs.run_until_idle(None, 10)

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from armarium.db import raw_of
 from armarium.errors import Conflict
 from armarium.ids import timestamp
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
+from armarium.projects.libraries import Library
+from armarium.store.database import raw_of
+from armarium.web.serving import counted
 
 from .conftest import House
 
@@ -154,12 +155,12 @@ def test_a_request_in_hand_keeps_it_and_one_that_comes_too_late_is_sent_away(ser
         sent.append(message)
 
     async def story() -> None:
-        counted = stay.counted(app)
+        within = counted(app, stay)
         going = asyncio.create_task(stay.ends())
-        await counted({"type": "http", "path": "/long"}, None, send)  # type: ignore[arg-type]
+        await within({"type": "http", "path": "/long"}, None, send)  # type: ignore[arg-type]
         assert not going.done()
         await asyncio.wait_for(going, 20)
-        await counted({"type": "http", "path": "/late"}, None, send)  # type: ignore[arg-type]
+        await within({"type": "http", "path": "/late"}, None, send)  # type: ignore[arg-type]
 
     asyncio.run(story())
     assert answered == ["/long"]

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from armarium.db import raw_of
 from armarium.errors import Conflict, Invalid, NotFound
 from armarium.jobs import decisions
 from armarium.jobs.queue import NewJob, enqueue_many, move_on
 from armarium.jobs.sight import Sight
+from armarium.store.database import raw_of
 
 
 def tree(house: Any, job_id: str) -> dict[str, Any]:

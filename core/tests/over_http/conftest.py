@@ -13,11 +13,11 @@ import orjson
 import pytest
 from fastapi import FastAPI
 
-from armarium.app import create_app
 from armarium.engine import Engine
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.fixtures import OWNER_TOKEN
+from armarium.projects.libraries import Library
+from armarium.web.app import create_app
+from armarium_testing.fixtures import OWNER_TOKEN
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ import pytest
 from fastapi import Query
 from sqlalchemy import Connection, select
 
-from armarium.admission.faults import faults_of
-from armarium.api import Message, Route, query
-from armarium.app import create_app
-from armarium.plugins import Plugin
-from armarium.testing import shelf
-from armarium.testing.shelf import shelf_plugin
+from armarium.api import Engine, Library, Message, Params, Route, query
+from armarium.plugin import Plugin
+from armarium.plugins.faults import faults_of
+from armarium.web.app import create_app
+from armarium_testing import shelf
+from armarium_testing.shelf import shelf_plugin
 
 from .conftest import Asker
 
@@ -165,3 +165,30 @@ def test_two_actions_cannot_share_a_route() -> None:
         for name, field in (("clear", "id"), ("add", "shelf_id"))
     }
     assert any("is there twice" in fault for fault in faults_of(_with_routes(**twice)))
+
+
+class _Asked(Params):
+    beginnings: list[str]
+
+
+@query("/api/shelves/beginning", summary="Shelves by their beginnings", answer=_Shelves, method="POST")
+def shelves_beginning(conn: Connection, library: Library, engine: Engine, asked: _Asked) -> dict[str, Any]:
+    assert engine.libraries.get(library.path) is library
+    names = conn.execute(select(shelf.shelves.c.name)).scalars()
+    return {"names": sorted(name for name in names if name.startswith(tuple(asked.beginnings)))}
+
+
+def test_a_query_may_take_a_body_and_is_given_project_and_engine(make_engine: Any, tmp_path: Any) -> None:
+    plugin = replace(_with_routes(create=Route("POST", "/api/shelves")), queries=(shelves_beginning,))
+    ask = Asker(create_app(engine=make_engine(plugins=[plugin])))
+    at = str(tmp_path / "P.library")
+    ask("POST", "/api/library", json={"path": at, "name": "P"})
+    for name in ("A1", "B1", "C1"):
+        ask("POST", "/api/shelves", json={"name": name}, library=at)
+    reply = ask("POST", "/api/shelves/beginning", json={"beginnings": ["C", "A"]}, library=at)
+    assert reply.json == {"names": ["A1", "C1"]}
+    assert ask("POST", "/api/shelves/beginning", json={"endings": []}, library=at).status == 422
+    assert ask("POST", "/api/shelves/beginning", json={"beginnings": []}).code == "library_required"
+    stated = ask.app.openapi()["paths"]["/api/shelves/beginning"]["post"]
+    assert "requestBody" in stated
+    assert stated["tags"] == ["shelves"]

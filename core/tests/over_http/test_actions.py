@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from fastapi import APIRouter, Request, UploadFile
 
-from armarium.app import create_app
 from armarium.engine import Engine
-from armarium.http import json_response, takes_upload
-from armarium.libraries import Library
-from armarium.plugins import Plugin
+from armarium.plugin import Plugin
+from armarium.projects.libraries import Library
+from armarium.web.app import create_app
+from armarium.web.http import json_response, takes_upload
 
 from .conftest import Asker
 

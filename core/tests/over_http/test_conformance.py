@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from armarium.engine import Engine
-from armarium.testing.conformance import exercise_plugin
+from armarium_testing.conformance import exercise_plugin
 
 
 def test_the_actions_of_access_conform(core_engine: Engine, tmp_path: Path) -> None:

@@ -14,12 +14,12 @@ from fastapi import APIRouter, Depends
 from starlette.responses import FileResponse, StreamingResponse
 from starlette.routing import Match
 
-from armarium.app import create_app
 from armarium.engine import Engine
-from armarium.gate import CREDENTIAL_PATH, OPEN_PATHS
-from armarium.http import json_response
-from armarium.plugins import Plugin
-from armarium.switch import Switch, routes_of
+from armarium.plugin import Plugin
+from armarium.web.app import create_app
+from armarium.web.gate import CREDENTIAL_PATH, OPEN_PATHS
+from armarium.web.http import json_response
+from armarium.web.routing import Switch, routes_of
 
 from .conftest import Asker
 

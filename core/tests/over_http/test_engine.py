@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from armarium.libraries import Library
+from armarium.projects.libraries import Library
 
 from .conftest import Asker
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 import pytest
 from fastapi import FastAPI
 
-from armarium.app import create_app
-from armarium.db import raw_of
 from armarium.engine import Engine
-from armarium.gate import OPEN_PATHS, is_loopback_host
-from armarium.libraries import Library
-from armarium.switch import routes_of
-from armarium.testing.fixtures import OWNER_TOKEN
+from armarium.projects.libraries import Library
+from armarium.store.database import raw_of
+from armarium.web.app import create_app
+from armarium.web.gate import OPEN_PATHS, is_loopback_host
+from armarium.web.routing import routes_of
+from armarium_testing.fixtures import OWNER_TOKEN
 
 from .conftest import Asker
 

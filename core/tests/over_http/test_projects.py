@@ -12,8 +12,8 @@ from urllib.parse import quote
 import pytest
 
 from armarium.engine import Engine
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
+from armarium.projects.libraries import Library
 
 from .conftest import Asker
 
@@ -209,7 +209,7 @@ def test_a_snapshot_is_taken_and_listed(ask: Asker, project: Library) -> None:
 def test_compute_is_read_by_all_and_set_within_the_machine(
     ask: Asker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import armarium.auth.compute as compute
+    import armarium.runtimes.compute as compute
 
     monkeypatch.setattr(compute, "gpu_name", lambda: None)
     before = ask("GET", "/api/settings/compute").json
@@ -239,7 +239,7 @@ def test_compute_is_read_by_all_and_set_within_the_machine(
 
 
 def test_the_environment_overrides_the_saved_choice(make_engine: Callable[..., Engine]) -> None:
-    from armarium.auth.compute import state_of
+    from armarium.runtimes.compute import state_of
 
     engine = make_engine(plugins=[], compute_priority="fast", compute_device="cpu")
     engine.run(None, "compute.set", {"priority": "background"}, LOCAL_OWNER)
@@ -259,7 +259,7 @@ def test_a_granted_folder_may_hold_projects_until_the_grant_is_taken_back(
     make_engine: Callable[..., Engine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import armarium.engine as engine_module
-    from armarium.app import create_app
+    from armarium.web.app import create_app
 
     monkeypatch.setattr(engine_module, "allowed_roots", lambda extra: list(extra))
     engine = make_engine(plugins=[], library_roots=[tmp_path / "roots"])
@@ -298,8 +298,8 @@ def test_inside_an_app_sandbox_the_engine_says_what_it_cannot_do(
 
 
 def test_health_and_plugins_say_what_the_engine_is(ask: Asker, make_engine: Callable[..., Any]) -> None:
-    from armarium.app import create_app
-    from armarium.plugins import Plugin
+    from armarium.plugin import Plugin
+    from armarium.web.app import create_app
 
     health = ask("GET", "/api/health", token=None).json
     assert (health["status"], health["offline"]) == ("ok", False)

@@ -11,11 +11,11 @@ from typing import Any
 import orjson
 import pytest
 
-import armarium.routes.stream as stream
+import armarium.web.stream_routes as stream
 from armarium.engine import Engine
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER, Principal
-from armarium.routes.stream import ALIVE, events
+from armarium.projects.libraries import Library
+from armarium.web.stream_routes import ALIVE, events
 
 from .conftest import Asker
 

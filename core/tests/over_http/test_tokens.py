@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from armarium.app import create_app
 from armarium.auth.secret_files import read_private, settle_owner_token
 from armarium.auth.tokens import DAY
-from armarium.db import raw_of
 from armarium.engine import Engine
 from armarium.errors import Conflict, Unavailable
-from armarium.jobs.queue import enqueue
-from armarium.libraries import Library
+from armarium.jobs.queue import NewJob, enqueue
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.fixtures import OWNER_TOKEN
+from armarium.projects.libraries import Library
+from armarium.store.database import raw_of
+from armarium.web.app import create_app
+from armarium_testing.fixtures import OWNER_TOKEN
 
 from .conftest import Asker
 
@@ -297,7 +297,7 @@ def test_a_bound_token_has_nothing_to_do_with_the_engines_own_work(
     ask: Asker, core_engine: Engine, project: Library, device: Callable[..., str]
 ) -> None:
     with core_engine.state.write() as conn:
-        job_id = enqueue(conn, "job-example", {}, title="The engine's own", started_by=LOCAL_OWNER)
+        job_id = enqueue(conn, NewJob("job-example", {}, "The engine's own"), started_by=LOCAL_OWNER)
     bound = device("owner", [str(project.path)])
     jobs = "/api/activity/jobs"
     for library in (None, project.path):

@@ -8,9 +8,9 @@ from typing import Any
 import orjson
 import pytest
 
-from armarium import turns
-from armarium.libraries import Library
-from armarium.turns import QUICK, READS_IN_THREADS, WRITES_IN_THREADS, Rooms
+from armarium.projects.libraries import Library
+from armarium.web import request_limits
+from armarium.web.request_limits import QUICK, READS_IN_THREADS, WRITES_IN_THREADS, RequestLimits
 
 from .conftest import Asker
 
@@ -45,7 +45,7 @@ def test_a_body_that_does_not_come_takes_no_room() -> None:
         answered.append(scope["path"])
 
     async def go() -> None:
-        rooms = Rooms(app, writes=1)
+        limits = RequestLimits(app, writes=1)
         never = asyncio.Event()
 
         async def slow() -> dict[str, Any]:
@@ -59,13 +59,13 @@ def test_a_body_that_does_not_come_takes_no_room() -> None:
             return
 
         hanging = [
-            asyncio.ensure_future(rooms({"type": "http", "method": "POST", "path": "/slow"}, slow, send))
+            asyncio.ensure_future(limits({"type": "http", "method": "POST", "path": "/slow"}, slow, send))
             for _ in range(3)
         ]
         await asyncio.sleep(0)
         for _ in range(3):
             await asyncio.wait_for(
-                rooms({"type": "http", "method": "POST", "path": "/quick"}, there, send), 10
+                limits({"type": "http", "method": "POST", "path": "/quick"}, there, send), 10
             )
         for one in hanging:
             one.cancel()
@@ -83,7 +83,7 @@ def test_a_write_that_fails_or_whose_client_leaves_gives_its_place_back() -> Non
                 raise RuntimeError("it failed")
             await asyncio.sleep(60 if scope["path"] == "/left" else 0)
 
-        rooms = Rooms(app, writes=1)
+        limits = RequestLimits(app, writes=1)
 
         async def there() -> dict[str, Any]:
             return {"type": "http.request", "body": b"", "more_body": False}
@@ -93,7 +93,7 @@ def test_a_write_that_fails_or_whose_client_leaves_gives_its_place_back() -> Non
 
         for path in ("/fails", "/left", "/fails", "/well"):
             asked = asyncio.ensure_future(
-                rooms({"type": "http", "method": "POST", "path": path}, there, send)
+                limits({"type": "http", "method": "POST", "path": path}, there, send)
             )
             await asyncio.sleep(0.01)
             if path == "/left":
@@ -122,21 +122,21 @@ class Reads:
         self.inside -= 1
         await send({"type": "http.response.start", "status": 200, "headers": []})
 
-    async def ask(self, rooms: Rooms, path: str) -> None:
+    async def ask(self, limits: RequestLimits, path: str) -> None:
         async def never() -> Any:
             raise AssertionError("a read has no body to wait for")
 
         async def send(_: Any) -> None:
             return
 
-        await rooms({"type": "http", "method": "GET", "path": path}, never, send)
+        await limits({"type": "http", "method": "GET", "path": path}, never, send)
 
 
 def test_of_many_reads_a_few_are_worked_on_at_a_time() -> None:
     async def go() -> Reads:
         app = Reads()
-        rooms = Rooms(app)
-        await asyncio.gather(*(app.ask(rooms, "/quick") for _ in range(50)))
+        limits = RequestLimits(app)
+        await asyncio.gather(*(app.ask(limits, "/quick") for _ in range(50)))
         return app
 
     app = asyncio.run(go())
@@ -144,17 +144,17 @@ def test_of_many_reads_a_few_are_worked_on_at_a_time() -> None:
 
 
 def test_what_is_slow_lets_the_quick_pass_until_all_places_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "QUICK_SECONDS", 0.001)
+    monkeypatch.setattr(request_limits, "QUICK_SECONDS", 0.001)
 
     async def go() -> None:
         app = Reads()
-        rooms = Rooms(app, reads=6)
-        slow = [asyncio.ensure_future(app.ask(rooms, "/slow")) for _ in range(5)]
+        limits = RequestLimits(app, reads=6)
+        slow = [asyncio.ensure_future(app.ask(limits, "/slow")) for _ in range(5)]
         for _ in range(20):
-            await asyncio.wait_for(app.ask(rooms, "/quick"), 10)
+            await asyncio.wait_for(app.ask(limits, "/quick"), 10)
         assert app.inside == 5
-        slow.append(asyncio.ensure_future(app.ask(rooms, "/slow")))
-        last = asyncio.ensure_future(app.ask(rooms, "/quick"))
+        slow.append(asyncio.ensure_future(app.ask(limits, "/slow")))
+        last = asyncio.ensure_future(app.ask(limits, "/quick"))
         await asyncio.sleep(0.1)
         # All six places are taken by slow ones.
         assert (app.inside, last.done()) == (6, False)
@@ -162,8 +162,8 @@ def test_what_is_slow_lets_the_quick_pass_until_all_places_are_taken(monkeypatch
         await asyncio.wait_for(asyncio.gather(last, *slow), 10)
         # Places given up and places kept were counted rightly: as many come in as before.
         app.most = 0
-        monkeypatch.setattr(turns, "QUICK_SECONDS", 60)
-        await asyncio.gather(*(app.ask(rooms, "/quick") for _ in range(50)))
+        monkeypatch.setattr(request_limits, "QUICK_SECONDS", 60)
+        await asyncio.gather(*(app.ask(limits, "/quick") for _ in range(50)))
         assert (app.most, app.inside) == (QUICK, 0)
 
     asyncio.run(go())
@@ -172,16 +172,16 @@ def test_what_is_slow_lets_the_quick_pass_until_all_places_are_taken(monkeypatch
 def test_a_read_that_leaves_while_it_waits_takes_no_place_with_it() -> None:
     async def go() -> None:
         app = Reads()
-        rooms = Rooms(app, reads=1)
-        first = asyncio.ensure_future(app.ask(rooms, "/slow"))
+        limits = RequestLimits(app, reads=1)
+        first = asyncio.ensure_future(app.ask(limits, "/slow"))
         await asyncio.sleep(0)
-        waiting = [asyncio.ensure_future(app.ask(rooms, "/quick")) for _ in range(3)]
+        waiting = [asyncio.ensure_future(app.ask(limits, "/quick")) for _ in range(3)]
         await asyncio.sleep(0)
         for one in waiting:
             one.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
         app.go_on.set()
-        await asyncio.wait_for(asyncio.gather(first, app.ask(rooms, "/quick")), 10)
+        await asyncio.wait_for(asyncio.gather(first, app.ask(limits, "/quick")), 10)
         assert app.most == 1
 
     asyncio.run(go())

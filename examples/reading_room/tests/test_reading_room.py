@@ -11,9 +11,10 @@ import pytest
 
 from armarium.api import Engine, Library
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.conformance import exercise_plugin
-from armarium.testing.fixtures import http_client
 from armarium_documents.plugin import armarium_plugin as documents_plugin
+from armarium_testing.conformance import exercise_plugin
+from armarium_testing.fixtures import http_client
+from armarium_testing.recipe_jobs import exercise_recipe_job
 
 VISIT = {"visitor": "Inés", "day": "2026-03-01", "remark": "looked for the seal"}
 
@@ -49,6 +50,11 @@ def letter(engine: Engine, library: Library) -> str:
 def test_its_actions_conform(engine: Engine, tmp_path: Path) -> None:
     (tmp_path / "kit").mkdir()
     assert exercise_plugin(engine, "reading_room", tmp_path / "kit") == []
+
+
+def test_its_recipe_job_conforms(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "kit").mkdir()
+    assert exercise_recipe_job(engine, "reading_room-visit", tmp_path / "kit") == []
 
 
 def test_a_visit_is_noted_listed_taken_back_and_noted_again(client: Any, letter: str) -> None:

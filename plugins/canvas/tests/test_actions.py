@@ -9,7 +9,7 @@ import pytest
 from canvas_ground import EDITOR, NOWHERE, OWNER, rows
 
 from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound
-from armarium.testing.digest import differences, table_digests
+from armarium_testing.digest import differences, table_digests
 
 Run = Any
 Make = Callable[..., str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from armarium.api import Engine
-from armarium.testing.conformance import exercise_plugin
+from armarium_testing.conformance import exercise_plugin
 
 
 def test_actions_conform(engine: Engine, tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ import pytest
 from canvas_ground import GREEN, RED, add_picture, drawn, near, rows
 
 from armarium.api import Engine, Library
-from armarium.testing.digest import differences, table_digests
 from armarium_canvas import picture
 from armarium_canvas.queries import scene
+from armarium_testing.digest import differences, table_digests
 
 Run = Any
 Make = Callable[..., str]

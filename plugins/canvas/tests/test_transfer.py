@@ -9,7 +9,7 @@ import pytest
 
 from armarium.api import Engine, Library, raw_of
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.digest import table_digests
+from armarium_testing.digest import table_digests
 
 
 @pytest.fixture

@@ -99,8 +99,8 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 def shared_client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A client of one engine for all tests whose requests are refused, and so change nothing."""
     from armarium.settings import Settings
-    from armarium.testing.fixtures import OWNER_TOKEN, http_client
     from armarium_documents.plugin import armarium_plugin
+    from armarium_testing.fixtures import OWNER_TOKEN, http_client
 
     place = tmp_path_factory.mktemp("shared")
     settings = Settings(state_dir=place / "state", owner_token=OWNER_TOKEN, library_roots=[place])

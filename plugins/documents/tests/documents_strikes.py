@@ -7,7 +7,7 @@ from pathlib import Path
 
 from armarium.api import Engine, Library, Plugin, raw_of
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.faults import Say, Workload
+from armarium_testing.faults import Say, Workload
 
 sys.path.insert(0, str(Path(__file__).parent))
 

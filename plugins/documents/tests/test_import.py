@@ -12,17 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents_ground import (
-    EDITOR,
-    OWNER,
-    Run,
-    count,
-    imported_of,
-    names_under,
-    picture,
-    rows,
-    turned,
-)
+from documents_ground import EDITOR, OWNER, Run, count, imported_of, names_under, picture, rows, turned
 
 from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound
 

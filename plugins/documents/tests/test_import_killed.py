@@ -9,8 +9,8 @@ import pytest
 from documents_ground import count, picture, rows
 
 from armarium.api import Engine, Library
-from armarium.testing.kills import Killed, KilledContext
 from armarium_documents.jobs import imports
+from armarium_testing.kills import Killed, KilledContext
 
 
 def lay_out(source: Path) -> None:

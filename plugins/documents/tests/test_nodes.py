@@ -259,7 +259,7 @@ def test_a_leap_day_is_a_date(do: Run, folder: Make) -> None:
 def test_update_is_taken_back_to_the_letter(
     engine: Engine, library: Library, act: Callable[..., Outcome], folder: Make
 ) -> None:
-    from armarium.testing.digest import table_digests
+    from armarium_testing.digest import table_digests
 
     made = folder("Letters", attributes={"a": [1, {"b": None}]}, date_iso="1750-03")
     before = table_digests(library.db, engine.library_schema)

@@ -63,7 +63,7 @@ def statements(library: Library, read: Callable[[Any], Any]) -> int:
         raw = raw_of(conn)
         raw.set_trace_callback(asked.append)
         try:
-            read(raw)
+            read(conn)
         finally:
             raw.set_trace_callback(None)
     return len(asked)
@@ -74,17 +74,7 @@ def test_a_view_asks_as_often_whatever_the_size(
     engine: Engine, library: Library, folder: Make, level: str
 ) -> None:
     def look(box: str) -> Callable[[Any], Any]:
-        return lambda raw: queries.view(
-            raw,
-            box,
-            level=level,  # type: ignore[arg-type]
-            children=True,
-            attachments=True,
-            sort_by="sort_order",
-            sort_direction="asc",
-            limit=1000,
-            offset=0,
-        )
+        return lambda conn: queries.view(conn, box, level=level)  # type: ignore[arg-type]
 
     small, large = folder("Small"), folder("Large", folder("In", folder("Deep")))
     fill(engine, library, large, 700)

@@ -26,7 +26,7 @@ def token_client(engine: Engine, client: Any, role: str) -> Any:
 @pytest.fixture
 def agent(engine: Engine, library: Library) -> Iterator[Callable[[str], Any]]:
     """Clients with agent tokens."""
-    from armarium.testing.fixtures import http_client
+    from armarium_testing.fixtures import http_client
 
     made = []
 

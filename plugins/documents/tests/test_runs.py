@@ -15,7 +15,7 @@ Make = Callable[..., str]
 def test_work_on_a_document_is_listed_newest_first(
     client: Any, engine: Engine, library: Library, folder: Make
 ) -> None:
-    from armarium.jobs.queue import enqueue
+    from armarium.jobs.queue import NewJob, enqueue
 
     box = folder("Box")
     page = add_picture(engine, library, box, picture())
@@ -23,7 +23,7 @@ def test_work_on_a_document_is_listed_newest_first(
     engine.jobs.run_until_idle(library)
     with library.db.write() as conn:
         args = {"page_ids": [other, page], "reader": "kraken"}
-        job = enqueue(conn, "find-lines", args, title="Lines", lane="local-model", model="blla")
+        job = enqueue(conn, NewJob("find-lines", args, "Lines", lane="local-model", model="blla"))
     found = client.get("/api/documents/run-history", params={"ids": [page, "f" * 32, other]}).json()
     assert (found["count"], found["withheld"]) == (2, 0)
     assert [item["document_id"] for item in found["items"]] == [page, other]

@@ -73,9 +73,9 @@ def test_a_lost_derived_folder_is_drawn_anew(engine: Engine, library: Library, f
     with pytest.raises(NotFound):
         thumbnail_file(library, page)
     with library.db.write() as conn:
-        from armarium.jobs.queue import enqueue
+        from armarium.jobs.queue import NewJob, enqueue
 
-        enqueue(conn, "thumbnails", {"document_ids": [page]}, title="again", lane="images")
+        enqueue(conn, NewJob("thumbnails", {"document_ids": [page]}, "again", lane="images"))
     engine.jobs.run_until_idle(library)
     assert thumbnail(library, page).size == (120, 90)
 
@@ -115,15 +115,10 @@ def test_documents_that_are_gone_or_broken_do_not_stop_the_rest(
     broken = add_picture(engine, library, box, b"no picture at all", "broken")
     good = add_picture(engine, library, box, picture(), "good")
     with library.db.write() as conn:
-        from armarium.jobs.queue import enqueue
+        from armarium.jobs.queue import NewJob, enqueue
 
-        job = enqueue(
-            conn,
-            "thumbnails",
-            {"document_ids": ["f" * 32, broken, box, good]},
-            title="all",
-            lane="images",
-        )
+        wanted = {"document_ids": ["f" * 32, broken, box, good]}
+        job = enqueue(conn, NewJob("thumbnails", wanted, "all", lane="images"))
     engine.jobs.run_until_idle(library)
     ((state, result),) = rows(library, "SELECT state, result FROM job WHERE id = ?", job)
     assert state == "done"

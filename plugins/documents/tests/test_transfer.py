@@ -11,11 +11,11 @@ from documents_ground import EDITOR, OWNER, count, names_under, rows, sources_of
 from transfer_ground import Two
 
 from armarium.api import Conflict, Engine, Forbidden, NotFound, Principal, ServiceError
-from armarium.doctor import examine
-from armarium.testing.digest import differences, table_digests
+from armarium.projects.doctor import examine
 from armarium_documents.actions.transfer.copying import plan
 from armarium_documents.queries import trash
 from armarium_documents.schemas.transfer import TransferRequest, TransferResult
+from armarium_testing.digest import differences, table_digests
 
 
 def digests(two: Two) -> list[dict[str, str]]:

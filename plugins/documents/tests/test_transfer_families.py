@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from transfer_ground import FULL_CARRIER, Two, cut_for, loom_plugin, proposed
 
 from armarium.api import Engine, Library, new_id
-from armarium.doctor import examine
-from armarium.testing.digest import table_digests
+from armarium.projects.doctor import examine
 from armarium_documents.plugin import armarium_plugin
+from armarium_testing.digest import table_digests
 
 
 def two_with(make_engine: Callable[..., Engine], folder: Path, **carrier: Any) -> Two:

@@ -18,11 +18,11 @@ from documents_ground import OWNER, count, rows
 from transfer_ground import Two, digests, failing, ground, reopened
 
 from armarium.api import ActionContext, Conflict, Engine, NotFound, ServiceError, Unavailable
-from armarium.doctor import examine
-from armarium.testing.kills import Killed
+from armarium.projects.doctor import examine
 from armarium_documents.actions.transfer import copying, recovery
 from armarium_documents.queries import trash
 from armarium_documents.queries.carrying import choosing
+from armarium_testing.kills import Killed
 
 STEPS = ["_copy_files", "_in_parts", "_check", "_make_live"]
 

@@ -12,8 +12,8 @@ from documents_ground import OWNER, rows
 from transfer_ground import Two, failing, ground, reopened
 
 from armarium.api import Library, raw_of
-from armarium.testing.kills import Killed
 from armarium_documents.actions.transfer import copying
+from armarium_testing.kills import Killed
 
 
 def told(library: Library) -> list[str]:

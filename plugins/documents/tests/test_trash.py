@@ -9,7 +9,6 @@ from collections.abc import Callable
 import pytest
 from documents_ground import EDITOR, MACHINE, OWNER, Run, add_picture, count, names_under, picture
 
-from armarium import doctor
 from armarium.api import (
     Conflict,
     Engine,
@@ -21,6 +20,7 @@ from armarium.api import (
     Unavailable,
     raw_of,
 )
+from armarium.projects import doctor
 from armarium_documents.queries import trash
 
 Make = Callable[..., str]

@@ -23,8 +23,8 @@ from armarium.api import (
     operational,
     tracked,
 )
-from armarium.testing.digest import table_digests
 from armarium_documents.api import Carrier, Vocabulary, documents
+from armarium_testing.digest import table_digests
 
 metadata = MetaData()
 

@@ -19,7 +19,7 @@ from armarium_formats.queries.exchange import export as export_page
 
 if TYPE_CHECKING:
     from armarium.api import Engine
-    from armarium.libraries import Library
+    from armarium.projects.libraries import Library
 
 DRIVER = Alto()
 CONTEXT = WriteContext(created="2026-01-02T03:04:05.678Z", creator="Armarium test")

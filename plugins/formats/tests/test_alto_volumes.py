@@ -5,7 +5,7 @@ from __future__ import annotations
 from batch_ground import paired, picture, send
 
 from armarium.engine import Engine
-from armarium.libraries import Library
+from armarium.projects.libraries import Library
 from armarium_formats.alto.driver import Alto
 from armarium_formats.api import PageModel, ReadContext
 

@@ -12,9 +12,9 @@ from batch_ground import laid, page, paired, picture, rows, send, take, whys
 
 from armarium.engine import Engine
 from armarium.errors import Conflict, Forbidden, Invalid, NotFound
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER, Principal
-from armarium.testing.digest import differences, table_digests
+from armarium.projects.libraries import Library
+from armarium_testing.digest import differences, table_digests
 
 
 def test_a_picture_and_its_layout_file_become_a_document_and_a_pass(engine: Engine, library: Library) -> None:

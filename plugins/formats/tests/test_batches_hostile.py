@@ -15,10 +15,10 @@ from starlette.testclient import TestClient
 
 from armarium.engine import Engine
 from armarium.errors import Invalid, Unavailable
-from armarium.libraries import Library
-from armarium.objects import ObjectStore
-from armarium.testing.digest import differences, table_digests
+from armarium.projects.libraries import Library
+from armarium.store.objects import ObjectStore
 from armarium_formats.receiving import MAX_FIELD_BYTES, Received
+from armarium_testing.digest import differences, table_digests
 
 BATCH = "/api/documents/import-batch"
 

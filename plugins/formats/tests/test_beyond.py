@@ -13,14 +13,9 @@ from test_folder_import import bring_in
 
 from armarium.engine import Engine
 from armarium.errors import Invalid
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
-from armarium_formats.api import (
-    PageModel,
-    PageSegment,
-    ReadContext,
-    WriteContext,
-)
+from armarium.projects.libraries import Library
+from armarium_formats.api import PageModel, PageSegment, ReadContext, WriteContext
 from armarium_formats.pagexml.driver import PageXml
 from armarium_formats.placing import place
 from armarium_formats.queries.exchange import export as export_page

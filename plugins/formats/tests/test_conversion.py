@@ -11,8 +11,8 @@ from starlette.testclient import TestClient
 from armarium.api import ActionContext
 from armarium.engine import Engine
 from armarium.errors import Conflict, Forbidden, NotFound
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER, Principal
+from armarium.projects.libraries import Library
 from armarium_formats.queries.conversion import status
 from armarium_source_model.api import page_text
 

@@ -9,16 +9,10 @@ import pytest
 
 from armarium.engine import Engine
 from armarium.errors import Broken, Conflict, Invalid, NotFound
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
+from armarium.projects.libraries import Library
 from armarium_formats.actions.samples import SAMPLE_PAGE
-from armarium_formats.api import (
-    Format,
-    PageModel,
-    ReadContext,
-    WriteContext,
-    Written,
-)
+from armarium_formats.api import Format, PageModel, ReadContext, WriteContext, Written
 from armarium_formats.pagexml.driver import PageXml
 from armarium_formats.queries.exchange import export as export_page
 from armarium_formats.queries.exchange import list_formats

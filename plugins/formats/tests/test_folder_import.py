@@ -10,11 +10,11 @@ import pytest
 from batch_ground import laid, page, picture, rows
 
 from armarium.engine import Engine
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.digest import differences, table_digests
-from armarium.testing.kills import Killed, KilledContext
+from armarium.projects.libraries import Library
 from armarium_formats.jobs import layouts
+from armarium_testing.digest import differences, table_digests
+from armarium_testing.kills import Killed, KilledContext
 
 
 def bring_in(engine: Engine, library: Library, **params: Any) -> tuple[str, dict[str, Any]]:

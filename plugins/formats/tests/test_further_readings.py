@@ -8,8 +8,8 @@ import pytest
 
 from armarium.engine import Engine
 from armarium.errors import Invalid
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
+from armarium.projects.libraries import Library
 from armarium_formats.actions.samples import SAMPLE_PAGE
 from armarium_formats.api import ReadContext, WriteContext
 from armarium_formats.catalogue import writer

@@ -9,12 +9,12 @@ import pytest
 
 from armarium.engine import Engine
 from armarium.errors import Conflict, Forbidden, Invalid, NotFound
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER, Principal
-from armarium.testing.digest import differences, table_digests
+from armarium.projects.libraries import Library
 from armarium_formats.actions.samples import SAMPLE_PAGE
 from armarium_formats.api import Format, PageModel, PageSegment, PageText, ReadContext
 from armarium_formats.queries.exchange import original_of
+from armarium_testing.digest import differences, table_digests
 
 PAGE = SAMPLE_PAGE
 

@@ -13,7 +13,6 @@ from armarium.api import Invalid
 from armarium_formats.alto.driver import Alto
 from armarium_formats.api import Format, ReadContext
 from armarium_formats.hocr.driver import Hocr
-from armarium_formats.iiif.texts import plain_text
 from armarium_formats.labels.boxes import TesseractBox
 from armarium_formats.labels.names import class_names
 from armarium_formats.labels.yolo import Yolo
@@ -74,5 +73,4 @@ def test_it_is_read_or_refused_in_one_go(name: str, value: str) -> None:
 @pytest.mark.parametrize("value", VALUES)
 def test_names_and_labels_are_taken_in_one_go(value: str) -> None:
     stated = VALUES[value]
-    assert len(plain_text(stated.replace("&lt;", "<"))) <= 500
     class_names({"data.yaml": f"names:{stated}\n- {stated}\n 1{stated}: a\n".encode()})

@@ -16,14 +16,14 @@ from test_folder_import import bring_in
 
 from armarium.engine import Engine
 from armarium.errors import Invalid
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.digest import differences, table_digests
-from armarium.testing.kills import Killed, KilledContext
+from armarium.projects.libraries import Library
 from armarium_formats.errors import NothingCameIn
 from armarium_formats.jobs import layouts
 from armarium_formats.mets.reader import read_mets
 from armarium_formats.opening import MAX_FILE_BYTES
+from armarium_testing.digest import differences, table_digests
+from armarium_testing.kills import Killed, KilledContext
 
 Bring = Callable[[Engine, Library, Path, dict[str, bytes]], dict[str, Any]]
 

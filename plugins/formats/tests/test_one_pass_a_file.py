@@ -8,8 +8,8 @@ import pytest
 
 from armarium.engine import Engine
 from armarium.errors import Conflict
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
+from armarium.projects.libraries import Library
 
 TEXT = "Dear Sir\nI write to you\n"
 

@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 from test_retracing import pictured
 
 from armarium.engine import Engine
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
+from armarium.projects.libraries import Library
 
 BOXES = [
     {"bbox": [0.1, 0.1, 0.8, 0.05], "text": "Muy señor mío", "level": "line", "confidence": 0.9},

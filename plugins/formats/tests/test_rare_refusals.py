@@ -9,15 +9,13 @@ import orjson
 import pytest
 from batch_ground import laid, page, picture, rows, take, whys
 
-from armarium.api import Conflict, Engine, Invalid, Library, Unavailable
+from armarium.api import Conflict, Engine, Invalid, Library
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.kills import KilledContext
 from armarium_formats.actions import importing
 from armarium_formats.batches import staging
-from armarium_formats.iiif import jobs
-from armarium_formats.iiif.references import Reference
 from armarium_formats.jobs import layouts
 from armarium_formats.jobs.pace import Pace
+from armarium_testing.kills import KilledContext
 
 
 def test_a_file_that_another_read_in_meanwhile_is_refused(
@@ -47,12 +45,6 @@ def test_a_file_that_became_another_thing_meanwhile_is_told(library: Library, tm
         staging._head(staging.Given(pipe, (), "pipe"), library)
     with pytest.raises(Invalid, match="cannot be read: No such file"):
         staging._head(staging.Given(tmp_path / "gone", (), "gone"), library)
-
-
-def test_a_canvas_that_lost_its_picture_s_address_is_told(tmp_path: Path) -> None:
-    bare = Reference("1", "f. 1", None, None, None, False)
-    with pytest.raises(Unavailable, match="names no picture of it"):
-        jobs._downloaded(None, bare, tmp_path / "picture")  # type: ignore[arg-type]
 
 
 def test_a_layout_file_that_lies_twice_in_a_folder_comes_in_once(

@@ -15,13 +15,13 @@ from test_folder_import import bring_in
 
 from armarium.api import JobContext, Unavailable, new_id
 from armarium.engine import Engine
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
-from armarium.testing.kills import Killed, KilledContext
+from armarium.projects.libraries import Library
 from armarium_formats.jobs import layouts, reading_ahead
 from armarium_formats.jobs.pace import MOST, SECONDS, Pace
 from armarium_formats.jobs.reading_ahead import Ahead, ReadingAhead
 from armarium_formats.pagexml.driver import PageXml
+from armarium_testing.kills import Killed, KilledContext
 
 GOOD = 12
 FILES = {

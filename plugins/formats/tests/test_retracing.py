@@ -12,8 +12,8 @@ import pytest
 
 from armarium.engine import Engine
 from armarium.errors import Conflict
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
+from armarium.projects.libraries import Library
 from armarium_formats.opening import open_layout
 from armarium_formats.queries.exchange import Picture, export, picture_of
 from armarium_formats.retracing import matched, retrace

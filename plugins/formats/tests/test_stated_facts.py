@@ -14,7 +14,7 @@ from armarium_formats.hocr.driver import Hocr
 from armarium_formats.pagexml.driver import PageXml
 from armarium_formats.queries.exchange import export as export_page
 from armarium_formats.tei.driver import Tei
-from armarium_reading.queries import lines_of
+from armarium_reading.queries.reading import lines_of
 from armarium_source_model.api import StatedFacts, page_text, resolve_settings
 
 LINE = (

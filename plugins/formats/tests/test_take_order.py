@@ -8,8 +8,8 @@ import pytest
 
 from armarium.engine import Engine
 from armarium.errors import Conflict, NotFound
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
+from armarium.projects.libraries import Library
 from armarium_formats.actions import orders
 from armarium_formats.queries.exchange import export as export_page
 from armarium_source_model.api import page_text

@@ -12,8 +12,8 @@ from test_tei_reader import DRIVER, document, pages, surface, texts
 from writing_ground import CONTEXT
 
 from armarium.engine import Engine
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
+from armarium.projects.libraries import Library
 from armarium_formats.api import PageModel, ReadContext
 from armarium_formats.page_model import PageText
 from armarium_formats.queries.exchange import export as export_page

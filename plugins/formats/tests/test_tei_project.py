@@ -8,8 +8,8 @@ import pytest
 
 from armarium.engine import Engine
 from armarium.errors import Invalid
-from armarium.libraries import Library
 from armarium.principals import LOCAL_OWNER
+from armarium.projects.libraries import Library
 from armarium_formats.api import PageModel, ReadContext
 from armarium_formats.pagexml.driver import PageXml
 from armarium_formats.queries.exchange import export

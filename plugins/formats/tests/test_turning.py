@@ -12,7 +12,7 @@ from batch_ground import PAGE, laid, rows, send
 from test_folder_import import bring_in
 
 from armarium.engine import Engine
-from armarium.libraries import Library
+from armarium.projects.libraries import Library
 
 WIDTH, HEIGHT = 200, 120
 BOX = (20, 30, 80, 50)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from images_ground import EDITOR, NOWHERE, OWNER, add_page, live, rows, stored
 
-from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound, open_image, raw_of
-from armarium.testing.kills import Killed, KilledContext
+from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound, open_image
 from armarium_images import cutting, jobs
 from armarium_images.queries import batch_answer
+from armarium_testing.kills import Killed, KilledContext
 
 Run = Any
 SPLIT = {"kind": "split", "regions": [{"bbox": [0, 0, 0.5, 1]}, {"bbox": [0.5, 0, 0.5, 1]}]}
@@ -20,8 +20,7 @@ CROP = {"kind": "crop", "region": {"left": 0.1, "top": 0.1, "width": 0.5, "heigh
 
 def standing(library: Library, batch_id: str) -> dict[str, Any]:
     with library.db.read() as conn:
-        raw = raw_of(conn)
-        return batch_answer(raw, batch_id)
+        return batch_answer(conn, batch_id)
 
 
 def states(library: Library, batch_id: str) -> list[str]:

@@ -6,22 +6,11 @@ import io
 from typing import Any
 
 import pytest
-from images_ground import (
-    EDITOR,
-    HEIGHT,
-    NOWHERE,
-    WIDTH,
-    add_page,
-    chart,
-    live,
-    picture_of,
-    rows,
-    stored,
-)
+from images_ground import EDITOR, HEIGHT, NOWHERE, WIDTH, add_page, chart, live, picture_of, rows, stored
 
 from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound
-from armarium.testing.digest import differences, table_digests
 from armarium_images.api import cut_of, to_source
+from armarium_testing.digest import differences, table_digests
 
 Run = Any
 CROP = {"left": 30, "top": 10, "width": 50, "height": 40}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from armarium.api import Engine, Library
 from armarium_documents.plugin import armarium_plugin as documents_plugin
 from armarium_reading.plugin import armarium_plugin as reading_plugin
 from armarium_source_model.plugin import armarium_plugin as source_model_plugin
+from armarium_testing.model_provider import LoopbackProvider
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -30,3 +31,10 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 def desk(engine: Engine, library: Library) -> Desk:
     """A person at work in a fresh library."""
     return Desk(engine, library)
+
+
+@pytest.fixture
+def provider() -> Iterator[LoopbackProvider]:
+    """A provider on this machine."""
+    with LoopbackProvider() as running:
+        yield running

@@ -25,6 +25,7 @@ FAIL = (0, 0, 255)
 CRASH = (255, 0, 0)
 SLOW = (255, 255, 0)
 EMPTY = (0, 0, 0)
+GREY = (120, 120, 120)
 
 
 class FakeReader(Reader):
@@ -118,3 +119,28 @@ class NeedsRuntime(Reader):
     def find_lines(self, page: Page) -> Iterator[FoundLine]:
         """Never reached."""
         return iter(())
+
+
+class Modest(FakeReader):
+    """States little, and is right more often than it says."""
+
+    name, label = "modest", "Modest"
+    writing = frozenset({"hand"})
+    calibration = ((0.0, 0.3), (0.4, 0.6), (1.0, 1.0))
+
+    def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
+        """Sure of grey pages only."""
+        for _ in lines:
+            yield LineReading("modest", 0.6 if page.image.getpixel((0, 0)) == GREY else 0.4)
+
+
+class Boastful(FakeReader):
+    """States much, and is right less often than it says."""
+
+    name, label = "boastful", "Boastful"
+    calibration = ((0.0, 0.0), (0.9, 0.65), (1.0, 0.7))
+
+    def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
+        """Always sure."""
+        for _ in lines:
+            yield LineReading("boastful", 0.9)

@@ -9,8 +9,8 @@ import pytest
 from reading_desk import Desk
 
 from armarium.api import ServiceError
-from armarium.testing.conformance import exercise_plugin
 from armarium_reading.api import Runtime
+from armarium_testing.conformance import exercise_plugin
 
 
 def refusal(desk: Desk, name: str, **params: Any) -> ServiceError:

@@ -10,10 +10,10 @@ import pytest
 from PIL import Image
 from reading_desk import Desk
 
-from armarium_reading import jobs
 from armarium_reading.cli import handwriting_hint
 from armarium_reading.confidence import Confidence
 from armarium_reading.handwriting import outline_of, page_score
+from armarium_reading.jobs import pages as jobs
 
 
 def test_confidences_are_summed_over_lines_that_say_something() -> None:

@@ -12,7 +12,7 @@ from reading_desk import Desk
 from armarium.api import JobContext
 from armarium.principals import LOCAL_OWNER
 from armarium_reading import ledger
-from armarium_reading.queries import list_episodes
+from armarium_reading.queries.reading import list_episodes
 
 NOTHING_LEFT = {"skipped": 0, "failed": [], "without_lines": [], "without_lines_count": 0}
 """What a job over lines tells when every page had some."""
@@ -21,7 +21,8 @@ NOTHING_LEFT = {"skipped": 0, "failed": [], "without_lines": [], "without_lines_
 def test_lines_are_found_and_read(desk: Desk) -> None:
     page = desk.page()
     _, found = desk.job("reading.find_lines", scope_ids=[page])
-    assert (found["state"], found["result"]) == ("done", {"pages": 1, "lines": 2, **NOTHING_LEFT})
+    output = {"output": {"pass_id": desk.passes(page)[0]}}
+    assert (found["state"], found["result"]) == ("done", {"pages": 1, "lines": 2, **NOTHING_LEFT, **output})
     segments = desk.rows(
         "SELECT kind, bbox_x, bbox_y, bbox_w, bbox_h, direction, confidence FROM segment ORDER BY id"
     )
@@ -44,6 +45,7 @@ def test_lines_are_found_and_read(desk: Desk) -> None:
         "by_hand": [],
         "by_hand_count": 0,
         "confidence": {"mean": 0.75, "below_half": 0.0, "lines": 2},
+        **output,
     }
     assert desk.readings(page) == ["height 20", "שלום עולם"]
     assert desk.rows("SELECT DISTINCT producer_tool, producer_model FROM content_representation") == [
@@ -63,7 +65,13 @@ def test_an_empty_page_is_looked_at_and_says_so(desk: Desk) -> None:
     page = desk.page(EMPTY)
     _, found = desk.job("reading.find_lines", scope_ids=[page])
     empty = {"without_lines": [{"document_id": page, "name": "1.png"}], "without_lines_count": 1}
-    assert found["result"] == {"pages": 1, "lines": 0, **NOTHING_LEFT, **empty}
+    assert found["result"] == {
+        "pages": 1,
+        "lines": 0,
+        **NOTHING_LEFT,
+        **empty,
+        "output": {"pass_id": desk.passes(page)[0]},
+    }
     assert len(desk.passes(page)) == 1
     _, read = desk.job("reading.read_lines", scope_ids=[page])
     assert (read["state"], read["result"]["skipped"]) == ("done", 1)

@@ -10,9 +10,10 @@ import pytest
 from reading_desk import Desk, give_fakes
 
 from armarium.api import Conflict, Egress, Engine, Library, raw_of
-from armarium.testing.fixtures import http_client
 from armarium_reading import local_models
-from armarium_reading.readers import models_folder
+from armarium_reading.api import RemoteFile
+from armarium_reading.readers import models_folder, name_of
+from armarium_testing.fixtures import http_client
 
 MODEL = b"the weights of a model"
 
@@ -51,7 +52,7 @@ def network(monkeypatch: pytest.MonkeyPatch) -> Double:
 
 def keep(engine: Engine, name: str = "hand.fake", data: bytes = MODEL) -> Path:
     folder = models_folder(engine, "fakes")
-    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_bytes(data)
     return folder / name
 
@@ -201,3 +202,43 @@ def test_a_model_at_work_stays(engine: Engine, library: Library, monkeypatch: py
     with pytest.raises(Conflict, match="is at work"):
         local_models.removal(engine, "fakes", "hand")
     assert path.exists()
+
+
+def test_a_model_that_work_waits_for_stays(client: Any, desk: Desk) -> None:
+    keep(desk.engine)
+    pause = "/api/activity/jobs/paused"
+    assert client.put(pause, json={"paused": True}).status_code == 200
+    started = {"scope_ids": [desk.page()], "reader": "fake", "model": "hand.fake"}
+    job_id = client.post("/api/reading/read-pages", json=started).json()["job_id"]
+    one = "/api/local-models/fakes/hand.fake"
+    refused = client.delete(one)
+    assert (refused.status_code, refused.json()["code"]) == (409, "in_use")
+    assert client.post(f"/api/activity/jobs/{job_id}/cancel").status_code == 200
+    assert client.delete(one).status_code == 200
+
+
+def test_a_model_that_is_a_folder_goes_by_its_name_and_is_removed_whole(
+    client: Any, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fake_readers
+
+    monkeypatch.setattr(fake_readers.FakeReader, "model_is_folder", True)
+    path = keep(engine, "hand/config.fake")
+    (path.parent / "weights").write_bytes(MODEL)
+    assert name_of(fake_readers.FakeReader, path) == "hand"
+    assert name_of(fake_readers.FakeReader, None) == "fake"
+    assert client.delete("/api/local-models/fakes/hand/config.fake").status_code == 200
+    assert not path.parent.exists()
+
+
+def test_a_source_that_names_another_kind_of_file_is_refused(
+    engine: Engine, network: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fake_readers
+
+    for name in ("notes.pdf", "../../known.fake"):
+        remote = RemoteFile("https://models.example/file", name, None)
+        monkeypatch.setattr(fake_readers.FakeReader, "remote", lambda *_, file=remote: file)
+        with pytest.raises(Conflict, match="names a file this reader does not take"):
+            local_models.download(engine, "fakes", "10.1/known")
+    assert network.asked == []

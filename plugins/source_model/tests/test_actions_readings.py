@@ -126,7 +126,7 @@ def test_several_lines_are_corrected_in_one_step_all_or_none(desk: Any) -> None:
     wanted = [{"segment_id": one, "text": "Dear Sir"}, {"segment_id": two, "text": "your letter"}]
     for kind, second, status, code in (
         (Invalid, {"segment_id": one, "text": "Dear sir"}, 422, "named_twice"),
-        (NotFound, {"segment_id": "nowhere", "text": "x"}, 404, None),
+        (NotFound, {"segment_id": "nowhere", "text": "x"}, 404, "segment_not_found"),
         (
             Conflict,
             {**wanted[1], "expected_counting_id": before[0]["items"][0]["id"]},
@@ -326,7 +326,7 @@ def test_an_import_is_of_nobody_here_and_never_the_working_pass(desk: Any) -> No
     made: dict[str, Any] = {}
 
     def take(ctx: ActionContext) -> None:
-        made["pass"] = create_pass(ctx, page, "PAGE", import_file="a.xml", import_format="page")
+        made["pass"] = create_pass(ctx, NewPass(page, "PAGE", import_file="a.xml", import_format="page"))
         new = [
             NewSegment("r", "region", [0, 0, 1, 1], kind_raw="paragraph"),
             NewSegment("l", "line", anchor()["rect"], parent_key="r", metadata={"raw": 1}),
@@ -446,7 +446,7 @@ def test_words_stand_in_for_a_line_and_a_region_for_its_lines(desk: Any) -> None
     made: dict[str, list[str]] = {}
 
     def write(ctx: ActionContext) -> None:
-        pass_id = create_pass(ctx, page, "Words", provider="reader")
+        pass_id = create_pass(ctx, NewPass(page, "Words", provider="reader"))
         new = [
             NewSegment("r1", "region", [0.1, 0.1, 0.8, 0.2]),
             NewSegment("l1", "line", [0.1, 0.1, 0.8, 0.05], parent_key="r1"),
@@ -498,7 +498,7 @@ def test_a_page_of_hebrew_is_read_from_the_right(desk: Any) -> None:
     page = desk.page()
 
     def write(ctx: ActionContext) -> None:
-        pass_id = create_pass(ctx, page, "Lines", provider="reader")
+        pass_id = create_pass(ctx, NewPass(page, "Lines", provider="reader"))
         new = [
             NewSegment(f"{side}{row}", "line", [x, 0.1 + 0.05 * row, 0.38, 0.03])
             for side, x in (("left", 0.08), ("right", 0.54))

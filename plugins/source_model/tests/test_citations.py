@@ -191,7 +191,7 @@ class Story:
     def _check_location(self, cited: str, expected: set[str]) -> None:
         with self.desk.library.db.read() as conn:
             place = resolve_location(
-                self.desk.engine, self.desk.library, conn, LocationRequest(segmentId=cited)
+                conn, self.desk.engine, self.desk.library, LocationRequest(segmentId=cited)
             )
         assert set(place["liveSegmentIds"]) == expected
         assert place["segmentDeleted"] is (not expected)

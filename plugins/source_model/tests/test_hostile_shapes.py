@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from source_model_desk import RUN, anchor
 
-from armarium.testing.digest import differences, table_digests
 from armarium_source_model.geometry import MAX_POINTS
-from armarium_source_model.queries.orders import entries_of, flows_onto, neighbours, walk
+from armarium_source_model.queries.orders import flows_onto, list_entries, list_neighbours, walk
 from armarium_source_model.queries.text import page_text
+from armarium_testing.digest import differences, table_digests
 
 
 def ring(count: int, middle: tuple[float, float] = (0.5, 0.5), radius: float = 0.2) -> list[list[float]]:
@@ -245,8 +245,8 @@ def test_a_flow_over_pages_of_which_one_is_in_the_trash(client: Any, desk: Any) 
     desk.run("document.delete", ids=[pages[1]])
     thrown = desk.audit_id
     with desk.library.db.read() as conn:
-        assert [one["id"] for one in entries_of(conn, flow, None)] == entries
-        assert neighbours(conn, flow, taken[2]["segment_ids"][0])["before"]["segment_id"] == inside
+        assert [one["id"] for one in list_entries(conn, flow)["items"]] == entries
+        assert list_neighbours(conn, flow, taken[2]["segment_ids"][0])["before"]["segment_id"] == inside
         text = page_text(conn, pages[0], pass_id=taken[0]["pass_id"], order_id=flow)
         assert text.text == "line of 0"
         assert {one.reason for one in text.assembled.omitted} == {"other_pass"}

@@ -196,7 +196,7 @@ class History:
     def _check_citation(self, conn: Any, segment_id: str, standing: dict[str, Any]) -> None:
         library = self.desk.library
         citation = f"{SCHEME}{library.uuid}/{self.page}/{segment_id}"
-        found = resolve_location(self.desk.engine, library, conn, LocationRequest(segmentId=citation))
+        found = resolve_location(conn, self.desk.engine, library, LocationRequest(segmentId=citation))
         trail, live = follow(conn, segment_id)
         # A segment that was drawn and taken back leads to no other, so that no note is needed to say so.
         assert segment_id in standing or segment_id in self.drawn or trail, "a citation leads nowhere"

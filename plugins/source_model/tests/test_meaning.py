@@ -13,7 +13,7 @@ from armarium_documents.api import artifacts
 from armarium_source_model.errors import StaleSegment
 from armarium_source_model.queries.forwarding import absorbed_into
 from armarium_source_model.queries.links import links_of, naming
-from armarium_source_model.queries.orders import neighbours
+from armarium_source_model.queries.orders import list_neighbours
 from armarium_source_model.queries.passes import list_passes, working
 from armarium_source_model.queries.text import page_text
 
@@ -184,7 +184,7 @@ def test_a_line_that_is_split_keeps_both_halves_in_its_orders(desk: Desk) -> Non
     part = cut["segment_ids"][1]
     assert text_by(desk, page, taken["pass_id"], order) == "three\none\ntwo"
     with desk.library.db.read() as conn:
-        assert neighbours(conn, order, part)["before"]["segment_id"] == first
+        assert list_neighbours(conn, order, part)["before"]["segment_id"] == first
     desk.run("reading_order.restore", order_id=withdrawn)
     assert text_by(desk, page, taken["pass_id"], withdrawn) == "one\ntwo\nthree"
     desk.undo()
@@ -263,11 +263,11 @@ def test_a_region_with_words_is_no_neighbour_where_its_lines_have_them(desk: Des
     desk.run("reading_order.place", order_id=order, segment_id=line, parent_entry_id=entries[0])
     assert text_by(desk, page, taken["pass_id"], order) == "the line\n\nmore"
     with desk.library.db.read() as conn:
-        assert neighbours(conn, order, line)["before"] is None
-        assert neighbours(conn, order, more)["before"]["segment_id"] == line
+        assert list_neighbours(conn, order, line)["before"] is None
+        assert list_neighbours(conn, order, more)["before"]["segment_id"] == line
     desk.run("segment.delete", segment_ids=[line], expected_versions=[1])
     with desk.library.db.read() as conn:
-        assert neighbours(conn, order, line)["before"]["segment_id"] == region
+        assert list_neighbours(conn, order, line)["before"]["segment_id"] == region
 
 
 def test_lines_of_a_leaning_page_are_read_by_its_slope(desk: Desk) -> None:
@@ -406,12 +406,14 @@ def _combined(desk: Desk, page: str, left: str, right: str) -> str:
 
 def imported(desk: Desk, page: str, checksum: str = "0" * 64) -> str:
     """A pass as an import makes it."""
-    from armarium_source_model.api import create_pass
+    from armarium_source_model.api import NewPass, create_pass
 
     made: list[str] = []
 
     def write(ctx: Any) -> None:
-        made.append(create_pass(ctx, page, "From a file", import_file="a.xml", import_checksum=checksum))
+        made.append(
+            create_pass(ctx, NewPass(page, "From a file", import_file="a.xml", import_checksum=checksum))
+        )
 
     other = {"name": "beside", "doc_type": "page"}
     desk.engine.run(desk.library, "document.create", other, desk.principal, in_transaction=write)

@@ -8,9 +8,9 @@ import pytest
 from source_model_desk import anchor
 
 from armarium.api import Conflict, Invalid, NotFound, ServiceError
-from armarium.testing.digest import table_digests
-from armarium_source_model.queries.orders import entries_of, flows_onto, neighbours, orders_of, walk
+from armarium_source_model.queries.orders import flows_onto, list_entries, list_neighbours, list_orders, walk
 from armarium_source_model.queries.text import page_text
+from armarium_testing.digest import table_digests
 
 
 def refused(kind: type[ServiceError], desk: Any, name: str, /, **params: Any) -> ServiceError:
@@ -71,9 +71,9 @@ def test_an_order_can_be_filled_with_that_of_the_boxes(desk: Any, page: str) -> 
     )
     order_id = order_of(desk, page, pass_id, seed_from_pass=True)
     with desk.library.db.read() as conn:
-        (listed,) = orders_of(conn, page)
-        top = entries_of(conn, order_id, None)
-        inner = entries_of(conn, order_id, top[0]["id"])
+        (listed,) = list_orders(conn, page)["items"]
+        top = list_entries(conn, order_id)["items"]
+        inner = list_entries(conn, order_id, top[0]["id"])["items"]
     assert listed["entry_count"] == 4
     assert sequence(desk, order_id) == [region, lines[0], lines[1], lines[2]]
     assert [(e["segment_id"], e["child_count"], e["position"]) for e in top] == [
@@ -289,7 +289,7 @@ def test_neighbours_cross_the_borders_of_regions(client: Any, desk: Any, page: s
 
     def around(segment_id: str) -> tuple[str | None, str | None]:
         with desk.library.db.read() as conn:
-            found = neighbours(conn, order_id, segment_id)
+            found = list_neighbours(conn, order_id, segment_id)
         return tuple(one and one["segment_id"] for one in (found["before"], found["after"]))
 
     assert [around(one) for one in (c, d, e)] == [(None, d), (c, e), (d, None)]
@@ -354,12 +354,19 @@ def test_the_text_refuses_an_order_of_another_pass_and_names_both(
 
 def test_an_entry_with_nothing_inside_stands_for_what_its_segment_holds(desk: Any, page: str) -> None:
     from armarium.api import ActionContext
-    from armarium_source_model.api import NewReading, NewSegment, add_readings, add_segments, create_pass
+    from armarium_source_model.api import (
+        NewPass,
+        NewReading,
+        NewSegment,
+        add_readings,
+        add_segments,
+        create_pass,
+    )
 
     made: dict[str, Any] = {}
 
     def write(ctx: ActionContext) -> None:
-        made["pass"] = create_pass(ctx, page, "Words", provider="reader")
+        made["pass"] = create_pass(ctx, NewPass(page, "Words", provider="reader"))
         new = [
             NewSegment("r1", "region", [0.1, 0.1, 0.8, 0.2]),
             NewSegment("l1", "line", [0.1, 0.1, 0.8, 0.05], parent_key="r1"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PIL import Image, ImageChops
 
-from armarium.testing.samples import SamplePage, sample_pages
+from armarium.samples import SamplePage, sample_pages
 from armarium_source_model.picture import CORRECTED, PANEL, DrawnLine, draw_page
 
 Shape = tuple[tuple[float, float], ...]

@@ -140,7 +140,7 @@ def test_a_picture_that_would_not_be_honest_is_refused_in_words(
         assert answer.json()["detail"]
         return answer.status_code, answer.json().get("code")
 
-    assert refusal("nowhere") == (404, None)
+    assert refusal("nowhere") == (404, "segment_not_found")
     assert refusal("legacy:a:0") == (422, "provisional_id")
     assert refusal(drawn["bare"], mask=True) == (422, "no_polygon")
     assert refusal(drawn["bare"], straighten=True) == (422, "no_baseline")

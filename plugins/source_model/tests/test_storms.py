@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from source_model_desk import AGENT, PERSON, Desk, anchor
 
 from armarium.api import Conflict, Invalid, NotFound, ServiceError
-from armarium.testing.digest import differences, table_digests
 from armarium_source_model.errors import StaleSegment
 from armarium_source_model.queries.forwarding import follow
 from armarium_source_model.queries.readings import readings_of
 from armarium_source_model.queries.segments import get_segment, segment_versions
+from armarium_testing.digest import differences, table_digests
 
 
 def at_once(*work: Callable[[], None]) -> None:

@@ -10,9 +10,9 @@ import pytest
 from source_model_desk import PERSON, Desk
 
 from armarium.api import Engine, raw_of
-from armarium.testing.histories import Histories, Move, World
 from armarium_documents.plugin import armarium_plugin as documents_plugin
 from armarium_source_model.plugin import armarium_plugin
+from armarium_testing.histories import Histories, Move, World
 
 Params = dict[str, Any]
 Chosen = tuple[str, Params] | None

@@ -82,10 +82,15 @@ class Reader:
     scripts: ClassVar[tuple[str, ...]] = ()
     writing: ClassVar[frozenset[Writing]] = frozenset({"hand", "print"})
     """What its readings are meant for; a page that looks otherwise is told after a reading."""
+    calibration: ClassVar[tuple[tuple[float, float], ...]] = ()
+    """Rising pairs of a confidence it states and the share of letters that was right then, measured on lines it had
+    not seen; readers without are not chosen by themselves."""
     runtime: ClassVar[Runtime | None] = None
     model_kind: ClassVar[str | None] = None
     """The folder of models it takes, as in `/api/local-models/{runtime}`; None: it takes no model files."""
     model_suffixes: ClassVar[tuple[str, ...]] = ()
+    model_is_folder: ClassVar[bool] = False
+    """True when the file given as model stands for all that is in its folder, by whose name the model goes."""
     reading_needs_model: ClassVar[bool] = False
     """True when `read_lines` cannot work without a model file."""
 

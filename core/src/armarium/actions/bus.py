@@ -12,22 +12,29 @@ from pydantic import BaseModel
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
-from armarium import audit, history
 from armarium.actions.conducting import Conductor
 from armarium.actions.context import ActionContext, Outcome, Step
 from armarium.actions.definition import Action
 from armarium.actions.recording import recorded
-from armarium.actions.rights import authorise, check_params, check_rows, clash, of_absent_plugins
-from armarium.db import Database, raw_of
+from armarium.actions.rights import (
+    authorise,
+    check_params,
+    check_rows,
+    clash,
+    of_absent_plugins,
+    refuse_named,
+)
 from armarium.errors import BadRequest
+from armarium.history import audit, capture
+from armarium.history.spans import counts
 from armarium.ids import new_id, now
-from armarium.principals import Principal
-from armarium.spans import counts
+from armarium.principals import Principal, asking
+from armarium.store.database import Database, raw_of
 
 if TYPE_CHECKING:
     from armarium.engine import Engine
-    from armarium.libraries import Library
-    from armarium.schema import Schema
+    from armarium.history.schema import Schema
+    from armarium.projects.libraries import Library
 
 log = logging.getLogger("armarium.actions")
 
@@ -59,6 +66,7 @@ class Bus:
         parsed = found.parse(params)
         check_params(found, parsed, principal)
         self.engine.paths.check(parsed, principal)
+        refuse_named(library, parsed, principal)
         if found.conduct is not None:
             return found.conduct(
                 Conductor(self, library, found, principal, set_id=set_id, in_transaction=in_transaction),
@@ -86,7 +94,7 @@ class Bus:
                 ctx, before, raw = self.open_step(
                     conn, found.name, library, principal, set_id, self.schema_of(db)
                 )
-                result = ctx.perform(found, parsed)
+                result = ctx.answer = ctx.perform(found, parsed)
                 if in_transaction is not None:
                     in_transaction(ctx)
                 self.close_step(ctx, before, raw, recorded(parsed), undoable=found.undoable)
@@ -135,7 +143,7 @@ class Bus:
             schema = library.schema if library is not None else self.engine.engine_schema
         raw = raw_of(conn)
         before = audit.head(raw)
-        history.begin_step(raw, before.seq + 1)
+        capture.begin_step(raw, before.seq + 1)
         heeds_locks = schema.locks is not None and not principal.may("owner")
         ctx = ActionContext(
             conn=conn,
@@ -194,14 +202,15 @@ class Bus:
         audit.append_targets(raw, ctx.audit_seq, targets)
         if undoable and inverse_of is None:
             audit.append_parts(raw, ctx.audit_seq, [name for name in ctx.ran if name != ctx.action_name])
-        history.end_step(raw)
+        capture.end_step(raw)
         return after
 
     def tell(self, ctx: ActionContext, *, inverse_of: str | None = None) -> None:
         """After the commit: outside effects, the change event, waiting jobs, the hook."""
         for then in ctx.after_commit:
             try:
-                then()
+                with asking(None):
+                    then()
             except Exception:
                 log.exception("an effect after the commit of %s failed", ctx.action_name)
         step = Step(

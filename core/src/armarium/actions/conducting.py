@@ -17,7 +17,7 @@ from armarium.principals import Principal
 if TYPE_CHECKING:
     from armarium.actions.bus import Bus
     from armarium.engine import Engine
-    from armarium.libraries import Library
+    from armarium.projects.libraries import Library
 
 T = TypeVar("T")
 

@@ -10,14 +10,14 @@ from pydantic import BaseModel
 from sqlalchemy import Connection, Table
 
 from armarium.actions.rights import authorise, check_params, check_rows
-from armarium.db import bulk_insert, raw_of
 from armarium.principals import Principal
+from armarium.store.database import bulk_insert, raw_of
 
 if TYPE_CHECKING:
     from armarium.actions.definition import Action
     from armarium.engine import Engine
-    from armarium.libraries import Library
-    from armarium.schema import Schema
+    from armarium.history.schema import Schema
+    from armarium.projects.libraries import Library
 
 P = TypeVar("P", bound=BaseModel)
 
@@ -96,6 +96,8 @@ class ActionContext:
     changes: dict[str, dict[str, None]] = field(default_factory=dict)
     after_commit: list[Callable[[], None]] = field(default_factory=list)
     enqueued: bool = False
+    answer: Any = None
+    """What the step's action answered, for what is done in the same transaction afterwards."""
 
     @property
     def run_id(self) -> str | None:
@@ -152,11 +154,15 @@ class ActionContext:
         parent_id: str | None = None,
         model: str | None = None,
         subject: Mapping[str, Any] | None = None,
+        lane: str | None = None,
+        thread_id: str | None = None,
     ) -> str:
-        """Put a job of *total* pages into the queue in this very transaction: it exists if and only if the step does."""
-        from armarium.jobs.queue import enqueue
+        """Put a job of *total* pages into the queue in this very transaction: it exists if and only if the step does.
 
-        job_id = enqueue(
+        *lane*: another of the kind's lanes than its usual one. *thread_id* makes it a run of that id: the job has it too,
+        and all jobs under it belong to the run.
+        """
+        job_id = self.engine.jobs.enqueue(
             self.conn,
             kind,
             dict(args),
@@ -165,8 +171,10 @@ class ActionContext:
             parent_id=parent_id,
             model=model,
             subject=dict(subject) if subject else None,
+            lane=lane,
             started_by=self.principal,
-            kinds=self.engine.jobs.kinds,
+            thread_id=thread_id,
+            job_id=thread_id,
         )
         self.enqueued = True
         self.changed(job_ids=[job_id])
@@ -196,5 +204,5 @@ class ActionContext:
         }
 
     def bulk_insert(self, table: Table, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
-        """Insert many rows as tuples (see `armarium.db.bulk_insert`)."""
+        """Insert many rows as tuples (see `armarium.store.database.bulk_insert`)."""
         return bulk_insert(self.conn, table, columns, rows)

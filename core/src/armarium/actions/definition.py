@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from armarium.actions.conducting import Conductor
     from armarium.actions.context import ActionContext, Example, Outcome
+    from armarium.actions.undo import UndoContext
     from armarium.engine import Engine
-    from armarium.libraries import Library
-    from armarium.undo import UndoContext
+    from armarium.projects.libraries import Library
 
 P = TypeVar("P", bound=BaseModel)
 
@@ -156,6 +156,8 @@ class Action(Generic[P]):
     guards_targets: bool = False
     """Whether a lock over a node among its targets refuses it: for an action that puts work into the queue, of which
     its own rows tell nothing. Of the rows that a step changes the core asks by itself (`armarium.locks`)."""
+    undoes_sets: bool = False
+    """Whether its undo takes back with it all that the jobs among its targets have written, and a redo does that again."""
     undoable: bool = True
     scope: Literal["library", "engine", "either"] = "library"
     """Where it writes; `either`: in the library named, else in the engine's own database."""

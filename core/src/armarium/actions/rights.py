@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from sqlalchemy.exc import IntegrityError
 
 from armarium.actions.definition import owner_only, person_only
-from armarium.changes import images
-from armarium.db import raw_of
 from armarium.errors import Conflict, Forbidden
-from armarium.history import quoted
+from armarium.history.capture import quoted
+from armarium.history.changes import images
+from armarium.history.spans import spans
+from armarium.history.visibility import texts_in
 from armarium.principals import Principal, Role
-from armarium.spans import spans
+from armarium.store.database import raw_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
 
     from armarium.actions.context import ActionContext
     from armarium.actions.definition import Action
-    from armarium.db import Database
     from armarium.engine import Engine
-    from armarium.libraries import Library
-    from armarium.schema import Schema
+    from armarium.history.schema import Schema
+    from armarium.projects.libraries import Library
+    from armarium.store.database import Database
 
 
 def authorise(found: Action[Any], principal: Principal, library: Library | None) -> None:
@@ -42,6 +43,13 @@ def check_params(found: Action[Any], params: BaseModel, principal: Principal) ->
     for rule in found.rules:
         if rule.sent is not None and rule.sent(params) and not rule.may(principal):
             raise rule.refused(found.name)
+
+
+def refuse_named(library: Library | None, params: BaseModel, principal: Principal) -> None:
+    """Refuse (403 rights_restricted) parameters that name a row which *principal* does not see."""
+    visibility = None if library is None else library.db.visibility
+    if visibility is not None and not visibility.surely_all(principal):
+        visibility.refuse(principal, texts_in(params.model_dump()))
 
 
 def authorise_step(
@@ -65,6 +73,10 @@ def check_rows(ctx: ActionContext, raw: sqlite3.Connection, *, taking_back: bool
 
     *taking_back*: it undoes or redoes another, and a change asks for its right whichever way it goes.
     """
+    visibility = None if ctx.library is None else ctx.library.db.visibility
+    if visibility is not None:
+        visibility.refuse_step(raw, ctx.audit_seq, ctx.principal)
+        visibility.refuse_loosening(ctx.conn, raw, ctx.audit_seq, ctx.principal)
     locks = ctx.schema.locks
     if locks is not None and ctx.heeds_locks and (ctx.any_locked or locks.any(raw)):
         locks.refuse(raw, ctx.guarded)

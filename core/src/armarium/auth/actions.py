@@ -29,11 +29,11 @@ from armarium.auth.schemas import (
     TokenUpdateParams,
     WantedScope,
 )
-from armarium.auth.secret_files import digest_of, new_secret, rotate_enrollment_secret
+from armarium.auth.secret_files import digest_of, enrollment_secret, new_secret, rotate_enrollment_secret
 from armarium.auth.tokens import LIFETIMES, shown_token
 from armarium.errors import Conflict, Forbidden, Invalid, NotFound
+from armarium.guard.named_paths import MaterialPath
 from armarium.ids import new_id
-from armarium.named_paths import MaterialPath
 
 
 def scope_of(libraries: list[str] | None) -> LibraryScope:
@@ -329,8 +329,6 @@ def _a(kind: str) -> str:
 
 
 def _secret(ex: Example) -> str:
-    from armarium.auth.secret_files import enrollment_secret
-
     return enrollment_secret(ex.engine.settings.state_dir)
 
 

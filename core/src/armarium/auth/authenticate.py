@@ -23,11 +23,11 @@ from armarium.auth.secret_files import (
     settle_owner_token,
 )
 from armarium.auth.tokens import TokenBook, TokenEntry
-from armarium.db import Database
 from armarium.errors import Forbidden, Unauthorized
 from armarium.ids import new_id
 from armarium.principals import Principal
 from armarium.settings import Settings
+from armarium.store.database import Database
 
 log = logging.getLogger("armarium.auth")
 

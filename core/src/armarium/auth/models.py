@@ -1,4 +1,4 @@
-"""The engine-wide tables of who may do what: tokens, pairing codes, compute settings, sandbox grants.
+"""The engine-wide tables of who may do what: tokens, pairing codes, sandbox grants.
 
 They live in the engine's own database (`engine.state`), never in a project. A secret is kept as SHA-256 only.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, Index, MetaData, Table, Text
 
-from armarium.tables import Json, operational, tracked
+from armarium.store.tables import Json, operational, tracked
 
 auth_metadata = MetaData()
 
@@ -66,17 +66,6 @@ pairing_codes = Table(
     info=operational(),
 )
 """One-time pairing codes; a code lives ten minutes."""
-
-compute_settings = Table(
-    "compute_setting",
-    auth_metadata,
-    Column("id", Text, primary_key=True),
-    Column("priority", Text),
-    Column("device", Text),
-    Column("updated_at", Text, nullable=False),
-    info=tracked(label="compute setting", monotonic=("updated_at",)),
-)
-"""One row, `engine`: how hard this machine may be worked, and on what (part C 4.7); null is not chosen."""
 
 sandbox_grants = Table(
     "sandbox_grant",

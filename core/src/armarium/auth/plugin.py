@@ -1,20 +1,21 @@
-"""Access control as a plugin on the one road: its tables, actions and nothing else (the routes are the core's)."""
+"""Access control as a plugin on the one road: its tables, actions and routes."""
 
 from __future__ import annotations
 
 from armarium.auth.actions import ACCESS_ACTIONS
-from armarium.auth.compute import set_compute
 from armarium.auth.models import auth_metadata
+from armarium.auth.routes import router
 from armarium.auth.sandbox import grant
-from armarium.plugins import Plugin
+from armarium.plugin import Plugin
 
 
-def core_auth_plugin() -> Plugin:
-    """Tokens, pairing, sessions, compute settings and sandbox grants."""
+def armarium_plugin() -> Plugin:
+    """Tokens, pairing, sessions and sandbox grants."""
     return Plugin(
         name="auth",
-        summary="Tokens, pairing, sessions, compute settings and sandbox grants",
-        prefixes=("token", "pair", "session", "compute", "sandbox"),
+        summary="Tokens, pairing, sessions and sandbox grants",
+        prefixes=("token", "pair", "session", "sandbox"),
         engine_metadata=auth_metadata,
-        actions=(*ACCESS_ACTIONS, set_compute, grant),
+        actions=(*ACCESS_ACTIONS, grant),
+        routers=(router,),
     )

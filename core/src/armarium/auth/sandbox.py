@@ -22,7 +22,7 @@ from armarium.guard.places import is_too_long
 from armarium.ids import new_id
 
 if TYPE_CHECKING:
-    from armarium.undo import UndoContext
+    from armarium.actions.undo import UndoContext
 
 SYSTEM_FOLDERS = tuple(
     Path(folder)

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from armarium.actions import Params, SourceText
+from armarium.guard.named_paths import FolderToOpen, MaterialPath, PackagePath
 from armarium.messages import Message
-from armarium.named_paths import FolderToOpen, MaterialPath, PackagePath
 from armarium.names import ShortName
 from armarium.principals import Role
 
@@ -171,32 +171,6 @@ class SessionResponse(Message):
     token_id: str
     role: Role
     expires_at: str
-
-
-class ComputeParams(Params):
-    """How hard the engine may work this machine, and on what. Absent leaves a field; device null is auto."""
-
-    priority: Literal["balanced", "fast", "background"] | None = None
-    device: Literal["auto", "cpu", "gpu"] | None = None
-
-
-class ComputeEffective(Message):
-    """What applies now, environment settings included. `threads` is a count."""
-
-    priority: Literal["balanced", "fast", "background"]
-    device: Literal["cpu", "gpu"]
-    device_name: str
-    threads: int
-    priority_from: Literal["setting", "environment", "default"]
-    device_from: Literal["setting", "environment", "default"]
-
-
-class ComputeSettings(Message):
-    """The saved choice and what comes of it (part C 4.7)."""
-
-    priority: Literal["balanced", "fast", "background"]
-    device: Literal["auto", "cpu", "gpu"]
-    effective: ComputeEffective
 
 
 class SandboxGrantParams(Params):

@@ -9,8 +9,8 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from armarium.durable import flush
 from armarium.errors import Unavailable
+from armarium.store.durable import flush
 
 OWNER_TOKEN_FILE = "owner-token"
 ENROLLMENT_FILE = "enrollment-secret"

@@ -17,10 +17,10 @@ from sqlalchemy import Row
 from armarium.auth.models import owner_tokens, token_uses, tokens
 from armarium.auth.presence import moment, seconds_of
 from armarium.auth.secret_files import digest_of
-from armarium.db import Database
 from armarium.errors import Unauthorized
 from armarium.ids import now
 from armarium.principals import Principal, Role
+from armarium.store.database import Database
 
 TokenKind = Literal["owner", "device", "session", "agent", "run"]
 
@@ -68,6 +68,7 @@ class TokenEntry:
                 name=self.name,
                 role=self.role,
                 token_id=self.id,
+                device_id=self.parent_id,
                 token_kind=self.kind,
                 libraries=self.libraries,
                 folders=self.folders,

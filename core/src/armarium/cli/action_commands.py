@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from armarium.cli.output import answer, table
 from armarium.cli.program import engine_session, which_project, work_session
 from armarium.cli.refusals import Refused
+from armarium.cli.tree import group_of
 
 _PLAIN: dict[str, type] = {"string": str, "integer": int, "number": float, "boolean": bool}
 
@@ -84,8 +85,6 @@ def _run(described: dict[str, Any], params: dict[str, Any]) -> None:
 
 def _command_of(name: str) -> Any:
     """The command that runs the action *name*: an option for each of its parameters."""
-    from armarium.cli.tree import group_of
-
     described = _described(name)
     schema = described["params"]
     kinds = {

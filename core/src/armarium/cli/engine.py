@@ -1,78 +1,27 @@
-"""Commands about the engine itself: serve, how it stands, stop it."""
+"""Commands about the engine itself: how it stands, stop it."""
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from armarium.cli.options import Topic
 from armarium.cli.output import answer, table
 from armarium.cli.refusals import Refused
-from armarium.cli.session import Session, settings_of_this_user
-from armarium.cli.shared_engine import GO_WAIT, retire, running, this_place, wait_until_gone
+from armarium.cli.session import Session
+from armarium.cli.shared_engine import GO_WAIT, running, this_place, wait_until_gone
 
 if TYPE_CHECKING:
-    from armarium.reachable import Reachable
+    pass
 
 engine = typer.Typer(help="The engine that all commands share.", invoke_without_command=True)
 
 
 def register(program: typer.Typer) -> None:
     """Add the commands."""
-    program.command(rich_help_panel=Topic.engine, epilog="Example: armarium serve --port 8765")(serve)
     program.add_typer(engine, name="engine", rich_help_panel=Topic.engine, epilog="Example: armarium engine")
-
-
-def serve(
-    port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="TCP port on 127.0.0.1; 0: any that is free.")
-    ] = None,
-    uds: Annotated[str | None, typer.Option(help="Listen on this Unix socket instead.")] = None,
-    background: Annotated[bool, typer.Option("--background", hidden=True)] = False,
-) -> None:
-    """Run the engine until it is told to stop."""
-    from armarium.serving import serve as run_server
-    from armarium.serving import write_to_log
-
-    changes: dict[str, object] = {}
-    if port is not None:
-        changes["port"] = port
-    if uds is not None:
-        changes["uds"] = Path(uds).absolute()
-    settings = settings_of_this_user().model_copy(update=changes)
-    logging.getLogger("armarium").setLevel(logging.WARNING)
-    if background:
-        run_server(settings, on_ready=lambda card: write_to_log(settings.state_dir), background=True)
-        return
-    _take_the_place_of_one_at_rest()
-    run_server(settings, on_ready=lambda card: answer(_public(card), _where(card)))
-
-
-def _take_the_place_of_one_at_rest() -> None:
-    """Have an engine in the background go that has nothing to do: who serves, serves for the commands too."""
-    place = this_place()
-    found = running(place)
-    if found is not None and found[0].background:
-        card, wire = found
-        try:
-            retire(card, wire, place, only_when_idle=True)
-        finally:
-            wire.close()
-
-
-def _public(card: Reachable) -> dict[str, Any]:
-    """What a program needs that is to speak to the engine."""
-    wanted = ("transport", "uds", "host", "port", "base_url", "pid", "version", "started_at")
-    return {name: getattr(card, name) for name in wanted}
-
-
-def _where(card: Reachable) -> str:
-    if card.uds is not None:
-        return f"Armarium answers on the Unix socket {card.uds}"
-    return f"Armarium answers at {card.base_url}/docs"
 
 
 @engine.callback()

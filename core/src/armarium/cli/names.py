@@ -1,16 +1,19 @@
-"""Names for the shell that completes a word: projects and documents, as far as a running engine tells them at once."""
+"""Names for the shell that completes a word, as far as a running engine tells them at once; things called by their names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
-if TYPE_CHECKING:
-    from armarium.cli.session import Session
+from armarium.cli.options import note
+from armarium.cli.program import project_meant
+from armarium.cli.session import Session
+from armarium.cli.shared_engine import running, this_place
+from armarium.cli.tree import Tree
 
 MOST = 50
 """How many names are offered."""
@@ -30,27 +33,39 @@ def project_names(incomplete: str) -> list[str]:
     return _fitting([*here, *known], incomplete)
 
 
-def document_names(ctx: typer.Context, incomplete: str) -> list[str]:
-    """The documents of the project meant whose names begin with *incomplete*."""
+def completed(ctx: typer.Context, incomplete: str, ask: Callable[[Session, int], Iterable[str]]) -> list[str]:
+    """Completes a word: of what `ask(session, most)` names in the project meant, what begins with *incomplete*; nothing
+    where no engine runs."""
     names: list[str] = []
 
-    def ask() -> None:
-        from armarium.cli.options import note
-        from armarium.cli.program import project_meant
-
+    def ask_project() -> None:
         named = [found for one in _upwards(ctx) if (found := one.params.get("library"))]
         note(False, named[0] if named else None)
         with _running_session() as session:
             session.library = project_meant(session)
-            if session.library is None:
-                return
-            query: dict[str, Any] = {"recursive": True, "sort": {"attr": "document.name"}, "limit": MOST}
-            if incomplete:
-                query["filters"] = [{"attr": "document.name", "op": "contains", "value": incomplete}]
-            names.extend(row["name"] for row in session.post("/api/documents/dataset/query", query)["rows"])
+            if session.library is not None:
+                names.extend(ask(session, MOST))
+
+    _asked(ask_project)
+    return _fitting(names, incomplete)
+
+
+def target_names(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Completes the name of a thing, as the plugin that knows things by name does."""
+    names: list[str] = []
+
+    def ask() -> None:
+        if named := Tree().named():
+            names.extend(named.complete(ctx, incomplete))
 
     _asked(ask)
-    return _fitting(names, incomplete)
+    return names
+
+
+def target_id(session: Session, text: str) -> str:
+    """The id of the thing called *text*; *text* itself where no plugin knows things by name."""
+    named = Tree().named()
+    return named.find(session, text) if named else text
 
 
 def _upwards(ctx: typer.Context) -> Iterator[typer.Context]:
@@ -62,9 +77,6 @@ def _upwards(ctx: typer.Context) -> Iterator[typer.Context]:
 
 @contextmanager
 def _running_session() -> Iterator[Session]:
-    from armarium.cli.session import Session
-    from armarium.cli.shared_engine import running, this_place
-
     found = running(this_place())
     if found is None:
         raise LookupError("no engine runs")

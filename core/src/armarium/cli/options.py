@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import os
 from collections.abc import Callable
@@ -12,8 +13,6 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
-
-from armarium.cli.names import project_names
 
 LIBRARY_VARIABLE = "ARMARIUM_LIBRARY"
 JSON_VARIABLE = "ARMARIUM_JSON"
@@ -46,6 +45,12 @@ def begin() -> Asked:
     return fresh
 
 
+def _project_names(incomplete: str) -> list[str]:
+    """Completes the name of a project; loaded only when a shell asks, for it talks to the engine."""
+    names: list[str] = importlib.import_module("armarium.cli.names").project_names(incomplete)
+    return names
+
+
 AsJson = Annotated[bool, typer.Option("--json", help="Answer one JSON value.")]
 Library = Annotated[
     str | None,
@@ -54,7 +59,7 @@ Library = Annotated[
         "-l",
         metavar="PATH|NAME",
         show_envvar=False,
-        autocompletion=project_names,
+        autocompletion=_project_names,
         help="The project. Left out: ARMARIUM_LIBRARY, the one here, or the only one registered.",
     ),
 ]

@@ -12,7 +12,7 @@ from armarium.cli.options import Topic
 from armarium.cli.output import answer, legible, table
 from armarium.cli.program import engine_session
 from armarium.cli.refusals import Refused
-from armarium.cli.session import settings_of_this_user
+from armarium.cli.user_settings import settings_of_this_user
 
 
 def register(program: typer.Typer) -> None:
@@ -51,7 +51,7 @@ def plugins(
 
 
 def _check(target: str) -> None:
-    from armarium.admission.checking import check
+    from armarium.plugins.check import check
 
     found = check(target, seconds=settings_of_this_user().plugin_trial_seconds)
 
@@ -70,7 +70,7 @@ def _check(target: str) -> None:
 
 
 def _write(name: str, folder: Path) -> None:
-    from armarium.admission.scaffold import write_family
+    from armarium.plugins.scaffold import write_family
 
     written = write_family(name, folder)
     answer(

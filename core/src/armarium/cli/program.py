@@ -13,7 +13,7 @@ import typer
 from typer._completion_classes import completion_init
 from typer.core import TyperGroup
 
-from armarium.cli.documents import document_id
+from armarium import __version__
 from armarium.cli.options import AsJson, Foreground, Library, asked, begin, note
 from armarium.cli.refusals import Refused, misuse_shown, shown
 from armarium.cli.session import Session, connect
@@ -137,8 +137,6 @@ def build() -> typer.Typer:
 
 def _say_version(wanted: bool) -> None:
     if wanted:
-        from armarium import __version__
-
         typer.echo(__version__)
         raise typer.Exit
 
@@ -223,35 +221,3 @@ def full_path(text: str) -> str:
 def plural(number: int, one: str, many: str | None = None) -> str:
     """`3 pages`, `1 page`."""
     return f"{number} {one if number == 1 else many or one + 's'}"
-
-
-def documents_under(session: Session, parent_id: str | None) -> Iterator[dict[str, Any]]:
-    """Every node under *parent_id* (None: the whole project), in order, walked page by page."""
-    offset = 0
-    while True:
-        answer = session.get("/api/documents", parent_id=parent_id, limit=500, offset=offset)
-        for node in answer["items"]:
-            yield node
-            if node["child_count"]:
-                yield from documents_under(session, node["id"])
-        offset += answer["count"]
-        if offset >= answer["total"] or not answer["count"]:
-            return
-
-
-def is_page(node: dict[str, Any]) -> bool:
-    """Whether a node carries a page's picture itself: an image file without pages, or a page."""
-    return node["doc_type"] == "page" or (node.get("file_type") == "image" and not node["child_count"])
-
-
-def pages_of(session: Session, ids: list[str]) -> list[dict[str, Any]]:
-    """The pages among and under the documents of these *ids*, names or paths (none: of the whole project), in order, each once."""
-    found: dict[str, dict[str, Any]] = {}
-    if not ids:
-        return [node for node in documents_under(session, None) if is_page(node)]
-    for identity in [document_id(session, one) for one in ids]:
-        node = session.get(f"/api/documents/{identity}")
-        for one in (node, *documents_under(session, identity)):
-            if is_page(one):
-                found.setdefault(one["id"], one)
-    return list(found.values())

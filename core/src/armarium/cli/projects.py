@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,7 +12,6 @@ from armarium.cli.options import Topic
 from armarium.cli.output import answer, table
 from armarium.cli.program import engine_session, full_path, plural, project_session
 from armarium.cli.refusals import Refused
-from armarium.cli.session import settings_of_this_user
 from armarium.cli.work import finished
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
@@ -30,7 +28,6 @@ def register(program: typer.Typer) -> None:
     )
     program.command(rich_help_panel=Topic.projects, epilog="Example: armarium release")(release)
     program.command(rich_help_panel=Topic.projects, epilog="Example: armarium snapshot")(snapshot)
-    program.command(rich_help_panel=Topic.projects, epilog="Example: armarium doctor")(doctor)
 
 
 def create(
@@ -149,55 +146,3 @@ def snapshot(reason: Annotated[str, typer.Option(help="A word on why.")] = "on d
             )
 
     answer({**taken, "copy": copied or None}, words)
-
-
-def doctor(
-    path: Annotated[
-        str | None, typer.Argument(help="The package to examine; left out: the project meant.")
-    ] = None,
-    files: Annotated[bool, typer.Option(help="Also read every file and compare its bytes.")] = True,
-    rebuild: Annotated[bool, typer.Option(help="Make the derived indexes anew first.")] = False,
-) -> None:
-    """Look a project over: database, history, indexes, audit chain, files; exit code 1 when it is unwell.
-
-    Changes nothing of what is kept.
-    """
-    from armarium.doctor import examine
-    from armarium.engine import Engine
-    from armarium.reachable import running_engine
-
-    settings = settings_of_this_user()
-    if path is None:
-        with project_session() as session:
-            path = session.library
-    assert path is not None
-    place = full_path(path)
-    if not Path(place).exists():
-        raise Refused(f"There is nothing at {place}; doctor takes the path of a project.")
-    was_open = False
-    if running_engine(settings.state_dir) is not None:
-        with engine_session() as session:
-            was_open = session.post("/api/registry/release", {"path": place})["status"] == "released"
-    engine = Engine(settings)
-    engine.start(jobs=False)
-    try:
-        report = examine(engine, place, files=files, rebuild=rebuild)
-    finally:
-        engine.close()
-        if was_open:
-            # Whatever worked there goes on; a project too unwell to be opened says so in the report.
-            with suppress(Refused), engine_session() as session:
-                session.library = place
-                session.get("/api/library/settings")
-
-    def words() -> None:
-        for finding in report["findings"]:
-            typer.echo(f"{finding['level']}: {finding['what']}")
-        counts = ", ".join(
-            plural(number, what.removesuffix("s")) for what, number in report["counts"].items()
-        )
-        typer.echo(f"{report['path']} is {'healthy' if report['healthy'] else 'NOT healthy'} ({counts}).")
-
-    answer(report, words)
-    if not report["healthy"]:
-        raise typer.Exit(1)

@@ -15,6 +15,7 @@ import typer
 
 from armarium.cli.options import asked
 from armarium.cli.output import legible
+from armarium.errors import ServiceError
 
 DEBUG_VARIABLE = "ARMARIUM_DEBUG"
 STOPPED = 130
@@ -111,8 +112,6 @@ def _end_unheard() -> None:
 
 def as_refusal(error: BaseException) -> Refused:
     """Any error in words a person can act on."""
-    from armarium.errors import ServiceError
-
     if isinstance(error, Refused):
         return error
     if isinstance(error, ServiceError):

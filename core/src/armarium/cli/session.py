@@ -13,14 +13,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from armarium.cli.refusals import DEBUG_VARIABLE, Refused, as_refusal
 from armarium.cli.shared_engine import Place, running, shared, this_place, wire_to
+from armarium.cli.user_settings import settings_of_this_user
+from armarium.cli.wire import Form, Unreached, Wire
 
 if TYPE_CHECKING:
-    from armarium.cli.wire import Wire
     from armarium.settings import Settings
 
 START_WAIT = 30.0
@@ -79,8 +81,6 @@ class Session:
         self, method: str, path: str, query: Any, body: Any, named: Mapping[str, str]
     ) -> tuple[int, bytes]:
         """The answer; of another engine when this one went to rest meanwhile: while somebody wrote in an editor, say."""
-        from armarium.cli.wire import Unreached
-
         try:
             status, answer = self.wire.request(method, path, query=query, body=body, headers=named)
             if status != 503 or b'"stopping"' not in answer:
@@ -112,8 +112,6 @@ class Session:
         self, path: str, files: Sequence[tuple[str, str, bytes]], words: Mapping[str, str] | None = None
     ) -> Any:
         """POST files, each as (field, file name, bytes), and words beside them, as a form."""
-        from armarium.cli.wire import Form
-
         return self.ask("POST", path, body=Form(files, words or {}))
 
     def put(self, path: str, body: Any) -> Any:
@@ -172,23 +170,6 @@ def id_of(text: str) -> str:
     return text
 
 
-def settings_of_this_user() -> Settings:
-    """The settings that the environment gives; Refused naming the variable that cannot be used."""
-    from pydantic import ValidationError
-    from pydantic_settings import SettingsError
-
-    from armarium.settings import Settings
-
-    try:
-        return Settings()
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = "_".join(str(part) for part in first["loc"][:1]).upper()
-        raise Refused(f"SERVICE_{name} is {first['input']!r} and cannot be used: {first['msg']}.") from error
-    except SettingsError as error:
-        raise Refused(f"The settings in the environment cannot be used: {error}.") from error
-
-
 @contextmanager
 def connect() -> Iterator[Session]:
     """A session with the engine that commands share, or, where the command is to do without, with one of its own."""
@@ -218,6 +199,13 @@ def _again(place: Place, start: bool) -> Wire | None:
     return None
 
 
+def in_process() -> ModuleType:
+    """The engine's own code. Most commands speak to an engine over HTTP and start in no time without it."""
+    from armarium.cli import in_process
+
+    return in_process
+
+
 @contextmanager
 def own_engine(settings: Settings) -> Iterator[Session]:
     """A session with an engine in this process, which ends with the block."""
@@ -230,12 +218,10 @@ def _own(settings: Settings) -> Iterator[Wire]:
     """An engine in a thread of this process, behind a socket in a private folder."""
     import uvicorn
 
-    from armarium.app import create_app
-
     if not os.environ.get(DEBUG_VARIABLE):
         # What goes wrong reaches the caller as the answer to a request or as a job's reason.
         logging.getLogger("armarium").setLevel(logging.CRITICAL)
-    app = create_app(settings)
+    app = in_process().create_app(settings)
     failure: list[BaseException] = []
 
     async def watched(scope: Any, receive: Any, send: Any) -> None:

@@ -13,9 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from armarium import __version__
 from armarium.cli.options import asked
 from armarium.cli.refusals import Refused
-from armarium.reachable import (
+from armarium.cli.user_settings import settings_of_this_user
+from armarium.cli.wire import Wire
+from armarium.engine_card import (
     LOCK,
     Reachable,
     asked_for,
@@ -84,8 +87,6 @@ def wants_foreground() -> bool:
 
 def wire_to(place: Place, *, uds: str | None, base_url: str) -> Wire:
     """The way to an engine, as its owner."""
-    from armarium.cli.wire import Wire
-
     headers = {"Authorization": f"Bearer {place.owner_token}", "X-Service-Client": "command line"}
     return Wire(uds=uds, base_url=base_url, headers=headers)
 
@@ -152,8 +153,6 @@ def _fits(card: Reachable, place: Place, foreground: bool) -> bool:
 
 
 def _is_outdated(card: Reachable) -> bool:
-    from armarium import __version__
-
     return card.version != __version__ or bool(card.software and card.software != fingerprint(card.sources))
 
 
@@ -210,8 +209,6 @@ def _spelled(differing: list[str]) -> str:
 
 
 def _effective(place: Place) -> dict[str, Any]:
-    from armarium.cli.session import settings_of_this_user
-
     return settings_of_this_user().behaviour()
 
 

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from armarium.cli.action_commands import actions
-from armarium.cli.documents import document_id
-from armarium.cli.names import document_names
+from armarium.cli.names import target_id, target_names
 from armarium.cli.options import Topic
 from armarium.cli.output import answer, legible, table, wants_json
 from armarium.cli.program import plural, project_session
@@ -33,7 +32,7 @@ def history(
         str | None,
         typer.Option(
             help="Only steps that touched this: a document by name, path or id, or anything else by its id.",
-            autocompletion=document_names,
+            autocompletion=target_names,
         ),
     ] = None,
     verify: Annotated[bool, typer.Option(help="Check that no row of the log was changed.")] = False,
@@ -49,7 +48,7 @@ def history(
             if not checked.get("ok"):
                 raise typer.Exit(1)
             return
-        touched = target and document_id(session, target)
+        touched = target and target_id(session, target)
         rows = session.get("/api/actions/audit", limit=limit, action=action, target_id=touched)
     numbers = {row["id"]: f"#{row['seq']}" for row in rows["items"]}
 

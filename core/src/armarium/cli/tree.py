@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -16,13 +17,25 @@ import typer
 from armarium.cli.options import Topic, everywhere
 from armarium.cli.refusals import Refused
 from armarium.cli.values import read_plainly
-from armarium.reachable import code_in_place, fingerprint, state_folder
+from armarium.engine_card import code_in_place, fingerprint, state_folder
 
 if TYPE_CHECKING:
-    from armarium.admission.offers import Offer
-    from armarium.admission.processes import Failed
+    from armarium.cli.session import Session
+    from armarium.plugins.offers import Offer
+    from armarium.plugins.trial_processes import Failed
 
-CORE = ("projects", "steps", "background", "engine", "plugin_commands", "machine", "completion", "demo")
+CORE = (
+    "projects",
+    "doctor",
+    "steps",
+    "background",
+    "serve",
+    "engine",
+    "plugin_commands",
+    "runtimes",
+    "tokens",
+    "completion",
+)
 """The modules beside this one that bring the core's commands, in the order in which the help page shows them."""
 
 NOTE = "commands.json"
@@ -50,6 +63,20 @@ class Brought:
         )
 
 
+class Commands(typer.Typer):
+    """Commands of a plugin that also knows things by name, so that `history --target` takes such names.
+
+    `find(session, text)` gives the id of the thing called *text*, or raises Refused; `complete(context, incomplete)` the
+    names that begin so, for a shell. Of several such plugins the first is asked, ours before a stranger's.
+    """
+
+    def __init__(
+        self, find: Callable[[Session, str], str], complete: Callable[[typer.Context, str], list[str]]
+    ) -> None:
+        super().__init__()
+        self.find, self.complete = find, complete
+
+
 class Tree:
     """The commands of the core and those that plugins name under `armarium.commands`."""
 
@@ -57,6 +84,8 @@ class Tree:
         self._missing: dict[str, str] = {}
         self._brought: dict[str, Brought] | None = None
         self._groups: dict[str, Any] = {}
+        self._named = ""
+        """The source of the commands whose plugin knows things by name; empty: there is none."""
 
     def missing(self) -> dict[str, str]:
         """Plugins whose commands cannot be built, with the reason."""
@@ -82,6 +111,15 @@ class Tree:
         found = group.commands.get(name)
         return group if found is None and name == one.plugin.replace("_", "-") else found
 
+    def named(self) -> Commands | None:
+        """The commands of the plugin that knows things by name; None when there is none."""
+        self._known()
+        if not self._named:
+            return None
+        with _offers().quietly():
+            built = _built(self._named)
+        return built if isinstance(built, Commands) else None
+
     def _known(self) -> dict[str, Brought]:
         if self._brought is None:
             self._brought = self._read()
@@ -93,12 +131,11 @@ class Tree:
     def _group(self, one: Brought) -> Any:
         if one.source not in self._groups:
             if one.plugin:
-                from armarium.admission.offers import quietly
-
-                module, _, function = one.source.partition(":")
-                with quietly():
-                    build = getattr(importlib.import_module(module), function)
-                    self._groups[one.source] = group_of(one.plugin, build(), hidden=True)
+                with _offers().quietly():
+                    built = _built(one.source)
+                    self._groups[one.source] = group_of(one.plugin, built, hidden=True)
+                if isinstance(built, Commands):
+                    self._named = self._named or one.source
             else:
                 part = typer.Typer()
                 importlib.import_module(f"armarium.cli.{one.source}").register(part)
@@ -108,8 +145,6 @@ class Tree:
     def _look(self) -> dict[str, Brought]:
         """Load everything there is. A name that two plugins bring goes to neither, so that what a command does never
         hangs on what else is installed; it may be had under the plugin's own name, which the help leaves out."""
-        from armarium.admission.offers import COMMANDS, unit_of
-
         found: dict[str, Brought] = {}
         for module in CORE:
             source = Brought("", module)
@@ -117,13 +152,13 @@ class Tree:
         bringers: dict[str, list[Brought]] = {}
         groups: list[Brought] = []
         ours: set[str] = set()
-        offers, failed = _tried_offers()
-        for offer, entry in [(one, entry) for one in offers for entry in one.of(COMMANDS)]:
+        installed, failed = _tried_offers()
+        for offer, entry in [(one, entry) for one in installed for entry in one.of(_offers().COMMANDS)]:
             source = Brought(
                 entry.name.replace("_", "-"), entry.value.replace(" ", ""), entry.name, hidden=True
             )
             commands: list[tuple[str, Any]] = []
-            why = failed.get((offer.key, unit_of(entry)))
+            why = failed.get((offer.key, _offers().unit_of(entry)))
             if source.plugin in [group.plugin for group in groups]:
                 why = "commands of this name are there already, from another distribution."
             if why is None:
@@ -161,7 +196,7 @@ class Tree:
             said = json.loads(_note().read_text(encoding="utf-8"))
             if said["software"] != fingerprint(said["sources"]):
                 return None
-            self._missing = dict(said["missing"])
+            self._missing, self._named = dict(said["missing"]), str(said["named"])
             return {
                 one["name"]: Brought(**{**one, "rivals": tuple(one["rivals"])}) for one in said["commands"]
             }
@@ -175,6 +210,7 @@ class Tree:
             "software": fingerprint(sources),
             "sources": sources,
             "missing": self._missing,
+            "named": self._named,
             "commands": [asdict(one) for one in brought.values()],
         }
         place = _note()
@@ -184,13 +220,25 @@ class Tree:
             fresh.replace(place)
 
 
+def _built(source: str) -> Any:
+    """The commands of a plugin, built by the function at *source* (`module:function`)."""
+    module, _, function = source.partition(":")
+    return getattr(importlib.import_module(module), function)()
+
+
+def _offers() -> ModuleType:
+    """What asks the installed distributions: loaded only where the note is of no use."""
+    from armarium.plugins import offers
+
+    return offers
+
+
 def _tried_offers() -> tuple[list[Offer], Failed]:
     """What is installed, and what of it did not pass its trial. Strangers are tried here where no engine has done so."""
-    from armarium.admission.offers import find_offers
-    from armarium.admission.trials import Trials
+    from armarium.plugins.verdicts import Trials
 
     trials = Trials.of_environment()
-    offers = find_offers()
+    offers = _offers().find_offers()
     failed = trials.failed(offers, trusting_ours=True)
     trials.save()
     return offers, failed

@@ -12,17 +12,17 @@ from typing import Any
 from pydantic import Field
 
 from armarium.actions import ActionContext, Example, NoParams, Params, Route, action
-from armarium.db import raw_of
+from armarium.actions.undo import UndoContext
 from armarium.errors import Conflict
 from armarium.jobs import decisions
 from armarium.jobs.import_tree import DERIVATIVES, derivatives, import_goes_on
 from armarium.jobs.listing import is_counted, no_such, targets
 from armarium.jobs.models import FINISHED, Mode
-from armarium.jobs.queue import loads
+from armarium.jobs.queue import NewJob, enqueue, loads
 from armarium.jobs.sight import Row, Sight
 from armarium.messages import Message
-from armarium.tables import json_text
-from armarium.undo import UndoContext
+from armarium.store.database import raw_of
+from armarium.store.tables import json_text
 
 
 class JobNamed(Params):
@@ -141,11 +141,9 @@ def _mode_undone(undone: UndoContext) -> None:
 
 def _example_job(ex: Example) -> str:
     """A job that waits for good: no plugin brings its kind."""
-    from armarium.jobs.queue import enqueue
-
     assert ex.library is not None
     with ex.library.db.write() as conn:
-        return enqueue(conn, "job-example", {}, title="An example", started_by=ex.principal)
+        return enqueue(conn, NewJob("job-example", {}, "An example"), started_by=ex.principal)
 
 
 def _example_failed(ex: Example) -> dict[str, Any]:
@@ -273,6 +271,8 @@ def retry_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
     if state == "waiting":
         raise Conflict(f"{row.title} waits already; there is nothing to retry.", code="already_waiting")
     if state in ("failed", "cancelled"):
+        if ctx.action_name == "job.retry":
+            _refuse_retry_of_run(sight, row)
         _refuse_retry(sight, row)
         again = decisions.retry(ctx.conn, row.id)
         decisions.lend_rights(ctx.conn, again, ctx.principal)
@@ -283,6 +283,15 @@ def retry_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
         _touched(ctx, again)
     after = _sight(ctx)
     return {"id": row.id, "state": after.state(_one(after, row.id))}
+
+
+def _refuse_retry_of_run(sight: Sight, row: Row) -> None:
+    kind = sight.runner.kinds.get(row.kind)
+    if kind is not None and kind.is_run:
+        raise Conflict(
+            f"{row.title} is a workflow run that has ended; have it read again what it did not do.",
+            code="run_ended",
+        )
 
 
 def _refuse_retry(sight: Sight, row: Row) -> None:

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
-from armarium.db import raw_of
 from armarium.ids import now
 from armarium.jobs.claims import PATIENCE, Claim, any_holds, next_due, select, wanted
 from armarium.jobs.conditions import hindrance
 from armarium.jobs.context import JobContext
 from armarium.jobs.ending import Changes, Ended, end
 from armarium.jobs.kinds import JobKind
+from armarium.jobs.log import write_lines
+from armarium.jobs.queue import loads
 from armarium.jobs.store import JobStore, Picked
+from armarium.store.database import raw_of
 
 if TYPE_CHECKING:
     from armarium.jobs.runner import JobRunner
@@ -71,7 +73,7 @@ def pick(runner: JobRunner, store: JobStore, lane: Lane, conn: Connection, chang
         if heavy and not runner.take_heavy(store, chosen.watched):
             break
         try:
-            return _take(runner, store, lane, raw, chosen)
+            return _take(runner, store, lane, conn, chosen)
         except BaseException:
             if heavy:
                 runner.give_heavy_back()
@@ -79,8 +81,9 @@ def pick(runner: JobRunner, store: JobStore, lane: Lane, conn: Connection, chang
     return None
 
 
-def _take(runner: JobRunner, store: JobStore, lane: Lane, raw: sqlite3.Connection, chosen: _Option) -> Picked:
+def _take(runner: JobRunner, store: JobStore, lane: Lane, conn: Connection, chosen: _Option) -> Picked:
     """Mark the chosen job's row, and know it as picked up."""
+    raw = raw_of(conn)
     claim, kind = chosen.claim, chosen.kind
     holder, until = runner.lease()
     raw.execute(
@@ -88,6 +91,10 @@ def _take(runner: JobRunner, store: JobStore, lane: Lane, raw: sqlite3.Connectio
         "attempts = attempts + 1, reason = NULL, reason_code = NULL, not_before = NULL WHERE seq = ?",
         (holder, until, now(), claim.seq),
     )
+    if claim.handed_in_by is not None:
+        subject = loads(claim.subject) or {}
+        data = {"type": "page_started", "document_id": subject.get("id")}
+        write_lines(conn, [(claim.id, "info", "Begun.", data)])
     if not kind.first and not select(raw, wanted(kind, lane.name), limit=1, any_holds=any_holds(raw)):
         # Found out in the same transaction, so that the lane need not begin another to learn that there is none.
         _none_left(store, lane, kind, raw)

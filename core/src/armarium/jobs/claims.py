@@ -40,11 +40,13 @@ class Claim:
     started_by: str | None
     thread_id: str | None
     not_before: str | None
+    handed_in_by: str | None
+    subject: str | None
 
 
 _COLUMNS = (
     "seq, id, kind, title, args, checkpoint, model, parent_id, attempts, interruptions, body_done, principal, "
-    "started_by, thread_id, not_before"
+    "started_by, thread_id, not_before, handed_in_by, subject"
 )
 
 

@@ -5,24 +5,27 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
+from sqlalchemy import Connection
 
-from armarium.db import raw_of
 from armarium.jobs.claims import LONGEST_WAIT, Claim
 from armarium.jobs.kinds import JobKind
 from armarium.jobs.log import Level, write_lines
+from armarium.jobs.models import FINISHED
 from armarium.jobs.queue import NewJob, enqueue_many, loads, move_on
 from armarium.principals import Principal
-from armarium.tables import json_text
+from armarium.store.database import raw_of
+from armarium.store.tables import json_text
 
 if TYPE_CHECKING:
     from armarium.actions import ActionContext, Outcome
     from armarium.engine import Engine
     from armarium.jobs.runner import JobRunner
     from armarium.jobs.store import JobStore
-    from armarium.libraries import Library
+    from armarium.projects.libraries import Library
 
 PROGRESS_EVERY = 0.5
 """Seconds between two writes (and events) of one job's progress: with start and end at most four a second."""
@@ -48,6 +51,31 @@ class RetryLater(Exception):
         self.reason = reason
         self.seconds = min(max(seconds, 0.0), float(LONGEST_WAIT))
         self.code = code
+
+
+class AfterChildren(Exception):
+    """Raised by a body that has put children in the queue and goes on when they have finished.
+
+    Its thread is free meanwhile; the job is shown as running. It is then run again from its checkpoint, and judges
+    itself what became of them: a child that failed does not fail it.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A job under this one, as its row stands."""
+
+    seq: int
+    id: str
+    key: str | None
+    state: str
+    reason: str | None
+    result: Any
+
+    @property
+    def finished(self) -> bool:
+        """Whether it is done, failed or cancelled."""
+        return self.state in FINISHED
 
 
 class JobContext:
@@ -110,6 +138,7 @@ class JobContext:
             name=self._claim.started_by or "engine",
             role=told.get("role", "editor"),
             token_id=told.get("token_id"),
+            device_id=told.get("device_id"),
             token_kind="run",
             libraries=frozenset(libraries) if libraries is not None else None,
             folders=self.engine.auth.folders_of_run(told),
@@ -148,23 +177,24 @@ class JobContext:
         name: str,
         params: Mapping[str, Any] | BaseModel,
         *,
-        checkpoint: Mapping[str, Any] | None = None,
+        checkpoint: Mapping[str, Any] | Callable[[dict[str, Any]], Mapping[str, Any]] | None = None,
         done: int | None = None,
         total: int | None = None,
         set_id: str | None = None,
     ) -> Outcome:
         """Run the action *name* and keep *checkpoint* and counts in the same transaction: exactly once.
 
-        After a crash either both are there or neither is. All actions of a job share its id as set id, so they
-        can be undone together; a child names its parent's as *set_id* where both are one gesture. An engine-wide
+        After a crash either both are there or neither is. All actions of a job share its id as set id (those of a
+        workflow run's jobs the run's), so they can be undone together; a child names its parent's as *set_id* where
+        both are one gesture. An engine-wide
         action called by a library's job is in another database: there the checkpoint follows in a transaction of its
-        own, so such an action must bear being repeated.
+        own, so such an action must bear being repeated. *checkpoint* may be a function of the action's answer.
         """
         self._refuse_when_closed()
         pending = self._take_pending()
         done, total = (done, total) if done is not None or pending is None else pending
         kept: dict[str, Any] | None = None
-        if checkpoint is not None:
+        if checkpoint is not None and not callable(checkpoint):
             kept = dict(checkpoint)
             json_text(kept)
 
@@ -172,6 +202,14 @@ class JobContext:
         apart = self._store.library is not None and action is not None and action.scope == "engine"
 
         def keep(step: ActionContext) -> None:
+            nonlocal kept
+            if callable(checkpoint):
+                answer = step.answer
+                kept = dict(
+                    checkpoint(
+                        answer.model_dump(mode="json") if isinstance(answer, BaseModel) else answer or {}
+                    )
+                )
             if not apart:
                 self._move_on(step.conn, kept, done, total)
 
@@ -180,7 +218,7 @@ class JobContext:
             name,
             params,
             self.principal,
-            set_id=set_id or self.job_id,
+            set_id=set_id or self._claim.thread_id or self.job_id,
             in_transaction=keep,
         )
         if apart:
@@ -192,13 +230,20 @@ class JobContext:
         return outcome
 
     def save(
-        self, checkpoint: Mapping[str, Any], *, done: int | None = None, total: int | None = None
+        self,
+        checkpoint: Mapping[str, Any],
+        *,
+        done: int | None = None,
+        total: int | None = None,
+        along: Callable[[Connection], None] | None = None,
     ) -> None:
-        """Keep a checkpoint alone (the job's effects are elsewhere, or bear being repeated)."""
+        """Keep a checkpoint alone, with what *along* writes to operational tables in the same transaction."""
         self._refuse_when_closed()
         pending = self._take_pending()
         done, total = (done, total) if done is not None or pending is None else pending
         with self._store.db.write() as conn:
+            if along is not None:
+                along(conn)
             self._move_on(conn, checkpoint, done, total)
         self._checkpoint = dict(checkpoint)
         self._runner.tell_progress(self._store, self.job_id)
@@ -209,31 +254,25 @@ class JobContext:
         with self._store.db.write() as conn:
             write_lines(conn, [(self.job_id, level, message, data)])
 
-    def spawn(
-        self,
-        kind: str,
-        args: Mapping[str, Any] | BaseModel,
-        *,
-        title: str,
-        key: str | None = None,
-        total: int = 1,
-        model: str | None = None,
-        subject: Mapping[str, Any] | None = None,
-        lane: str | None = None,
-        after_id: str | None = None,
-    ) -> str:
+    def spawn(self, job: NewJob) -> str:
         """Put a child job in the queue; returns its id.
 
-        A child is known by *key* (default: its kind and arguments), so a body that is run again after a crash gets
+        A child is known by its key (default: its kind and arguments), so a body that is run again after a crash gets
         the child it already has. The job itself is done when its body has ended and all children have finished.
         """
-        job = NewJob(
-            kind, args, title, total, key, model=model, subject=subject, lane=lane, after_id=after_id
-        )
         return self.spawn_many([job])[0]
 
-    def spawn_many(self, jobs: Sequence[NewJob], *, checkpoint: Mapping[str, Any] | None = None) -> list[str]:
-        """Put many children in the queue in one transaction, with *checkpoint*; see `spawn`."""
+    def spawn_many(
+        self,
+        jobs: Sequence[NewJob],
+        *,
+        checkpoint: Mapping[str, Any] | None = None,
+        along: Callable[[Connection, list[str]], None] | None = None,
+    ) -> list[str]:
+        """Put many children in the queue in one transaction, with *checkpoint*; see `spawn`.
+
+        *along* gets their ids, and writes to operational tables in the same transaction.
+        """
         self._refuse_when_closed()
         if self.stop == "cancel":
             # What is under it was cancelled with it; nothing more is put there.
@@ -242,12 +281,34 @@ class JobContext:
         keyed = [self._keyed(job) for job in jobs]
         with self._store.db.write() as conn:
             ids = enqueue_many(conn, keyed, parent_id=self.job_id, kinds=kinds)
+            if along is not None:
+                along(conn, ids)
             if checkpoint is not None:
                 self._move_on(conn, checkpoint, None, None)
         if checkpoint is not None:
             self._checkpoint = dict(checkpoint)
         self._runner.wake(self._store.library)
         return ids
+
+    def child(self, key: str) -> Child | None:
+        """The child that was put in the queue with this key, as it stands now."""
+        found = self._children("key = ?", (key,), 1)
+        return found[0] if found else None
+
+    def children(self, after: int = 0, limit: int = 500) -> list[Child]:
+        """Its children in the order in which they were put in, from the one after row number *after* on."""
+        return self._children("seq > ?", (after,), limit)
+
+    def _children(self, where: str, values: tuple[object, ...], limit: int) -> list[Child]:
+        with self._store.db.read() as conn:
+            rows = raw_of(conn).execute(
+                f"SELECT seq, id, key, state, reason, result FROM job WHERE parent_id = ? AND {where} ORDER BY seq LIMIT ?",
+                (self.job_id, *values, limit),
+            )
+            return [
+                Child(seq, job_id, key, state, reason, loads(result))
+                for seq, job_id, key, state, reason, result in rows
+            ]
 
     def call_worker(
         self,

@@ -11,11 +11,11 @@ from datetime import timedelta
 
 from sqlalchemy import Connection
 
-from armarium.db import raw_of
 from armarium.ids import now, parse_timestamp, timestamp
 from armarium.jobs.ending import Changes, Ended, end, settle
 from armarium.jobs.models import FINISHED, INTERRUPTIONS_ALLOWED, KEEP_DAYS
 from armarium.principals import Principal
+from armarium.store.database import raw_of
 
 _SUBTREE = (
     "WITH RECURSIVE tree (id, depth) AS (SELECT ?, 0 UNION ALL "
@@ -125,7 +125,7 @@ def settle_parents(conn: Connection, parents: Iterable[str]) -> Changes:
     for parent in parents:
         _recount(raw, parent)
     for parent in parents:
-        changes.states += settle(conn, parent).states
+        changes.add(settle(conn, parent))
     return changes
 
 

@@ -10,12 +10,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+import orjson
 from sqlalchemy import Connection
 
-from armarium.activity import record_activity
-from armarium.db import raw_of
 from armarium.ids import now
+from armarium.jobs.activity import record_activity
+from armarium.jobs.log import Level, write_lines
 from armarium.jobs.queue import roll_up
+from armarium.store.database import raw_of
+
+GOES_ON = "goes-on"
+"""Reason code of a running job whose body is run again when its children have finished (`AfterChildren`)."""
 
 
 @dataclass(slots=True)
@@ -42,12 +47,15 @@ class Changes:
     states: list[str] = field(default_factory=list)
     progress: set[str] = field(default_factory=set)
     failed: list[str] = field(default_factory=list)
+    wait_again: bool = False
+    """Whether a job is back in the queue whose children have finished."""
 
     def add(self, more: Changes) -> None:
         """Take in what *more* says."""
         self.states += more.states
         self.progress |= more.progress
         self.failed += more.failed
+        self.wait_again |= more.wait_again
 
 
 _END = (
@@ -92,6 +100,8 @@ def end(conn: Connection, ended: Sequence[Ended]) -> Changes:
         )
         changes.failed += [e.id for e in finished if e.state == "failed" and e.parent_id is None]
         waits = _with_children(raw, [e.seq for e in finished if e.state == "done"])
+        waits |= {e.seq for e in finished if e.reason_code == GOES_ON}
+        _note_handed_in(conn, finished)
         for e in finished:
             if e.seq in waits:
                 # It is not closed after all: its children are still to come, or one has failed already.
@@ -120,6 +130,23 @@ def _tell_failed(conn: Connection, ids: Iterable[str]) -> None:
             metadata={"job_id": job_id, "kind": kind},
             error=reason,
         )
+
+
+def _note_handed_in(conn: Connection, ended: Iterable[Ended]) -> None:
+    """A line in the log of each job that a workflow run handed in: how it ended, for those who follow the run."""
+    lines = []
+    for e in ended:
+        row = raw_of(conn).execute("SELECT handed_in_by, subject FROM job WHERE seq = ?", (e.seq,)).fetchone()
+        if row is not None and row[0] is not None:
+            subject = orjson.loads(row[1]) if row[1] is not None else {}
+            data = {
+                "type": "page_completed" if e.state == "done" else "page_failed",
+                "document_id": subject.get("id"),
+            }
+            level: Level = "warning" if e.state == "failed" else "info"
+            lines.append((e.id, level, e.reason or "Done.", data))
+    if lines:
+        write_lines(conn, lines)
 
 
 def _was_cancelled(raw: sqlite3.Connection, seq: int) -> bool:
@@ -172,13 +199,22 @@ def _close_children(
 def _settle(raw: sqlite3.Connection, job_id: str, changes: Changes) -> None:
     """Finish a job whose body has ended well when its last child has finished."""
     row = raw.execute(
-        "SELECT state, body_done, open_children, failed_children, stop, parent_id FROM job WHERE id = ?",
+        "SELECT state, body_done, open_children, failed_children, stop, parent_id, reason_code FROM job WHERE id = ?",
         (job_id,),
     ).fetchone()
     if row is None:
         return
-    state, body_done, open_children, failed_children, stop, parent_id = row
+    state, body_done, open_children, failed_children, stop, parent_id, code = row
     if state != "running" or not body_done or open_children > 0:
+        return
+    if code == GOES_ON and stop != "cancel":
+        raw.execute(
+            "UPDATE job SET state = 'waiting', body_done = 0, failed_children = 0, attempts = 0, reason_code = NULL "
+            "WHERE id = ?",
+            (job_id,),
+        )
+        changes.states.append(job_id)
+        changes.wait_again = True
         return
     (children,) = raw.execute("SELECT count(*) FROM job WHERE parent_id = ?", (job_id,)).fetchone()
     end_state, reason, code = "done", None, None

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from armarium.errors import ServiceError, refused_by_disk
 from armarium.ids import now, timestamp
-from armarium.jobs.context import JobStopped, RetryLater
-from armarium.jobs.ending import Ended
+from armarium.jobs.context import AfterChildren, JobStopped, RetryLater
+from armarium.jobs.ending import GOES_ON, Ended
 from armarium.jobs.log import write_lines
 from armarium.jobs.store import JobStore, Picked
-from armarium.tables import json_text
+from armarium.principals import asking
+from armarium.store.tables import json_text
 
 if TYPE_CHECKING:
     from armarium.jobs.runner import JobRunner
@@ -31,11 +32,15 @@ def execute(runner: JobRunner, store: JobStore, picked: Picked) -> Ended:
         ended.attempts, ended.finished_at = claim.attempts, now()
         return ended
     try:
-        answer = kind.run(context)
+        # A body sees what who started it may see.
+        with asking(context.principal):
+            answer = kind.run(context)
         if answer is not None:
             ended.result = json_text(answer)
     except JobStopped as stopped:
         _stopped(ended, stopped.why)
+    except AfterChildren:
+        ended.reason_code = GOES_ON
     except RetryLater as later:
         if claim.attempts + 1 >= kind.retries:
             ended.state, ended.reason_code = "failed", later.code

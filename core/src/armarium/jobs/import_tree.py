@@ -11,7 +11,7 @@ from armarium.jobs.sight import Sight, open_sight
 
 if TYPE_CHECKING:
     from armarium.jobs.runner import JobRunner
-    from armarium.libraries import Library
+    from armarium.projects.libraries import Library
 
 DERIVATIVES = "derivatives"
 

@@ -7,8 +7,8 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from armarium.db import raw_of
 from armarium.jobs import decisions
+from armarium.store.database import raw_of
 
 if TYPE_CHECKING:
     from armarium.jobs.runner import JobRunner

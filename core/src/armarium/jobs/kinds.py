@@ -13,7 +13,7 @@ from armarium.errors import Invalid
 if TYPE_CHECKING:
     from armarium.engine import Engine
     from armarium.jobs.context import JobContext
-    from armarium.libraries import Library
+    from armarium.projects.libraries import Library
 
 LANES: Mapping[str, int] = {
     "local-model": 1,

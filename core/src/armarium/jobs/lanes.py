@@ -11,7 +11,6 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from armarium.db import raw_of
 from armarium.errors import ServiceError
 from armarium.jobs.choice import Lane, pick
 from armarium.jobs.ending import Changes, Ended, end
@@ -19,7 +18,8 @@ from armarium.jobs.execution import execute
 from armarium.jobs.kinds import LANES
 from armarium.jobs.queue import move_on
 from armarium.jobs.store import JobStore, Picked
-from armarium.turns import work_in_background
+from armarium.store.database import raw_of
+from armarium.store.write_queue import work_in_background
 
 if TYPE_CHECKING:
     from armarium.jobs.runner import JobRunner
@@ -171,7 +171,7 @@ class Crew:
             log.warning("a change of jobs of %s could not be told", store.path or "the engine")
         store.put_down(one for _, one in ended)
         if changes.states:
-            if store.dependents or any(how.state == "waiting" for how, _ in ended):
+            if store.dependents or changes.wait_again or any(how.state == "waiting" for how, _ in ended):
                 self.runner.look_again(store)
             self.runner.note_ended()
         return picked

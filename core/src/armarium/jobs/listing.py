@@ -17,7 +17,7 @@ from armarium.jobs.sight import Row, Sight, open_sight
 
 if TYPE_CHECKING:
     from armarium.jobs.runner import JobRunner
-    from armarium.libraries import Library
+    from armarium.projects.libraries import Library
 
 MOST_FAILED = 500
 """How many failed jobs of one library the list shows, the latest of them."""

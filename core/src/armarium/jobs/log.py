@@ -8,9 +8,9 @@ from typing import Any, Literal
 import orjson
 from sqlalchemy import Connection
 
-from armarium.db import raw_of
 from armarium.ids import now
-from armarium.tables import json_text
+from armarium.store.database import raw_of
+from armarium.store.tables import json_text
 
 Level = Literal["debug", "info", "warning", "error"]
 Source = Literal["run", "step", "job"]

@@ -10,7 +10,7 @@ from typing import Literal
 
 from sqlalchemy import Boolean, Column, Index, Integer, MetaData, Table, Text
 
-from armarium.tables import Json, operational, tracked
+from armarium.store.tables import Json, operational, tracked
 
 jobs_metadata = MetaData()
 

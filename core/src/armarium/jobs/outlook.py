@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from armarium.db import raw_of
 from armarium.jobs.claims import any_holds, next_due, select, wanted
+from armarium.store.database import raw_of
 
 if TYPE_CHECKING:
     from armarium.jobs.runner import JobRunner

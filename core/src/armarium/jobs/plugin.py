@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from armarium.activity import activity
-from armarium.db import raw_of
 from armarium.jobs.actions import (
     cancel_job,
     clear_failed_jobs,
@@ -14,11 +12,14 @@ from armarium.jobs.actions import (
     retry_job,
     set_background_mode,
 )
+from armarium.jobs.activity import activity
 from armarium.jobs.decisions import held
-from armarium.plugins import Plugin
+from armarium.jobs.routes import router
+from armarium.plugin import Plugin
+from armarium.store.database import raw_of
 
 
-def core_jobs_plugin() -> Plugin:
+def armarium_plugin() -> Plugin:
     """What background work contributes: its tables in every library and in the engine's own database."""
     return Plugin(
         name="jobs",
@@ -34,6 +35,7 @@ def core_jobs_plugin() -> Plugin:
             pause_background,
             set_background_mode,
         ),
+        routers=(router,),
         stats=count_states,
     )
 

@@ -14,11 +14,11 @@ import orjson
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
-from armarium.db import raw_of
 from armarium.errors import Conflict, NotFound
 from armarium.ids import new_id, now
 from armarium.jobs.kinds import JobKind, KindRegistry
-from armarium.tables import json_text
+from armarium.store.database import raw_of
+from armarium.store.tables import json_text
 
 if TYPE_CHECKING:
     from armarium.principals import Principal
@@ -55,31 +55,17 @@ _INSERT = (
 
 def enqueue(
     conn: Connection,
-    kind: str | JobKind,
-    args: Mapping[str, Any] | BaseModel | None = None,
+    new: NewJob,
     *,
-    title: str,
     parent_id: str | None = None,
     started_by: Principal | str | None = None,
     kinds: KindRegistry | None = None,
-    total: int = 1,
-    key: str | None = None,
-    model: str | None = None,
-    subject: Mapping[str, Any] | None = None,
-    lane: str | None = None,
-    thread_id: str | None = None,
-    after_id: str | None = None,
-    handed_in_by: str | None = None,
-    job_id: str | None = None,
 ) -> str:
     """Put one job in the queue inside the caller's transaction; returns its id.
 
     With *kinds* (or a `JobKind`) an unknown kind and arguments that do not fit it are refused (Invalid); else the
-    row waits until a plugin brings the kind. NotFound when *parent_id* or *after_id* names no job.
+    row waits until a plugin brings the kind. NotFound when *parent_id* or `after_id` names no job.
     """
-    new = NewJob(
-        kind, args, title, total, key, model, subject, lane, thread_id, after_id, handed_in_by, job_id
-    )
     return enqueue_many(conn, [new], parent_id=parent_id, started_by=started_by, kinds=kinds)[0]
 
 
@@ -173,6 +159,7 @@ def _starter(who: Principal | str | None) -> tuple[str | None, str | None]:
             "libraries": libraries,
             "folders": folders,
             "token_id": who.token_id,
+            "device_id": who.device_id,
             "client": who.client,
         }
     )

@@ -8,14 +8,15 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from armarium.activity import record_activity
-from armarium.db import raw_of
+from sqlalchemy import Connection
+
 from armarium.ids import new_id, timestamp
 from armarium.jobs import decisions
+from armarium.jobs.activity import record_activity
 from armarium.jobs.choice import Lane
 from armarium.jobs.claims import select, wanted
 from armarium.jobs.conditions import Conditions, hindrance
@@ -25,12 +26,14 @@ from armarium.jobs.kinds import LANES, JobKind, KindRegistry
 from armarium.jobs.lanes import Crew
 from armarium.jobs.models import FINISHED, MODES, Mode
 from armarium.jobs.outlook import goes_on
-from armarium.jobs.queue import loads
+from armarium.jobs.queue import NewJob, enqueue, loads
 from armarium.jobs.store import JobStore, path_of
+from armarium.store.database import raw_of
 
 if TYPE_CHECKING:
     from armarium.engine import Engine
-    from armarium.libraries import Library
+    from armarium.principals import Principal
+    from armarium.projects.libraries import Library
 
 log = logging.getLogger("armarium.jobs")
 
@@ -143,7 +146,7 @@ class JobRunner:
                 self._ended.wait(min(0.5, max(0.0, deadline - time.monotonic())))
             store.closed = True
             self._stores.pop(store.path, None)
-        with store.db.read() as conn:
+        with store.db.read_all() as conn:
             raw = raw_of(conn)
             (waiting,) = raw.execute("SELECT count(*) FROM job WHERE state = 'waiting'").fetchone()
         return stopped, int(waiting)
@@ -176,7 +179,7 @@ class JobRunner:
         names = [kind.name for kind in self.kinds if kind.is_run]
         if not names:
             return []
-        with library.db.read() as conn:
+        with library.db.read_all() as conn:
             raw = raw_of(conn)
             rows = raw.execute(
                 f"SELECT title, state FROM job WHERE kind IN ({', '.join('?' * len(names))}) "
@@ -199,6 +202,20 @@ class JobRunner:
         store.dirty = True
         self.keeper.call()
 
+    def enqueue(
+        self,
+        conn: Connection,
+        kind: str,
+        args: Mapping[str, Any],
+        *,
+        parent_id: str | None = None,
+        started_by: Principal | str | None = None,
+        **fields: Any,
+    ) -> str:
+        """Put a job of a known kind (*fields*: those of `NewJob`) in the queue in the caller's transaction; its id."""
+        new = NewJob(kind, args, **fields)
+        return enqueue(conn, new, parent_id=parent_id, started_by=started_by, kinds=self.kinds)
+
     def refresh(self, library: Library | None) -> None:
         """A person paused, resumed or cancelled jobs (or took that back): tell the bodies, and look for work."""
         store = self.store_of(library)
@@ -206,7 +223,7 @@ class JobRunner:
             return
         executing = store.executing()
         if executing:
-            with store.db.read() as conn:
+            with store.db.read_all() as conn:
                 raw = raw_of(conn)
                 held = decisions.held(raw)
                 for job_id, picked in executing.items():
@@ -282,7 +299,7 @@ class JobRunner:
             return True
         if mine or not watched:
             return False
-        with store.db.read() as conn:
+        with store.db.read_all() as conn:
             raw = raw_of(conn)
             return any(
                 select(raw, wanted(other, kind.lane), limit=1, watched=watched)
@@ -292,7 +309,7 @@ class JobRunner:
 
     def tell(self, store: JobStore, ids: Iterable[str]) -> None:
         """Publish the state of jobs, as the rows have it now."""
-        with store.db.read() as conn:
+        with store.db.read_all() as conn:
             raw = raw_of(conn)
             rows = shown(raw, ids)
             held = decisions.held(raw) if any(row[1] == "waiting" for row in rows) else set()
@@ -309,7 +326,7 @@ class JobRunner:
     def tell_progress(self, store: JobStore, job_id: str) -> None:
         """Publish a job's progress and that of the jobs above it, each at most twice a second."""
         at = time.monotonic()
-        with store.db.read() as conn:
+        with store.db.read_all() as conn:
             raw = raw_of(conn)
             due: list[str] = []
             current: str | None = job_id
@@ -330,7 +347,7 @@ class JobRunner:
         deadline = time.monotonic() + timeout
         while True:
             store.watch(job_id)
-            with store.db.read() as conn:
+            with store.db.read_all() as conn:
                 raw = raw_of(conn)
                 row = raw.execute("SELECT state FROM job WHERE id = ?", (job_id,)).fetchone()
             state = row[0] if row else "gone"

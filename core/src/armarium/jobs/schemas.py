@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, StrictBool
 
-from armarium.activity import ActivityType
+from armarium.jobs.activity import ActivityType
 from armarium.jobs.log import Level
 from armarium.jobs.models import Mode
 from armarium.messages import Message

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection
 
-from armarium.db import raw_of
 from armarium.ids import now, parse_timestamp
 from armarium.jobs.conditions import WORDS, hindrance
 from armarium.jobs.decisions import held
@@ -17,10 +16,11 @@ from armarium.jobs.kinds import LANES, JobKind
 from armarium.jobs.models import FINISHED
 from armarium.jobs.queue import loads
 from armarium.jobs.store import path_of
+from armarium.store.database import raw_of
 
 if TYPE_CHECKING:
     from armarium.jobs.runner import JobRunner
-    from armarium.libraries import Library
+    from armarium.projects.libraries import Library
 
 COLUMNS = (
     "seq, id, kind, lane, title, state, reason, reason_code, parent_id, after_id, done, total, open_children, "
@@ -121,6 +121,8 @@ class Sight:
     def of_a_run(self, row: Row) -> bool:
         """Whether a workflow run waits for this job: then the run is paused or cancelled, not the job."""
         kind = self.runner.kinds.get(row.kind)
+        if kind is not None and kind.is_run:
+            return False
         if row.handed_in_by is not None or (kind is not None and kind.handed_in_by_run):
             return True
         return self._under_run(row.parent_id)
@@ -165,7 +167,7 @@ class Sight:
                 "cancel": state not in FINISHED and not by_run,
                 "retry": state in ("failed", "cancelled")
                 and not by_run
-                and not (kind is not None and kind.remote),
+                and not (kind is not None and (kind.remote or kind.is_run)),
             },
         }
 

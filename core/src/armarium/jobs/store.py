@@ -8,15 +8,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from armarium.db import raw_of
 from armarium.jobs.claims import Claim, kinds_waiting
 from armarium.jobs.context import JobContext
 from armarium.jobs.ending import Ended
 from armarium.jobs.kinds import JobKind, KindRegistry
+from armarium.store.database import raw_of
 
 if TYPE_CHECKING:
-    from armarium.db import Database
-    from armarium.libraries import Library
+    from armarium.projects.libraries import Library
+    from armarium.store.database import Database
 
 WATCH_SECONDS = 30.0
 """How long a job counts as watched after a person last looked at it."""
@@ -109,7 +109,7 @@ class JobStore:
         """Find out which kinds may have jobs to start; returns the lanes they want."""
         self.dirty = False
         self.recheck_at = None
-        with self.db.read() as conn:
+        with self.db.read_all() as conn:
             raw = raw_of(conn)
             found = kinds_waiting(raw, [kind.name for kind in kinds])
             self.dependents = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from armarium.errors import Conflict
-from armarium.tables import json_text
+from armarium.store.tables import json_text
 
 if TYPE_CHECKING:
-    from armarium.undo import UndoContext
+    from armarium.actions.undo import UndoContext
 
 
 def cancel_with_undo(undo: UndoContext) -> None:

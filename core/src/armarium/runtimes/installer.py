@@ -18,7 +18,8 @@ from pathlib import Path
 
 from armarium.errors import Conflict, Unavailable
 from armarium.ids import now
-from armarium.runtimes.registry import MARKER, interpreter, read_marker, tree_size
+from armarium.runtimes import tethered
+from armarium.runtimes.places import MARKER, interpreter, read_marker, tree_size
 from armarium_worker import Runtime
 
 OnProgress = Callable[[int, int, str], None]
@@ -142,8 +143,6 @@ def _run(command: list[str], failure: str, should_stop: Callable[[], bool]) -> N
 
 def _lines(command: list[str], failure: str, should_stop: Callable[[], bool]) -> Iterator[str]:
     """The output of *command* line by line. It ends with this process, whatever ends that (see `tethered`)."""
-    from armarium.runtimes import tethered
-
     environment = {
         key: value for key, value in os.environ.items() if not key.startswith(("SERVICE_", "PYTHON"))
     }

@@ -10,8 +10,11 @@ from armarium.actions import ActionContext, Example, Params, action
 from armarium.errors import Conflict
 from armarium.jobs.kinds import JobKind
 from armarium.messages import Message
-from armarium.plugins import Plugin
-from armarium.runtimes.registry import MARKER
+from armarium.plugin import Plugin
+from armarium.runtimes.compute import compute_metadata, set_compute
+from armarium.runtimes.installer import InstallationStopped
+from armarium.runtimes.places import MARKER
+from armarium.runtimes.routes import router
 
 if TYPE_CHECKING:
     from armarium.jobs.context import JobContext
@@ -102,8 +105,6 @@ def remove_runtime(ctx: ActionContext, params: RuntimeName) -> dict[str, Any]:
 
 def run_install(ctx: JobContext) -> dict[str, Any]:
     """The job: make the environment, counting packages. Killed at any instant, it is begun anew."""
-    from armarium.runtimes.installer import InstallationStopped
-
     name = ctx.args.name if isinstance(ctx.args, RuntimeName) else str(ctx.args["name"])
     said: set[str] = set()
 
@@ -132,12 +133,14 @@ RUNTIME_INSTALL = JobKind(
 )
 
 
-def core_runtimes_plugin() -> Plugin:
+def armarium_plugin() -> Plugin:
     """The core's plugin for runtimes."""
     return Plugin(
         name="runtimes",
         summary="Isolated environments for heavy engines.",
-        prefixes=("runtime",),
-        actions=(install_runtime, remove_runtime),
+        prefixes=("runtime", "compute"),
+        engine_metadata=compute_metadata,
+        actions=(install_runtime, remove_runtime, set_compute),
         jobs=(RUNTIME_INSTALL,),
+        routers=(router,),
     )

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import json
 import logging
 import shutil
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from armarium.errors import Conflict, NotFound, ServiceError, Unavailable
+from armarium.runtimes.installer import install
+from armarium.runtimes.places import MARKER, interpreter, read_marker, tree_size
 from armarium_worker import Runtime
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("armarium.runtimes")
 
-MARKER = "armarium-runtime.json"
 FINGERPRINT_DIGITS = 12
 
 
@@ -181,8 +180,6 @@ class Runtimes:
         `on_progress(done, total, what)` counts packages. Takes minutes and the network; refused in words when
         the engine works offline. May be killed at any instant and called again.
         """
-        from armarium.runtimes.installer import install
-
         runtime = self.get(name)
         if self._engine.settings.local_only and self.marker_of(runtime) is None:
             raise Conflict(
@@ -206,25 +203,6 @@ class Runtimes:
             (place / MARKER).unlink(missing_ok=True)
             shutil.rmtree(place, ignore_errors=True)
         return freed
-
-
-def read_marker(place: Path) -> dict[str, Any] | None:
-    """The marker of a whole installation in *place*, else None."""
-    try:
-        marker = json.loads((place / MARKER).read_text("utf-8"))
-    except (OSError, ValueError):
-        return None
-    return marker if isinstance(marker, dict) and interpreter(place).exists() else None
-
-
-def interpreter(place: Path) -> Path:
-    """The Python interpreter of an environment."""
-    return place / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-
-
-def tree_size(place: Path) -> int:
-    """The bytes of all files below a folder; links are not followed."""
-    return sum(path.lstat().st_size for path in place.rglob("*") if not path.is_dir() or path.is_symlink())
 
 
 def _megabytes(size: int) -> str:

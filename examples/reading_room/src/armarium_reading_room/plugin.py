@@ -7,6 +7,7 @@ from armarium_reading_room.actions import note_visit, strike_visit, strike_visit
 from armarium_reading_room.jobs import STRIKE
 from armarium_reading_room.models import metadata
 from armarium_reading_room.queries import list_visits
+from armarium_reading_room.recipe_jobs import VISIT_PAGES
 
 
 @hookimpl
@@ -18,5 +19,6 @@ def armarium_plugin() -> Plugin:
         metadata=metadata,
         actions=(note_visit, strike_visit, strike_visits),
         jobs=(STRIKE,),
+        recipe_jobs=(VISIT_PAGES,),
         queries=(list_visits,),
     )

@@ -19,6 +19,13 @@ class NoteVisit(Params):
     remark: SourceText | None = None
 
 
+class VisitSettings(Params):
+    """Who looks at the originals of pages, and when."""
+
+    visitor: str = Field(default="the reading room", min_length=1, max_length=200, description="Who looks.")
+    day: date = Field(default=date(2026, 1, 1), description="On which day.")
+
+
 class StrikeVisit(Params):
     """A visit that was noted by mistake."""
 

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from armarium.commandline import Topic, answer, document_id, place_for, project_session, write_file
+from armarium.commandline import Topic, answer, place_for, project_session, write_file
+from armarium_documents.commandline import document_id
 
 
 def commands() -> typer.Typer:

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from sqlalchemy import bindparam
+
 from armarium.api import ActionContext, json_text, new_id, raw_of
+from armarium_documents.dates.calendars import YearBegins
+from armarium_documents.dates.dated import ReadDate
 from armarium_documents.frames import IDENTITY
 from armarium_documents.intake import taken_in
-from armarium_documents.models import artifacts, documents, renditions, representations, thumbnails
+from armarium_documents.models import (
+    annotation_table,
+    artifacts,
+    documents,
+    renditions,
+    representations,
+    thumbnails,
+)
 from armarium_documents.pictures import LONGEST_JPEG
+from armarium_documents.queries.annotations import ANNOTATIONS
 from armarium_documents.queries.carrying.carrier import Carrier, Vocabulary
 from armarium_documents.queries.documents import document, documents_named
 from armarium_documents.queries.files import (
+    ARTIFACTS,
     PageImage,
+    is_picture_of,
     page_image,
     primary_row,
     still_image,
@@ -21,8 +35,10 @@ from armarium_documents.queries.files import (
 )
 from armarium_documents.queries.tree import (
     Node,
+    ancestor_ids,
     find_node,
     folder_above,
+    lineage,
     pages_under,
     require_all_live,
     require_document,
@@ -36,6 +52,8 @@ from armarium_documents.schemas.fields import clean_name
 from armarium_documents.schemas.geometry import TOLERANCE, check_rect, fault_of_rect
 
 __all__ = [
+    "ANNOTATIONS",
+    "ARTIFACTS",
     "IDENTITY",
     "LAYOUT_SUFFIXES",
     "LONGEST_JPEG",
@@ -45,8 +63,13 @@ __all__ = [
     "Found",
     "Node",
     "PageImage",
+    "ReadDate",
     "Vocabulary",
+    "YearBegins",
     "add_rendition",
+    "add_representations",
+    "ancestor_ids",
+    "annotation_table",
     "arrange_pages",
     "artifacts",
     "check_rect",
@@ -58,24 +81,52 @@ __all__ = [
     "fault_of_rect",
     "find_node",
     "folder_above",
+    "is_picture_of",
     "label_pages",
+    "lineage",
     "named_files",
     "page_image",
     "pages_under",
+    "place_in_source",
     "primary_row",
+    "read_date",
     "renditions",
+    "replace_metadata",
     "representations",
     "require_all_live",
     "require_document",
     "require_live",
     "require_parent",
+    "retract_representation",
     "sources_folder",
     "still_image",
+    "supersede_geometry",
     "taken_in",
     "thumbnail_path",
     "thumbnails",
     "walk_folder",
 ]
+
+
+def read_date(
+    text: str,
+    *,
+    language: str | None = None,
+    country: str | None = None,
+    year_begins: YearBegins = "january-1",
+) -> ReadDate | None:
+    """The date that *text* is, in Spanish, English, French, Latin or German; None where it is none, or no day there was.
+
+    Numbers in figures, Roman or spelled out, days before Kalends, Nones and Ides, feasts with their eve, morrow and octave
+    and the weekdays after and before them, years of English kings and of the French Republic, centuries, intervals.
+
+    language: a BCP 47 tag; en-US puts the month first in 3/12/1742. country: ISO 3166, or `DE-protestant` and
+    `CH-protestant`: which calendar was in force where the text does not say so. year_begins: when the document's years begin.
+    """
+    # The grammar's patterns take a while to load, and most engines never read a date.
+    from armarium_documents.dates import reading
+
+    return reading.read_date(text, language=language, country=country, year_begins=year_begins)
 
 
 def add_rendition(
@@ -122,6 +173,37 @@ def add_rendition(
     )
     ctx.changed(document_ids=[document_id])
     return rendition_id
+
+
+def place_in_source(ctx: ActionContext, regions: Mapping[str, Mapping[str, Any]]) -> None:
+    """Say of documents (by id) which region of another's picture each shows; whoever cut them tells what they changed."""
+    if regions:
+        one = documents.update().where(documents.c.id == bindparam("node")).values(region=bindparam("place"))
+        ctx.conn.execute(one, [{"node": node, "place": place} for node, place in regions.items()])
+
+
+def replace_metadata(ctx: ActionContext, document_id: str, metadata: Mapping[str, Any]) -> None:
+    """Let the metadata of a document be these; whoever knows them tells that the document changed."""
+    changes = {"metadata": dict(metadata), "updated_at": ctx.now}
+    ctx.conn.execute(documents.update().where(documents.c.id == document_id).values(changes))
+
+
+def supersede_geometry(ctx: ActionContext, artifact_id: str, pass_id: str) -> None:
+    """Freeze the boxes of an artifact: what they say is in the segments of a pass from now on."""
+    changes = {"geometry_superseded_by_pass_id": pass_id}
+    ctx.conn.execute(artifacts.update().where(artifacts.c.id == artifact_id).values(changes))
+    ctx.changed(artifact_ids=[artifact_id])
+
+
+def add_representations(ctx: ActionContext, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Insert many representations as tuples in the order of *columns*, as `ActionContext.bulk_insert` takes them."""
+    ctx.bulk_insert(representations, columns, rows)
+
+
+def retract_representation(ctx: ActionContext, representation_id: str) -> None:
+    """Let a representation count no more; its row stays."""
+    one = representations.update().where(representations.c.id == representation_id)
+    ctx.conn.execute(one.values(retracted=True))
 
 
 def arrange_pages(ctx: ActionContext, document_ids: Sequence[str]) -> tuple[int, int]:

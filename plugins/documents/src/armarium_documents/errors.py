@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from armarium.api import BadRequest, Broken, Conflict, Forbidden, Invalid, NotFound
+from armarium.api import BadRequest, Broken, Conflict, Forbidden, Invalid, NotFound, missing
 
-
-def unknown_document(document_id: str) -> NotFound:
-    """404: no node has this id."""
-    return NotFound(
-        f"There is no document {document_id} in this project. List documents to find the right id.",
-        code="document_not_found",
-        document_id=document_id,
-    )
+unknown_document = missing("document", "List documents to find the right id.", key="document_id")
+unknown_artifact = missing("artifact", "List a document's artifacts to find the right id.")
+unknown_representation = missing("representation", "List a document's representations to find the right id.")
+unknown_annotation = missing("annotation", "List a document's annotations to find the right id.")
+classification_not_found = missing(
+    "prototype",
+    "List the classifications to see which there are.",
+    code="classification_not_found",
+    key="key",
+)
 
 
 def in_trash(document_id: str, name: str) -> Conflict:
@@ -123,23 +125,6 @@ def no_thumbnail(document_id: str) -> NotFound:
     )
 
 
-def unknown_artifact(artifact_id: str) -> NotFound:
-    """404: no artifact has this id."""
-    return NotFound(
-        f"There is no artifact {artifact_id} in this project. List a document's artifacts to find the right id.",
-        code="artifact_not_found",
-    )
-
-
-def unknown_representation(representation_id: str) -> NotFound:
-    """404: no representation has this id."""
-    return NotFound(
-        f"There is no representation {representation_id} in this project. "
-        "List a document's representations to find the right id.",
-        code="representation_not_found",
-    )
-
-
 def dangling(document_id: str, name: str) -> NotFound:
     """404: an alias whose target is gone or in the Trash; never a substitute."""
     return NotFound(
@@ -186,15 +171,6 @@ def prototype_cycle(chain: list[str]) -> Invalid:
     )
 
 
-def classification_not_found(key: str) -> NotFound:
-    """404: no prototype has this key."""
-    return NotFound(
-        f"There is no prototype {key!r} in this project. List the classifications to see which there are.",
-        code="classification_not_found",
-        key=key,
-    )
-
-
 def no_proposal(document_id: str, name: str) -> NotFound:
     """404: no kind was proposed for the node."""
     return NotFound(
@@ -211,14 +187,6 @@ def proposal_decided(document_id: str, name: str, state: str) -> Conflict:
         code="already_decided",
         document_id=document_id,
         state=state,
-    )
-
-
-def unknown_annotation(annotation_id: str) -> NotFound:
-    """404: no annotation has this id."""
-    return NotFound(
-        f"There is no annotation {annotation_id} in this project. List a document's annotations to find the right id.",
-        code="annotation_not_found",
     )
 
 

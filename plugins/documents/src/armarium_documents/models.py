@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, MetaData, Table, Text, text
 
-from armarium.api import Json, Tree, derived, foreign_table, operational, provenance_columns, tracked
+from armarium.api import (
+    HIDDEN,
+    Json,
+    Tree,
+    Whole,
+    derived,
+    foreign_table,
+    operational,
+    provenance_columns,
+    tracked,
+)
 
 metadata = MetaData()
 
@@ -25,7 +35,7 @@ documents = Table(
     # No foreign key: an alias may dangle, and then says so (A 4.5).
     Column("alias_target_id", Text),
     # "sources" on the folder that every project has; it is neither renamed away, moved nor deleted.
-    Column("system_key", Text),
+    Column("system_key", Text, info=HIDDEN),
     Column("sequence", Integer),
     Column("page_label", Text),
     Column("sort_order", Integer, nullable=False),
@@ -54,9 +64,9 @@ documents = Table(
     Column("deleted_at", Text),
     Column("deleted_by", Text),
     # The node whose deletion took this one along (its own id on that node), so that Trash lists things, not rows.
-    Column("trash_root_id", Text),
+    Column("trash_root_id", Text, info=HIDDEN),
     # On the root of a deletion: reason, from_folder_path and, for a move, where it went (A 2.2 Trash entry).
-    Column("trash_info", Json),
+    Column("trash_info", Json, info=HIDDEN),
     # With deleted_at inside it, the live children of a folder are counted and paged from the index alone.
     Index("ix_document_children", "parent_id", "deleted_at", "sort_order", "name", "id"),
     # An import asks of each file whether one of its name lies in the folder already.
@@ -73,6 +83,7 @@ documents = Table(
         large=("page_content", "attributes", "metadata", "source_metadata", "provenance_chain"),
         document="id",
         tree=Tree(parent="parent_id", locked="is_locked", name="name", order="sort_order"),
+        whole=Whole(columns=("page_content",)),
     ),
 )
 """Every node: folder, group, file, page, chunk, note, alias. Unique names are not asked for."""
@@ -103,7 +114,7 @@ renditions = Table(
     Column("params", Json, nullable=False),
     Column("created_at", Text, nullable=False),
     Index("ix_rendition_primary", "document_id", sqlite_where=text("is_primary")),
-    info=tracked(label="rendition", document="document_id"),
+    info=tracked(label="rendition", document="document_id", whole=Whole(columns=("checksum",))),
 )
 """One picture of a document in one pixel frame; exactly one of a document's renditions is primary."""
 
@@ -139,6 +150,7 @@ artifacts = Table(
         monotonic=("version",),
         large=("content", "data", "ocr_geometry"),
         document="document_id",
+        whole=Whole(),
     ),
 )
 """What a step made of a document: a transcription with its boxes, a segmentation, keywords, a score."""
@@ -200,7 +212,9 @@ representations = Table(
         "corrects_representation_id",
         sqlite_where=text("corrects_representation_id IS NOT NULL"),
     ),
-    info=tracked(label="representation", large=("content",), document="document_id"),
+    info=tracked(
+        label="representation", large=("content",), document="document_id", whole=Whole(unless="segment_id")
+    ),
 )
 """A typed text of a document or of one of its segments: with a segment it is a reading (B 2.2)."""
 
@@ -291,7 +305,7 @@ thumbnails = Table(
     Column("height", Integer, nullable=False),
     Column("size_bytes", Integer, nullable=False),
     Column("made_at", Text, nullable=False),
-    info=derived(document="document_id"),
+    info=derived(document="document_id", whole=Whole()),
 )
 """Which documents have a thumbnail; the pictures themselves lie in the package's `derived` folder."""
 

@@ -23,10 +23,12 @@ from armarium_documents.jobs.thumbnails import thumbnails
 from armarium_documents.models import metadata
 from armarium_documents.queries import bookmarks as bookmarks_read
 from armarium_documents.queries import classifications as prototypes_read
+from armarium_documents.queries import files as files_read
 from armarium_documents.queries import trash as trash_read
 from armarium_documents.queries.annotations import AnnotationLocator
 from armarium_documents.queries.carrying import Carrier, Vocabulary
-from armarium_documents.queries.documents import names_of
+from armarium_documents.queries.documents import list_documents, names_of, view
+from armarium_documents.queries.regions import region
 from armarium_documents.queries.runs import run_history
 from armarium_documents.routes import routers
 
@@ -106,6 +108,14 @@ def armarium_plugin() -> Plugin:
             run_history,
             trash_read.entries,
             trash_read.plan,
+            list_documents,
+            view,
+            files_read.list_renditions,
+            files_read.list_artifacts,
+            files_read.artifact,
+            files_read.list_representations,
+            files_read.list_revisions,
+            region,
         ),
         routers=routers,
         on_create=(documents.seed_sources, classifications.seed_prototypes),

@@ -1,9 +1,12 @@
-"""What other families and format drivers may use: the page model, the driver contract, the proving suite."""
+"""What other families and format drivers may use: the page model, the driver contract, the proving suite, the table of imported files."""
 
 from __future__ import annotations
 
+from armarium_formats.batches.disk import scratch
 from armarium_formats.driver import Format, FormatDriver, Loss, ReadContext, WriteContext, Written
 from armarium_formats.exercise import Sample, exercise_format
+from armarium_formats.models import format_imports
+from armarium_formats.numbers import whole
 from armarium_formats.page_model import (
     PageModel,
     PageOrder,
@@ -28,4 +31,7 @@ __all__ = [
     "WriteContext",
     "Written",
     "exercise_format",
+    "format_imports",
+    "scratch",
+    "whole",
 ]

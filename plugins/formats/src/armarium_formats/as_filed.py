@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
+from armarium_documents.api import representations
 from armarium_formats.page_model import PageText, Point
 from armarium_formats.placing import baseline_mark, outline_mark
+from armarium_source_model.api import segments
 
-_FURTHER = """
-SELECT r.segment_id, r.id, r.content, r.confidence FROM content_representation r JOIN segment s ON s.id = r.segment_id
+_FURTHER = f"""
+SELECT r.segment_id, r.id, r.content, r.confidence FROM {representations} r JOIN {segments} s ON s.id = r.segment_id
 WHERE s.pass_id = ? AND s.deleted_at IS NULL AND r.kind = 'transcription' AND NOT r.retracted
 AND r.provenance_kind = 'external_import' AND json_extract(s.metadata, '$.format.further') IS NOT NULL
 ORDER BY r.id DESC

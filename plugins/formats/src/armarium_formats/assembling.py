@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection
 
+from armarium_documents.api import representations
 from armarium_formats.as_filed import Further, further_readings, further_texts, shapes_of
 from armarium_formats.driver import Loss
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText
@@ -19,15 +20,16 @@ from armarium_source_model.api import (
     counting_readings,
     page_facts,
     pass_sequence,
+    segments,
 )
 
-_SEGMENTS = """
+_SEGMENTS = f"""
 SELECT id, kind, kind_raw, anchor, baseline, parent_segment_id, is_furniture, language, script, direction, cell,
-confidence, metadata FROM segment WHERE pass_id = ? AND deleted_at IS NULL ORDER BY id
+confidence, metadata FROM {segments} WHERE pass_id = ? AND deleted_at IS NULL ORDER BY id
 """
 
-_READINGS = """
-SELECT r.id, r.created_at, r.confidence FROM content_representation r JOIN segment s ON s.id = r.segment_id
+_READINGS = f"""
+SELECT r.id, r.created_at, r.confidence FROM {representations} r JOIN {segments} s ON s.id = r.segment_id
 WHERE s.pass_id = ? AND s.deleted_at IS NULL AND r.kind = ? AND NOT r.retracted
 """
 

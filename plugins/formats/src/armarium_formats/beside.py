@@ -4,31 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, func, select
 
 from armarium.api import raw_of
+from armarium_documents.api import annotation_table, representations
 from armarium_formats.assembling import Assembled
 from armarium_formats.driver import Loss
 from armarium_formats.tei.vocabulary import EDITED_KIND
-from armarium_source_model.api import ladder_of_pass
+from armarium_source_model.api import ladder_of_pass, links, segments
 
-_OTHER_READINGS = """
+_OTHER_READINGS = f"""
 SELECT r.segment_id, r.kind, min(r.provenance_kind = 'external_import')
-FROM segment s JOIN content_representation r ON r.segment_id = s.id
+FROM {segments} s JOIN {representations} r ON r.segment_id = s.id
 WHERE s.pass_id = ? AND s.deleted_at IS NULL AND r.kind <> ? AND NOT r.retracted GROUP BY r.segment_id, r.kind
 """
 
-_OWN_FACTS = """
-SELECT r.id, r.segment_id, r.language, r.script FROM segment s JOIN content_representation r ON r.segment_id = s.id
+_OWN_FACTS = f"""
+SELECT r.id, r.segment_id, r.language, r.script FROM {segments} s JOIN {representations} r ON r.segment_id = s.id
 WHERE s.pass_id = ? AND s.deleted_at IS NULL AND r.kind = ? AND NOT r.retracted
 AND (r.language IS NOT NULL OR r.script IS NOT NULL)
 """
 
-_LINKS = """
-WITH ends(id) AS (SELECT id FROM segment WHERE pass_id = :pass AND deleted_at IS NULL UNION ALL SELECT :document)
+_LINKS = f"""
+WITH ends(id) AS (SELECT id FROM {segments} WHERE pass_id = :pass AND deleted_at IS NULL UNION ALL SELECT :document)
 SELECT count(*) FROM (
-  SELECT l.id FROM ends e CROSS JOIN link l ON l.from_id = e.id WHERE l.deleted_at IS NULL
-  UNION SELECT l.id FROM ends e CROSS JOIN link l ON l.to_id = e.id WHERE l.deleted_at IS NULL)
+  SELECT l.id FROM ends e CROSS JOIN {links} l ON l.from_id = e.id WHERE l.deleted_at IS NULL
+  UNION SELECT l.id FROM ends e CROSS JOIN {links} l ON l.to_id = e.id WHERE l.deleted_at IS NULL)
 """
 
 
@@ -59,10 +60,9 @@ def losses_beside(
             there = ladder.value("language", segment_id), ladder.value("script", segment_id)
             is_other = language not in (None, there[0]) or script not in (None, there[1])
             own += identity in assembled.reading_ids and is_other
-    (annotations,) = raw.execute(
-        "SELECT count(*) FROM annotation WHERE document_id = ?", (document_id,)
-    ).fetchone()
-    (links,) = raw.execute(_LINKS, {"pass": pass_id, "document": document_id}).fetchone()
+    remarks = select(func.count()).where(annotation_table.c.document_id == document_id)
+    annotations = conn.execute(remarks).scalar_one()
+    (linked,) = raw.execute(_LINKS, {"pass": pass_id, "document": document_id}).fetchone()
     for what, count, why in (
         (
             "languages and scripts of readings",
@@ -70,7 +70,7 @@ def losses_beside(
             "a file states them of a line, not of one of its readings",
         ),
         ("annotations", annotations, "they stay with the page in the project; no format here carries them"),
-        ("links", links, "they stay in the project; no format here carries them"),
+        ("links", linked, "they stay in the project; no format here carries them"),
     ):
         if count:
             losses.append(Loss(what, count, why))

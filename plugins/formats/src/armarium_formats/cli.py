@@ -10,18 +10,16 @@ import typer
 from armarium.commandline import (
     ID,
     Refused,
-    Scope,
     Topic,
     answer,
     engine_session,
     full_path,
     id_of,
-    pages_of,
     plural,
     project_session,
     table,
-    write_exports,
 )
+from armarium_documents.commandline import Scope, pages_of, write_exports
 
 NAMED = 10
 """How many pages that were left out are named."""

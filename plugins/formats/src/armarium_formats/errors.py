@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from armarium.api import Broken, Conflict, Invalid, NotFound
+from armarium.api import Broken, Conflict, Invalid, NotFound, missing
+
+unknown_mets = missing("METS file", "The folder's METS files have the right one.")
+unknown_conversion = missing("conversion", "The status of conversions names the newest.")
 
 
 class NotRecognised(Invalid):
@@ -123,16 +126,6 @@ class NotOfAFile(NotFound):
         super().__init__(
             f"The pass {pass_name!r} was not read from a file, so it has no original and no order of one.",
             code="no_original",
-        )
-
-
-class NoSuchMets(NotFound):
-    """A METS file was asked for that no pages of this folder came in by."""
-
-    def __init__(self, mets_id: str) -> None:
-        super().__init__(
-            f"There is no METS file {mets_id} among those that the pages of this folder came in by; ask the folder for its METS files.",
-            code="unknown_mets",
         )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, ForeignKey, Integer, MetaData, Table, Text
+from sqlalchemy import Column, Integer, MetaData, Table, Text
 
-from armarium.api import Json, tracked
+from armarium.api import HIDDEN, Json, Whole, reference, tracked
 from armarium_documents.api import documents
 from armarium_source_model.api import passes
 
@@ -13,14 +13,8 @@ metadata = MetaData()
 format_imports = Table(
     "format_import",
     metadata,
-    Column("pass_id", Text, ForeignKey(passes.c.id, deferrable=True, initially="DEFERRED"), primary_key=True),
-    Column(
-        "document_id",
-        Text,
-        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
-        nullable=False,
-        index=True,
-    ),
+    reference("pass_id", passes.c.id, index=False, primary_key=True),
+    reference("document_id", documents.c.id),
     Column("format", Text, nullable=False),
     Column("version", Text),
     Column("filename", Text, nullable=False),
@@ -35,7 +29,7 @@ format_imports = Table(
     Column("kept_counts", Json, nullable=False),
     Column("notes", Json, nullable=False),
     Column("created_at", Text, nullable=False),
-    info=tracked(label="imported file", large=("page",), document="document_id"),
+    info=tracked(label="imported file", large=("page",), document="document_id", whole=Whole()),
 )
 """One row an imported pass: where its original lies, and the parts of it that the source model has no field for."""
 
@@ -44,16 +38,10 @@ mets_files = Table(
     metadata,
     Column("id", Text, primary_key=True),
     # The folder that its pages lie in.
-    Column(
-        "document_id",
-        Text,
-        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
-        nullable=False,
-        index=True,
-    ),
+    reference("document_id", documents.c.id),
     Column("filename", Text, nullable=False),
     # sha256 of the file and its name in the object store.
-    Column("original", Text, nullable=False, index=True, info={"object": True}),
+    Column("original", Text, nullable=False, index=True, info={"object": True, **HIDDEN}),
     Column("title", Text),
     # LABEL, TYPE and OBJID of the file, and what its MODS or Dublin Core says of the work, by name.
     Column("described", Json, nullable=False),
@@ -62,10 +50,10 @@ mets_files = Table(
     # The logical structure: nested {type, label, order_label, pages, parts}, pages by their numbers.
     Column("parts", Json, nullable=False),
     # What stays in the original alone, counted: [{what, count}].
-    Column("kept_counts", Json, nullable=False),
+    Column("kept_counts", Json, nullable=False, info=HIDDEN),
     Column("notes", Json, nullable=False),
     Column("created_at", Text, nullable=False),
-    info=tracked(label="METS file", large=("pages", "parts"), document="document_id"),
+    info=tracked(label="METS file", large=("pages", "parts"), document="document_id", whole=Whole()),
 )
 """METS files that pages came in by: what each says beyond order, labels and pairs, and where its original lies."""
 

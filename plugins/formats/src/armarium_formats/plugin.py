@@ -5,13 +5,11 @@ from __future__ import annotations
 from armarium.api import Plugin, hookimpl
 from armarium_formats.actions import batches, conversion, importing, mets, orders
 from armarium_formats.catalogue import GROUP, check_driver
-from armarium_formats.iiif import actions as iiif
-from armarium_formats.iiif.import_routes import router as iiif_import_router
-from armarium_formats.iiif.jobs import images_job, manifest_job
-from armarium_formats.iiif.routes import router as iiif_router
 from armarium_formats.jobs.conversion import convert_older_results
 from armarium_formats.jobs.layouts import ingest_layouts
 from armarium_formats.models import metadata
+from armarium_formats.queries.conversion import newest
+from armarium_formats.queries.mets import mets_of
 from armarium_formats.routes import routers
 
 
@@ -21,7 +19,7 @@ def armarium_plugin() -> Plugin:
     return Plugin(
         name="formats",
         summary="Interchange formats: PAGE XML in and out, plain text out; other formats as drivers.",
-        prefixes=("format", "formats", "ingest", "conversion", "convert-older-results", "iiif"),
+        prefixes=("format", "formats", "ingest", "conversion", "convert-older-results"),
         metadata=metadata,
         actions=(
             importing.import_file,
@@ -32,13 +30,10 @@ def armarium_plugin() -> Plugin:
             mets.use_mets,
             conversion.start,
             conversion.seen,
-            iiif.import_manifest,
-            iiif.fetch_manifest,
-            iiif.fetch_images,
-            iiif.attach_image,
         ),
-        jobs=(ingest_layouts, convert_older_results, manifest_job, images_job),
-        routers=(*routers, iiif_router, iiif_import_router),
+        jobs=(ingest_layouts, convert_older_results),
+        queries=(newest, mets_of),
+        routers=routers,
         driver_groups=(GROUP,),
         check_driver=check_driver,
     )

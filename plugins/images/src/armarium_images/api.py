@@ -1,13 +1,27 @@
-"""What other families may use of images: where a derived child was cut, and how its points lie on the source."""
+"""What other families may use of images: where a derived child was cut and how its points lie on the source; pixels and ink."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from armarium_images.models import cuts
-from armarium_images.queries import Cut, cut_of
+from armarium_images.pieces import Piece
+from armarium_images.queries import Cut, cut_of, live_cuts, treated_rendition
+from armarium_images.treating import ink_of, plain, store, treated
 
-__all__ = ["Cut", "cut_of", "cuts", "to_source"]
+__all__ = [
+    "Cut",
+    "Piece",
+    "cut_of",
+    "cuts",
+    "ink_of",
+    "live_cuts",
+    "plain",
+    "store",
+    "to_source",
+    "treated",
+    "treated_rendition",
+]
 
 
 def to_source(transform: Sequence[float], x: float, y: float) -> tuple[float, float]:

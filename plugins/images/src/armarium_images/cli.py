@@ -11,19 +11,16 @@ import typer
 
 from armarium.commandline import (
     Refused,
-    Scope,
     Session,
     Topic,
     answer,
-    document_id,
-    document_names,
     finished,
     name_each,
     plural,
     project_session,
     result_of,
-    scope_of,
 )
+from armarium_documents.commandline import Scope, document_id, document_names, scope_of
 
 _NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(%?)\s*")
 _BOX = "LEFT,TOP,WIDTH,HEIGHT"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarium.api import Conflict, Invalid, NotFound
+from armarium.api import Conflict, Invalid, missing
 
 
 def outside_picture(width: int, height: int) -> Invalid:
@@ -62,13 +62,9 @@ def nothing_to_take_back(what: str, name: str) -> Conflict:
     )
 
 
-def unknown_batch(batch_id: str) -> NotFound:
-    """404: no batch over images has this id."""
-    return NotFound(
-        f"There is no batch over images {batch_id} in this project. Use the batch_id that batch-apply answered.",
-        code="batch_not_found",
-        batch_id=batch_id,
-    )
+unknown_batch = missing(
+    "batch over images", "Use the batch_id that batch-apply answered.", code="batch_not_found", key="batch_id"
+)
 
 
 def batch_taken_back() -> Conflict:

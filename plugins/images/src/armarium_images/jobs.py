@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import JobContext, JobKind, NotFound, ServiceError, raw_of
-from armarium_images.queries import batch_answer, batch_row, waiting_items
+from armarium.api import JobContext, JobKind, NotFound, ServiceError
+from armarium_images.queries import BATCHES, batch_answer, count_items, waiting_items
 from armarium_images.schemas import BatchJobArgs, TreatJobArgs
 
 _CHUNK = 200
@@ -20,11 +20,8 @@ def run_batch(ctx: JobContext) -> dict[str, Any]:
     batch_id = str(ctx.args.batch_id)
     try:
         with ctx.library.db.read() as conn:
-            raw = raw_of(conn)
-            batch_row(raw, batch_id)
-            (total,) = raw.execute(
-                "SELECT count(*) FROM image_batch_item WHERE batch_id = ?", (batch_id,)
-            ).fetchone()
+            BATCHES.require(conn, batch_id)
+            total = count_items(conn, batch_id)
     except NotFound:
         return {"batch_id": batch_id, "done": 0, "failed": 0}
     at = 0
@@ -40,7 +37,7 @@ def run_batch(ctx: JobContext) -> dict[str, Any]:
             )
             at = sequence
     with ctx.library.db.read() as conn:
-        answer = batch_answer(raw_of(conn), batch_id)
+        answer = batch_answer(conn, batch_id)
     failed = [
         {"document_id": item["document_id"], "why": item["reason"]}
         for item in answer["items"]
@@ -51,8 +48,7 @@ def run_batch(ctx: JobContext) -> dict[str, Any]:
 
 def _waiting(ctx: JobContext, batch_id: str, after: int) -> list[tuple[int, str]]:
     with ctx.library.db.read() as conn:
-        raw = raw_of(conn)
-        return waiting_items(raw, batch_id, after, _CHUNK)
+        return waiting_items(conn, batch_id, after, _CHUNK)
 
 
 def run_treat(ctx: JobContext) -> dict[str, Any]:

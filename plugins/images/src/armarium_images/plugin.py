@@ -6,7 +6,7 @@ from armarium.api import Plugin, hookimpl
 from armarium_images.actions import batches, cuts, treatments
 from armarium_images.jobs import image_batch, image_treat
 from armarium_images.models import metadata
-from armarium_images.routes import router
+from armarium_images.queries import batch_answer
 
 
 @hookimpl
@@ -30,5 +30,5 @@ def armarium_plugin() -> Plugin:
             treatments.treat_item,
         ),
         jobs=(image_batch, image_treat),
-        routers=(router,),
+        queries=(batch_answer,),
     )

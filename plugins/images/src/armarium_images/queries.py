@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import orjson
-from sqlalchemy import Connection
+from sqlalchemy import Column, ColumnElement, Connection, Select, exists, func, select
 
-from armarium.api import json_text, raw_of
-from armarium_documents.api import IDENTITY, primary_row, require_live
+from armarium.api import Rows, among, query, raw_of
+from armarium_documents.api import IDENTITY, documents, primary_row, renditions, require_live
 from armarium_images.cutting import Frame
 from armarium_images.errors import no_such_page, unknown_batch
+from armarium_images.models import batches, cuts, items
+from armarium_images.schemas import BatchAnswer
+
+CUTS = Rows(cuts)
+BATCHES = Rows(batches, missing=unknown_batch)
+ITEMS = Rows(items)
+
+_SIBLINGS = (documents.c.sort_order, documents.c.name, documents.c.id)
 
 
 class Cut(NamedTuple):
@@ -29,18 +35,14 @@ class Cut(NamedTuple):
 
 def cut_of(conn: Connection, child_id: str) -> Cut | None:
     """The cut that a document is, live or in the Trash; None for a document that was not cut from another."""
-    row = (
-        raw_of(conn)
-        .execute(
-            "SELECT child_id, source_id, kind, rendition_id, box, transform, batch_id FROM image_cut"
-            " WHERE child_id = ?",
-            (child_id,),
-        )
-        .fetchone()
-    )
-    if row is None:
-        return None
-    return Cut(row[0], row[1], row[2], row[3], orjson.loads(row[4]), orjson.loads(row[5]), row[6])
+    row = CUTS.get(conn, child_id)
+    return None if row is None else Cut(*(row[name] for name in Cut._fields))
+
+
+def live_children(*columns: Column[Any], where: Sequence[ColumnElement[bool]]) -> Select[Any]:
+    """*columns* of the derived children that are not in the Trash."""
+    made = select(*columns).join_from(cuts, documents, documents.c.id == cuts.c.child_id)
+    return made.where(documents.c.deleted_at.is_(None), *where)
 
 
 def frame_of(conn: Connection, document_id: str, page: int, *, auto_orient: bool) -> Frame:
@@ -69,12 +71,14 @@ def frame_of(conn: Connection, document_id: str, page: int, *, auto_orient: bool
 
 def _pages_of(conn: Connection, document_id: str) -> list[str]:
     """The live pages of a file, in order, without what was cut from it."""
-    rows = raw_of(conn).execute(
-        "SELECT id FROM document d WHERE parent_id = ? AND doc_type = 'page' AND deleted_at IS NULL"
-        " AND NOT EXISTS (SELECT 1 FROM image_cut WHERE child_id = d.id) ORDER BY sort_order, name, id",
-        (document_id,),
+    page = documents.c
+    pages = select(page.id).where(
+        page.parent_id == document_id,
+        page.doc_type == "page",
+        page.deleted_at.is_(None),
+        ~exists().where(cuts.c.child_id == page.id),
     )
-    return [row[0] for row in rows]
+    return list(conn.execute(pages.order_by(*_SIBLINGS)).scalars())
 
 
 def live_cuts(conn: Connection, document_id: str, kind: str) -> tuple[str, list[str]]:
@@ -82,46 +86,31 @@ def live_cuts(conn: Connection, document_id: str, kind: str) -> tuple[str, list[
 
     A file of several pages stands for its pages. No children: there is nothing to take back.
     """
-    raw = raw_of(conn)
-    rows = raw.execute(
-        "SELECT c.child_id FROM image_cut c JOIN document d ON d.id = c.child_id"
-        " WHERE c.kind = ? AND d.deleted_at IS NULL AND c.source_id IN (SELECT value FROM json_each(?))"
-        " ORDER BY d.sort_order, d.name, d.id",
-        (kind, json_text([document_id, *_pages_of(conn, document_id)])),
-    ).fetchall()
-    if rows:
-        return document_id, [row[0] for row in rows]
-    row = raw.execute(
-        "SELECT c.source_id FROM image_cut c JOIN document d ON d.id = c.child_id"
-        " WHERE c.child_id = ? AND c.kind = ? AND d.deleted_at IS NULL",
-        (document_id, kind),
-    ).fetchone()
-    return (document_id, []) if row is None else (row[0], [document_id])
+    sources = [document_id, *_pages_of(conn, document_id)]
+    of_source = live_children(cuts.c.child_id, where=(cuts.c.kind == kind, among(cuts.c.source_id, sources)))
+    children = list(conn.execute(of_source.order_by(*_SIBLINGS)).scalars())
+    if children:
+        return document_id, children
+    itself = live_children(cuts.c.source_id, where=(cuts.c.child_id == document_id, cuts.c.kind == kind))
+    source_id = conn.execute(itself).scalar()
+    return (document_id, []) if source_id is None else (source_id, [document_id])
+
+
+def boxes_cut(conn: Connection, source_id: str, kind: str) -> list[list[int]]:
+    """The boxes of a source's live children of *kind*."""
+    found = live_children(cuts.c.box, where=(cuts.c.source_id == source_id, cuts.c.kind == kind))
+    return list(conn.execute(found).scalars())
 
 
 def count_cuts(conn: Connection, source_id: str, kind: str) -> int:
     """How many live children of *kind* a source has."""
-    (count,) = (
-        raw_of(conn)
-        .execute(
-            "SELECT count(*) FROM image_cut c JOIN document d ON d.id = c.child_id"
-            " WHERE c.source_id = ? AND c.kind = ? AND d.deleted_at IS NULL",
-            (source_id, kind),
-        )
-        .fetchone()
-    )
-    return int(count)
+    return len(boxes_cut(conn, source_id, kind))
 
 
 def has_cut(conn: Connection, source_id: str, kind: str, boxes: Sequence[Sequence[int]]) -> bool:
     """Whether every one of *boxes* is cut from the source already and still there."""
-    rows = raw_of(conn).execute(
-        "SELECT c.box FROM image_cut c JOIN document d ON d.id = c.child_id"
-        " WHERE c.source_id = ? AND c.kind = ? AND d.deleted_at IS NULL",
-        (source_id, kind),
-    )
-    there = {row[0] for row in rows}
-    return all(json_text(list(box)) in there for box in boxes)
+    there = boxes_cut(conn, source_id, kind)
+    return all(list(box) in there for box in boxes)
 
 
 def pictures_in(conn: Connection, folder_id: str, *, recursive: bool) -> list[str]:
@@ -132,12 +121,12 @@ def pictures_in(conn: Connection, folder_id: str, *, recursive: bool) -> list[st
     opened = "" if recursive else " AND down.doc_type NOT IN ('folder', 'group')"
     rows = raw_of(conn).execute(
         "WITH RECURSIVE down(id, doc_type, level, sort_order, name) AS ("
-        " SELECT id, 'root', 0, 0, '' FROM document WHERE id = ?"
+        f" SELECT id, 'root', 0, 0, '' FROM {documents} WHERE id = ?"
         " UNION ALL SELECT c.id, c.doc_type, down.level + 1, c.sort_order, c.name"
-        f" FROM down JOIN document c ON c.parent_id = down.id WHERE c.deleted_at IS NULL{opened}"
+        f" FROM down JOIN {documents} c ON c.parent_id = down.id WHERE c.deleted_at IS NULL{opened}"
         " AND NOT EXISTS (SELECT 1 FROM image_cut x WHERE x.child_id = c.id)"
         " AND down.level < 1000 ORDER BY 3 DESC, 4, 5, 1)"
-        " SELECT id FROM down WHERE level > 0 AND EXISTS (SELECT 1 FROM rendition r WHERE r.document_id = down.id"
+        f" SELECT id FROM down WHERE level > 0 AND EXISTS (SELECT 1 FROM {renditions} r WHERE r.document_id = down.id"
         " AND r.is_primary AND r.materialized AND r.pixel_width IS NOT NULL)",
         (folder_id,),
     )
@@ -160,82 +149,68 @@ def original_of(conn: Connection, document_id: str) -> Original:
     """
     name = require_live(conn, document_id).name
     primary = primary_row(conn, document_id)
-    row = (
-        raw_of(conn)
-        .execute(
-            "SELECT id, checksum, transform FROM rendition WHERE document_id = ? AND role = 'archival-original'"
-            " AND materialized AND checksum IS NOT NULL AND pixel_width IS NOT NULL"
-            " ORDER BY is_primary DESC, created_at, id LIMIT 1",
-            (document_id,),
-        )
-        .fetchone()
+    r = renditions.c
+    originals = select(r.id, r.checksum, r.transform).where(
+        r.document_id == document_id,
+        r.role == "archival-original",
+        r.materialized,
+        r.checksum.is_not(None),
+        r.pixel_width.is_not(None),
     )
-    if row is None or row[0] == primary.rendition_id:
+    row = conn.execute(originals.order_by(r.is_primary.desc(), r.created_at, r.id).limit(1)).first()
+    if row is None or row.id == primary.rendition_id:
         return Original(primary.rendition_id, name, primary.checksum, IDENTITY)
-    return Original(row[0], name, row[1], orjson.loads(row[2]) if row[2] else None)
+    return Original(row.id, name, row.checksum, row.transform)
 
 
 def treated_rendition(conn: Connection, document_id: str, role: str, checksum: str) -> str | None:
     """The document's rendition of that role with those bytes, where it has one."""
-    row = (
-        raw_of(conn)
-        .execute(
-            "SELECT id FROM rendition WHERE document_id = ? AND role = ? AND checksum = ?",
-            (document_id, role, checksum),
-        )
-        .fetchone()
-    )
-    return row[0] if row else None
+    r = renditions.c
+    alike = select(r.id).where(r.document_id == document_id, r.role == role, r.checksum == checksum)
+    return conn.execute(alike).scalar()
 
 
-def batch_row(raw: sqlite3.Connection, batch_id: str) -> tuple[str, str, dict[str, Any]]:
-    """A batch's job, folder and spec; NotFound for an unknown one."""
-    row = raw.execute("SELECT job_id, folder_id, spec FROM image_batch WHERE id = ?", (batch_id,)).fetchone()
-    if row is None:
-        raise unknown_batch(batch_id)
-    return row[0], row[1], orjson.loads(row[2])
-
-
-def item_state(raw: sqlite3.Connection, batch_id: str, document_id: str) -> str | None:
+def item_state(conn: Connection, batch_id: str, document_id: str) -> str | None:
     """The stored state of one picture of a batch, or None when the batch does not have it."""
-    row = raw.execute(
-        "SELECT state FROM image_batch_item WHERE batch_id = ? AND document_id = ?", (batch_id, document_id)
-    ).fetchone()
-    return None if row is None else str(row[0])
+    own = select(items.c.state).where(items.c.batch_id == batch_id, items.c.document_id == document_id)
+    return conn.execute(own).scalar()
 
 
-def waiting_items(raw: sqlite3.Connection, batch_id: str, after: int, limit: int) -> list[tuple[int, str]]:
+def count_items(conn: Connection, batch_id: str) -> int:
+    """How many pictures a batch has."""
+    return conn.execute(select(func.count()).where(items.c.batch_id == batch_id)).scalar_one()
+
+
+def waiting_items(conn: Connection, batch_id: str, after: int, limit: int) -> list[tuple[int, str]]:
     """The next waiting pictures of a batch behind place *after*."""
-    rows = raw.execute(
-        "SELECT sequence, document_id FROM image_batch_item WHERE batch_id = ? AND sequence > ?"
-        " AND state = 'waiting' ORDER BY sequence LIMIT ?",
-        (batch_id, after, limit),
+    waiting = select(items.c.sequence, items.c.document_id).where(
+        items.c.batch_id == batch_id, items.c.sequence > after, items.c.state == "waiting"
     )
-    return [(row[0], row[1]) for row in rows]
+    return [(row[0], row[1]) for row in conn.execute(waiting.order_by(items.c.sequence).limit(limit))]
 
 
-def batch_answer(raw: sqlite3.Connection, batch_id: str) -> dict[str, Any]:
-    """How a batch stands, item by item; NotFound for an unknown or non-image batch.
-
-    Only what is final is stored of an item. Which one is in hand, and what an ended job never came to or an undo of
-    its steps took back, follows from the job.
-    """
-    job_id, _, _ = batch_row(raw, batch_id)
-    row = raw.execute("SELECT state, reason FROM job WHERE id = ?", (job_id,)).fetchone()
-    state, why = (row[0], row[1]) if row is not None else ("done", None)
+@query(
+    "/api/images/batch-apply/{batch_id}",
+    summary="How a batch stands, picture by picture",
+    answer=BatchAnswer,
+    refusals=(404, 409),
+    name="read_batch",
+)
+def batch_answer(conn: Connection, batch_id: str) -> dict[str, Any]:
+    """NotFound for an unknown or non-image batch."""
+    # Only what is final is stored of an item. Which one is in hand, and what an ended job never came to or an undo of
+    # its steps took back, follows from the job.
+    job_id = BATCHES.require(conn, batch_id)["job_id"]
+    row = raw_of(conn).execute("SELECT state, reason FROM job WHERE id = ?", (job_id,)).fetchone()
+    state, why = row or ("done", None)
     children: dict[str, list[str]] = {}
-    for source_id, child_id in raw.execute(
-        "SELECT c.source_id, c.child_id FROM image_cut c JOIN document d ON d.id = c.child_id"
-        " WHERE c.batch_id = ? AND d.deleted_at IS NULL ORDER BY d.sort_order, d.name, d.id",
-        (batch_id,),
-    ):
+    cut = live_children(cuts.c.source_id, cuts.c.child_id, where=(cuts.c.batch_id == batch_id,))
+    for source_id, child_id in conn.execute(cut.order_by(*_SIBLINGS)):
         children.setdefault(source_id, []).append(child_id)
-    items = []
+    found = []
     running = state == "running"
-    for document_id, stored, reason in raw.execute(
-        "SELECT document_id, state, reason FROM image_batch_item WHERE batch_id = ? ORDER BY sequence",
-        (batch_id,),
-    ):
+    for item in ITEMS.all(conn, items.c.batch_id == batch_id, order=(items.c.sequence,)):
+        document_id, stored, reason = item["document_id"], item["state"], item["reason"]
         if stored == "waiting":
             if running:
                 stored, running = "running", False
@@ -243,7 +218,7 @@ def batch_answer(raw: sqlite3.Connection, batch_id: str) -> dict[str, Any]:
                 stored, reason = "undone", "The step that cut it was taken back."
             elif state in ("cancelled", "failed"):
                 stored, reason = "skipped", f"The job ended before it ({why or state})."
-        items.append(
+        found.append(
             {
                 "document_id": document_id,
                 "state": stored,
@@ -255,8 +230,8 @@ def batch_answer(raw: sqlite3.Connection, batch_id: str) -> dict[str, Any]:
         "batch_id": batch_id,
         "job_id": job_id,
         "state": state,
-        "total": len(items),
-        "done": sum(item["state"] == "done" for item in items),
-        "failed": sum(item["state"] == "failed" for item in items),
-        "items": items,
+        "total": len(found),
+        "done": sum(item["state"] == "done" for item in found),
+        "failed": sum(item["state"] == "failed" for item in found),
+        "items": found,
     }

@@ -46,7 +46,7 @@ def treated(
     library.objects.size(checksum)
     with library.objects.still(checksum) as path:
         source = open_image(path, max_pixels=max_pixels, name=f"“{name}”")
-    piece = _store(library, treat(source, how, contrast), source.info.get("icc_profile"))
+    piece = store(library, treat(source, how, contrast), source.info.get("icc_profile"))
     remember(library, told, piece)
     return piece
 
@@ -56,15 +56,15 @@ def treat(source: Image.Image, how: Treatment, contrast: float = 2.0) -> Image.I
     import numpy
     from PIL import Image, ImageOps
 
-    pixels = numpy.asarray(_plain(ImageOps.exif_transpose(source)))
+    pixels = numpy.asarray(plain(ImageOps.exif_transpose(source)))
     if how == "enhanced":
         return Image.fromarray(_enhanced(pixels, contrast))
     if how == "background-removed":
         return Image.fromarray(_without_paper(pixels))
-    return Image.fromarray(_ink(pixels)).convert("1", dither=Image.Dither.NONE)
+    return Image.fromarray(ink_of(pixels)).convert("1", dither=Image.Dither.NONE)
 
 
-def _plain(image: Image.Image) -> Image.Image:
+def plain(image: Image.Image) -> Image.Image:
     """8 bits a channel, grey or RGB; what is transparent shows white paper."""
     from PIL import Image
 
@@ -135,7 +135,8 @@ def _without_paper(pixels: Pixels) -> Pixels:
     return cv2.merge(whitened) if len(whitened) > 1 else whitened[0]
 
 
-def _ink(pixels: Pixels) -> Pixels:
+def ink_of(pixels: Pixels) -> Pixels:
+    """The ink of a picture (rows by columns, grey or RGB, 8 bits): 0 where there is ink, 255 where there is none."""
     import cv2
 
     grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY) if pixels.ndim == 3 else pixels
@@ -144,7 +145,8 @@ def _ink(pixels: Pixels) -> Pixels:
     return cv2.adaptiveThreshold(flat, 255, cv2.ADAPTIVE_THRESH_GAUSSIAN_C, cv2.THRESH_BINARY, around, 15)
 
 
-def _store(library: Library, image: Image.Image, profile: bytes | None) -> Piece:
+def store(library: Library, image: Image.Image, profile: bytes | None) -> Piece:
+    """Encode a made picture (1, L or RGB) and keep it among the project's files, with a colour profile where it fits."""
     file = io.BytesIO()
     if image.mode == "1" or max(image.size) > LONGEST_JPEG:
         image.save(file, "PNG")

@@ -1,4 +1,5 @@
-"""What other families and the makers of readers may import: the reader contract, its proving suite.
+"""What other families and the makers of readers and provider types may import: the one way to ask a model (`ask`), the
+two contracts and their proving suites, the ledger.
 
 The contract itself lives in `armarium_worker`, which a reader's own runtime has too; a driver that runs in a
 runtime imports it from there.
@@ -6,7 +7,14 @@ runtime imports it from there.
 
 from __future__ import annotations
 
+from armarium_reading.caller import Caller, Subject
+from armarium_reading.providers.asking import Asked, ModelRequest, ask
+from armarium_reading.providers.proving import exercise_provider_type
+from armarium_reading.providers.served import placed_with_provider
+from armarium_reading.providers.wire import Picture, ProviderType, Question, Reply, Wire
 from armarium_reading.proving import ReaderProof, exercise_reader
+from armarium_reading.queries.reading import cost_of_thread, list_episodes
+from armarium_reading.standing import Standing, standing_of
 from armarium_worker import (
     FoundLine,
     LineReading,
@@ -21,16 +29,32 @@ from armarium_worker import (
 )
 
 __all__ = [
+    "Asked",
+    "Caller",
     "FoundLine",
     "LineReading",
     "LineShape",
     "ModelFile",
+    "ModelRequest",
     "Page",
+    "Picture",
+    "ProviderType",
+    "Question",
     "ReadLine",
     "Reader",
     "ReaderProof",
     "Refused",
     "RemoteFile",
+    "Reply",
     "Runtime",
+    "Standing",
+    "Subject",
+    "Wire",
+    "ask",
+    "cost_of_thread",
+    "exercise_provider_type",
     "exercise_reader",
+    "list_episodes",
+    "placed_with_provider",
+    "standing_of",
 ]

@@ -6,18 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import (
-    Scope,
-    Topic,
-    answer,
-    finished,
-    name_each,
-    pages_of,
-    plural,
-    project_session,
-    result_of,
-    scope_of,
-)
+from armarium.commandline import Topic, answer, finished, name_each, plural, project_session, result_of
+from armarium_documents.commandline import Scope, pages_of, scope_of
 
 NAMED = 20
 """Pages that are looked at for text of theirs that the new lines hide."""
@@ -77,14 +67,28 @@ def others_of(reader: str, readers: list[dict[str, Any]]) -> list[str]:
 
 def read(
     ids: Scope = None,
-    reader: Annotated[str, typer.Option(help="Which reader reads.")] = "rapidocr",
+    reader: Annotated[
+        str | None,
+        typer.Option(
+            help="Which reader reads; left out, of each page the one that is surest of a sample of lines."
+        ),
+    ] = None,
     language: Annotated[str | None, typer.Option(help="BCP 47, where the reader can use it.")] = None,
-    model: Annotated[str | None, typer.Option(help="A model file, for readers that need one.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="A model file, for readers that need one; of a provider, its model.")
+    ] = None,
+    provider: Annotated[
+        str | None, typer.Option(help="A provider whose model reads, in place of a reader.")
+    ] = None,
+    pages_may_leave: Annotated[
+        bool, typer.Option("--pages-may-leave", help="Let lines be sent to a provider of another machine.")
+    ] = False,
 ) -> None:
     """Read the lines of pages."""
     with project_session() as session:
-        params: dict[str, Any] = {"scope_ids": scope_of(session, ids), "reader": reader}
-        params |= {k: v for k, v in (("language", language), ("model", model)) if v}
+        params: dict[str, Any] = {"scope_ids": scope_of(session, ids)}
+        stated = (("reader", reader), ("language", language), ("model", model), ("provider", provider))
+        params |= {k: v for k, v in (*stated, ("pages_may_leave", pages_may_leave)) if v}
         started = session.act("reading.read_lines", params)
         job_id = started["result"]["job_id"]
         finished(session, job_id, "Read")
@@ -103,7 +107,12 @@ def read(
 
 def _sure_words(outcome: dict[str, Any]) -> None:
     sure = outcome.get("confidence")
-    by = outcome["reader"] + (f", {outcome['model']}" if outcome.get("model") else "")
+    by_reader = outcome.get("by_reader") or {}
+    for line in _why_each(by_reader):
+        typer.echo(f"  {line}")
+    by = " and ".join(by_reader) or outcome["reader"]
+    if not by_reader and outcome.get("model"):
+        by += f", {outcome['model']}"
     if sure is None:
         typer.echo(f"  read by {by}, which does not say how sure it was")
         return
@@ -111,6 +120,16 @@ def _sure_words(outcome: dict[str, Any]) -> None:
         f"  read by {by}; it was {sure['mean']:.0%} sure on average, and less than half sure "
         f"of {sure['below_half']:.0%} of the lines"
     )
+
+
+def _why_each(by_reader: dict[str, Any]) -> list[str]:
+    """Of each reader that was taken by itself how many pages it read, and what all who tried expected of them."""
+    return [
+        f"{plural(int(row['pages']), 'page')} by {name}: of a sample of lines it expected "
+        f"{row['expected'][name]:.0%} of the letters right, "
+        + ", ".join(f"{other} {share:.0%}" for other, share in row["expected"].items() if other != name)
+        for name, row in by_reader.items()
+    ]
 
 
 def handwriting_hint(outcome: dict[str, Any], readers: list[dict[str, Any]]) -> str | None:
@@ -121,8 +140,11 @@ def handwriting_hint(outcome: dict[str, Any], readers: list[dict[str, Any]]) -> 
     names = [one["name"] or one["document_id"] for one in outcome["by_hand"][:3]]
     more = f" and {count - len(names)} more" if count > len(names) else ""
     looks = "looks" if count == 1 else "look"
-    said = f"{', '.join(names)}{more} {looks} handwritten, and {outcome['reader']} is made for print: do not trust these readings."
-    meant = [one for one in readers if "hand" in one["writing"] and "read_lines" in one["can"]]
+    made = {one["name"] for one in readers if "hand" not in one["writing"]}
+    who = " and ".join(name for name in outcome.get("by_reader") or () if name in made) or outcome["reader"]
+    said = f"{', '.join(names)}{more} {looks} handwritten, and {who} is made for print: do not trust these readings."
+    here = [one for one in readers if one["installed"] or one["runtime"]]
+    meant = [one for one in here if "hand" in one["writing"] and "read_lines" in one["can"]]
     if not meant:
         return f"{said} No reader for handwriting is installed."
     return f"{said} For handwriting: " + "; ".join(_how_to_use(one) for one in meant) + "."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armarium.api import BadRequest, Conflict, Invalid, NotFound
+from armarium.api import BadRequest, Conflict, Forbidden, Invalid, NotFound, Unavailable
 
 MAX_NAMED = 8
 
@@ -27,6 +27,19 @@ def cannot(label: str, what: str, able: Sequence[str]) -> Invalid:
 def not_for_language(why: str) -> Invalid:
     """A reader does not read a language."""
     return Invalid(why, code="language_not_read")
+
+
+def none_fits(reasons: Sequence[str]) -> Invalid:
+    """No reader was named, and none of those that could be taken reads the language."""
+    why = " ".join(reasons) or "None is installed that says how sure it is in a way that can be compared."
+    return Invalid(f"No reader fits by itself. {why} Name a reader and its model.", code="no_reader_fits")
+
+
+def model_of_whom() -> Invalid:
+    """A model was named without the reader that is to use it."""
+    return Invalid(
+        "A model was named without a reader; name the reader that takes it too.", code="reader_not_named"
+    )
 
 
 def model_needed(why: str) -> Invalid:
@@ -96,4 +109,128 @@ def shipped(model: str) -> Conflict:
     return Conflict(
         f"The model {model} is part of the reader's package; remove the package or its runtime instead.",
         code="shipped",
+    )
+
+
+def unknown_provider(named: str, known: Sequence[str]) -> NotFound:
+    """A provider is named that there is not."""
+    there = f" There are: {', '.join(known[:MAX_NAMED])}." if known else ""
+    return NotFound(f"There is no provider {named[:80]}.{there}", code="unknown_provider")
+
+
+def unlisted_model(model: str, provider: str, known: Sequence[str]) -> NotFound:
+    """A model is named that the provider's list does not have."""
+    there = f"It lists: {', '.join(known[:MAX_NAMED])}." if known else "It lists none yet; state its models."
+    return NotFound(f"The provider {provider} lists no model {model[:200]}. {there}", code="unknown_model")
+
+
+def no_default_model(provider: str) -> Invalid:
+    """No model is named, and the provider has no default."""
+    return Invalid(
+        f"No model was named, and none is the default of {provider}. Name one.", code="model_needed"
+    )
+
+
+def name_taken(name: str) -> Conflict:
+    """409 of adding or renaming a provider."""
+    return Conflict(f"There is a provider called {name} already; choose another name.", code="name_taken")
+
+
+def name_of_a_reader(name: str) -> Conflict:
+    """409 of a name under which others' readings are known."""
+    return Conflict(
+        f"{name} is the name of a reader, or of what the engine itself makes; choose another name.",
+        code="name_taken",
+    )
+
+
+def address_needed(label: str) -> Invalid:
+    """A provider without an address, of a type that has none of its own."""
+    return Invalid(f"{label}: state its address (api_base).", code="address_needed")
+
+
+def nothing_to_change() -> Invalid:
+    """A change of a provider that changes nothing, or takes away what each has."""
+    return Invalid(
+        "Send at least one of name, api_base, enabled and sort_order; only api_base may be null.",
+        code="invalid_request",
+    )
+
+
+def key_lost(provider: str) -> Conflict:
+    """The keychain has no such key any more."""
+    return Conflict(
+        f"The key of {provider} is no longer where it was kept; give the provider its key again.",
+        code="key_lost",
+    )
+
+
+def key_needed(provider: str) -> Conflict:
+    """A provider that needs a key has none."""
+    return Conflict(f"{provider} has no key; give it one, then ask again.", code="key_needed")
+
+
+def provider_off(provider: str, model: str | None = None) -> Forbidden:
+    """403: the owner switched the provider, or this model of it, off."""
+    what = f"The model {model} of {provider}" if model else f"The provider {provider}"
+    return Forbidden(f"{what} is switched off; its owner can switch it on.", code="provider_off")
+
+
+def held_offline(provider: str) -> Forbidden:
+    """403: the engine works offline, and the provider is not on this machine."""
+    return Forbidden(
+        f"The engine works offline (SERVICE_LOCAL_ONLY), and {provider} is not on this machine. Choose a model "
+        "server of this machine, or start the engine without that setting.",
+        code="offline",
+    )
+
+
+def pages_stay(provider: str) -> Forbidden:
+    """403: nobody said that pages may leave this machine."""
+    return Forbidden(
+        f"{provider} is not on this machine, and pages may not leave it. Start the work with pages_may_leave, or "
+        "choose a model server of this machine.",
+        code="pages_may_not_leave",
+    )
+
+
+def no_model(provider: str) -> Invalid:
+    """A provider that is no model was asked."""
+    return Invalid(f"{provider} answers no questions; choose a provider of models.", code="not_a_model")
+
+
+def sees_nothing(model: str) -> Invalid:
+    """A picture for a model that takes none."""
+    return Invalid(
+        f"The model {model} is not listed as one that takes pictures (vision); choose another.",
+        code="no_vision",
+    )
+
+
+def provider_failed(provider: str, why: str) -> Unavailable:
+    """The provider was asked and gave no answer that can be used."""
+    return Unavailable(f"{provider} {why}", code="provider_failed")
+
+
+def provider_busy(provider: str, seconds: float | None) -> Unavailable:
+    """The provider stays busy, or asks for a longer wait than a call may take."""
+    when = f"in {seconds:.0f} seconds" if seconds else "later"
+    return Unavailable(
+        f"{provider} is too busy to answer; try again {when}.", code="provider_busy", retry_after=seconds
+    )
+
+
+def took_too_long(provider: str, seconds: float) -> Unavailable:
+    """A call was over its time."""
+    return Unavailable(
+        f"{provider} has not answered within {seconds:.0f} seconds; try again later.", code="provider_failed"
+    )
+
+
+def answer_does_not_fit(provider: str, where: str) -> Invalid:
+    """The answer, and the one after it was sent back, is not of the form that was asked for."""
+    return Invalid(
+        f"The answer of {provider} does not have the form asked for (at {where}), and the second one neither. "
+        "Nothing was taken from it.",
+        code="answer_not_valid",
     )

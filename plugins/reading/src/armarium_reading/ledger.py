@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+import threading
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import insert
 
-from armarium.api import JobContext, new_id, now
+from armarium.api import Database, new_id, now
+from armarium_reading.caller import Caller, Subject
 from armarium_reading.models import episodes
 
 log = logging.getLogger("armarium.reading")
@@ -16,48 +20,125 @@ log = logging.getLogger("armarium.reading")
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """What a call of a model was about and what it gave; `prompt` and `output` are data and never logged."""
+    """What a call of a model was about and what it gave; the words of `exchange` are data and never logged."""
 
     use_case: str
-    document_id: str
+    subject: Subject
     provider: str
     model: str
-    prompt: str
-    output: str
+    exchange: Mapping[str, Any]
+    """{prompt, output, system?, thinking?, pictures[]?, error?, attempts?}"""
     started_at: str
     seconds: float
-    segment_id: str | None = None
+    cost: Mapping[str, Any] = field(default_factory=lambda: {"usd": 0.0})
+    """{usd?, tokens_in?, tokens_out?}; usd is null where no price is known."""
     model_version: str | None = None
+    node: str | None = None
+    caused_by: str | None = None
 
 
-def record(ctx: JobContext, call: ModelCall) -> str | None:
-    """Add the call to the ledger of the job's library; its episode id, or None when it could not be written."""
-    episode_id = f"ep_{new_id()}"
-    row: dict[str, Any] = {
-        "id": episode_id,
-        "at": now(),
-        "kind": "model_call",
+def record(caller: Caller, call: ModelCall) -> str | None:
+    """Add the call to the ledger of the caller's project; its episode id, or None when it could not be written."""
+    row = {
+        **episode_row("model_call", call.subject.document_id, caller.principal.name),
         "use_case": call.use_case,
-        "thread_id": ctx.principal.run_id or ctx.job_id,
-        "job_id": ctx.job_id,
-        "attempt": ctx.attempt,
-        "subject_kind": "page",
-        "document_id": call.document_id,
-        "segment_id": call.segment_id,
+        "node": call.node,
+        "thread_id": caller.thread_id,
+        "workflow_id": caller.workflow_id,
+        "job_id": caller.job_id,
+        "attempt": caller.attempt,
+        "subject_kind": call.subject.kind,
+        "segment_id": call.subject.segment_id,
+        "target_id": call.subject.target_id,
         "provider": call.provider,
         "model": call.model,
         "model_version": call.model_version,
-        "exchange": {"prompt": call.prompt, "output": call.output},
+        "exchange": dict(call.exchange),
         "started_at": call.started_at,
         "seconds": call.seconds,
-        "cost": {"usd": 0.0},
-        "stale_artifact_ids": [],
-        "actor": ctx.principal.name,
+        "cost": dict(call.cost),
+        "caused_by_episode_id": call.caused_by,
     }
-    try:
-        with ctx.library.db.write() as conn:
-            conn.execute(insert(episodes).values(row))
-    except Exception as error:
-        log.warning("an episode of %s was not written: %s", call.use_case, type(error).__name__)
-        return None
-    return episode_id
+    written = _ledger_of(caller.library.db).append(row)
+    return str(row["id"]) if written else None
+
+
+def episode_row(kind: str, document_id: str, actor: str) -> dict[str, Any]:
+    """A row of the ledger of *kind*, made now, with what every episode has."""
+    moment = now()
+    return {
+        **dict.fromkeys(column.name for column in episodes.columns if column.name != "seq"),
+        "id": f"ep_{new_id()}",
+        "at": moment,
+        "kind": kind,
+        "attempt": 1,
+        "subject_kind": "page",
+        "document_id": document_id,
+        "exchange": {},
+        "started_at": moment,
+        "seconds": 0.0,
+        "cost": {},
+        "stale_artifact_ids": [],
+        "actor": actor,
+    }
+
+
+@dataclass(slots=True)
+class _Entry:
+    row: dict[str, Any]
+    done: bool = False
+    written: bool = False
+
+
+class _Ledger:
+    """Appends to the ledger of one project. Calls that end while a write is on its way are written together with the
+    next: one flush of the disk serves them all."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = weakref.ref(db)
+        self._waiting: list[_Entry] = []
+        self._listing = threading.Lock()
+        self._writing = threading.Lock()
+
+    def append(self, row: dict[str, Any]) -> bool:
+        """Whether *row* is on disk."""
+        entry = _Entry(row)
+        with self._listing:
+            self._waiting.append(entry)
+        with self._writing:
+            if not entry.done:
+                with self._listing:
+                    batch, self._waiting = self._waiting, []
+                self._write(batch)
+        return entry.written
+
+    def _write(self, batch: Sequence[_Entry]) -> None:
+        db = self._db()
+        try:
+            assert db is not None
+            with db.write() as conn:
+                conn.execute(insert(episodes), [entry.row for entry in batch])
+            for entry in batch:
+                entry.written = True
+        except Exception as error:
+            if len(batch) > 1:
+                # One row that cannot be written does not take the others along.
+                for entry in batch:
+                    self._write([entry])
+            else:
+                use_case = batch[0].row["use_case"]
+                log.warning("an episode of %s was not written: %s", use_case, type(error).__name__)
+        for entry in batch:
+            entry.done = True
+
+
+_ledgers: weakref.WeakKeyDictionary[Database, _Ledger] = weakref.WeakKeyDictionary()
+_making = threading.Lock()
+
+
+def _ledger_of(db: Database) -> _Ledger:
+    with _making:
+        found = _ledgers.get(db)
+        if found is None:
+            found = _ledgers[db] = _Ledger(db)
+        return found

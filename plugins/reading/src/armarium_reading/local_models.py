@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +13,7 @@ from sqlalchemy import Connection
 
 from armarium.api import Conflict, Egress, Engine, Limits, NotFound, Unavailable
 from armarium_reading import errors
-from armarium_reading.readers import models_folder, readers, runtime_folder
+from armarium_reading.readers import models_folder, name_of, readers, runtime_folder
 from armarium_worker import ModelFile, Reader, Refused, RemoteFile
 
 KNOWN_KINDS = ("linereader", "whisper", "embeddings", "spacy", "mlx", "layout", "tesseract")
@@ -131,10 +132,19 @@ def going_download(conn: Connection, kind: str, model: str) -> tuple[str, str] |
     return (row[0], row[1]) if row is not None else None
 
 
+def partial_of(engine: Engine, kind: str, model: str) -> Path:
+    """Where what has come of a download stays until it goes on."""
+    import hashlib
+
+    digest = hashlib.sha256(model.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return models_folder(engine, kind) / f".{digest}.part"
+
+
 def download(
     engine: Engine, kind: str, model: str, on_progress: Callable[[int, int | None], None] | None = None
 ) -> ModelFile:
-    """Fetch a model into the engine's folder; done at once when it is there. Nothing half-fetched is left.
+    """Fetch a model into the engine's folder; done at once when it is there. What has come of one that ends early stays
+    for the next try; only a whole file gets the model's name.
 
     Raises Unavailable and Conflict in words: no answer, a digest that differs, an id that names no model.
     """
@@ -162,6 +172,7 @@ def download(
         sha256=remote.checksum if remote.algorithm == "sha256" else None,
         limits=Limits(max_bytes=MAX_MODEL_BYTES, seconds=DOWNLOAD_SECONDS),
         on_progress=on_progress,
+        resume=partial_of(engine, kind, model),
     )
     if remote.checksum and remote.algorithm == "md5":
         digest = hashlib.md5(usedforsecurity=False)
@@ -196,11 +207,29 @@ def removal(engine: Engine, kind: str, model: str) -> tuple[Callable[[], None], 
         raise errors.shipped(model)
     path = found.path
     engine.workers.release_idle()
-    if engine.workers.in_use(model=str(path)):
+    names = [f"{reader.name}:{name_of(reader, path)}" for reader in takers]
+    if engine.workers.in_use(model=str(path)) or _is_waited_for(engine, names):
         raise errors.in_use(model)
+    is_folder = takers[0].model_is_folder
 
     def remove() -> None:
+        if is_folder:
+            shutil.rmtree(path.parent, ignore_errors=True)
         path.unlink(missing_ok=True)
         Path(f"{path}{NOTE}").unlink(missing_ok=True)
 
-    return remove, path.stat().st_size
+    return remove, found.size_bytes or 0
+
+
+def _is_waited_for(engine: Engine, names: list[str]) -> bool:
+    """Whether work that is to use one of these models, named as jobs name them, has not ended in an open project."""
+    listed = json.dumps(names)
+    for library in engine.libraries.open_now():
+        with library.db.read() as conn:
+            if conn.exec_driver_sql(
+                "SELECT 1 FROM job WHERE state IN ('waiting', 'running', 'paused') "
+                "AND model IN (SELECT value FROM json_each(?)) LIMIT 1",
+                (listed,),
+            ).first():
+                return True
+    return False

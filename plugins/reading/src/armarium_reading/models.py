@@ -1,10 +1,11 @@
-"""The table of reading: the episode ledger, one row a call of a model, never changed (A 4.10)."""
+"""The tables of reading: the episode ledger, one row a call of a model, never changed (A 4.10); and, in the engine's own
+database, providers and their models."""
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Float, Integer, MetaData, Table, Text
+from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, Table, Text
 
-from armarium.api import Json, append_only
+from armarium.api import HIDDEN, Json, Whole, append_only, reference, tracked
 
 metadata = MetaData()
 
@@ -36,6 +37,42 @@ episodes = Table(
     Column("caused_by_episode_id", Text, index=True),
     Column("stale_artifact_ids", Json, nullable=False),
     Column("actor", Text, nullable=False),
-    info=append_only(document="document_id"),
+    info=append_only(document="document_id", whole=Whole(unless="segment_id")),
 )
 """No foreign keys: the ledger outlives what it speaks of until that is purged."""
+
+engine_metadata = MetaData()
+
+providers = Table(
+    "provider",
+    engine_metadata,
+    Column("id", Text, primary_key=True),
+    # Two names that differ in case alone would be one to whoever types them.
+    Column("name", Text(collation="NOCASE"), nullable=False, unique=True),
+    Column("provider_type", Text, nullable=False),
+    Column("api_base", Text),
+    Column("enabled", Boolean, nullable=False),
+    Column("sort_order", Integer, nullable=False),
+    # Under which name the key is kept (`providers/keys.py`); the key itself is never in a database.
+    Column("key_name", Text, info=HIDDEN),
+    info=tracked(label="provider"),
+)
+"""Services and servers whose models may be asked."""
+
+provider_models = Table(
+    "provider_model",
+    engine_metadata,
+    Column("id", Text, primary_key=True),
+    reference("provider_id", providers.c.id),
+    Column("name", Text, nullable=False),
+    Column("model_id", Text, nullable=False),
+    Column("capabilities", Json, nullable=False),
+    Column("is_default", Boolean, nullable=False),
+    Column("enabled", Boolean, nullable=False),
+    Column("sort_order", Integer, nullable=False),
+    Column("input_cost", Float),
+    Column("output_cost", Float),
+    Index("ix_provider_model", "provider_id", "model_id", unique=True),
+    info=tracked(label="model of a provider"),
+)
+"""What a provider may be asked with; costs in USD a million tokens, null where no price is known."""

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import Connection
 
 from armarium.api import Plugin, hookimpl
-from armarium_reading import actions
-from armarium_reading.jobs import KINDS
-from armarium_reading.models import metadata
-from armarium_reading.readers import GROUP, check_driver
-from armarium_reading.routes import router
+from armarium_reading.actions import reading as actions
+from armarium_reading.actions.providers import PROVIDER_ACTIONS
+from armarium_reading.jobs import DOWNLOAD_MODEL
+from armarium_reading.models import engine_metadata, metadata
+from armarium_reading.providers.wire import GROUP as PROVIDERS
+from armarium_reading.providers.wire import check_provider_type
+from armarium_reading.readers import GROUP as READERS
+from armarium_reading.readers import check_driver
+from armarium_reading.recipe_jobs import RECIPE_JOBS
+from armarium_reading.routes.providers import router as providers_router
+from armarium_reading.routes.reading import router
+from armarium_reading.standing import note_consequences
 
 
 def _stats(conn: Connection) -> dict[str, int]:
@@ -17,18 +26,24 @@ def _stats(conn: Connection) -> dict[str, int]:
     return {"episodes": int(conn.exec_driver_sql("SELECT count(*) FROM episode").scalar_one())}
 
 
+def _check_driver(group: str, name: str, driver: Any) -> str | None:
+    """Why what is installed under *name* of one of reading's groups is no driver of it; None when it is one."""
+    return check_driver(group, name, driver) if group == READERS else check_provider_type(name, driver)
+
+
 @hookimpl
 def armarium_plugin() -> Plugin:
-    """Readers of lines, the jobs that use them, the models of this machine, the ledger of calls."""
+    """Readers of lines, the jobs that use them, models here and at providers, the ledger of calls."""
     return Plugin(
         name="reading",
-        summary="Finding lines and reading them with drivers; models of this machine; the episode ledger.",
+        summary="Finding lines and reading them with drivers; providers, the model gateway and its episode ledger.",
         # The names reading.* are shared with the source model: those used here are named whole.
         prefixes=(
             "reading.find_lines",
             "reading.read_lines",
             "reading.read_pages",
             "model",
+            "provider",
             "episode",
             "find-lines",
             "read-a-line",
@@ -36,16 +51,20 @@ def armarium_plugin() -> Plugin:
             "download-model",
         ),
         metadata=metadata,
+        engine_metadata=engine_metadata,
         actions=(
             actions.find_lines,
             actions.read_lines,
             actions.read_pages,
             actions.download_model,
             actions.delete_model,
+            *PROVIDER_ACTIONS,
         ),
-        jobs=KINDS,
-        routers=(router,),
-        driver_groups=(GROUP,),
-        check_driver=check_driver,
+        jobs=(DOWNLOAD_MODEL,),
+        recipe_jobs=RECIPE_JOBS,
+        routers=(router, providers_router),
+        driver_groups=(READERS, PROVIDERS),
+        check_driver=_check_driver,
+        on_step=(note_consequences,),
         stats=_stats,
     )

@@ -110,7 +110,14 @@ def choose(
         if model
         else _default_model(engine, found, method, language)
     )
-    return Choice(found, path, path.name if path else found.name)
+    return Choice(found, path, name_of(found, path))
+
+
+def name_of(reader: type[Reader], path: Path | None) -> str:
+    """How the model at *path* is named to others; the reader's own name where it has none."""
+    if path is None:
+        return reader.name
+    return path.parent.name if reader.model_is_folder else path.name
 
 
 def find_model(

@@ -16,11 +16,13 @@ from armarium_source_model.geometry import (
     sound_pixels,
 )
 from armarium_source_model.models import (
+    forwardings,
+    links,
     passes,
     segments,
 )
 from armarium_source_model.queries.facts import ladder_of_pass, page_facts
-from armarium_source_model.queries.orders import standing_order, written_order
+from armarium_source_model.queries.orders import list_orders, standing_order, written_order
 from armarium_source_model.queries.orders import walk as order_walk
 from armarium_source_model.queries.passes import (
     ONE_PASS_A_FILE,
@@ -39,6 +41,7 @@ from armarium_source_model.queries.provisional_text import (
 from armarium_source_model.queries.readings import (
     CountingText,
     reading_kind_keys,
+    standing_choices,
 )
 from armarium_source_model.queries.readings import counting_of_pass as counting_readings
 from armarium_source_model.queries.segments import segments_of
@@ -92,10 +95,13 @@ __all__ = [
     "counting_readings",
     "create_pass",
     "create_passes",
+    "forwardings",
     "get_pass",
     "is_provisional",
     "ladder_of_pass",
     "line_sequence",
+    "links",
+    "list_orders",
     "list_passes",
     "notice_of_text_elsewhere",
     "order_walk",
@@ -115,6 +121,7 @@ __all__ = [
     "sound_pixels",
     "stale_readings",
     "stale_rows",
+    "standing_choices",
     "standing_order",
     "text_fingerprint",
     "total_rate",

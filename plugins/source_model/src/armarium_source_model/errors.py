@@ -4,25 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armarium.api import Conflict, Forbidden, Invalid, NotFound
+from armarium.api import Conflict, Forbidden, Invalid, missing
 
 PROVISIONAL = "legacy:"
 """Ids of this form are worked out from an older geometry blob; nothing can be written to them."""
 
-
-class NoSuchSegment(NotFound):
-    def __init__(self, segment_id: str) -> None:
-        super().__init__(f"There is no segment {segment_id} in this project.", id=segment_id)
-
-
-class NoSuchPass(NotFound):
-    def __init__(self, pass_id: str) -> None:
-        super().__init__(f"There is no pass {pass_id} in this project.", id=pass_id)
-
-
-class NoSuchReading(NotFound):
-    def __init__(self, representation_id: str) -> None:
-        super().__init__(f"There is no reading {representation_id} in this project.", id=representation_id)
+unknown_segment = missing("segment", "The segments of its page have the right one.")
+unknown_pass = missing("pass", "The list of its page's passes has the right one.")
+unknown_reading = missing("reading", "The readings of its segment have the right one.")
+unknown_match = missing("match", "The matches of its page have the right one.")
+unknown_link = missing("link", "The links of either end have the right one.")
+unknown_order = missing("reading order", "The reading orders of its page have the right one.")
+unknown_entry = missing("order entry", "The entries of the reading order have the right one.")
+unknown_artifact = missing("artifact", "The artifacts of its page have the right one.")
 
 
 class ProvisionalId(Invalid):
@@ -94,27 +88,12 @@ class ForwardingWouldLoop(Conflict):
         )
 
 
-class NoSuchMatch(NotFound):
-    def __init__(self, match_id: str) -> None:
-        super().__init__(f"There is no match {match_id} in this project.", id=match_id)
-
-
 class MatchNeedsAPerson(Invalid):
     def __init__(self) -> None:
         super().__init__(
             "Only a person may accept a match; leave it proposed and let a person look at it.",
             code="match_needs_a_person",
         )
-
-
-class NoSuchOrder(NotFound):
-    def __init__(self, order_id: str) -> None:
-        super().__init__(f"There is no reading order {order_id} in this project.", id=order_id)
-
-
-class NoSuchEntry(NotFound):
-    def __init__(self, entry_id: str) -> None:
-        super().__init__(f"There is no entry {entry_id} in this reading order.", id=entry_id)
 
 
 class OrderDeleted(Conflict):

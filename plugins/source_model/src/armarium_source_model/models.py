@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, MetaData, Table, Text, text
+from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, Table, Text, text
 
-from armarium.api import Json, append_only, provenance_columns, tracked
+from armarium.api import HIDDEN, Json, append_only, provenance_columns, reference, tracked
 from armarium_documents.api import documents, representations
 
 metadata = MetaData()
@@ -13,13 +13,7 @@ passes = Table(
     "segment_pass",
     metadata,
     Column("id", Text, primary_key=True),
-    Column(
-        "document_id",
-        Text,
-        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
-        nullable=False,
-        index=True,
-    ),
+    reference("document_id", documents.c.id),
     Column("name", Text, nullable=False),
     Column("provider", Text),
     Column("model", Text),
@@ -34,11 +28,11 @@ passes = Table(
     *provenance_columns(),
     Column("deleted_at", Text),
     # What the file that the pass was read from states of its page as a whole; what is stated on the page goes before it.
-    Column("language", Text),
-    Column("script", Text),
-    Column("direction", Text),
+    Column("language", Text, info=HIDDEN),
+    Column("script", Text, info=HIDDEN),
+    Column("direction", Text, info=HIDDEN),
     # How the lines of the page follow each other (tb, bt, lr, rl), where the file says so.
-    Column("line_order", Text),
+    Column("line_order", Text, info=HIDDEN),
     info=tracked(label="pass", document="document_id"),
 )
 """One laying-out of a page: a model's, an import's or a person's. Rival passes stand side by side."""
@@ -46,19 +40,8 @@ passes = Table(
 pass_choices = Table(
     "segment_pass_choice",
     metadata,
-    Column(
-        "document_id",
-        Text,
-        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
-        primary_key=True,
-    ),
-    Column(
-        "pass_id",
-        Text,
-        ForeignKey("segment_pass.id", deferrable=True, initially="DEFERRED"),
-        nullable=False,
-        index=True,
-    ),
+    reference("document_id", documents.c.id, index=False, primary_key=True),
+    reference("pass_id", "segment_pass.id"),
     *provenance_columns(),
     info=tracked(label="choice of the working pass", document="document_id"),
 )
@@ -68,24 +51,14 @@ segments = Table(
     "segment",
     metadata,
     Column("id", Text, primary_key=True),
-    Column(
-        "document_id",
-        Text,
-        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
-        nullable=False,
-    ),
-    Column(
-        "pass_id",
-        Text,
-        ForeignKey("segment_pass.id", deferrable=True, initially="DEFERRED"),
-        nullable=False,
-    ),
+    reference("document_id", documents.c.id, index=False),
+    reference("pass_id", "segment_pass.id", index=False),
     Column("kind", Text, nullable=False),
     Column("kind_raw", Text),
     # The whole SourceAnchor as sent and checked; the four box columns and the tile are worked out from its rect.
     Column("anchor", Json, nullable=False),
     Column("baseline", Json),
-    Column("parent_segment_id", Text, ForeignKey("segment.id", deferrable=True, initially="DEFERRED")),
+    reference("parent_segment_id", "segment.id", required=False, index=False),
     Column("is_furniture", Boolean, nullable=False),
     Column("language", Text),
     Column("script", Text),
@@ -102,7 +75,7 @@ segments = Table(
     Column("bbox_h", Float, nullable=False),
     Column("tile", Integer, nullable=False),
     # A person made or edited it: what lifts its pass to human-touched. Undo takes it back with the edit.
-    Column("by_hand", Boolean, nullable=False),
+    Column("by_hand", Boolean, nullable=False, info=HIDDEN),
     Column("version", Integer, nullable=False),
     *provenance_columns(),
     Column("updated_at", Text, nullable=False),
@@ -134,26 +107,10 @@ reading_choices = Table(
     "reading_choice",
     metadata,
     Column("id", Text, primary_key=True),
-    Column(
-        "document_id",
-        Text,
-        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
-        nullable=False,
-    ),
-    Column(
-        "segment_id",
-        Text,
-        ForeignKey("segment.id", deferrable=True, initially="DEFERRED"),
-        nullable=False,
-    ),
+    reference("document_id", documents.c.id, index=False),
+    reference("segment_id", "segment.id", index=False),
     Column("kind", Text, nullable=False),
-    Column(
-        "representation_id",
-        Text,
-        ForeignKey(representations.c.id, deferrable=True, initially="DEFERRED"),
-        nullable=False,
-        index=True,
-    ),
+    reference("representation_id", representations.c.id),
     *provenance_columns(),
     Column("superseded_at", Text),
     Index("ix_reading_choice_segment", "segment_id", "kind"),
@@ -171,7 +128,7 @@ reading_kinds = Table(
     Column("created_at", Text, nullable=False),
     info=tracked(
         label="kind of reading",
-        used_by=(("content_representation", "kind"), ("reading_choice", "kind")),
+        used_by=((representations.name, "kind"), ("reading_choice", "kind")),
     ),
 )
 """The kinds a reading may have: an open table, seeded, from which nothing is removed (B 2.2)."""
@@ -200,27 +157,9 @@ matches = Table(
     "segment_match",
     metadata,
     Column("id", Text, primary_key=True),
-    Column(
-        "document_id",
-        Text,
-        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
-        nullable=False,
-        index=True,
-    ),
-    Column(
-        "from_segment_id",
-        Text,
-        ForeignKey("segment.id", deferrable=True, initially="DEFERRED"),
-        nullable=False,
-        index=True,
-    ),
-    Column(
-        "to_segment_id",
-        Text,
-        ForeignKey("segment.id", deferrable=True, initially="DEFERRED"),
-        nullable=False,
-        index=True,
-    ),
+    reference("document_id", documents.c.id),
+    reference("from_segment_id", "segment.id"),
+    reference("to_segment_id", "segment.id"),
     Column("state", Text, nullable=False),
     Column("certainty", Float),
     Column("note", Text),
@@ -229,7 +168,7 @@ matches = Table(
     Column("accepted_by", Text),
     Column("accepted_at", Text),
     Column("created_at", Text, nullable=False),
-    Column("withdrawn_at", Text),
+    Column("withdrawn_at", Text, info=HIDDEN),
     info=tracked(label="match", document="document_id"),
 )
 """A word that two segments of rival passes are the same thing on the page; only a person accepts it."""
@@ -238,13 +177,7 @@ carries = Table(
     "segment_carry",
     metadata,
     Column("id", Text, primary_key=True),
-    Column(
-        "match_id",
-        Text,
-        ForeignKey("segment_match.id", deferrable=True, initially="DEFERRED"),
-        nullable=False,
-        index=True,
-    ),
+    reference("match_id", "segment_match.id"),
     Column("carried_kind", Text, nullable=False),
     Column("original_id", Text, nullable=False, index=True),
     Column("copy_id", Text, nullable=False, index=True),
@@ -257,20 +190,8 @@ reading_orders = Table(
     "reading_order",
     metadata,
     Column("id", Text, primary_key=True),
-    Column(
-        "document_id",
-        Text,
-        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
-        nullable=False,
-        index=True,
-    ),
-    Column(
-        "pass_id",
-        Text,
-        ForeignKey("segment_pass.id", deferrable=True, initially="DEFERRED"),
-        nullable=False,
-        index=True,
-    ),
+    reference("document_id", documents.c.id),
+    reference("pass_id", "segment_pass.id"),
     Column("name", Text, nullable=False),
     Column("kind", Text, nullable=False),
     Column("certainty", Float),
@@ -286,29 +207,10 @@ order_entries = Table(
     "reading_order_entry",
     metadata,
     Column("id", Text, primary_key=True),
-    Column(
-        "order_id",
-        Text,
-        ForeignKey("reading_order.id", deferrable=True, initially="DEFERRED"),
-        nullable=False,
-    ),
-    Column(
-        "segment_id",
-        Text,
-        ForeignKey("segment.id", deferrable=True, initially="DEFERRED"),
-        nullable=False,
-        index=True,
-    ),
-    Column(
-        "document_id",
-        Text,
-        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
-        nullable=False,
-        index=True,
-    ),
-    Column(
-        "parent_entry_id", Text, ForeignKey("reading_order_entry.id", deferrable=True, initially="DEFERRED")
-    ),
+    reference("order_id", "reading_order.id", index=False),
+    reference("segment_id", "segment.id"),
+    reference("document_id", documents.c.id),
+    reference("parent_entry_id", "reading_order_entry.id", required=False, index=False),
     # Gaps between neighbours are halved by each insertion; renumbering brings whole steps back.
     Column("position", Float, nullable=False),
     Column("version", Integer, nullable=False),
@@ -344,12 +246,7 @@ links = Table(
     Column("certainty", Float),
     Column("note", Text),
     # The page of the end that is on one (the first, where both are): so that a page's links go with it.
-    Column(
-        "document_id",
-        Text,
-        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
-        index=True,
-    ),
+    reference("document_id", documents.c.id, required=False),
     *provenance_columns(),
     Column("deleted_at", Text),
     Index("ix_link_from", "from_id"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from armarium.api import Plugin, hookimpl
-from armarium_documents.api import Carrier, Vocabulary
+from armarium_documents.api import Carrier, Vocabulary, representations
 from armarium_source_model.actions import (
     convert,
     filling,
@@ -20,16 +20,30 @@ from armarium_source_model.actions import (
     take,
 )
 from armarium_source_model.models import metadata
+from armarium_source_model.queries.answers import (
+    list_of_page,
+    read_readings,
+    read_segment,
+    read_text,
+    read_versions,
+)
 from armarium_source_model.queries.boxes import BoxWriting
+from armarium_source_model.queries.compare import compare_readings
 from armarium_source_model.queries.forwarding import absorbed_into
-from armarium_source_model.routes import routers
+from armarium_source_model.queries.links import list_links, list_types, naming
+from armarium_source_model.queries.locations import reference, resolve_location
+from armarium_source_model.queries.matches import list_matches
+from armarium_source_model.queries.orders import list_entries, list_flows, list_neighbours, list_orders
+from armarium_source_model.queries.settings import resolve
+from armarium_source_model.routes import router
+from armarium_source_model.routes import settings as settings_router
 
 
 def _stats(conn: Connection) -> dict[str, int]:
     """Live segments and readings, for `GET /api/library/stats`."""
     live, read = conn.exec_driver_sql(
         "SELECT (SELECT count(*) FROM segment WHERE deleted_at IS NULL), "
-        "(SELECT count(*) FROM content_representation WHERE segment_id IS NOT NULL AND NOT retracted)"
+        f"(SELECT count(*) FROM {representations} WHERE segment_id IS NOT NULL AND NOT retracted)"
     ).one()
     return {"segments": live, "readings": read}
 
@@ -40,7 +54,7 @@ _CARRIER = Carrier(
         Vocabulary(
             "reading_kind",
             "key",
-            used_by=(("content_representation", "kind"), ("reading_choice", "kind")),
+            used_by=((representations.name, "kind"), ("reading_choice", "kind")),
         ),
     ),
 )
@@ -108,7 +122,26 @@ def armarium_plugin() -> Plugin:
             readings.retract,
             readings.add_kind,
         ),
-        routers=routers(),
+        queries=(
+            list_of_page,
+            read_text,
+            list_matches,
+            read_segment,
+            read_versions,
+            read_readings,
+            reference,
+            resolve_location,
+            compare_readings,
+            list_orders,
+            list_flows,
+            list_entries,
+            list_neighbours,
+            list_types,
+            naming,
+            list_links,
+            resolve,
+        ),
+        routers=(router, settings_router),
         on_create=(readings.seed_kinds,),
         stats=_stats,
         extras={

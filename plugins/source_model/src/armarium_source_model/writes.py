@@ -6,17 +6,23 @@ Other families use these through `armarium_source_model.api`, so that an import 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import chain
 from typing import Any, NamedTuple
 
 import orjson
-from sqlalchemy import Row
+from sqlalchemy import Row, select
 
 from armarium.api import ActionContext, Invalid, json_text, new_id, raw_of
-from armarium_documents.api import representations, require_all_live, require_live
+from armarium_documents.api import add_representations, renditions, require_all_live, require_live
 from armarium_source_model.counting import HUMAN, IMPORTED, TEXT_LAYER
-from armarium_source_model.errors import NoSuchPass, NoSuchSegment, OtherPage, PassDeleted, refuse_provisional
+from armarium_source_model.errors import (
+    OtherPage,
+    PassDeleted,
+    refuse_provisional,
+    unknown_pass,
+    unknown_segment,
+)
 from armarium_source_model.models import passes, segments
 from armarium_source_model.queries.passes import get_pass
 from armarium_source_model.schemas.settings import DIRECTIONS
@@ -117,45 +123,22 @@ class MadePass(NamedTuple):
     segment_ids: list[str]
 
 
+_STATED = tuple(
+    one.name
+    for one in fields(NewPass)
+    if one.name in passes.c and one.name not in ("run_id", "transformation")
+)
+"""What a new pass says of its row, as it says it."""
+
 _PASS_COLUMNS = (
-    "id", "document_id", "name", "provider", "model", "source_artifact_id", "artifact_type", "import_file",
-    "import_checksum", "import_format", "has_original", "ground_truth", "transformation", "provenance_kind",
-    "created_by", "run_id", "created_at", "language", "script", "direction", "line_order",
+    "id", *_STATED, "transformation", "ground_truth", "provenance_kind", "created_by", "run_id", "created_at",
+    *StatedFacts._fields,
 )  # fmt: skip
 
 
-def create_pass(
-    ctx: ActionContext,
-    document_id: str,
-    name: str,
-    *,
-    provider: str | None = None,
-    model: str | None = None,
-    run_id: str | None = None,
-    source_artifact_id: str | None = None,
-    artifact_type: str | None = None,
-    import_file: str | None = None,
-    import_checksum: str | None = None,
-    import_format: str | None = None,
-    has_original: bool = False,
-    transformation: Mapping[str, Any] | None = None,
-) -> str:
+def create_pass(ctx: ActionContext, new: NewPass) -> str:
     """A new pass of a live, unlocked page; its id. Who made it follows from what is said (B 2.1), never a body:
     an import is external_import, a machine caller is what it is, a model or run is workflow, else a person."""
-    new = NewPass(
-        document_id,
-        name,
-        provider,
-        model,
-        run_id,
-        source_artifact_id,
-        artifact_type,
-        import_file,
-        import_checksum,
-        import_format,
-        has_original,
-        transformation,
-    )
     return create_passes(ctx, [new])[0].pass_id
 
 
@@ -173,18 +156,9 @@ def create_passes(ctx: ActionContext, new: Sequence[NewPass]) -> list[MadePass]:
         rows.append(
             (
                 pass_id,
-                one.document_id,
-                one.name,
-                one.provider,
-                one.model,
-                one.source_artifact_id,
-                one.artifact_type,
-                one.import_file,
-                one.import_checksum,
-                one.import_format,
-                int(one.has_original),
-                0,
+                *(getattr(one, name) for name in _STATED),
                 json_text(dict(one.transformation)) if one.transformation is not None else None,
+                0,
                 provenance["provenance_kind"],
                 provenance["created_by"],
                 provenance["run_id"],
@@ -247,7 +221,7 @@ def _maker(ctx: ActionContext, pass_id: str, document_id: str) -> _Maker:
         .fetchone()
     )
     if row is None:
-        raise NoSuchPass(pass_id)
+        raise unknown_pass(pass_id)
     maker = _Maker(*row)
     _refuse_unwritable(ctx, pass_id, maker, document_id)
     return maker
@@ -315,10 +289,8 @@ def row_provenance(
 
 def primary_rendition(ctx: ActionContext, document_id: str) -> str | None:
     """The rendition that is a document's primary one at this moment, or None where it has no picture."""
-    row = ctx.conn.exec_driver_sql(
-        "SELECT id FROM rendition WHERE document_id = ? AND is_primary", (document_id,)
-    ).one_or_none()
-    return row[0] if row else None
+    primary = select(renditions.c.id).where(renditions.c.document_id == document_id, renditions.c.is_primary)
+    return ctx.conn.execute(primary).scalar()
 
 
 _READING_COLUMNS = (
@@ -331,7 +303,7 @@ _READING_COLUMNS = (
 def add_readings(
     ctx: ActionContext, new: Sequence[NewReading], *, provenance_kind: str | None = None
 ) -> list[str]:
-    """Add many readings with one executemany; their ids in the order given. NoSuchSegment names an unknown one.
+    """Add many readings with one executemany; their ids in the order given. NotFound names an unknown one.
 
     provenance_kind: external_import for an import; else a reading with a tool or model is workflow (or agent), and
     one without is the caller's own. A machine never makes a person's reading of its own accord.
@@ -348,7 +320,7 @@ def add_readings(
     for one in new:
         if one.segment_id not in where:
             refuse_provisional(one.segment_id)
-            raise NoSuchSegment(one.segment_id)
+            raise unknown_segment(one.segment_id)
     documents = sorted(set(where.values()))
     for document_id in documents:
         require_live(ctx.conn, document_id)
@@ -363,8 +335,8 @@ def add_readings(
         return str(caller)
 
     ids = [new_id() for _ in new]
-    ctx.bulk_insert(
-        representations,
+    add_representations(
+        ctx,
         _READING_COLUMNS,
         (
             (

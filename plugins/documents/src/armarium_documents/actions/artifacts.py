@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from armarium.api import ActionContext, Conflict, Example, Invalid, RowRule, action, new_id, raw_of
+from sqlalchemy import func, select
+
+from armarium.api import ActionContext, Conflict, Example, Invalid, RowRule, action, new_id
 from armarium_documents.api import artifacts, require_live
 from armarium_documents.queries.box_order import in_reading_order, writing_of
-from armarium_documents.queries.files import artifact
+from armarium_documents.queries.files import ARTIFACTS
 from armarium_documents.schemas.artifacts import (
     AddRegion,
     ArtifactCreateParams,
@@ -110,13 +112,10 @@ def _create_example(ex: Example) -> dict[str, Any]:
 def create(ctx: ActionContext, p: ArtifactCreateParams) -> dict[str, Any]:
     """Raises NotFound for an unknown document or source artifact, Conflict in the Trash, Forbidden by a lock."""
     require_live(ctx.conn, p.document_id)
-    raw = raw_of(ctx.conn)
     if p.source_artifact_id is not None:
-        artifact(raw, p.source_artifact_id)
-    (last,) = raw.execute(
-        "SELECT COALESCE(max(sequence), 0) FROM artifact WHERE document_id = ? AND artifact_type = ?",
-        (p.document_id, p.artifact_type),
-    ).fetchone()
+        ARTIFACTS.require(ctx.conn, p.source_artifact_id)
+    alike = (artifacts.c.document_id == p.document_id, artifacts.c.artifact_type == p.artifact_type)
+    last = ctx.conn.execute(select(func.max(artifacts.c.sequence)).where(*alike)).scalar() or 0
     given = p.model_dump()
     if given["ocr_geometry"] is not None:
         given["ocr_geometry"]["curation_log"] = []
@@ -133,7 +132,7 @@ def create(ctx: ActionContext, p: ArtifactCreateParams) -> dict[str, Any]:
     ctx.conn.execute(artifacts.insert().values(row))
     ctx.target(row["id"], p.document_id)
     ctx.changed(document_ids=[p.document_id], artifact_ids=[row["id"]])
-    return artifact(raw, row["id"], plain=True)
+    return ARTIFACTS.require(ctx.conn, row["id"])
 
 
 def _edit_example(ex: Example) -> dict[str, Any]:
@@ -151,8 +150,7 @@ def _edit_example(ex: Example) -> dict[str, Any]:
 )
 def edit_regions(ctx: ActionContext, p: EditRegionsParams) -> dict[str, Any]:
     """Raises NotFound for an unknown artifact, Invalid for an unknown index, Conflict when its boxes became segments."""
-    raw = raw_of(ctx.conn)
-    found = artifact(raw, p.artifact_id, plain=True)
+    found = ARTIFACTS.require(ctx.conn, p.artifact_id)
     require_live(ctx.conn, found["document_id"])
     if found["geometry_superseded_by_pass_id"] is not None:
         raise Conflict(
@@ -192,7 +190,7 @@ def edit_regions(ctx: ActionContext, p: EditRegionsParams) -> dict[str, Any]:
     )
     ctx.target(p.artifact_id, found["document_id"])
     ctx.changed(document_ids=[found["document_id"]], artifact_ids=[p.artifact_id])
-    return {**artifact(raw, p.artifact_id, plain=True), "geometry": geometry}
+    return {**ARTIFACTS.require(ctx.conn, p.artifact_id), "geometry": geometry}
 
 
 def _edit(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 
-from armarium.api import ActionContext, Example, Invalid, Route, action, new_id, raw_of
+from armarium.api import ActionContext, Example, Invalid, Route, action, new_id
 from armarium_documents.errors import not_materialized
 from armarium_documents.frames import IDENTITY, composed, inverse
 from armarium_documents.models import renditions, representations, revisions
-from armarium_documents.queries.files import rendition, representation_document
+from armarium_documents.queries.files import REPRESENTATIONS, rendition
 from armarium_documents.queries.tree import require_live
 from armarium_documents.schemas.files import (
     KINDS,
@@ -103,7 +103,7 @@ def represent(ctx: ActionContext, p: RepresentationParams) -> dict[str, Any]:
         )
     for other in (p.parent_representation_id, p.derived_from_representation_id):
         if other is not None:
-            representation_document(ctx.conn, other)
+            REPRESENTATIONS.require(ctx.conn, other)
     row = {
         "id": new_id(),
         **p.model_dump(),
@@ -111,6 +111,7 @@ def represent(ctx: ActionContext, p: RepresentationParams) -> dict[str, Any]:
         "segment_id": None,
         "corrects_representation_id": None,
         "retracted": False,
+        "confidence": None,
         "producer_run_id": ctx.run_id,
         **ctx.provenance(),
     }
@@ -136,16 +137,12 @@ def _revise_example(ex: Example) -> dict[str, Any]:
 )
 def revise(ctx: ActionContext, p: RevisionParams) -> dict[str, Any]:
     """Raises NotFound for an unknown representation, Conflict in the Trash, Forbidden by a lock."""
-    document_id = representation_document(ctx.conn, p.representation_id)
+    document_id = REPRESENTATIONS.require(ctx.conn, p.representation_id)["document_id"]
     require_live(ctx.conn, document_id)
-    (last,) = (
-        raw_of(ctx.conn)
-        .execute(
-            "SELECT COALESCE(max(sequence), 0) FROM content_representation_revision WHERE representation_id = ?",
-            (p.representation_id,),
-        )
-        .fetchone()
+    earlier = select(func.max(revisions.c.sequence)).where(
+        revisions.c.representation_id == p.representation_id
     )
+    last = ctx.conn.execute(earlier).scalar() or 0
     row = {
         "id": new_id(),
         "representation_id": p.representation_id,

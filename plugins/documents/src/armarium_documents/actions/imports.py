@@ -21,14 +21,14 @@ from armarium.api import (
     raw_of,
 )
 from armarium_documents.api import documents, renditions, sources_folder
-from armarium_documents.errors import in_trash, not_a_container, unknown_document
+from armarium_documents.errors import not_a_container
 from armarium_documents.frames import IDENTITY
 from armarium_documents.queries.tree import (
     STEP,
     Node,
-    find_node,
     next_sort_order,
     require_depth,
+    require_live,
     require_parent,
 )
 from armarium_documents.scan import name_fault
@@ -192,11 +192,7 @@ def _check_parents(ctx: ActionContext, nodes: list[NewNode], made: set[str]) -> 
             if node.doc_type == "folder" and parent.doc_type != "folder":
                 raise not_a_container(parent.id, parent.name, parent.doc_type)
         elif node.parent_id not in checked:
-            found = find_node(ctx.conn, node.parent_id)
-            if found is None:
-                raise unknown_document(node.parent_id)
-            if found.deleted_at is not None:
-                raise in_trash(found.id, found.name)
+            found = require_live(ctx.conn, node.parent_id)
             require_depth(ctx.conn, found.id)
             checked[node.parent_id] = found
         if node.parent_id in checked:

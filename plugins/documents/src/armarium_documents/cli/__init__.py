@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import typer
-
+from armarium.commandline import Commands
 from armarium_documents.cli import dataset, describing, transfer, trash, tree
+from armarium_documents.cli.naming import document_id, document_names
 
 
-def commands() -> typer.Typer:
+def commands() -> Commands:
     """The commands."""
-    program = typer.Typer()
+    program = Commands(find=document_id, complete=document_names)
     for part in (tree, describing, dataset, trash, transfer):
         part.register(program)
     return program

@@ -7,16 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import (
-    Refused,
-    Topic,
-    answer,
-    document_id,
-    document_names,
-    plural,
-    project_session,
-    table,
-)
+from armarium.commandline import Refused, Topic, answer, plural, project_session, table
+from armarium_documents.cli.naming import document_id, document_names
 
 TYPES = ("text", "number", "rating", "date", "checkbox", "choice", "url", "reference")
 

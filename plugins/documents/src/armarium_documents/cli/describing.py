@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Refused, Topic, answer, document_id, plural, project_session
+from armarium.commandline import Refused, Topic, answer, plural, project_session
+from armarium_documents.cli.naming import document_id
 
 FLAGS = ("is_read", "is_starred", "is_flagged", "exclude_from_processing")
 FIELDS = (

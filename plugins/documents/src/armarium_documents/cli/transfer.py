@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Refused, Session, Topic, answer, document_id, plural, project_session
+from armarium.commandline import Refused, Session, Topic, answer, plural, project_session
+from armarium_documents.cli.naming import document_id
 
 _MANY = 20
 

@@ -12,13 +12,13 @@ from armarium.commandline import (
     Session,
     Topic,
     answer,
-    document_id,
     is_id,
     plural,
     project_session,
     table,
     wants_json,
 )
+from armarium_documents.cli.naming import document_id
 
 
 def register(program: typer.Typer) -> None:

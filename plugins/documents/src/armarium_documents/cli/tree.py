@@ -13,11 +13,8 @@ from armarium.commandline import (
     Session,
     Topic,
     answer,
-    document_id,
-    documents_under,
     finished,
     full_path,
-    is_page,
     place_for,
     plural,
     project_session,
@@ -27,6 +24,8 @@ from armarium.commandline import (
 )
 from armarium_documents.cli.imported import bring_archives, is_archive, tell
 from armarium_documents.cli.layouts import read_into
+from armarium_documents.cli.naming import document_id
+from armarium_documents.cli.scope import documents_under, is_page
 
 Ids = Annotated[
     list[str], typer.Argument(help="Documents, each by name, path or id (armarium ls shows them).")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote, unquote_to_bytes
 
-from armarium.api import Invalid, JobContext, JobKind, NotFound, PathNotAllowed, ServiceError, new_id
+from armarium.api import Invalid, JobContext, JobKind, NewJob, NotFound, PathNotAllowed, ServiceError, new_id
 from armarium_documents.intake import file_node, page_node
 from armarium_documents.jobs.present import Place, There
 from armarium_documents.pictures import SourceFile, picture_page, take_in
@@ -106,12 +106,8 @@ class Import:
         kept = self.kept
         if kept.left_count:
             for kind in self.readers:
-                self.ctx.spawn(
-                    kind,
-                    {**self.args.model_dump(), "set_id": self.ctx.job_id},
-                    title="Layout files",
-                    total=kept.left_count,
-                )
+                args = {**self.args.model_dump(), "set_id": self.ctx.job_id}
+                self.ctx.spawn(NewJob(kind, args, "Layout files", kept.left_count))
         return {
             "files": kept.files,
             "documents": kept.documents,

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import Query
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from armarium.api import query, raw_of
-from armarium_documents.errors import dangling, not_an_alias, unknown_document
+from armarium_documents.errors import dangling, not_an_alias
+from armarium_documents.models import documents
 from armarium_documents.queries.documents import ONE, ORDER, SELECT, value_of
+from armarium_documents.queries.tree import require_document
 from armarium_documents.schemas.bookmarks import BookmarkList
 from armarium_documents.schemas.documents import Document
 
@@ -28,8 +30,7 @@ def bookmarks(
     raw = raw_of(conn)
     where = "d.prototype_key = 'bookmark' AND d.node_kind = 'alias' AND d.deleted_at IS NULL"
     if parent_id is not None:
-        if raw.execute("SELECT 1 FROM document WHERE id = ?", (parent_id,)).fetchone() is None:
-            raise unknown_document(parent_id)
+        require_document(conn, parent_id)
         where += " AND d.parent_id = :parent"
     rows = raw.execute(f"{SELECT} FROM document d WHERE {where} ORDER BY {ORDER}", {"parent": parent_id})
     items = [value_of(row) for row in rows]
@@ -46,15 +47,12 @@ def bookmarks(
 def target_of(conn: Connection, bookmark_id: str) -> dict[str, Any]:
     """NotFound when it points at nothing, is gone, or dangles."""
     raw = raw_of(conn)
-    row = raw.execute(
-        "SELECT name, node_kind, alias_target_id FROM document WHERE id = ?", (bookmark_id,)
-    ).fetchone()
-    if row is None:
-        raise unknown_document(bookmark_id)
-    name, kind, target_id = row
-    if kind != "alias" or target_id is None:
-        raise not_an_alias(bookmark_id, name)
+    bookmark = require_document(conn, bookmark_id)
+    of = select(documents.c.alias_target_id).where(documents.c.id == bookmark_id)
+    target_id = conn.execute(of).scalar()
+    if bookmark.node_kind != "alias" or target_id is None:
+        raise not_an_alias(bookmark_id, bookmark.name)
     found = raw.execute(f"{ONE} AND d.deleted_at IS NULL", (target_id,)).fetchone()
     if found is None:
-        raise dangling(bookmark_id, name)
+        raise dangling(bookmark_id, bookmark.name)
     return value_of(found)

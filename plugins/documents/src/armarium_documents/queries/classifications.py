@@ -22,7 +22,7 @@ from armarium_documents.schemas.classifications import (
     Resolved,
 )
 
-PROTOTYPES = Rows(classification_table)
+PROTOTYPES = Rows(classification_table, missing=classification_not_found)
 
 
 def _value(row: dict[str, Any]) -> dict[str, Any]:
@@ -59,10 +59,7 @@ def find(conn: Connection, key: str) -> dict[str, Any] | None:
 )
 def require(conn: Connection, key: str) -> dict[str, Any]:
     """NotFound where there is none."""
-    found = find(conn, key)
-    if found is None:
-        raise classification_not_found(key)
-    return found
+    return _value(PROTOTYPES.require(conn, key))
 
 
 def chain_of(conn: Connection, key: str) -> list[dict[str, Any]]:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated, Any, Literal
 
 import orjson
+from fastapi import Query
 from sqlalchemy import Boolean, Connection
 
-from armarium.api import Json, raw_of
+from armarium.api import HIDDEN, Json, paged, query, raw_of
 from armarium_documents.errors import unknown_document
 from armarium_documents.models import documents
-from armarium_documents.schemas.documents import CONTAINERS
+from armarium_documents.queries.files import artifact_summaries, renditions_of
+from armarium_documents.queries.tree import require_document
+from armarium_documents.schemas.documents import CONTAINERS, DocType, Document, DocumentView
 
-_HIDDEN = ("system_key", "trash_root_id", "trash_info")
-_STORED = [column for column in documents.columns if column.name not in _HIDDEN]
+_STORED = [column for column in documents.columns if column.info != HIDDEN]
 # SQLAlchemy's names are a kind of str that orjson does not take as a key.
 _NAMES = (*(str(column.name) for column in _STORED), "child_count", "has_thumbnail")
 _JSON = tuple(str(column.name) for column in _STORED if isinstance(column.type, Json))
@@ -42,25 +44,14 @@ SortKey = Literal["sort_order", "document_date", "name", "created_at"]
 SortDirection = Literal["asc", "desc"]
 
 
-def value_of(row: Sequence[Any]) -> dict[str, Any]:
-    """A selected row as what orjson writes: stored JSON goes through untouched."""
+def value_of(row: Sequence[Any], read: Callable[[str], Any] = orjson.Fragment) -> dict[str, Any]:
+    """A selected row as what orjson writes: stored JSON goes through untouched, unless *read* reads it."""
     value = dict(zip(_NAMES, row, strict=True))
     for name in _FLAGS:
         value[name] = value[name] == 1
     for name in _JSON:
         if value[name] is not None:
-            value[name] = orjson.Fragment(value[name])
-    return value
-
-
-def plain_value_of(row: Sequence[Any]) -> dict[str, Any]:
-    """A selected row as Python values, for the answer of an action."""
-    value = dict(zip(_NAMES, row, strict=True))
-    for name in _FLAGS:
-        value[name] = value[name] == 1
-    for name in _JSON:
-        if value[name] is not None:
-            value[name] = orjson.loads(value[name])
+            value[name] = read(value[name])
     return value
 
 
@@ -75,7 +66,7 @@ def document(conn: Connection, document_id: str) -> dict[str, Any]:
     row = raw_of(conn).execute(ONE, (document_id,)).fetchone()
     if row is None:
         raise unknown_document(document_id)
-    return plain_value_of(row)
+    return value_of(row, orjson.loads)
 
 
 def children_page(
@@ -118,6 +109,44 @@ def children_page(
     return [value_of(row) for row in rows], total
 
 
+Parent = Annotated[str | None, Query(max_length=64)]
+Offset = Annotated[int, Query(ge=0, le=2**62)]
+
+
+@query(
+    "/api/documents",
+    summary="The children of a folder, or what is at the top",
+    answer=paged(Document),
+    refusals=(404, 409, 422),
+)
+def list_documents(
+    conn: Connection,
+    parent_id: Parent = None,
+    prototype_key: Annotated[str | None, Query(max_length=200)] = None,
+    doc_type: DocType | None = None,
+    node_kind: Annotated[str | None, Query(max_length=64)] = None,
+    sort_by: SortKey = "sort_order",
+    sort_direction: SortDirection = "asc",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    offset: Offset = 0,
+) -> dict[str, Any]:
+    """NotFound for an unknown folder."""
+    items, total = children_page(
+        raw_of(conn),
+        parent_id,
+        prototype_key=prototype_key,
+        doc_type=doc_type,
+        node_kind=node_kind,
+        sort_by=sort_by,
+        sort_direction=sort_direction,
+        limit=limit,
+        offset=offset,
+    )
+    if parent_id is not None and total == 0:
+        require_document(conn, parent_id)
+    return {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}
+
+
 def content_page(
     raw: sqlite3.Connection,
     anchor_id: str,
@@ -158,43 +187,45 @@ def ancestors(raw: sqlite3.Connection, document_id: str) -> list[dict[str, Any]]
     return [value_of(row) for row in rows]
 
 
+@query(
+    "/api/documents/{doc_id}/view",
+    summary="A document with its ancestors, children and attachments",
+    answer=DocumentView,
+    refusals=(404, 409, 422),
+    name="view_document",
+)
 def view(
-    raw: sqlite3.Connection,
-    document_id: str,
-    *,
-    level: Literal["stored", "content"],
-    children: bool,
-    attachments: bool,
-    sort_by: SortKey,
-    sort_direction: SortDirection,
-    limit: int,
-    offset: int,
+    conn: Connection,
+    doc_id: str,
+    level: Literal["stored", "content"] = "stored",
+    children: bool = True,
+    attachments: bool = True,
+    sort_by: SortKey = "sort_order",
+    sort_direction: SortDirection = "asc",
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
+    offset: Offset = 0,
 ) -> dict[str, Any]:
-    """A document with its ancestors, children and attachments (A 4.2); as many statements whatever the size."""
-    from armarium_documents.queries.files import artifact_summaries, rendition_values
-
-    row = raw.execute(ONE, (document_id,)).fetchone()
+    """NotFound for an unknown document."""
+    raw = raw_of(conn)
+    row = raw.execute(ONE, (doc_id,)).fetchone()
     if row is None:
-        raise unknown_document(document_id)
+        raise unknown_document(doc_id)
     found: list[dict[str, Any]] | None = None
     total: int | None = None
-    if children and level == "content":
-        found, total = content_page(
-            raw, document_id, sort_by=sort_by, sort_direction=sort_direction, limit=limit, offset=offset
-        )
-    elif children:
-        found, total = children_page(
-            raw, document_id, sort_by=sort_by, sort_direction=sort_direction, limit=limit, offset=offset
+    if children:
+        page = content_page if level == "content" else children_page
+        found, total = page(
+            raw, doc_id, sort_by=sort_by, sort_direction=sort_direction, limit=limit, offset=offset
         )
     hanging: dict[str, Any] | None = None
     if attachments:
         hanging = {
-            "renditions": rendition_values(raw, document_id),
-            "artifacts": artifact_summaries(raw, document_id),
-            **_counts(raw, document_id),
+            "renditions": renditions_of(conn, doc_id),
+            "artifacts": artifact_summaries(conn, doc_id),
+            **_counts(raw, doc_id),
         }
     return {
-        "ancestors": ancestors(raw, document_id),
+        "ancestors": ancestors(raw, doc_id),
         "document": value_of(row),
         "children": found,
         "children_total": total,
@@ -229,7 +260,7 @@ def documents_named(conn: Connection, ids: Iterable[str]) -> list[dict[str, Any]
         f"{SELECT} FROM json_each(?) j JOIN document d ON d.id = j.value ORDER BY j.key",
         (orjson.dumps(wanted).decode(),),
     )
-    return [plain_value_of(row) for row in rows]
+    return [value_of(row, orjson.loads) for row in rows]
 
 
 def names_of(conn: Connection, ids: Sequence[str]) -> dict[str, str]:

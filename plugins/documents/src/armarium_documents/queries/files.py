@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-import orjson
-from sqlalchemy import Boolean, Connection, Table
+from fastapi import Query
+from sqlalchemy import Connection, case, select
 
-from armarium.api import Json, Library, raw_of
+from armarium.api import Library, Rows, paged, query
 from armarium_documents.errors import (
     no_picture,
     no_thumbnail,
     not_materialized,
     unknown_artifact,
-    unknown_document,
     unknown_rendition,
     unknown_representation,
 )
-from armarium_documents.models import artifacts, renditions, representations, revisions
+from armarium_documents.models import artifacts, renditions, representations, revisions, thumbnails
 from armarium_documents.queries.tree import require_document
+from armarium_documents.schemas.files import Artifact, RenditionList, Representation, Revision
 
 THUMBNAIL_SIDE = 512
 """Longest side of a thumbnail in pixels."""
@@ -30,73 +29,51 @@ THUMBNAIL_SIDE = 512
 ROLES = ("archival-original", "enhanced", "background-removed", "binarised", "derived")
 """Roles in the order renditions are shown after the primary; other words follow (A 2.1)."""
 
-_ROLE_RANK = (
-    "CASE role "
-    + " ".join(f"WHEN '{role}' THEN {rank}" for rank, role in enumerate(ROLES))
-    + f" ELSE {len(ROLES)} END"
+_CANONICAL = (
+    renditions.c.is_primary.desc(),
+    case({role: rank for rank, role in enumerate(ROLES)}, value=renditions.c.role, else_=len(ROLES)),
+    renditions.c.created_at,
+    renditions.c.id,
 )
+_BY_TYPE = (artifacts.c.artifact_type, artifacts.c.sequence, artifacts.c.id)
+
+RENDITIONS = Rows(renditions)
+ARTIFACTS = Rows(artifacts, missing=unknown_artifact)
+REPRESENTATIONS = Rows(representations, missing=unknown_representation)
+REVISIONS = Rows(revisions)
 
 
-class _Shape:
-    """How the rows of one table become JSON."""
-
-    def __init__(self, table: Table) -> None:
-        self.names = tuple(str(column.name) for column in table.columns)
-        self.flags = tuple(str(column.name) for column in table.columns if isinstance(column.type, Boolean))
-        self.json = tuple(str(column.name) for column in table.columns if isinstance(column.type, Json))
-        self.select = ", ".join(f'"{name}"' for name in self.names)
-
-    def value(self, row: Sequence[Any], *, plain: bool = False) -> dict[str, Any]:
-        """The row for orjson, stored JSON untouched; with *plain*, as Python values."""
-        value = dict(zip(self.names, row, strict=True))
-        for name in self.flags:
-            value[name] = value[name] == 1
-        for name in self.json:
-            if value[name] is not None:
-                value[name] = orjson.loads(value[name]) if plain else orjson.Fragment(value[name])
-        return value
-
-
-_RENDITION = _Shape(renditions)
-_ARTIFACT = _Shape(artifacts)
-_REPRESENTATION = _Shape(representations)
-_REVISION = _Shape(revisions)
-
-
-def _known(raw: sqlite3.Connection, document_id: str) -> None:
-    if raw.execute("SELECT 1 FROM document WHERE id = ?", (document_id,)).fetchone() is None:
-        raise unknown_document(document_id)
-
-
-def rendition_values(raw: sqlite3.Connection, document_id: str) -> list[dict[str, Any]]:
+def renditions_of(conn: Connection, document_id: str) -> list[dict[str, Any]]:
     """A document's renditions in canonical order: the primary, then by role, then by age (A 2.1)."""
-    rows = raw.execute(
-        f"SELECT {_RENDITION.select} FROM rendition WHERE document_id = ?"
-        f" ORDER BY is_primary DESC, {_ROLE_RANK}, created_at, id",
-        (document_id,),
-    )
-    return [_RENDITION.value(row) for row in rows]
+    return RENDITIONS.all(conn, renditions.c.document_id == document_id, order=_CANONICAL)
 
 
-def rendition_list(raw: sqlite3.Connection, document_id: str) -> dict[str, Any]:
-    """`{items, count}` of a document's renditions; NotFound for an unknown document."""
-    found = rendition_values(raw, document_id)
-    if not found:
-        _known(raw, document_id)
-    return {"items": found, "count": len(found)}
+@query(
+    "/api/documents/{document_id}/renditions",
+    summary="A document's renditions, the primary first",
+    answer=RenditionList,
+    refusals=(404, 409),
+)
+def list_renditions(conn: Connection, document_id: str) -> dict[str, Any]:
+    """Then by role, then by age; NotFound for an unknown document."""
+    require_document(conn, document_id)
+    items = renditions_of(conn, document_id)
+    return {"items": items, "count": len(items)}
 
 
 def rendition(conn: Connection, document_id: str, rendition_id: str) -> dict[str, Any]:
-    """One rendition of a document as Python values; NotFound for an unknown document or rendition."""
-    raw = raw_of(conn)
-    row = raw.execute(
-        f"SELECT {_RENDITION.select} FROM rendition WHERE id = ? AND document_id = ?",
-        (rendition_id, document_id),
-    ).fetchone()
-    if row is None:
-        _known(raw, document_id)
+    """One rendition of a document; NotFound for an unknown document or rendition."""
+    found = RENDITIONS.get(conn, rendition_id)
+    if found is None or found["document_id"] != document_id:
+        require_document(conn, document_id)
         raise unknown_rendition(document_id, rendition_id)
-    return _RENDITION.value(row, plain=True)
+    return found
+
+
+def is_picture_of(conn: Connection, document_id: str, rendition_id: str) -> bool:
+    """Whether a rendition is one of a document's."""
+    found = RENDITIONS.get(conn, rendition_id)
+    return found is not None and found["document_id"] == document_id
 
 
 class RenditionFile(NamedTuple):
@@ -144,21 +121,16 @@ class PrimaryRow(NamedTuple):
 
 def primary_row(conn: Connection, document_id: str) -> PrimaryRow:
     """The primary rendition of a document that is a picture; NotFound in words where there is none."""
-    row = (
-        raw_of(conn)
-        .execute(
-            "SELECT id, mime_type, pixel_width, pixel_height, checksum, materialized,"
-            " COALESCE(json_extract(params, '$.exif_orientation'), 1)"
-            " FROM rendition WHERE document_id = ? AND is_primary",
-            (document_id,),
-        )
-        .fetchone()
-    )
-    if row is None or row[2] is None or row[3] is None:
+    of_page = (renditions.c.document_id == document_id, renditions.c.is_primary)
+    found = next(iter(RENDITIONS.all(conn, *of_page)), None)
+    if found is None or found["pixel_width"] is None or found["pixel_height"] is None:
         raise no_picture(document_id, require_document(conn, document_id).name)
-    if not row[5] or row[4] is None:
-        raise not_materialized(row[0])
-    return PrimaryRow(row[0], row[1], row[2], row[3], row[4], int(row[6]))
+    if not found["materialized"] or found["checksum"] is None:
+        raise not_materialized(found["id"])
+    stored = {name: found[name] for name in ("mime_type", "pixel_width", "pixel_height", "checksum")}
+    return PrimaryRow(
+        found["id"], **stored, exif_orientation=int(found["params"].get("exif_orientation") or 1)
+    )
 
 
 def page_image(library: Library, conn: Connection, document_id: str) -> PageImage:
@@ -223,91 +195,83 @@ def thumbnail_path(library: Library, checksum: str) -> Path:
 def thumbnail_file(library: Library, document_id: str) -> tuple[Path, str]:
     """The thumbnail's file and the checksum of what it was drawn from; NotFound where none is made."""
     with library.db.read() as conn:
-        raw = raw_of(conn)
-        row = raw.execute("SELECT checksum FROM thumbnail WHERE document_id = ?", (document_id,)).fetchone()
-        if row is None:
-            _known(raw, document_id)
+        drawn_from = select(thumbnails.c.checksum).where(thumbnails.c.document_id == document_id)
+        checksum = conn.execute(drawn_from).scalar()
+        if checksum is None:
+            require_document(conn, document_id)
             raise no_thumbnail(document_id)
-    path = thumbnail_path(library, row[0])
+    path = thumbnail_path(library, checksum)
     if not path.is_file():
         raise no_thumbnail(document_id)
-    return path, row[0]
+    return path, checksum
 
 
-def artifact_summaries(raw: sqlite3.Connection, document_id: str) -> list[dict[str, Any]]:
+_SUMMARY = select(
+    *(column for column in artifacts.c if column.name not in ("content", "data", "ocr_geometry")),
+    artifacts.c.ocr_geometry.is_not(None).label("has_geometry"),
+).order_by(*_BY_TYPE)
+
+
+def artifact_summaries(conn: Connection, document_id: str) -> list[dict[str, Any]]:
     """A document's artifacts without their text, data and geometry, in order."""
-    names = [name for name in _ARTIFACT.names if name not in ("content", "data", "ocr_geometry")]
-    rows = raw.execute(
-        f"SELECT {', '.join(names)}, ocr_geometry IS NOT NULL FROM artifact WHERE document_id = ?"
-        " ORDER BY artifact_type, sequence, id",
-        (document_id,),
-    )
-    found = []
-    for row in rows:
-        value = dict(zip([*names, "has_geometry"], row, strict=True))
-        value["reviewed"] = value["reviewed"] == 1
-        value["has_geometry"] = value["has_geometry"] == 1
-        found.append(value)
-    return found
+    rows = conn.execute(_SUMMARY.where(artifacts.c.document_id == document_id))
+    return [row._asdict() for row in rows]
 
 
-def artifact_page(
-    raw: sqlite3.Connection, document_id: str, artifact_type: str | None, *, limit: int, offset: int
+@query(
+    "/api/documents/{doc_id}/artifacts",
+    summary="What steps have made of a document, by type",
+    answer=paged(Artifact),
+    refusals=(404, 409, 422),
+)
+def list_artifacts(
+    conn: Connection,
+    doc_id: str,
+    artifact_type: Annotated[str | None, Query(max_length=100)] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    offset: Annotated[int, Query(ge=0, le=2**62)] = 0,
 ) -> dict[str, Any]:
-    """One page of a document's artifacts, by type and order; NotFound for an unknown document."""
-    _known(raw, document_id)
-    where = "document_id = :id" + (" AND artifact_type = :type" if artifact_type is not None else "")
-    given = {"id": document_id, "type": artifact_type, "limit": limit, "offset": offset}
-    (total,) = raw.execute(f"SELECT count(*) FROM artifact WHERE {where}", given).fetchone()
-    rows = raw.execute(
-        f"SELECT {_ARTIFACT.select} FROM artifact WHERE {where}"
-        " ORDER BY artifact_type, sequence, id LIMIT :limit OFFSET :offset",
-        given,
-    )
-    items = [_ARTIFACT.value(row) for row in rows]
-    return {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}
+    """NotFound for an unknown document."""
+    require_document(conn, doc_id)
+    where = [artifacts.c.document_id == doc_id]
+    if artifact_type is not None:
+        where.append(artifacts.c.artifact_type == artifact_type)
+    return ARTIFACTS.page(conn, *where, order=_BY_TYPE, limit=limit, offset=offset)
 
 
-def artifact(raw: sqlite3.Connection, artifact_id: str, *, plain: bool = False) -> dict[str, Any]:
-    """One artifact with its geometry; NotFound where there is none."""
-    row = raw.execute(f"SELECT {_ARTIFACT.select} FROM artifact WHERE id = ?", (artifact_id,)).fetchone()
-    if row is None:
-        raise unknown_artifact(artifact_id)
-    return _ARTIFACT.value(row, plain=plain)
+@query(
+    "/api/artifacts/{artifact_id}",
+    summary="One artifact with its geometry",
+    answer=Artifact,
+    refusals=(404, 409),
+    name="read_artifact",
+)
+def artifact(conn: Connection, artifact_id: str) -> dict[str, Any]:
+    """NotFound where there is none."""
+    return ARTIFACTS.require(conn, artifact_id)
 
 
-def representation_values(raw: sqlite3.Connection, document_id: str) -> list[dict[str, Any]]:
-    """A document's representations, oldest first; NotFound for an unknown document."""
-    _known(raw, document_id)
-    rows = raw.execute(
-        f"SELECT {_REPRESENTATION.select} FROM content_representation WHERE document_id = ? ORDER BY created_at, id",
-        (document_id,),
-    )
-    return [_REPRESENTATION.value(row) for row in rows]
+@query(
+    "/api/content-representations/document/{document_id}",
+    summary="A document's representations, oldest first",
+    answer=list[Representation],
+    refusals=(404, 409),
+)
+def list_representations(conn: Connection, document_id: str) -> list[dict[str, Any]]:
+    """NotFound for an unknown document."""
+    require_document(conn, document_id)
+    oldest_first = (representations.c.created_at, representations.c.id)
+    return REPRESENTATIONS.all(conn, representations.c.document_id == document_id, order=oldest_first)
 
 
-def representation_document(conn: Connection, representation_id: str) -> str:
-    """The document a representation belongs to; NotFound where there is no such representation."""
-    row = (
-        raw_of(conn)
-        .execute("SELECT document_id FROM content_representation WHERE id = ?", (representation_id,))
-        .fetchone()
-    )
-    if row is None:
-        raise unknown_representation(representation_id)
-    return str(row[0])
-
-
-def revision_values(raw: sqlite3.Connection, representation_id: str) -> list[dict[str, Any]]:
-    """A representation's revisions in order; NotFound for an unknown representation."""
-    if (
-        raw.execute("SELECT 1 FROM content_representation WHERE id = ?", (representation_id,)).fetchone()
-        is None
-    ):
-        raise unknown_representation(representation_id)
-    rows = raw.execute(
-        f"SELECT {_REVISION.select} FROM content_representation_revision WHERE representation_id = ?"
-        " ORDER BY sequence, id",
-        (representation_id,),
-    )
-    return [_REVISION.value(row) for row in rows]
+@query(
+    "/api/content-representations/{representation_id}/revisions",
+    summary="A representation's revisions, in order",
+    answer=list[Revision],
+    refusals=(404, 409),
+)
+def list_revisions(conn: Connection, representation_id: str) -> list[dict[str, Any]]:
+    """NotFound for an unknown representation."""
+    REPRESENTATIONS.require(conn, representation_id)
+    in_order = (revisions.c.sequence, revisions.c.id)
+    return REVISIONS.all(conn, revisions.c.representation_id == representation_id, order=in_order)

@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
-import sqlite3
-from typing import Any
+from typing import Annotated, Any
 
-from armarium.api import Invalid
-from armarium_documents.queries.files import artifact
+from fastapi import Query
+from sqlalchemy import Connection
+
+from armarium.api import Invalid, query
+from armarium_documents.queries.files import ARTIFACTS
+from armarium_documents.schemas.artifacts import ArtifactRegion
 from armarium_documents.schemas.geometry import union
 
 _FINENESS = {"word": 0, "line": 1, "region": 2, "block": 3, "page": 4}
 """Levels from fine to coarse: the finest that covers the words is answered."""
 
 
+Number = Annotated[int | None, Query(ge=0, le=2**62)]
+
+
+@query(
+    "/api/artifacts/{artifact_id}/region",
+    summary="Where on the page an artifact's words stand",
+    answer=ArtifactRegion,
+    refusals=(404, 409, 422),
+    name="artifact_region",
+)
 def region(
-    raw: sqlite3.Connection,
+    conn: Connection,
     artifact_id: str,
-    *,
-    char_start: int | None = None,
-    char_end: int | None = None,
-    line: int | None = None,
+    char_start: Number = None,
+    char_end: Number = None,
+    line: Number = None,
 ) -> dict[str, Any]:
     """The place of characters, of one line, or of all of an artifact; NotFound, and Invalid for a span that is none."""
-    found = artifact(raw, artifact_id, plain=True)
+    found = ARTIFACTS.require(conn, artifact_id)
     content: str = found["content"] or ""
     start, end = _span(content, char_start, char_end, line)
     answer = {

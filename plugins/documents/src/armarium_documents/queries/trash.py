@@ -9,11 +9,11 @@ import orjson
 from fastapi import Query
 from sqlalchemy import Connection
 
-from armarium.api import query, raw_of
+from armarium.api import paged, query, raw_of
 from armarium_documents.models import renditions
 from armarium_documents.queries.transfers import arriving
 from armarium_documents.queries.tree import id_list
-from armarium_documents.schemas.trash import EmptyPlan, TrashList
+from armarium_documents.schemas.trash import EmptyPlan, TrashEntry
 
 IN_TRASH = "deleted_at IS NOT NULL AND (trash_root_id IS NULL OR trash_root_id NOT IN (SELECT value FROM json_each(:held)))"
 """SQL: in the Trash, and not a copy that a transfer is still writing (`held`: the roots of those)."""
@@ -22,7 +22,7 @@ IN_TRASH = "deleted_at IS NOT NULL AND (trash_root_id IS NULL OR trash_root_id N
 @query(
     "/api/documents/trash",
     summary="What is in the Trash, newest first",
-    answer=TrashList,
+    answer=paged(TrashEntry),
     refusals=(404, 409),
     name="list_trash",
 )

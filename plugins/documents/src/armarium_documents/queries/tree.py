@@ -108,15 +108,20 @@ def require_parent(
     return parent
 
 
-def ancestor_ids(conn: Connection, document_id: str) -> list[str]:
-    """The document's id and its ancestors', nearest first."""
+def lineage(conn: Connection, document_id: str) -> list[tuple[str, str]]:
+    """Id and name of the document's ancestors, the root first, and of itself."""
     rows = raw_of(conn).execute(
-        "WITH RECURSIVE up(id, parent_id, steps) AS (SELECT id, parent_id, 0 FROM document WHERE id = ?"
-        " UNION ALL SELECT p.id, p.parent_id, up.steps + 1 FROM up JOIN document p ON p.id = up.parent_id"
-        " WHERE up.steps < 1000) SELECT id FROM up ORDER BY steps",
+        "WITH RECURSIVE up(id, parent_id, name, steps) AS (SELECT id, parent_id, name, 0 FROM document WHERE id = ?"
+        " UNION ALL SELECT p.id, p.parent_id, p.name, up.steps + 1 FROM up JOIN document p ON p.id = up.parent_id"
+        " WHERE up.steps < 1000) SELECT id, name FROM up ORDER BY steps DESC",
         (document_id,),
     )
-    return [row[0] for row in rows]
+    return rows.fetchall()
+
+
+def ancestor_ids(conn: Connection, document_id: str) -> list[str]:
+    """The document's id and its ancestors', nearest first."""
+    return [identity for identity, _ in reversed(lineage(conn, document_id))]
 
 
 def locked_above(conn: Connection, document_id: str) -> tuple[str, str] | None:
@@ -220,15 +225,7 @@ def folder_path(conn: Connection, document_id: str | None) -> str:
     """The names from the top down to a node, each after a slash; "/" for the top."""
     if document_id is None:
         return "/"
-    rows = raw_of(conn).execute(
-        "WITH RECURSIVE up(id, parent_id, name, steps) AS ("
-        " SELECT id, parent_id, name, 0 FROM document WHERE id = ?"
-        " UNION ALL SELECT p.id, p.parent_id, p.name, up.steps + 1"
-        " FROM up JOIN document p ON p.id = up.parent_id WHERE up.steps < 1000)"
-        " SELECT name FROM up ORDER BY steps DESC",
-        (document_id,),
-    )
-    return "".join(f"/{row[0]}" for row in rows)
+    return "".join(f"/{name}" for _, name in lineage(conn, document_id))
 
 
 def sources_folder(conn: Connection) -> Node:

@@ -10,13 +10,11 @@ from armarium_documents.routes import (
     dataset,
     documents,
     files,
-    imports,
     transfer,
 )
 
 routers: tuple[APIRouter, ...] = (
     transfer.router,
-    imports.router,
     dataset.router,
     documents.router,
     files.router,

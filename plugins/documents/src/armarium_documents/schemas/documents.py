@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from armarium.api import Message, Params, SourceText
+from armarium.api import Message, Params, SourceText, answer_of
+from armarium_documents.models import documents
 from armarium_documents.schemas.fields import (
     Id,
     Ids,
@@ -32,59 +33,22 @@ CONTAINERS = ("folder", "group")
 """Kinds of node that hold others without being a source themselves."""
 
 
-class Document(Message):
-    """One node of the project's tree."""
+class Open(Message):
+    """An answer that a later version may add to."""
 
     model_config = ConfigDict(extra="allow")
 
-    id: str
-    parent_id: str | None
-    node_kind: str
+
+@answer_of(documents)
+class Document(Open):
+    """One node of the project's tree."""
+
     doc_type: DocType
-    file_type: str | None
-    name: str
-    path: str | None
-    prototype_key: str | None
-    alias_target_id: str | None
-    sequence: int | None
-    page_label: str | None
-    sort_order: int
-    region: dict[str, Any] | None
-    page_content: str | None
     child_count: int
     has_thumbnail: bool
-    attributes: dict[str, Any]
-    metadata: dict[str, Any]
-    source_metadata: dict[str, Any]
     source_authority: SourceAuthority
-    language: str | None
-    script: str | None
-    direction: str | None
-    date_original: str | None
-    date_iso: str | None
-    case_id: str | None
     provenance_chain: list[dict[str, Any]]
-    image_provenance: dict[str, Any] | None
     status: Status
-    is_read: bool
-    is_starred: bool
-    is_flagged: bool
-    is_locked: bool
-    exclude_from_processing: bool
-    created_at: str
-    updated_at: str
-    deleted_at: str | None
-    deleted_by: str | None
-
-
-class DocumentPage(Message):
-    """One page of a list of documents."""
-
-    items: list[Document]
-    count: int
-    total: int
-    limit: int
-    offset: int
 
 
 class Attachments(Message):

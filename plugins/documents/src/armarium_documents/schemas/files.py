@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from armarium.api import MaterialPath, Message, Params, ShownPath, SourceText
+from armarium.api import MaterialPath, Message, Params, ShownPath, SourceText, answer_of
+from armarium_documents.models import artifacts, renditions, representations, revisions
 from armarium_documents.schemas.fields import Id, JsonObject, Language, Name, ScriptCode
 
 
+@answer_of(renditions)
 class Rendition(Message):
     """One picture of a document in one pixel frame."""
 
-    id: str
-    document_id: str
-    role: str
-    is_primary: bool
-    materialized: bool
-    mime_type: str
-    pixel_width: int | None
-    pixel_height: int | None
-    size_bytes: int | None
-    checksum: str | None
     transform: list[float] | None
-    made_by: str | None
-    params: dict[str, Any]
-    created_at: str
 
 
 class RenditionList(Message):
@@ -41,61 +30,16 @@ class PrimaryParams(Params):
     rendition_id: Id
 
 
+@answer_of(artifacts)
 class Artifact(Message):
     """What a step made of a document."""
 
-    id: str
-    document_id: str
-    artifact_type: str
-    content: str | None
-    data: dict[str, Any]
-    ocr_geometry: dict[str, Any] | None
-    source_artifact_id: str | None
-    version: int
-    sequence: int
-    confidence: float | None
-    reviewed: bool
-    run_id: str | None
-    workflow_id: str | None
-    step_name: str | None
-    provider: str | None
-    model: str | None
-    geometry_superseded_by_pass_id: str | None
-    created_at: str
 
-
-class ArtifactPage(Message):
-    items: list[Artifact]
-    count: int
-    total: int
-    limit: int
-    offset: int
-
-
+@answer_of(representations)
 class Representation(Message):
     """A typed text of a document; with a segment it is a reading."""
 
-    id: str
-    document_id: str
-    kind: str
-    content: str
-    language: str | None
-    script: str | None
-    source_anchor: dict[str, Any] | None
-    segment_id: str | None
-    level: str | None
-    parent_representation_id: str | None
-    derived_from_representation_id: str | None
-    corrects_representation_id: str | None
-    retracted: bool
-    producer_run_id: str | None
-    producer_tool: str | None
-    producer_model: str | None
     review_state: Literal["source", "draft", "reviewed"]
-    provenance_kind: str
-    created_by: str | None
-    run_id: str | None
-    created_at: str
 
 
 KINDS = (
@@ -132,14 +76,9 @@ class RepresentationParams(Params):
     review_state: Literal["source", "draft", "reviewed"] = "source"
 
 
+@answer_of(revisions)
 class Revision(Message):
-    id: str
-    representation_id: str
-    sequence: int
-    content: str
-    decision: str | None
-    reviewer: str
-    created_at: str
+    """What a reviewer would have a representation say."""
 
 
 class RevisionParams(Params):

@@ -30,16 +30,6 @@ class TrashEntry(Message):
     why: str
 
 
-class TrashList(Message):
-    """The entries, newest first; `total` counts every entry the caller may see."""
-
-    items: list[TrashEntry]
-    count: int
-    total: int
-    limit: int
-    offset: int
-
-
 class RestoreParams(Params):
     document_id: Id
 

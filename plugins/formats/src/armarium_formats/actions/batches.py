@@ -11,6 +11,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import Select, func, select
+
 from armarium.api import (
     ActionContext,
     Conflict,
@@ -22,9 +24,8 @@ from armarium.api import (
     Route,
     action,
     new_id,
-    raw_of,
 )
-from armarium_documents.api import clean_name, require_parent, sources_folder
+from armarium_documents.api import clean_name, documents, require_parent, sources_folder
 from armarium_formats.actions.importing import ToKeep, keep_passes, make_ready
 from armarium_formats.actions.mets import use_mets_once
 from armarium_formats.actions.samples import SAMPLE_PAGE, sample_picture
@@ -145,6 +146,11 @@ NODES_AT_ONCE = 20_000
 """As many as `document.add_files` takes."""
 
 
+def _live_child(parent_id: str) -> Select[Any]:
+    """The ids of what lies in a folder or a file and not in the Trash."""
+    return select(documents.c.id).where(documents.c.parent_id == parent_id, documents.c.deleted_at.is_(None))
+
+
 class _Step:
     def __init__(self, ctx: ActionContext, staged: Staged, beyond: Beyond) -> None:
         self.ctx = ctx
@@ -216,44 +222,31 @@ class _Step:
         """The live document of this name and these bytes in a folder, with its pages; empty when there is none."""
         if parent_id in self.made:
             return []
-        raw = raw_of(self.ctx.conn)
-        row = raw.execute(
-            "SELECT id FROM document WHERE parent_id = ? AND name = ? AND deleted_at IS NULL"
-            " AND json_extract(metadata, '$.checksum') = ? ORDER BY id DESC",
-            (parent_id, name, checksum),
-        ).fetchone()
-        if row is None:
+        node = documents.c
+        same_bytes = func.json_extract(node.metadata, "$.checksum") == checksum
+        alike = _live_child(parent_id).where(node.name == name, same_bytes).order_by(node.id.desc())
+        found = self.ctx.conn.execute(alike).scalar()
+        if found is None:
             return []
-        pages = raw.execute(
-            "SELECT id FROM document WHERE parent_id = ? AND doc_type = 'page' AND deleted_at IS NULL"
-            " ORDER BY sequence",
-            (row[0],),
-        )
-        return [row[0], *(page for (page,) in pages)]
+        pages = _live_child(found).where(node.doc_type == "page").order_by(node.sequence)
+        return [found, *self.ctx.conn.execute(pages).scalars()]
 
     def _folder(self, mirrored: Folder) -> str:
         """The folder that files of these folders come into: one of that name that is there, else a new one."""
         if mirrored not in self.folders:
             above = self._folder(mirrored[:-1])
             name = clean_name(mirrored[-1])
-            row = None
+            found = None
             if above not in self.made:
-                row = (
-                    raw_of(self.ctx.conn)
-                    .execute(
-                        "SELECT id FROM document WHERE parent_id = ? AND name = ? AND doc_type = 'folder'"
-                        " AND deleted_at IS NULL ORDER BY id",
-                        (above, name),
-                    )
-                    .fetchone()
-                )
-            if row is None:
+                alike = _live_child(above).where(documents.c.name == name, documents.c.doc_type == "folder")
+                found = self.ctx.conn.execute(alike.order_by(documents.c.id)).scalar()
+            if found is None:
                 node = {"id": new_id(), "parent_id": above, "doc_type": "folder", "name": name}
                 self.nodes.append(node)
                 self.made.add(node["id"])
                 self.folders[mirrored] = node["id"]
             else:
-                self.folders[mirrored] = row[0]
+                self.folders[mirrored] = found
         return self.folders[mirrored]
 
     def _mets(self, staged: StagedMets) -> None:

@@ -196,12 +196,6 @@ def import_several(ctx: ActionContext, p: ImportSeveral) -> dict[str, Any]:
     return {"items": items, "count": len(items)}
 
 
-_COLUMNS = (
-    "pass_id", "document_id", "format", "version", "filename", "original", "page_width", "page_height", "page",
-    "kept_counts", "notes", "created_at",
-)  # fmt: skip
-
-
 @dataclass(frozen=True, slots=True)
 class ToKeep:
     """A page that is ready, the document that it is of, and the file that it came in; whose bytes are in the store."""
@@ -249,7 +243,7 @@ def keep_passes(ctx: ActionContext, given: Sequence[ToKeep]) -> list[dict[str, A
     ]
     ctx.bulk_insert(
         format_imports,
-        _COLUMNS,
+        format_imports.c.keys(),
         [
             (
                 new.pass_id,

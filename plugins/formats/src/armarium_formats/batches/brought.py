@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from armarium.api import ServiceError, json_text
-from armarium_documents.api import Found, clean_name
+from armarium_documents.api import Found, clean_name, documents
 from armarium_formats.batches.names import Folder, plain
 from armarium_formats.batches.pairing import PictureFile
 from armarium_formats.opening import MAX_COMPANION_BYTES
+from armarium_source_model.api import passes
 
 Place = tuple[str, ...]
 
@@ -44,7 +45,7 @@ def brought_in(
 def known_among(raw: sqlite3.Connection, digest: str, pictures: Iterable[str], before: str) -> bool:
     """Whether the bytes of this digest are a live pass of one of *pictures* that was made before the step *before*."""
     rows = raw.execute(
-        "SELECT document_id FROM segment_pass WHERE import_checksum = ? AND deleted_at IS NULL AND id < ?",
+        f"SELECT document_id FROM {passes} WHERE import_checksum = ? AND deleted_at IS NULL AND id < ?",
         (digest, before),
     ).fetchall()
     return bool(rows) and not {row[0] for row in rows}.isdisjoint(pictures)
@@ -56,7 +57,7 @@ def _folders_at(raw: sqlite3.Connection, names: Place, known: dict[Place, list[s
         known[names] = [
             row[0]
             for row in raw.execute(
-                "SELECT id FROM document WHERE parent_id IN (SELECT value FROM json_each(?))"
+                f"SELECT id FROM {documents} WHERE parent_id IN (SELECT value FROM json_each(?))"
                 " AND deleted_at IS NULL AND doc_type = 'folder' AND name = ?",
                 (json_text(_folders_at(raw, names[:-1], known)), clean_name(names[-1])),
             )
@@ -68,9 +69,9 @@ def _pictures_in(raw: sqlite3.Connection, folders: list[str]) -> dict[str, Pictu
     """The pictures in these folders by their names and by the paths they came from; the newest of those alike."""
     rows = raw.execute(
         "SELECT d.name, d.path, d.id, json_extract(d.metadata, '$.width'), json_extract(d.metadata, '$.height'),"
-        " (SELECT count(*) FROM document p WHERE p.parent_id = d.id AND p.doc_type = 'page'"
+        f" (SELECT count(*) FROM {documents} p WHERE p.parent_id = d.id AND p.doc_type = 'page'"
         "  AND p.deleted_at IS NULL)"
-        " FROM document d WHERE d.parent_id IN (SELECT value FROM json_each(?)) AND d.deleted_at IS NULL"
+        f" FROM {documents} d WHERE d.parent_id IN (SELECT value FROM json_each(?)) AND d.deleted_at IS NULL"
         " AND d.doc_type = 'file' ORDER BY d.id",
         (json_text(folders),),
     )

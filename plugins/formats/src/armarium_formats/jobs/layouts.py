@@ -14,8 +14,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from sqlalchemy import select
+
 from armarium.api import JobContext, JobKind, ServiceError, open_plain, raw_of
-from armarium_documents.api import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, named_files, walk_folder
+from armarium_documents.api import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, documents, named_files, walk_folder
 from armarium_formats.actions.importing import make_ready
 from armarium_formats.batches.brought import brought_in, companions_of, known_among
 from armarium_formats.batches.by_mets import MetsPages, mets_at, pass_name, without_pages
@@ -33,6 +35,7 @@ from armarium_formats.queries.mets import says_nothing_new
 from armarium_formats.retracing import retrace
 from armarium_formats.schemas.exchange import ImportFile, ImportSeveral
 from armarium_formats.turning import wants_turning
+from armarium_source_model.api import passes
 
 BATCH_BYTES = 4 * 1024 * 1024
 BATCH_SECONDS = 3.0
@@ -309,25 +312,19 @@ class Layouts:
         if pair.part is None:
             return pair.picture.key
         with self.ctx.library.db.read() as conn:
-            raw = raw_of(conn)
-            row = raw.execute(
-                "SELECT id FROM document WHERE parent_id = ? AND doc_type = 'page' AND deleted_at IS NULL"
-                " ORDER BY sequence LIMIT 1 OFFSET ?",
-                (pair.picture.key, pair.part),
-            ).fetchone()
-        return str(row[0]) if row else None
+            page = documents.c
+            pages = select(page.id).where(
+                page.parent_id == pair.picture.key, page.doc_type == "page", page.deleted_at.is_(None)
+            )
+            return conn.execute(pages.order_by(page.sequence).limit(1).offset(pair.part)).scalar()
 
     def _by_size(self) -> None:
         """Pair what waits with the pictures that nothing is of yet, by size alone."""
         if not self.kept.waiting:
             return
         with self.ctx.library.db.read() as conn:
-            taken = {
-                row[0]
-                for row in raw_of(conn).execute(
-                    "SELECT DISTINCT document_id FROM segment_pass WHERE deleted_at IS NULL"
-                )
-            }
+            live = select(passes.c.document_id).where(passes.c.deleted_at.is_(None)).distinct()
+            taken = set(conn.execute(live).scalars())
         waiting = [
             (str(number), Alone(one["page"], one["why"], (one["size"][0], one["size"][1])))
             for number, one in enumerate(self.kept.waiting)

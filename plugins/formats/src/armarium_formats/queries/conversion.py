@@ -12,12 +12,16 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection
 
-from armarium.api import NotFound, raw_of
+from armarium.api import query, raw_of
+from armarium_documents.api import artifacts, documents, representations
+from armarium_formats.errors import unknown_conversion
+from armarium_formats.schemas.conversion import ConversionStatus
+from armarium_source_model.api import passes, segments
 
 KIND = "convert-older-results"
 
 OLD = (
-    "FROM artifact a JOIN document d ON d.id = a.document_id WHERE a.ocr_geometry IS NOT NULL"
+    f"FROM {artifacts} a JOIN {documents} d ON d.id = a.document_id WHERE a.ocr_geometry IS NOT NULL"
     " AND a.geometry_superseded_by_pass_id IS NULL AND d.deleted_at IS NULL"
 )
 """Older results of live pages that are not converted yet."""
@@ -32,7 +36,7 @@ _RUN = (
 )
 
 _MADE = (
-    "SELECT p.id, p.source_artifact_id, p.document_id FROM segment_pass p WHERE p.id IN"
+    f"SELECT p.id, p.source_artifact_id, p.document_id FROM {passes} p WHERE p.id IN"
     " (SELECT t.target_id FROM audit_target t JOIN audit u ON u.seq = t.seq WHERE u.set_id = ?)"
     " AND p.source_artifact_id IS NOT NULL AND p.deleted_at IS NULL"
 )
@@ -43,16 +47,24 @@ def left(conn: Connection) -> int:
     return int(raw_of(conn).execute(f"SELECT count(*) {OLD}").fetchone()[0])
 
 
+@query(
+    "/api/conversion/status",
+    summary="What the conversion of older results has done, is doing and has left",
+    answer=ConversionStatus,
+    refusals=(),
+    name="conversion_status",
+)
+def newest(conn: Connection) -> dict[str, Any]:
+    return status(conn)
+
+
 def status(conn: Connection, run_id: str | None = None) -> dict[str, Any]:
     """The newest run, or the one named; NotFound for a run there never was."""
     raw = raw_of(conn)
     which, values = ("AND id = ?", (KIND, run_id)) if run_id is not None else ("", (KIND,))
     row = raw.execute(_RUN.format(which=which), values).fetchone()
     if row is None and run_id is not None:
-        raise NotFound(
-            f"There is no conversion {run_id[:64]}; the status of conversions names the newest.",
-            code="unknown_conversion",
-        )
+        raise unknown_conversion(run_id[:64])
     answer: dict[str, Any] = {
         "state": "none",
         "run_id": None,
@@ -96,23 +108,23 @@ def _run(raw: sqlite3.Connection, row: Sequence[Any]) -> dict[str, Any]:
 
 def _counts(raw: sqlite3.Connection, run_id: str, passes: int) -> dict[str, int]:
     made = f"(SELECT id FROM ({_MADE}))"
-    (segments,) = raw.execute(
-        f"SELECT count(*) FROM segment WHERE deleted_at IS NULL AND pass_id IN {made}", (run_id,)
+    (shapes,) = raw.execute(
+        f"SELECT count(*) FROM {segments} WHERE deleted_at IS NULL AND pass_id IN {made}", (run_id,)
     ).fetchone()
     (readings,) = raw.execute(
-        "SELECT count(*) FROM content_representation WHERE segment_id IN"
-        f" (SELECT id FROM segment WHERE deleted_at IS NULL AND pass_id IN {made})",
+        f"SELECT count(*) FROM {representations} WHERE segment_id IN"
+        f" (SELECT id FROM {segments} WHERE deleted_at IS NULL AND pass_id IN {made})",
         (run_id,),
     ).fetchone()
-    return {"passes": passes, "segments": segments, "readings": readings}
+    return {"passes": passes, "segments": shapes, "readings": readings}
 
 
 def _left_out(raw: sqlite3.Connection, run_id: str) -> list[dict[str, str]]:
     """Results of which some boxes hold no rectangle and stayed behind in the artifact."""
     rows = raw.execute(
         f"SELECT p.source_artifact_id, p.document_id, json_array_length(a.ocr_geometry, '$.boxes') AS boxes,"
-        " (SELECT count(*) FROM segment s WHERE s.pass_id = p.id AND s.box_index IS NOT NULL) AS kept"
-        f" FROM ({_MADE}) p JOIN artifact a ON a.id = p.source_artifact_id WHERE boxes > kept",
+        f" (SELECT count(*) FROM {segments} s WHERE s.pass_id = p.id AND s.box_index IS NOT NULL) AS kept"
+        f" FROM ({_MADE}) p JOIN {artifacts} a ON a.id = p.source_artifact_id WHERE boxes > kept",
         (run_id,),
     )
     return [

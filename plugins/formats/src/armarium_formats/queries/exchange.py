@@ -27,9 +27,11 @@ from armarium_source_model.api import (
     is_provisional,
     notice_of_text_elsewhere,
     order_walk,
+    passes,
     provisional_pass,
     reading_kind_keys,
     reading_rule,
+    segments,
     standing_order,
     working_pass,
     written_order,
@@ -68,7 +70,7 @@ def passes_of_files(
 ) -> list[tuple[str, str] | None]:
     """For pages and checksums, in their order, what `pass_of_file` gives for each."""
     rows = raw.execute(
-        "SELECT p.id, p.name FROM json_each(?) j LEFT JOIN segment_pass p"
+        f"SELECT p.id, p.name FROM json_each(?) j LEFT JOIN {passes} p"
         " ON p.document_id = j.value ->> 0 AND p.import_checksum = j.value ->> 1 AND p.deleted_at IS NULL"
         " GROUP BY j.key ORDER BY j.key",
         (json_text(list(files)),),
@@ -94,7 +96,7 @@ def pictures_of(raw: sqlite3.Connection, document_ids: Iterable[str]) -> list[Pi
     """The primary renditions of pages, in their order."""
     rows = raw.execute(
         "SELECT r.id, r.pixel_width, r.pixel_height, json_extract(r.params, '$.exif_orientation') FROM json_each(?) j"
-        " LEFT JOIN rendition r ON r.document_id = j.value AND r.is_primary ORDER BY j.key",
+        f" LEFT JOIN {renditions} r ON r.document_id = j.value AND r.is_primary ORDER BY j.key",
         (json_text(list(document_ids)),),
     )
     return [
@@ -276,8 +278,8 @@ class _Frame(NamedTuple):
     is_nominal: bool = False
 
 
-_MEASURED_ON = """
-SELECT json_extract(anchor, '$.rendition_id'), count(*) FROM segment
+_MEASURED_ON = f"""
+SELECT json_extract(anchor, '$.rendition_id'), count(*) FROM {segments}
 WHERE pass_id = ? AND deleted_at IS NULL GROUP BY 1 ORDER BY 2 DESC
 """
 

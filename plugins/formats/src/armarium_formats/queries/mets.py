@@ -8,38 +8,28 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import raw_of
-from armarium_documents.api import folder_above, require_document
-from armarium_formats.errors import NoSuchMets
+from armarium.api import Rows, query, raw_of
+from armarium_documents.api import documents, folder_above, require_document
+from armarium_formats.errors import unknown_mets
 from armarium_formats.models import mets_files
 from armarium_formats.queries.exchange import Original
+from armarium_formats.schemas.mets import MetsFiles
 
 if TYPE_CHECKING:
     from armarium.api import Library
 
 
-def mets_of(conn: Connection, document_id: str) -> dict[str, Any]:
-    """The METS files that pages of a folder came in by, oldest first."""
-    require_document(conn, document_id)
-    rows = conn.execute(
-        select(mets_files).where(mets_files.c.document_id == document_id).order_by(mets_files.c.id)
-    )
-    items = [
-        {
-            "id": row.id,
-            "document_id": row.document_id,
-            "filename": row.filename,
-            "checksum": row.original,
-            "title": row.title,
-            "described": row.described,
-            "pages": row.pages,
-            "parts": row.parts,
-            "kept": row.kept_counts,
-            "notes": row.notes,
-            "created_at": row.created_at,
-        }
-        for row in rows
-    ]
+_FILES = Rows(mets_files, checksum=mets_files.c.original, kept=mets_files.c.kept_counts)
+
+
+@query(
+    "/api/documents/{doc_id}/mets",
+    summary="The METS files that the pages of a folder came in by: description, pages, logical structure",
+    answer=MetsFiles,
+)
+def mets_of(conn: Connection, doc_id: str) -> dict[str, Any]:
+    require_document(conn, doc_id)
+    items = _FILES.all(conn, mets_files.c.document_id == doc_id, order=(mets_files.c.id,))
     return {"items": items, "count": len(items)}
 
 
@@ -53,7 +43,7 @@ def original_mets(library: Library, document_id: str, mets_id: str) -> Original:
             )
         ).first()
     if row is None:
-        raise NoSuchMets(mets_id)
+        raise unknown_mets(mets_id)
     library.objects.size(row[0])
     return Original(library.objects.path(row[0]), row[1], row[0], "mets")
 
@@ -61,7 +51,7 @@ def original_mets(library: Library, document_id: str, mets_id: str) -> Original:
 def mets_known(raw: sqlite3.Connection, document_id: str, digest: str) -> str | None:
     """The id of the record of these very bytes with a live folder, None where there is none."""
     row = raw.execute(
-        "SELECT m.id FROM format_mets m JOIN document d ON d.id = m.document_id"
+        f"SELECT m.id FROM format_mets m JOIN {documents} d ON d.id = m.document_id"
         " WHERE m.document_id = ? AND m.original = ? AND d.deleted_at IS NULL ORDER BY m.id",
         (document_id, digest),
     ).fetchone()

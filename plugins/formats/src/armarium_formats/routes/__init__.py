@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from armarium_formats.routes import batches, conversion, exchange, mets
+from armarium_formats.routes import batches, exchange
 
-routers: tuple[APIRouter, ...] = (batches.router, exchange.router, conversion.router, mets.router)
+routers: tuple[APIRouter, ...] = (batches.router, exchange.router)

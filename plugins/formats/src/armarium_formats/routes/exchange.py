@@ -1,4 +1,4 @@
-"""Interchange formats over HTTP (B 4.5): list, import, export, original."""
+"""Interchange formats over HTTP (B 4.5): list, check, import, export, originals."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from armarium.api import (
 from armarium_formats.inspecting import check_on_disk
 from armarium_formats.opening import MAX_COMPANION_BYTES, MAX_FILE_BYTES
 from armarium_formats.queries import exchange as queries
+from armarium_formats.queries.mets import original_mets as original_of_mets
 from armarium_formats.schemas.exchange import CheckedFile, CheckFile, Exported, FormatList, Imported
 
 router = APIRouter(tags=["formats"])
@@ -129,6 +130,23 @@ def export(
 )
 def original(request: Request, library: CurrentLibrary, pass_id: str) -> Response:
     found = queries.original_of(library, pass_id)
+    return stored_file(
+        request, found.path, "application/octet-stream", found.checksum, name=found.filename, save=True
+    )
+
+
+@router.get(
+    "/api/documents/{doc_id}/mets/{mets_id}/original",
+    summary="A METS file that pages came in by, byte for byte",
+    response_class=FileResponse,
+    responses={
+        200: {"content": {"application/octet-stream": {}}, "description": "The bytes"},
+        **STORED_FILE,
+        **REFUSALS(404),
+    },
+)
+def original_mets(request: Request, library: CurrentLibrary, doc_id: str, mets_id: str) -> Response:
+    found = original_of_mets(library, doc_id, mets_id)
     return stored_file(
         request, found.path, "application/octet-stream", found.checksum, name=found.filename, save=True
     )

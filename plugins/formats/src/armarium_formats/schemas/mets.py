@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, PrivateAttr
 
-from armarium.api import Message, Params, SourceText
+from armarium.api import Message, Params, SourceText, answer_of
+from armarium_formats.models import mets_files
 from armarium_formats.schemas.exchange import Kept
 
 
@@ -83,20 +84,16 @@ class MetsDescribed(Message):
     fields: dict[str, list[str]]
 
 
+@answer_of(mets_files)
 class MetsFile(Message):
     """A METS file that pages of a folder came in by."""
 
-    id: str
-    document_id: str
-    filename: str
-    checksum: str
-    title: str | None
     described: MetsDescribed
     pages: list[MetsPageHere]
     parts: list[MetsPart]
-    kept: list[Kept]
     notes: list[str]
-    created_at: str
+    checksum: str
+    kept: list[Kept]
 
 
 class MetsFiles(Message):

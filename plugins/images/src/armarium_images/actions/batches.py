@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pydantic import TypeAdapter
-from sqlalchemy import Connection
+from sqlalchemy import Connection, func, select
 
 from armarium.api import (
     ActionContext,
@@ -16,19 +16,18 @@ from armarium.api import (
     Route,
     ServiceError,
     action,
+    among,
     cancel_with_undo,
-    json_text,
     new_id,
-    raw_of,
     rules_of,
 )
-from armarium_documents.api import require_live
+from armarium_documents.api import documents, renditions, require_live
 from armarium_images.actions.children import hang_children, remove_children
 from armarium_images.actions.samples import sample_folder
 from armarium_images.errors import batch_taken_back, no_images, not_a_folder, too_many_images
-from armarium_images.models import batches, items
+from armarium_images.models import batches, cuts, items
 from armarium_images.planning import Plan, check_apart, cut_ahead, plan_spec
-from armarium_images.queries import batch_answer, batch_row, has_cut, item_state, pictures_in
+from armarium_images.queries import BATCHES, batch_answer, has_cut, item_state, live_children, pictures_in
 from armarium_images.schemas import (
     BatchAnswer,
     BatchApplyParams,
@@ -46,7 +45,7 @@ MAX_IMAGES = 10_000
 
 SPEC: TypeAdapter[CropSpec | SplitSpec] = TypeAdapter(Spec)
 
-_OWN = frozenset({"document", "rendition", "image_cut"})
+_OWN = frozenset(table.name for table in (documents, renditions, cuts))
 """Tables whose rows every derived child has from its making."""
 
 
@@ -108,7 +107,7 @@ def batch_apply(ctx: ActionContext, p: BatchApplyParams) -> dict[str, Any]:
         [(batch_id, document_id, number, "waiting", None) for number, document_id in enumerate(found, 1)],
     )
     ctx.target(folder.id, batch_id, job_id)
-    return batch_answer(raw_of(ctx.conn), batch_id)
+    return batch_answer(ctx.conn, batch_id)
 
 
 def _item_example(ex: Example) -> dict[str, Any]:
@@ -118,7 +117,7 @@ def _item_example(ex: Example) -> dict[str, Any]:
 
 def _cut_item_ahead(engine: Engine, library: Library | None, p: BatchItemParams) -> None:
     def plan(conn: Connection) -> Plan:
-        _, _, spec = batch_row(raw_of(conn), p.batch_id)
+        spec = BATCHES.require(conn, p.batch_id)["spec"]
         return plan_spec(conn, p.document_id, SPEC.validate_python(spec))
 
     cut_ahead(engine, library, plan)
@@ -138,9 +137,8 @@ def batch_item(ctx: ActionContext, p: BatchItemParams) -> dict[str, Any]:
 
     Raises NotFound for an unknown batch or a picture that is not in it, Unavailable when the disk takes no more.
     """
-    raw = raw_of(ctx.conn)
-    _, _, spec = batch_row(raw, p.batch_id)
-    stored = item_state(raw, p.batch_id, p.document_id)
+    spec = BATCHES.require(ctx.conn, p.batch_id)["spec"]
+    stored = item_state(ctx.conn, p.batch_id, p.document_id)
     if stored is None:
         require_live(ctx.conn, p.document_id)
         stored = "skipped"
@@ -148,10 +146,8 @@ def batch_item(ctx: ActionContext, p: BatchItemParams) -> dict[str, Any]:
     reason: str | None = None
     if stored == "waiting":
         stored, reason, children = _cut_item(ctx, p, SPEC.validate_python(spec))
-        raw.execute(
-            "UPDATE image_batch_item SET state = ?, reason = ? WHERE batch_id = ? AND document_id = ?",
-            (stored, reason, p.batch_id, p.document_id),
-        )
+        item = (items.c.batch_id == p.batch_id, items.c.document_id == p.document_id)
+        ctx.conn.execute(items.update().where(*item).values(state=stored, reason=reason))
     ctx.target(p.batch_id, p.document_id, *children)
     return {"document_id": p.document_id, "state": stored, "child_ids": children, "reason": reason}
 
@@ -193,18 +189,14 @@ def batch_undo(ctx: ActionContext, p: BatchUndoParams) -> dict[str, Any]:
     Raises NotFound for an unknown or non-image batch, Conflict when there is nothing to take back, Forbidden by a
     lock.
     """
-    raw = raw_of(ctx.conn)
-    _, folder_id, _ = batch_row(raw, p.batch_id)
-    rows = raw.execute(
-        "SELECT c.child_id, c.source_id, d.name FROM image_cut c JOIN document d ON d.id = c.child_id"
-        " WHERE c.batch_id = ? AND d.deleted_at IS NULL",
-        (p.batch_id,),
-    ).fetchall()
-    stopped = raw.execute(
-        "UPDATE image_batch_item SET state = 'skipped', reason = 'The batch was taken back before it.'"
-        " WHERE batch_id = ? AND state = 'waiting'",
-        (p.batch_id,),
-    ).rowcount
+    folder_id = BATCHES.require(ctx.conn, p.batch_id)["folder_id"]
+    cut = live_children(
+        cuts.c.child_id, cuts.c.source_id, documents.c.name, where=(cuts.c.batch_id == p.batch_id,)
+    )
+    rows = ctx.conn.execute(cut).all()
+    own = items.update().where(items.c.batch_id == p.batch_id)
+    passed_over = {"state": "skipped", "reason": "The batch was taken back before it."}
+    stopped = ctx.conn.execute(own.where(items.c.state == "waiting").values(passed_over)).rowcount
     if not rows and not stopped:
         raise batch_taken_back()
     work = _later_work(ctx, [row[0] for row in rows])
@@ -217,11 +209,7 @@ def batch_undo(ctx: ActionContext, p: BatchUndoParams) -> dict[str, Any]:
     remove_children(ctx, removed)
     busy = {source_id for child_id, source_id, _ in rows if child_id in work}
     undone = [source_id for source_id in dict.fromkeys(row[1] for row in rows) if source_id not in busy]
-    raw.execute(
-        "UPDATE image_batch_item SET state = 'undone' WHERE batch_id = ?"
-        " AND document_id IN (SELECT value FROM json_each(?))",
-        (p.batch_id, json_text(undone)),
-    )
+    ctx.conn.execute(own.where(among(items.c.document_id, undone)).values(state="undone"))
     ctx.target(folder_id, p.batch_id, *removed)
     ctx.changed(document_ids=list(dict.fromkeys(row[1] for row in rows)))
     return {"batch_id": p.batch_id, "undone": len(undone), "removed_ids": removed, "kept": kept}
@@ -229,38 +217,35 @@ def batch_undo(ctx: ActionContext, p: BatchUndoParams) -> dict[str, Any]:
 
 def _later_work(ctx: ActionContext, children: Sequence[str]) -> dict[str, list[str]]:
     """Child to the words for what somebody made of it since: rows of any family that belong to it, or changes to it."""
-    raw = raw_of(ctx.conn)
-    ids = json_text(list(children))
-    found: dict[str, list[str]] = {}
+    node, held = documents.c, renditions.c
     statements = [
         (
             "its own fields",
-            "SELECT id FROM document WHERE updated_at <> created_at AND id IN (SELECT value FROM json_each(?))",
+            select(node.id).where(node.updated_at != node.created_at, among(node.id, children)),
         ),
         (
             "something beneath it",
-            "SELECT DISTINCT parent_id FROM document WHERE deleted_at IS NULL"
-            " AND parent_id IN (SELECT value FROM json_each(?))",
+            select(node.parent_id)
+            .where(node.deleted_at.is_(None), among(node.parent_id, children))
+            .distinct(),
         ),
         (
             "another picture",
-            "SELECT document_id FROM rendition WHERE document_id IN (SELECT value FROM json_each(?))"
-            " GROUP BY document_id HAVING count(*) > 1",
+            select(held.document_id)
+            .where(among(held.document_id, children))
+            .group_by(held.document_id)
+            .having(func.count() > 1),
         ),
     ]
     for table in ctx.project.schema.tables:
         rules = rules_of(table)
         if rules.document is None or table.name in _OWN or rules.kind not in ("tracked", "append-only"):
             continue
-        column = rules.document
-        statements.append(
-            (
-                rules.label or table.name.replace("_", " "),
-                f'SELECT DISTINCT "{column}" FROM "{table.name}"'
-                f' WHERE "{column}" IN (SELECT value FROM json_each(?))',
-            )
-        )
+        belongs_to = table.c[rules.document]
+        word = rules.label or table.name.replace("_", " ")
+        statements.append((word, select(belongs_to).where(among(belongs_to, children)).distinct()))
+    found: dict[str, list[str]] = {}
     for word, statement in statements:
-        for (child_id,) in raw.execute(statement, (ids,)):
+        for child_id in ctx.conn.execute(statement).scalars():
             found.setdefault(child_id, []).append(word)
     return found

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from armarium.api import ActionContext, json_text, new_id, raw_of
+from armarium.api import ActionContext, new_id
+from armarium_documents.api import place_in_source
 from armarium_images.cutting import cut_pieces
 from armarium_images.models import cuts
 from armarium_images.orientation import affine_to_source
@@ -24,41 +25,33 @@ def hang_children(ctx: ActionContext, plans: Sequence[Plan], *, batch_id: str | 
 
     Raises Forbidden by a lock, Invalid for a damaged picture.
     """
-    made = []
+    made: list[_Child] = []
     for plan in plans:
         pieces = cut_pieces(
             ctx.project, plan.frame, plan.boxes, max_pixels=ctx.engine.settings.max_image_pixels
         )
         made += _children_of(ctx, plan, pieces)
     for start in range(0, len(made), _NODES):
-        ctx.run("document.add_files", {"nodes": [child["node"] for child in made[start : start + _NODES]]})
-    raw = raw_of(ctx.conn)
-    raw.executemany(
-        "UPDATE document SET region = ? WHERE id = ?", [(child["region"], child["id"]) for child in made]
-    )
-    ctx.bulk_insert(
-        cuts,
-        ("child_id", "source_id", "kind", "rendition_id", "box", "transform", "batch_id", "created_at"),
-        [
-            (
-                child["id"],
-                child["source_id"],
-                child["kind"],
-                child["rendition_id"],
-                child["box"],
-                child["transform"],
-                batch_id,
-                ctx.now,
-            )
-            for child in made
-        ],
-    )
+        ctx.run("document.add_files", {"nodes": [child.node for child in made[start : start + _NODES]]})
+    place_in_source(ctx, {child.cut["child_id"]: child.region for child in made})
+    if made:
+        stamp = {"batch_id": batch_id, "created_at": ctx.now}
+        ctx.conn.execute(cuts.insert(), [child.cut | stamp for child in made])
     ctx.changed(document_ids=[plan.frame.source_id for plan in plans])
-    return [child["id"] for child in made]
+    return [child.cut["child_id"] for child in made]
 
 
-def _children_of(ctx: ActionContext, plan: Plan, pieces: Sequence[Piece]) -> list[dict[str, Any]]:
+class _Child(NamedTuple):
+    """What makes a derived child: its node, its place in the source, its row among the cuts."""
+
+    node: dict[str, Any]
+    region: dict[str, Any]
+    cut: dict[str, Any]
+
+
+def _children_of(ctx: ActionContext, plan: Plan, pieces: Sequence[Piece]) -> list[_Child]:
     frame = plan.frame
+    source = {"source_id": frame.source_id, "rendition_id": frame.rendition_id}
     before = count_cuts(ctx.conn, frame.source_id, plan.kind)
     found = []
     for number, (box, label, piece) in enumerate(
@@ -84,27 +77,12 @@ def _children_of(ctx: ActionContext, plan: Plan, pieces: Sequence[Piece]) -> lis
                 "pixel_height": piece.height,
                 "role": "derived",
                 "made_by": f"image.{plan.kind}",
-                "params": {
-                    "source_id": frame.source_id,
-                    "rendition_id": frame.rendition_id,
-                    "box": list(box),
-                    # Not the rendition's `transform`: that leads to the primary picture of its own document.
-                    "to_source": to_source,
-                },
+                # Not the rendition's `transform`: that leads to the primary picture of its own document.
+                "params": {**source, "box": list(box), "to_source": to_source},
             },
         }
-        found.append(
-            {
-                "id": child_id,
-                "node": node,
-                "source_id": frame.source_id,
-                "kind": plan.kind,
-                "rendition_id": frame.rendition_id,
-                "box": json_text(list(box)),
-                "region": json_text(region_of(frame, box, plan.kind)),
-                "transform": json_text(to_source),
-            }
-        )
+        cut = {**source, "child_id": child_id, "kind": plan.kind, "box": list(box), "transform": to_source}
+        found.append(_Child(node, region_of(frame, box, plan.kind), cut))
     return found
 
 

@@ -6,9 +6,17 @@ from itertools import groupby
 from typing import Any
 
 from armarium.api import ActionContext, Conflict, Example, action
-from armarium_documents.api import artifacts, require_live
+from armarium_documents.api import require_live, supersede_geometry
 from armarium_source_model.actions.samples import sample_document
-from armarium_source_model.api import NewReading, NewSegment, add_readings, add_segments, create_pass, passes
+from armarium_source_model.api import (
+    NewPass,
+    NewReading,
+    NewSegment,
+    add_readings,
+    add_segments,
+    create_pass,
+    passes,
+)
 from armarium_source_model.counting import HUMAN
 from armarium_source_model.queries.legacy import OldGeometry, old_geometry_of
 from armarium_source_model.schemas.segments import ConvertedPage, ConvertPage
@@ -17,31 +25,11 @@ from armarium_source_model.schemas.segments import ConvertedPage, ConvertPage
 def _convert_example(ex: Example) -> dict[str, Any]:
     document_id = sample_document(ex)
 
-    def write(ctx: ActionContext) -> None:
-        ctx.conn.execute(
-            artifacts.insert().values(
-                id=f"old{document_id}"[:32],
-                document_id=document_id,
-                artifact_type="transcription",
-                data={},
-                ocr_geometry={
-                    "provider": "reader",
-                    "boxes": [{"bbox": [0.1, 0.1, 0.8, 0.05], "text": "Dear Sir", "level": "line"}],
-                },
-                version=1,
-                sequence=1,
-                reviewed=False,
-                created_at=ctx.now,
-            )
-        )
-
-    # An artifact comes from a run of a workflow; here it is put beside another step.
-    ex.engine.run(
-        ex.library,
-        "document.create",
-        {"name": "Beside it"},
-        ex.principal,
-        in_transaction=write,
+    box = {"bbox": [0.1, 0.1, 0.8, 0.05], "text": "Dear Sir", "level": "line"}
+    geometry = {"provider": "reader", "boxes": [box]}
+    ex.run(
+        "artifact.create",
+        {"document_id": document_id, "artifact_type": "transcription", "ocr_geometry": geometry},
     )
     return {"document_id": document_id}
 
@@ -68,8 +56,7 @@ def convert_page(ctx: ActionContext, p: ConvertPage) -> dict[str, Any]:
 
 
 def _convert(ctx: ActionContext, old: OldGeometry) -> dict[str, Any]:
-    pass_id = create_pass(
-        ctx,
+    new = NewPass(
         old.document_id,
         old.as_pass()["name"],
         provider=old.provider,
@@ -78,6 +65,7 @@ def _convert(ctx: ActionContext, old: OldGeometry) -> dict[str, Any]:
         source_artifact_id=old.id,
         artifact_type=old.artifact_type,
     )
+    pass_id = create_pass(ctx, new)
 
     def written_as(maker: str) -> str:
         # Whose boxes they were is known, but a machine of its own accord writes no person's rows.
@@ -130,11 +118,8 @@ def _convert(ctx: ActionContext, old: OldGeometry) -> dict[str, Any]:
             ],
             provenance_kind=written_as(maker),
         )
-    ctx.conn.execute(
-        artifacts.update().where(artifacts.c.id == old.id).values(geometry_superseded_by_pass_id=pass_id)
-    )
+    supersede_geometry(ctx, old.id, pass_id)
     ctx.target(old.id, pass_id)
-    ctx.changed(artifact_ids=[old.id])
     return {
         "artifact_id": old.id,
         "pass_id": pass_id,

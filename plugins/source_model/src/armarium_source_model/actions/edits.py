@@ -8,12 +8,12 @@ from typing import Any
 from armarium.api import ActionContext, Invalid, json_text, raw_of
 from armarium_documents.api import require_live
 from armarium_source_model.errors import (
-    NoSuchSegment,
     OtherPage,
     PassDeleted,
     SegmentDeleted,
     StaleSegment,
     refuse_provisional,
+    unknown_segment,
 )
 from armarium_source_model.notes import live_after
 from armarium_source_model.queries.segments import SegmentRow, moved_fields, rows_named
@@ -45,12 +45,12 @@ def check_version(ctx: ActionContext, row: SegmentRow, expected: int | None) -> 
 
 
 def present_rows(ctx: ActionContext, ids: Sequence[str]) -> list[SegmentRow]:
-    """The rows of segments, deleted ones too, in the order named; ProvisionalId, NoSuchSegment."""
+    """The rows of segments, deleted ones too, in the order named; ProvisionalId, NotFound."""
     refuse_provisional(*ids)
     found = rows_named(ctx.conn, ids)
     for segment_id in ids:
         if segment_id not in found:
-            raise NoSuchSegment(segment_id)
+            raise unknown_segment(segment_id)
     return [found[segment_id] for segment_id in ids]
 
 

@@ -20,9 +20,6 @@ from armarium_source_model.queries.text import pass_sequence
 from armarium_source_model.schemas.orders import FLOW, FilledOrder, OrderFill
 
 STEP = 1.0
-_COLUMNS = (
-    "id", "order_id", "segment_id", "document_id", "parent_entry_id", "position", "version", "created_at",
-)  # fmt: skip
 
 
 class Levels:
@@ -53,7 +50,7 @@ class Levels:
 
 def insert_entries(ctx: ActionContext, rows: Iterable[tuple[object, ...]]) -> None:
     """Insert rows of the table of entries: id, order, segment, document, parent entry, position, version, time."""
-    ctx.bulk_insert(order_entries, _COLUMNS, rows)
+    ctx.bulk_insert(order_entries, order_entries.c.keys(), rows)
 
 
 SMALLEST_GAP = 1e-9

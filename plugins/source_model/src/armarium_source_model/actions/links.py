@@ -71,15 +71,8 @@ def create(ctx: ActionContext, p: LinkCreate) -> dict[str, Any]:
     ctx.conn.execute(
         links.insert().values(
             id=link_id,
-            from_kind=p.from_kind,
-            from_id=p.from_id,
-            to_kind=p.to_kind,
-            to_id=p.to_id,
-            link_type=kind.key,
-            certainty=p.certainty,
-            note=p.note,
+            **{**p.model_dump(), "link_type": kind.key},
             document_id=next((page for page in pages if page is not None), None),
-            deleted_at=None,
             **ctx.provenance(),
         )
     )

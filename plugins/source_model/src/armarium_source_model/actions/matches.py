@@ -7,14 +7,14 @@ from typing import Any, Protocol
 from sqlalchemy import Row, select
 
 from armarium.api import ActionContext, Conflict, Example, Route, action, new_id
-from armarium_documents.api import representations
+from armarium_documents.api import add_representations, representations
 from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.samples import sample_anchor, sample_page
 from armarium_source_model.actions.spans import Hanging, carry_annotations
 from armarium_source_model.counting import HUMAN
 from armarium_source_model.errors import MatchNeedsAPerson, OtherPage, refuse_provisional
 from armarium_source_model.models import carries, matches
-from armarium_source_model.queries.matches import get_match, is_one_to_one, match_answer, match_between
+from armarium_source_model.queries.matches import get_match, is_one_to_one, match_between
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.readings import counting_of_segments
 from armarium_source_model.schemas.joins import Carried, Carry, MatchId, MatchOut, MatchPropose
@@ -75,11 +75,8 @@ def propose(ctx: ActionContext, p: MatchPropose) -> dict[str, Any]:
         matches.insert().values(
             id=match_id,
             document_id=old.document_id,
-            from_segment_id=old.id,
-            to_segment_id=new.id,
+            **p.model_dump(),
             state="proposed",
-            certainty=p.certainty,
-            note=p.note,
             proposed_by_kind=provenance["provenance_kind"],
             proposed_by=provenance["created_by"],
             created_at=ctx.now,
@@ -91,7 +88,7 @@ def propose(ctx: ActionContext, p: MatchPropose) -> dict[str, Any]:
 def _told(ctx: ActionContext, row: Row[Any]) -> dict[str, Any]:
     ctx.target(row.id)
     ctx.changed(document_ids=[row.document_id], segment_ids=[row.from_segment_id, row.to_segment_id])
-    return match_answer(row)
+    return row._asdict()
 
 
 def _match_example(ex: Example) -> dict[str, Any]:
@@ -285,6 +282,6 @@ def _carry_readings(
             }
         )
     if new:
-        ctx.conn.execute(table.insert(), new)
+        add_representations(ctx, tuple(new[0]), [tuple(row.values()) for row in new])
     ctx.changed(representation_ids=copies.values())
     return list(copies.items()), left

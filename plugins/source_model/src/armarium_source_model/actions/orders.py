@@ -20,11 +20,11 @@ from armarium_source_model.actions.samples import SamplePage, sample_page
 from armarium_source_model.errors import PositionsOutOfRoom, refuse_provisional
 from armarium_source_model.models import order_entries, reading_orders
 from armarium_source_model.queries.orders import (
-    entry_answer,
+    ENTRIES,
+    ORDERS,
     entry_of_segment,
     get_entry,
     get_order,
-    order_answer,
 )
 from armarium_source_model.schemas.orders import (
     DeletedOrder,
@@ -82,14 +82,7 @@ def create(ctx: ActionContext, p: OrderCreate) -> dict[str, Any]:
     order_id = new_id()
     ctx.conn.execute(
         reading_orders.insert().values(
-            id=order_id,
-            document_id=p.document_id,
-            pass_id=p.pass_id,
-            name=p.name,
-            kind=p.kind,
-            certainty=p.certainty,
-            deleted_at=None,
-            **ctx.provenance(),
+            id=order_id, **p.model_dump(exclude={"seed_from_pass"}), **ctx.provenance()
         )
     )
     if p.seed_from_pass:
@@ -98,7 +91,7 @@ def create(ctx: ActionContext, p: OrderCreate) -> dict[str, Any]:
 
 
 def _told(ctx: ActionContext, order_id: str) -> dict[str, Any]:
-    answer = order_answer(ctx.conn, order_id)
+    answer = ORDERS.require(ctx.conn, order_id)
     ctx.target(order_id)
     ctx.changed(document_ids=[answer["document_id"]], pass_ids=[answer["pass_id"]])
     return answer
@@ -151,21 +144,8 @@ def place(ctx: ActionContext, p: Place) -> dict[str, Any]:
     position = _position(ctx, order.id, p, present.id if present is not None else None)
     if present is None:
         entry_id = new_id()
-        insert_entries(
-            ctx,
-            [
-                (
-                    entry_id,
-                    order.id,
-                    segment.id,
-                    segment.document_id,
-                    p.parent_entry_id,
-                    position,
-                    1,
-                    ctx.now,
-                )
-            ],
-        )
+        row = (entry_id, order.id, segment.id, segment.document_id, p.parent_entry_id, position, 1, ctx.now)
+        insert_entries(ctx, [row])
     else:
         entry_id = present.id
         ctx.conn.execute(
@@ -179,7 +159,7 @@ def place(ctx: ActionContext, p: Place) -> dict[str, Any]:
         pass_ids=[order.pass_id],
         segment_ids=[segment.id],
     )
-    return entry_answer(ctx.conn, entry_id)
+    return ENTRIES.require(ctx.conn, entry_id)
 
 
 def _refuse_ring(ctx: ActionContext, order_id: str, parent_id: str, moved_id: str | None) -> None:
@@ -304,7 +284,7 @@ def remove(ctx: ActionContext, p: EntryRemove) -> dict[str, Any]:
     refuse_provisional(p.order_id, p.entry_id)
     order = writable_order(ctx, p.order_id)
     entry = get_entry(ctx.conn, order.id, p.entry_id)
-    if entry_answer(ctx.conn, entry.id)["child_count"]:
+    if ENTRIES.require(ctx.conn, entry.id)["child_count"]:
         raise Conflict(
             f"Entry {entry.id} holds others; move or remove those first.",
             code="entry_holds_others",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, Route, RowRule, action
-from armarium_documents.api import require_live
+from armarium.api import ActionContext, Conflict, Example, Invalid, Route, RowRule, action
+from armarium_documents.api import ARTIFACTS, require_live
 from armarium_source_model.actions.samples import sample_document, sample_page
 from armarium_source_model.api import passes
 from armarium_source_model.errors import GroundTruthNeedsAPerson, refuse_provisional
@@ -25,7 +25,7 @@ from armarium_source_model.schemas.segments import (
     PassId,
     PassOut,
 )
-from armarium_source_model.writes import create_pass, writable_pass
+from armarium_source_model.writes import NewPass, create_pass, writable_pass
 
 
 def _create_example(ex: Example) -> dict[str, Any]:
@@ -44,23 +44,19 @@ def _create_example(ex: Example) -> dict[str, Any]:
 def create(ctx: ActionContext, p: PassCreate) -> dict[str, Any]:
     """Raises NotFound for an unknown page or artifact, Invalid for an artifact of another page or a provisional id."""
     refuse_provisional(p.source_artifact_id)
-    pass_id = create_pass(ctx, p.document_id, p.name, run_id=p.run_id)
+    pass_id = create_pass(ctx, NewPass(p.document_id, p.name, run_id=p.run_id))
     if p.source_artifact_id is not None:
-        row = ctx.conn.exec_driver_sql(
-            "SELECT document_id, artifact_type FROM artifact WHERE id = ?", (p.source_artifact_id,)
-        ).one_or_none()
-        if row is None:
-            raise NotFound(f"There is no artifact {p.source_artifact_id} in this project.")
-        if row[0] != p.document_id:
+        artifact = ARTIFACTS.require(ctx.conn, p.source_artifact_id)
+        if artifact["document_id"] != p.document_id:
             raise Invalid(
-                f"Artifact {p.source_artifact_id} belongs to document {row[0]}, not to {p.document_id}; "
+                f"Artifact {p.source_artifact_id} belongs to document {artifact['document_id']}, not to {p.document_id}; "
                 "a pass comes from an artifact of its own page.",
                 code="foreign_artifact",
             )
         ctx.conn.execute(
             passes.update()
             .where(passes.c.id == pass_id)
-            .values(source_artifact_id=p.source_artifact_id, artifact_type=row[1])
+            .values(source_artifact_id=p.source_artifact_id, artifact_type=artifact["artifact_type"])
         )
     return get_pass_answer(ctx.conn, pass_id, reading_rule(ctx.conn))
 

@@ -7,14 +7,13 @@ from typing import Any
 from sqlalchemy import Row
 
 from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, Route, RowRule, action, new_id
-from armarium_documents.api import representations, require_live
+from armarium_documents.api import add_representations, representations, require_live, retract_representation
 from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.facts import StatedFacts
 from armarium_source_model.actions.samples import sample_page, sample_reading
 from armarium_source_model.actions.spans import Corrected, move_spans
 from armarium_source_model.counting import HUMAN, Counting
 from armarium_source_model.errors import (
-    NoSuchReading,
     OtherReadingCounts,
     PersonOnly,
     UnknownKind,
@@ -23,8 +22,8 @@ from armarium_source_model.errors import (
 from armarium_source_model.models import reading_choices, reading_kinds
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.readings import (
+    READINGS,
     counting_of_segment,
-    get_reading,
     reading_kind_keys,
     readings_of,
     standing_choices,
@@ -107,7 +106,7 @@ def correct(ctx: ActionContext, p: Correct) -> dict[str, Any]:
     if p.expected_counting_id is not None and p.expected_counting_id != counting.representation_id:
         text = None
         if counting.representation_id is not None:
-            rival = get_reading(ctx.conn, counting.representation_id)
+            rival = READINGS.get(ctx.conn, counting.representation_id)
             text = rival["content"] if rival else None
         raise OtherReadingCounts(p.expected_counting_id, counting.representation_id, text)
     representation_id, unplaced = write_correction(
@@ -171,8 +170,7 @@ def write_correction(
         return made, []
     if counting_of_segment(ctx.conn, segment.id, kind, reading_rule(ctx.conn)).representation_id != made:
         return made, []
-    old = get_reading(ctx.conn, before)
-    assert old is not None
+    old = READINGS.require(ctx.conn, before)
     return made, move_spans(
         ctx, Corrected(segment.document_id, segment.id, before, made, old["content"] or "", text)
     )
@@ -191,22 +189,21 @@ def write_reading(
 ) -> str:
     """Insert one reading of the caller's own; its id."""
     representation_id = new_id()
-    ctx.conn.execute(
-        representations.insert().values(
-            id=representation_id,
-            document_id=segment.document_id,
-            kind=kind,
-            content=text,
-            language=language,
-            script=script,
-            segment_id=segment.id,
-            level=level,
-            corrects_representation_id=corrects,
-            retracted=False,
-            review_state="source",
-            **ctx.provenance(),
-        )
-    )
+    row = {
+        "id": representation_id,
+        "document_id": segment.document_id,
+        "kind": kind,
+        "content": text,
+        "language": language,
+        "script": script,
+        "segment_id": segment.id,
+        "level": level,
+        "corrects_representation_id": corrects,
+        "retracted": False,
+        "review_state": "source",
+        **ctx.provenance(),
+    }
+    add_representations(ctx, tuple(row), [tuple(row.values())])
     _touch(ctx, segment.id, segment.document_id, segment.pass_id, representation_id)
     return representation_id
 
@@ -265,9 +262,7 @@ def choose(ctx: ActionContext, p: Choose) -> dict[str, Any]:
     require_kind(ctx, p.kind)
     standing = standing_choices(ctx.conn, row.id).get(p.kind)
     if p.representation_id is not None:
-        reading = get_reading(ctx.conn, p.representation_id)
-        if reading is None:
-            raise NoSuchReading(p.representation_id)
+        reading = READINGS.require(ctx.conn, p.representation_id)
         if reading["segment_id"] != row.id:
             raise Invalid(
                 f"Reading {p.representation_id} is not of segment {row.id}; choose one of its own readings.",
@@ -307,7 +302,7 @@ def choose(ctx: ActionContext, p: Choose) -> dict[str, Any]:
 
 
 _A_PERSONS: RowRule[Retract] = RowRule(
-    "content_representation",
+    representations.name,
     "person",
     when=lambda before, after: (
         after is not None
@@ -337,9 +332,7 @@ def _retract_example(ex: Example) -> dict[str, Any]:
 def retract(ctx: ActionContext, p: Retract) -> dict[str, Any]:
     """Raises NotFound, Conflict when it is retracted already, PersonOnly when a machine would retract a person's."""
     refuse_provisional(p.representation_id)
-    reading = get_reading(ctx.conn, p.representation_id)
-    if reading is None:
-        raise NoSuchReading(p.representation_id)
+    reading = READINGS.require(ctx.conn, p.representation_id)
     if reading["segment_id"] is None:
         raise NotFound(f"{p.representation_id} is a text of a whole document, not a reading of a segment.")
     if reading["retracted"]:
@@ -348,9 +341,7 @@ def retract(ctx: ActionContext, p: Retract) -> dict[str, Any]:
     pass_id = ctx.conn.exec_driver_sql(
         "SELECT pass_id FROM segment WHERE id = ?", (reading["segment_id"],)
     ).scalar_one()
-    ctx.conn.execute(
-        representations.update().where(representations.c.id == p.representation_id).values(retracted=True)
-    )
+    retract_representation(ctx, p.representation_id)
     _touch(ctx, reading["segment_id"], reading["document_id"], pass_id, p.representation_id)
     return _one_reading(ctx, reading["segment_id"], p.representation_id)
 

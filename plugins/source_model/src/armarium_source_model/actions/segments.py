@@ -9,7 +9,7 @@ import orjson
 from sqlalchemy import Row
 
 from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, Route, action, json_text, new_id
-from armarium_documents.api import require_document
+from armarium_documents.api import is_picture_of, require_document
 from armarium_source_model.actions.edits import (
     check_page,
     check_version,
@@ -25,7 +25,7 @@ from armarium_source_model.actions.facts import StatedFacts
 from armarium_source_model.actions.forward import forward_undo
 from armarium_source_model.actions.samples import sample_anchor, sample_document, sample_page
 from armarium_source_model.api import segments
-from armarium_source_model.errors import NoSuchSegment, OtherPage, SegmentDeleted, refuse_provisional
+from armarium_source_model.errors import OtherPage, SegmentDeleted, refuse_provisional, unknown_segment
 from armarium_source_model.geometry import (
     BadGeometry,
     tile_of,
@@ -197,13 +197,7 @@ def anchor_value(
     rendition_id = anchor.rendition_id
     if rendition_id is None:
         rendition_id = primary
-    elif (
-        rendition_id != primary
-        and ctx.conn.exec_driver_sql(
-            "SELECT 1 FROM rendition WHERE id = ? AND document_id = ?", (rendition_id, document_id)
-        ).one_or_none()
-        is None
-    ):
+    elif rendition_id != primary and not is_picture_of(ctx.conn, document_id, rendition_id):
         raise NotFound(
             f"Document {document_id} has no rendition {rendition_id} to measure on.", id=rendition_id
         )
@@ -219,7 +213,7 @@ def _parents(ctx: ActionContext, ids: set[str]) -> dict[str, SegmentRow]:
 def _check_parent(parents: dict[str, SegmentRow], parent_id: str, pass_id: str) -> SegmentRow:
     row = parents.get(parent_id)
     if row is None:
-        raise NoSuchSegment(parent_id)
+        raise unknown_segment(parent_id)
     if row.pass_id != pass_id:
         raise OtherPage(
             f"Segment {parent_id} belongs to pass {row.pass_id}; a parent is of the same pass ({pass_id}) and page.",

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol
 
-import orjson
+from sqlalchemy import Connection, exists, func, or_
 
-from armarium.api import ActionContext, raw_of
+from armarium.api import ActionContext, among, provenance_columns
+from armarium_documents.api import ANNOTATIONS, ancestor_ids, annotation_table
 
 Why = tuple[str, str]
 """The id of what could not be placed, and why."""
@@ -55,40 +56,34 @@ def placed(start: int, end: int, old: str, new: str) -> tuple[int, int] | str:
     return at, at + len(words)
 
 
-_ANNOTATIONS = """
-WITH RECURSIVE above(id, parent_id) AS (
-  SELECT id, parent_id FROM document WHERE id = :document
-  UNION SELECT d.id, d.parent_id FROM above a JOIN document d ON d.id = a.parent_id)
-SELECT id, targets, anchor FROM annotation WHERE document_id IN (SELECT id FROM above) AND (
-  EXISTS (SELECT 1 FROM json_each(targets) t WHERE json_extract(t.value, '$.segment_id') = :segment)
-  OR json_extract(anchor, '$.representation_id') = :reading
-) ORDER BY created_at, id
-"""
-"""Annotations of the page, or of what it is in, that point into one segment or one reading."""
+def _annotations_at(
+    conn: Connection, document_id: str, segment_id: str, reading_id: str = ""
+) -> list[dict[str, Any]]:
+    """Annotations of the page, or of what it is in, that point into one segment or one reading."""
+    a = annotation_table.c
+    target = func.json_each(a.targets).table_valued("value").c.value
+    into_segment = exists().where(func.json_extract(target, "$.segment_id") == segment_id)
+    into_reading = func.json_extract(a.anchor, "$.representation_id") == reading_id
+    here = among(a.document_id, ancestor_ids(conn, document_id))
+    return ANNOTATIONS.all(conn, here, or_(into_segment, into_reading), order=(a.created_at, a.id))
 
 
 def _move_annotations(ctx: ActionContext, corrected: Corrected) -> list[Why]:
-    given = {
-        "document": corrected.document_id,
-        "segment": corrected.segment_id,
-        "reading": corrected.old_id,
-    }
     left: list[Why] = []
-    for identity, targets, anchor in raw_of(ctx.conn).execute(_ANNOTATIONS, given).fetchall():
+    for found in _annotations_at(ctx.conn, corrected.document_id, corrected.segment_id, corrected.old_id):
         changes: dict[str, Any] = {}
         reasons: dict[str, None] = {}
-        spans = orjson.loads(targets)
-        moved = [_moved(one, corrected, reasons) for one in spans]
-        if moved != spans:
+        moved = [_moved(one, corrected, reasons) for one in found["targets"]]
+        if moved != found["targets"]:
             changes["targets"] = moved
-        place = orjson.loads(anchor) if anchor else None
+        place = found["anchor"]
         if place is not None and place.get("representation_id") == corrected.old_id:
             there = _moved(place, corrected, reasons, segment_id=None)
             if there != place:
                 changes["anchor"] = there | {"representation_id": corrected.new_id}
         if changes:
-            ctx.run("annotation.update", {"annotation_id": identity, **changes})
-        left += [(identity, why) for why in reasons]
+            ctx.run("annotation.update", {"annotation_id": found["id"], **changes})
+        left += [(found["id"], why) for why in reasons]
     return left
 
 
@@ -123,19 +118,11 @@ def carry_annotations(
     ctx: ActionContext, match: Hanging
 ) -> tuple[list[tuple[str, str]], list[tuple[str | None, str]]]:
     """Copy the annotations of one segment to the other: (original, copy) of each, (original, why) of each left."""
-    given = {"document": match.document_id, "segment": match.from_id, "reading": ""}
     copies: list[tuple[str, str]] = []
     left: list[tuple[str | None, str]] = []
-    columns = (
-        "id, document_id, page_id, page_index, anchor, anchor_kind, targets, paragraph_index, ink_payload, kind, text, rating, "
-        "color, tags, metadata, linked_claim_id, linked_entity_id, linked_note_id"
-    )
-    names = columns.split(", ")
-    query = _ANNOTATIONS.replace("SELECT id, targets, anchor", f"SELECT {columns}")
-    for row in raw_of(ctx.conn).execute(query, given).fetchall():
-        found: dict[str, Any] = dict(zip(names, row, strict=True))
-        for name in ("anchor", "targets", "ink_payload", "tags", "metadata"):
-            found[name] = None if found[name] is None else orjson.loads(found[name])
+    for found in _annotations_at(ctx.conn, match.document_id, match.from_id):
+        for made_by in provenance_columns():
+            del found[made_by.name]
         original = str(found.pop("id"))
         if original in match.done:
             left.append((original, "It was carried across this match before."))

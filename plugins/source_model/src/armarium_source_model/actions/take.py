@@ -8,10 +8,11 @@ from typing import Any
 import orjson
 
 from armarium.api import ActionContext, Example, action
+from armarium_documents.api import is_picture_of
 from armarium_source_model.actions.readings import require_kind
 from armarium_source_model.actions.samples import sample_anchor, sample_document, sample_page
-from armarium_source_model.api import NewReading, NewSegment, add_readings, add_segments, create_pass
-from armarium_source_model.errors import NoSuchSegment, OtherPage, SegmentDeleted, refuse_provisional
+from armarium_source_model.api import NewPass, NewReading, NewSegment, add_readings, add_segments, create_pass
+from armarium_source_model.errors import OtherPage, SegmentDeleted, refuse_provisional, unknown_segment
 from armarium_source_model.geometry import BadGeometry, Points, clip_points, rect_around, sound_geometry
 from armarium_source_model.schemas.readings import TakenReadings, TakeReadings
 from armarium_source_model.schemas.segments import FoundLineIn, TakeLines, TakenLines
@@ -48,9 +49,8 @@ def take_lines(ctx: ActionContext, p: TakeLines) -> dict[str, Any]:
     """
     refuse_provider(p.provider)
     rendition_id = _rendition(ctx, p.document_id, p.rendition_id)
-    pass_id = create_pass(
-        ctx, p.document_id, p.name, provider=p.provider, model=p.model, run_id=p.run_id or ctx.run_id
-    )
+    new = NewPass(p.document_id, p.name, p.provider, p.model, p.run_id or ctx.run_id)
+    pass_id = create_pass(ctx, new)
     ids = add_segments(ctx, pass_id, p.document_id, rendition_id, [_found(line) for line in p.lines])
     read = [
         NewReading(
@@ -69,12 +69,7 @@ def take_lines(ctx: ActionContext, p: TakeLines) -> dict[str, Any]:
 
 
 def _rendition(ctx: ActionContext, document_id: str, rendition_id: str | None) -> str | None:
-    if rendition_id is None:
-        return None
-    row = ctx.conn.exec_driver_sql(
-        "SELECT document_id FROM rendition WHERE id = ?", (rendition_id,)
-    ).one_or_none()
-    if row is None or row[0] != document_id:
+    if rendition_id is not None and not is_picture_of(ctx.conn, document_id, rendition_id):
         raise OtherPage(
             f"Rendition {rendition_id} is not a picture of document {document_id}; lines are measured on one of its own.",
             code="other_document",
@@ -154,7 +149,7 @@ def take_readings(ctx: ActionContext, p: TakeReadings) -> dict[str, Any]:
     for segment_id in wanted:
         row = there.get(segment_id)
         if row is None:
-            raise NoSuchSegment(segment_id)
+            raise unknown_segment(segment_id)
         if row[1] != p.pass_id:
             raise OtherPage(
                 f"Segment {segment_id} belongs to pass {row[1]}, not to {p.pass_id}; readings of one call are of one pass.",

@@ -14,7 +14,8 @@ from typing import Any
 
 import typer
 
-from armarium.commandline import Refused, answer, document_id, plural, project_session, wants_json
+from armarium.commandline import Refused, answer, plural, project_session, wants_json
+from armarium_documents.commandline import document_id
 
 EDITORS = ("sensible-editor", "nano", "vi")
 """Asked for in turn where neither VISUAL nor EDITOR names one."""

@@ -7,7 +7,8 @@ from urllib.parse import quote
 
 import typer
 
-from armarium.commandline import Topic, answer, document_id, id_of, is_id, project_session, table
+from armarium.commandline import Topic, answer, id_of, is_id, project_session, table
+from armarium_documents.commandline import document_id
 
 End = Annotated[
     str, typer.Argument(help="A document by name, path or id; a segment or other thing by id; or a URI.")

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Refused, Session, Topic, answer, document_id, id_of, project_session, table
+from armarium.commandline import Refused, Session, Topic, answer, id_of, project_session, table
+from armarium_documents.commandline import document_id
 from armarium_source_model.cli.pages import Page, short
 
 Order = Annotated[str, typer.Argument(help="Id of the order (armarium order list shows them).")]

@@ -10,21 +10,19 @@ import typer
 
 from armarium.commandline import (
     Refused,
-    Scope,
     Session,
     Topic,
     answer,
-    document_id,
     file_name,
     full_path,
     id_of,
-    pages_of,
     place_for,
     plural,
     project_session,
     table,
     write_file,
 )
+from armarium_documents.commandline import Scope, document_id, pages_of
 
 Page = Annotated[str, typer.Argument(help="The page by name, path or id (armarium ls shows them).")]
 LONG = 60

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from armarium.api import Library
+from armarium_documents.api import renditions
 from armarium_source_model.order import (
     HORIZONTAL,
     LEFT_TO_RIGHT_COLUMNS,
@@ -17,10 +18,6 @@ from armarium_source_model.order import (
 )
 from armarium_source_model.queries.settings import resolve_settings
 from armarium_source_model.text import first_strong_direction
-
-_PROPORTION = """
-SELECT pixel_width * 1.0 / pixel_height FROM rendition WHERE document_id = ? AND is_primary AND pixel_width > 0 AND pixel_height > 0
-"""
 
 
 class BoxWriting:
@@ -43,8 +40,10 @@ class BoxWriting:
 
 def page_proportion(conn: Connection, document_id: str) -> float:
     """Width by height of a page's picture; 1 where it has none."""
-    row = conn.exec_driver_sql(_PROPORTION, (document_id,)).one_or_none()
-    return float(row[0]) if row is not None else 1.0
+    r = renditions.c
+    measured = (r.document_id == document_id, r.is_primary, r.pixel_width > 0, r.pixel_height > 0)
+    size = conn.execute(select(r.pixel_width, r.pixel_height).where(*measured)).first()
+    return 1.0 if size is None else float(size.pixel_width / size.pixel_height)
 
 
 def _lines_run(conn: Connection, document_id: str, boxes: Sequence[dict[str, Any]]) -> str | None:

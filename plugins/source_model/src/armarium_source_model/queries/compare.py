@@ -4,27 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
 from sqlalchemy import Connection
 
-from armarium.api import Invalid, Library, NotFound
-from armarium_documents.api import require_document
+from armarium.api import Invalid, Library, query
+from armarium_documents.api import ARTIFACTS, require_document
 from armarium_source_model.cer import DEFINITION, score
 from armarium_source_model.counting import ReadingRule
 from armarium_source_model.queries.legacy import old_pass
-from armarium_source_model.queries.passes import get_pass
+from armarium_source_model.queries.passes import get_pass, reading_rule
 from armarium_source_model.queries.provisional_text import is_provisional, provisional_text
 from armarium_source_model.queries.text import page_text
-from armarium_source_model.schemas.compare import CompareBody, Side
+from armarium_source_model.schemas.compare import CompareBody, Comparison, Side
 
 
+@query(
+    "/api/documents/{document_id}/readings/compare",
+    summary="Compare two readings of a page",
+    answer=Comparison,
+    refusals=(404, 409),
+    name="compare",
+    method="POST",
+)
 def compare_readings(
-    library: Library, conn: Connection, document_id: str, asked: CompareBody, rule: ReadingRule = "strict"
+    conn: Connection, library: Library, document_id: str, asked: CompareBody
 ) -> dict[str, Any]:
-    """The scores of a hypothesis against a reference under each policy asked for (a Comparison).
-
-    Raises NotFound for an unknown page, pass or artifact, and Invalid where no number can be stood behind.
-    """
+    """The one character error rate of this engine under each policy asked for; 422 where it would mean nothing."""
+    rule = reading_rule(conn)
     require_document(conn, document_id)
     reference, reference_label = _side(library, conn, document_id, asked.reference, "reference", rule)
     hypothesis, hypothesis_label = _side(library, conn, document_id, asked.hypothesis, "hypothesis", rule)
@@ -54,17 +59,13 @@ def _side(
         row = get_pass(conn, side.pass_id)
         _of_page(row.document_id, document_id, name, f"pass {row.id}")
         return page_text(conn, document_id, pass_id=row.id, rule=rule).text, row.name
-    found = conn.exec_driver_sql(
-        "SELECT document_id, artifact_type, content, ocr_geometry FROM artifact WHERE id = ?",
-        (side.artifact_id,),
-    ).one_or_none()
-    if found is None:
-        raise NotFound(f"There is no artifact {side.artifact_id} in this project.", id=side.artifact_id)
-    _of_page(found[0], document_id, name, f"artifact {side.artifact_id}")
-    content = found[2]
-    if content is None and found[3]:
-        content = orjson.loads(found[3]).get("text")
-    return content or "", f"{found[1]} {side.artifact_id}"
+    assert side.artifact_id is not None
+    found = ARTIFACTS.require(conn, side.artifact_id)
+    _of_page(found["document_id"], document_id, name, f"artifact {side.artifact_id}")
+    content = found["content"]
+    if content is None and found["ocr_geometry"]:
+        content = found["ocr_geometry"].get("text")
+    return content or "", f"{found['artifact_type']} {side.artifact_id}"
 
 
 def _of_page(found: str, document_id: str, name: str, what: str) -> None:

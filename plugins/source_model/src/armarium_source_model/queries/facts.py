@@ -6,14 +6,15 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from armarium_documents.api import documents, renditions
 from armarium_source_model.facts import Holder, Ladder, PageFacts
 
-_PAGE = """
+_PAGE = f"""
 WITH RECURSIVE up(id, parent_id, name, language, script, direction, steps) AS (
-  SELECT id, parent_id, name, language, script, direction, 0 FROM document WHERE id = :document
+  SELECT id, parent_id, name, language, script, direction, 0 FROM {documents} WHERE id = :document
   UNION ALL
   SELECT d.id, d.parent_id, d.name, d.language, d.script, d.direction, up.steps + 1
-  FROM up JOIN document d ON d.id = up.parent_id WHERE up.steps < 1000)
+  FROM up JOIN {documents} d ON d.id = up.parent_id WHERE up.steps < 1000)
 SELECT iif(steps, 'ancestor', 'page'), id, language, script, direction, name, NULL, 2 * steps AS place FROM up
 WHERE language IS NOT NULL OR script IS NOT NULL OR direction IS NOT NULL
 UNION ALL
@@ -25,7 +26,7 @@ SELECT 'project', '', max(iif(key = 'language', value, NULL)), max(iif(key = 'sc
 FROM source_setting WHERE key IN ('language', 'script', 'direction')
 UNION ALL
 SELECT 'picture', id, pixel_width, pixel_height, NULL, '', NULL, 10001
-FROM rendition WHERE document_id = :document AND is_primary
+FROM {renditions} WHERE document_id = :document AND is_primary
 ORDER BY place
 """
 

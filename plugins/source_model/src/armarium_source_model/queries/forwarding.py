@@ -4,52 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
 from sqlalchemy import Connection
 
-from armarium.api import versions
-from armarium_source_model.models import segments
+from armarium.api import Rows, versions
+from armarium_source_model.models import forwardings, segments
 
-_KEYS = (
-    "sequence",
-    "id",
-    "document_id",
-    "old_segment_id",
-    "kind",
-    "new_segment_ids",
-    "actor",
-    "audit_id",
-    "reason",
-    "created_at",
-)
+_NOTES = Rows(forwardings)
 
 
 def notes_about(conn: Connection, segment_id: str) -> list[dict[str, Any]]:
     """The notes on one segment, oldest first."""
-    return [
-        _note(row)
-        for row in conn.exec_driver_sql(
-            f"SELECT {', '.join(_KEYS)} FROM segment_forwarding WHERE old_segment_id = ? ORDER BY sequence",
-            (segment_id,),
-        )
-    ]
+    return _NOTES.all(conn, forwardings.c.old_segment_id == segment_id, order=(forwardings.c.sequence,))
 
 
 def notes_of_step(conn: Connection, audit_id: str) -> list[dict[str, Any]]:
     """The notes one step wrote, oldest first."""
-    return [
-        _note(row)
-        for row in conn.exec_driver_sql(
-            f"SELECT {', '.join(_KEYS)} FROM segment_forwarding WHERE audit_id = ? ORDER BY sequence",
-            (audit_id,),
-        )
-    ]
-
-
-def _note(row: Any) -> dict[str, Any]:
-    note = dict(zip(_KEYS, row, strict=True))
-    note["new_segment_ids"] = orjson.loads(note["new_segment_ids"])
-    return note
+    return _NOTES.all(conn, forwardings.c.audit_id == audit_id, order=(forwardings.c.sequence,))
 
 
 def follow(conn: Connection, segment_id: str) -> tuple[list[dict[str, Any]], list[str]]:

@@ -9,14 +9,16 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection
 
+from armarium.api import NotFound
+from armarium_documents.api import artifacts
 from armarium_source_model.box_makers import BoxMaker, box_makers
 from armarium_source_model.boxes import BoxShape, read_box
 from armarium_source_model.counting import HUMAN, Counting, CountingBasis
-from armarium_source_model.errors import PROVISIONAL, NoSuchPass, NoSuchSegment
+from armarium_source_model.errors import PROVISIONAL, unknown_pass, unknown_segment
 from armarium_source_model.geometry import tile_of
 
 _ARTIFACTS = (
-    "SELECT id, document_id, artifact_type, provider, model, run_id, ocr_geometry, created_at FROM artifact "
+    f"SELECT id, document_id, artifact_type, provider, model, run_id, ocr_geometry, created_at FROM {artifacts} "
     "WHERE ocr_geometry IS NOT NULL AND geometry_superseded_by_pass_id IS NULL AND"
 )
 
@@ -185,24 +187,24 @@ def old_geometry_of(conn: Connection, document_id: str) -> list[OldGeometry]:
 
 
 def old_pass(conn: Connection, pass_id: str) -> OldGeometry:
-    """The artifact behind a provisional pass id; NoSuchPass."""
+    """The artifact behind a provisional pass id; NotFound."""
     row = conn.exec_driver_sql(f"{_ARTIFACTS} id = ?", (pass_id.removeprefix(PROVISIONAL),)).one_or_none()
     if row is None:
-        raise NoSuchPass(pass_id)
+        raise unknown_pass(pass_id)
     return OldGeometry(row)
 
 
 def old_segment(conn: Connection, segment_id: str) -> tuple[OldGeometry, dict[str, Any]]:
-    """The artifact and the segment behind a provisional segment id; NoSuchSegment."""
+    """The artifact and the segment behind a provisional segment id; NotFound."""
     artifact_id, _, number = segment_id.removeprefix(PROVISIONAL).rpartition(":")
     try:
         found = old_pass(conn, artifact_id)
-    except NoSuchPass:
-        raise NoSuchSegment(segment_id) from None
+    except NotFound:
+        raise unknown_segment(segment_id) from None
     for index, shape in found.shapes():
         if str(index) == number:
             return found, found.as_segment(index, shape)
-    raise NoSuchSegment(segment_id)
+    raise unknown_segment(segment_id)
 
 
 def narrowed(

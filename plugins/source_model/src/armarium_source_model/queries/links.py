@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
+from typing import Annotated, Any
 
+from fastapi import Query
 from sqlalchemy import Connection, Row, select
 
-from armarium.api import Conflict, Engine, NotFound, json_text
+from armarium.api import Conflict, Engine, NotFound, Rows, json_text, query
+from armarium_documents.api import find_node
+from armarium_source_model.errors import unknown_link
 from armarium_source_model.models import links
 from armarium_source_model.queries.forwarding import absorbed_into, follow
+from armarium_source_model.schemas.links import LinksOf, LinkTypes, Naming
 from armarium_source_model.vocabulary import ALIASES, LINK_TYPES, authority_of
+
+LINKS = Rows(links, missing=unknown_link)
 
 
 def get_link(conn: Connection, link_id: str) -> Row[Any]:
     """The row of a link, deleted or not; NotFound."""
-    row = conn.execute(select(links).where(links.c.id == link_id)).one_or_none()
-    if row is None:
-        raise NotFound(f"There is no link {link_id} in this project.", id=link_id)
-    return row
+    return LINKS.row(conn, link_id)
 
 
-def link_types() -> dict[str, Any]:
-    """The vocabulary as answered."""
+@query("/api/links/types", summary="The link vocabulary", answer=LinkTypes, refusals=())
+def list_types(conn: Connection) -> dict[str, Any]:
+    """Every type with its label from either end, and the aliases."""
     return {
         "types": [
             {"key": one.key, "label": one.label, "inverse_label": one.inverse_label, "builtin": True}
@@ -32,14 +36,25 @@ def link_types() -> dict[str, Any]:
     }
 
 
+@query("/api/links/of/{end_id:path}", summary="The links of a thing", answer=LinksOf)
+def list_links(
+    conn: Connection, engine: Engine, end_id: str, include_deleted: bool = False
+) -> dict[str, Any]:
+    """Every link that touches it, from either side; end_id may be a percent-encoded URI."""
+    found = links_of(conn, end_id, include_deleted=include_deleted)
+    if not found:
+        require_end(engine, conn, end_id)
+    return {"end_id": end_id, "links": found}
+
+
 def links_of(conn: Connection, end_id: str, *, include_deleted: bool = False) -> list[dict[str, Any]]:
     """Every link that touches *end_id*, told from its side, oldest first; also those of the segments it absorbed."""
     ends = [end_id, *absorbed_into(conn, end_id)]
-    query = select(links).where(links.c.from_id.in_(ends) | links.c.to_id.in_(ends))
+    touching = select(links).where(links.c.from_id.in_(ends) | links.c.to_id.in_(ends))
     if not include_deleted:
-        query = query.where(links.c.deleted_at.is_(None))
+        touching = touching.where(links.c.deleted_at.is_(None))
     found = []
-    for row in conn.execute(query.order_by(links.c.created_at, links.c.id)):
+    for row in conn.execute(touching.order_by(links.c.created_at, links.c.id)):
         kind = LINK_TYPES[row.link_type]
         inbound = row.to_id == end_id or (row.from_id != end_id and row.to_id in ends)
         own_id = row.to_id if inbound else row.from_id
@@ -65,8 +80,8 @@ def require_end(engine: Engine, conn: Connection, end_id: str) -> None:
     """NotFound where *end_id* is neither a URI nor the id of anything that links may touch."""
     if ":" in end_id or links_of(conn, end_id, include_deleted=True):
         return
-    here = "SELECT 1 WHERE EXISTS (SELECT 1 FROM segment WHERE id = ?) OR EXISTS (SELECT 1 FROM document WHERE id = ?)"
-    if conn.exec_driver_sql(here, (end_id, end_id)).first() is not None:
+    segment = conn.exec_driver_sql("SELECT 1 FROM segment WHERE id = ?", (end_id,)).first()
+    if segment is not None or find_node(conn, end_id) is not None:
         return
     for _, end in engine.plugins.contributions("link_ends"):
         with suppress(NotFound):
@@ -109,8 +124,12 @@ AND (l.from_id IN (SELECT value FROM json_each(:these)) OR l.to_id IN (SELECT va
 """
 
 
-def naming(conn: Connection, uri: str | None = None) -> dict[str, Any]:
-    """Every segment that names a place same_as *uri* (of any URI, when none is given): directly or by an entity."""
+@query("/api/links/naming", summary="What names a place", answer=Naming, refusals=(), name="list_naming")
+def naming(
+    conn: Connection,
+    uri: Annotated[str | None, Query(description="the place; left out: every place", max_length=2000)] = None,
+) -> dict[str, Any]:
+    """Every segment that names a place same_as a URI, directly or by an entity."""
     same = conn.exec_driver_sql(
         _SAME_AS.format(of_uri=_OF_URI if uri is not None else ""), {"uri": uri}
     ).all()

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
-from armarium.api import Engine, Invalid, Library, NotFound, raw_of
-from armarium_documents.api import require_document
-from armarium_source_model.errors import NoSuchSegment, refuse_provisional
+from armarium.api import Engine, Invalid, Library, NotFound, query
+from armarium_documents.api import ARTIFACTS, documents, lineage, require_document
+from armarium_source_model.errors import refuse_provisional, unknown_segment
 from armarium_source_model.geometry import validate_rect
 from armarium_source_model.queries.forwarding import follow, home_of_taken_back
 from armarium_source_model.queries.segments import find_segment, get_segment
-from armarium_source_model.schemas.joins import LocationRequest
+from armarium_source_model.schemas.joins import LocationOut, LocationRequest, Reference
 
 SCHEME = "service:segment/"
 
@@ -28,8 +28,9 @@ class Locator(Protocol):
         ...
 
 
-def reference_of(library: Library, conn: Connection, segment_id: str) -> dict[str, Any]:
-    """The citable string of a segment, deleted or not; never stored. ProvisionalId, NoSuchSegment."""
+@query("/api/segments/{segment_id}/reference", summary="The citation of a segment", answer=Reference)
+def reference(conn: Connection, library: Library, segment_id: str) -> dict[str, Any]:
+    """A string to print in a footnote; worked out on request, never stored."""
     refuse_provisional(segment_id)
     row = get_segment(conn, segment_id)
     return {
@@ -69,10 +70,11 @@ def _disagrees(sent: str, found: str) -> Invalid:
     )
 
 
+@query("/api/locations/resolve", summary="Find a place", answer=LocationOut, name="resolve", method="POST")
 def resolve_location(
-    engine: Engine, library: Library, conn: Connection, asked: LocationRequest
+    conn: Connection, engine: Engine, library: Library, asked: LocationRequest
 ) -> dict[str, Any]:
-    """The place that *asked* leads to (a LocationOut). Raises Invalid and NotFound in words."""
+    """Where an id or a citation leads now; forwarding of segments is followed first."""
     given = [asked.documentId, asked.segmentId, asked.artifactId, asked.annotationId, asked.claimId]
     if not any(given):
         raise Invalid("Name at least one id: documentId, segmentId, artifactId, annotationId or claimId.")
@@ -102,12 +104,7 @@ def resolve_location(
                 if found[name] is None:
                     found[name] = place.get(name)
     if asked.artifactId is not None:
-        row = conn.exec_driver_sql(
-            "SELECT document_id FROM artifact WHERE id = ?", (asked.artifactId,)
-        ).one_or_none()
-        if row is None:
-            raise NotFound(f"There is no artifact {asked.artifactId} in this project.", id=asked.artifactId)
-        _agree(found, row[0])
+        _agree(found, ARTIFACTS.require(conn, asked.artifactId)["document_id"])
     trail: list[dict[str, Any]] = []
     live: list[str] = []
     resolved: str | None = None
@@ -125,7 +122,7 @@ def resolve_location(
         else:
             document_id = home_of_taken_back(conn, segment_id)
             if document_id is None:
-                raise NoSuchSegment(segment_id)
+                raise unknown_segment(segment_id)
         if cited is not None and cited != document_id:
             raise _disagrees(cited, document_id)
         _agree(found, document_id)
@@ -136,7 +133,7 @@ def resolve_location(
     return {
         "documentId": found["documentId"],
         "pageId": anchor.get("page_id") or _page_of(conn, found["documentId"]),
-        "path": _path(conn, found["documentId"]),
+        "path": [{"id": one, "name": name} for one, name in lineage(conn, found["documentId"])],
         "anchor": found["anchor"],
         "renditionId": anchor.get("rendition_id"),
         "charStart": found["charStart"],
@@ -164,18 +161,6 @@ def _located(engine: Engine, conn: Connection, field: str, identity: str) -> dic
 
 
 def _page_of(conn: Connection, document_id: str) -> str | None:
-    row = conn.exec_driver_sql(
-        "SELECT doc_type = 'page' OR file_type = 'image' FROM document WHERE id = ?", (document_id,)
-    ).one()
-    return document_id if row[0] else None
-
-
-def _path(conn: Connection, document_id: str) -> list[dict[str, Any]]:
-    """The node and its ancestors, root first."""
-    rows = raw_of(conn).execute(
-        "WITH RECURSIVE up(id, name, parent_id, steps) AS (SELECT id, name, parent_id, 0 FROM document WHERE id = ?"
-        " UNION ALL SELECT d.id, d.name, d.parent_id, up.steps + 1 FROM up JOIN document d ON d.id = up.parent_id"
-        " WHERE up.steps < 1000) SELECT id, name FROM up ORDER BY steps DESC",
-        (document_id,),
-    )
-    return [{"id": row[0], "name": row[1]} for row in rows]
+    of = select(documents.c.doc_type, documents.c.file_type).where(documents.c.id == document_id)
+    doc_type, file_type = conn.execute(of).one()
+    return document_id if doc_type == "page" or file_type == "image" else None

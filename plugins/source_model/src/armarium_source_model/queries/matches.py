@@ -4,44 +4,40 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row
 
-from armarium_source_model.errors import NoSuchMatch
+from armarium.api import Rows, query
+from armarium_documents.api import require_document
+from armarium_source_model.errors import unknown_match
 from armarium_source_model.models import matches
+from armarium_source_model.schemas.joins import MatchList
 
-_ANSWERED = tuple(str(column.name) for column in matches.columns if column.name != "withdrawn_at")
+MATCHES = Rows(matches)
+_STANDS = matches.c.withdrawn_at.is_(None)
 
 
 def get_match(conn: Connection, match_id: str) -> Row[Any]:
-    """The row of a match that was not withdrawn; NoSuchMatch."""
-    row = conn.execute(
-        select(matches).where(matches.c.id == match_id, matches.c.withdrawn_at.is_(None))
-    ).one_or_none()
+    """The row of a match that was not withdrawn; NotFound."""
+    row = conn.execute(MATCHES.select.where(matches.c.id == match_id, _STANDS)).one_or_none()
     if row is None:
-        raise NoSuchMatch(match_id)
+        raise unknown_match(match_id)
     return row
 
 
-def match_answer(row: Row[Any]) -> dict[str, Any]:
-    """A row as a SegmentMatch."""
-    return {name: getattr(row, name) for name in _ANSWERED}
-
-
-def matches_of(conn: Connection, document_id: str) -> list[dict[str, Any]]:
-    """The matches recorded on a page, oldest first."""
-    query = select(matches).where(matches.c.document_id == document_id, matches.c.withdrawn_at.is_(None))
-    return [match_answer(row) for row in conn.execute(query.order_by(matches.c.created_at, matches.c.id))]
+@query("/api/segments/document/{doc_id}/matches", summary="The matches on a page", answer=MatchList)
+def list_matches(conn: Connection, doc_id: str) -> dict[str, Any]:
+    """Proposed, accepted and rejected ones, oldest first."""
+    require_document(conn, doc_id)
+    oldest_first = (matches.c.created_at, matches.c.id)
+    items = MATCHES.all(conn, matches.c.document_id == doc_id, _STANDS, order=oldest_first)
+    return {"document_id": doc_id, "items": items, "count": len(items)}
 
 
 def match_between(conn: Connection, one: str, other: str) -> Row[Any] | None:
     """The standing match of two segments, whichever of them was named as the older, if there is one."""
     start, end = matches.c.from_segment_id, matches.c.to_segment_id
-    return conn.execute(
-        select(matches).where(
-            ((start == one) & (end == other)) | ((start == other) & (end == one)),
-            matches.c.withdrawn_at.is_(None),
-        )
-    ).first()
+    either_way = ((start == one) & (end == other)) | ((start == other) & (end == one))
+    return conn.execute(MATCHES.select.where(either_way, _STANDS)).first()
 
 
 _RIVAL = """

@@ -5,23 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, func, select
 
-from armarium.api import NotFound
-from armarium_source_model.errors import NoSuchEntry, NoSuchOrder, OrderDeleted
+from armarium.api import Invalid, NotFound, Rows, query
+from armarium_documents.api import documents, representations, require_document
+from armarium_source_model.errors import OrderDeleted, unknown_entry, unknown_order
 from armarium_source_model.models import order_entries, reading_orders
-from armarium_source_model.schemas.orders import AS_WRITTEN, FLOW
+from armarium_source_model.schemas.orders import (
+    AS_WRITTEN,
+    FLOW,
+    EntryList,
+    FlowList,
+    Neighbours,
+    OrderList,
+)
 
-_ORDER_KEYS = tuple(str(column.name) for column in reading_orders.columns)
+_children = order_entries.alias("child")
 
-_ORDERS = """
-SELECT o.*, (SELECT count(*) FROM reading_order_entry e WHERE e.order_id = o.id) AS entry_count FROM reading_order o
-"""
-
-_ENTRIES = """
-SELECT e.*, (SELECT count(*) FROM reading_order_entry c WHERE c.parent_entry_id = e.id) AS child_count
-FROM reading_order_entry e
-"""
+ORDERS = Rows(
+    reading_orders,
+    missing=unknown_order,
+    entry_count=select(func.count()).where(order_entries.c.order_id == reading_orders.c.id).scalar_subquery(),
+)
+ENTRIES = Rows(
+    order_entries,
+    missing=unknown_entry,
+    child_count=select(func.count())
+    .where(_children.c.parent_entry_id == order_entries.c.id)
+    .scalar_subquery(),
+)
 
 _LEVEL = "SELECT id, segment_id, parent_entry_id, position FROM reading_order_entry WHERE order_id = ? AND parent_entry_id IS ?"
 
@@ -30,15 +42,12 @@ Entry = tuple[str, str, str | None, float]
 
 
 def get_order(conn: Connection, order_id: str) -> Row[Any]:
-    """The row of an order, withdrawn or not; NoSuchOrder."""
-    row = conn.execute(select(reading_orders).where(reading_orders.c.id == order_id)).one_or_none()
-    if row is None:
-        raise NoSuchOrder(order_id)
-    return row
+    """The row of an order, withdrawn or not; NotFound."""
+    return ORDERS.row(conn, order_id)
 
 
 def standing_order(conn: Connection, order_id: str) -> Row[Any]:
-    """The row of an order that stands; NoSuchOrder, OrderDeleted."""
+    """The row of an order that stands; NotFound, OrderDeleted."""
     row = get_order(conn, order_id)
     if row.deleted_at is not None:
         raise OrderDeleted(order_id)
@@ -55,28 +64,27 @@ def written_order(conn: Connection, pass_id: str) -> Row[Any] | None:
     ).one_or_none()
 
 
-def orders_of(conn: Connection, document_id: str, *, include_deleted: bool = False) -> list[dict[str, Any]]:
-    """The orders of a page as answered: as written first, then by age."""
-    live = "" if include_deleted else " AND o.deleted_at IS NULL"
-    rows = conn.exec_driver_sql(
-        f"{_ORDERS} WHERE o.document_id = ?{live} ORDER BY o.kind <> ?, o.created_at, o.id",
-        (document_id, AS_WRITTEN),
-    )
-    return [dict(row) for row in rows.mappings()]
-
-
-def order_answer(conn: Connection, order_id: str) -> dict[str, Any]:
-    """One order as answered."""
-    return dict(conn.exec_driver_sql(f"{_ORDERS} WHERE o.id = ?", (order_id,)).mappings().one())
+@query(
+    "/api/reading-orders/document/{document_id}",
+    summary="The reading orders of a page",
+    answer=OrderList,
+)
+def list_orders(conn: Connection, document_id: str, include_deleted: bool = False) -> dict[str, Any]:
+    """The one as written first."""
+    require_document(conn, document_id)
+    live = () if include_deleted else (reading_orders.c.deleted_at.is_(None),)
+    written_first = (reading_orders.c.kind != AS_WRITTEN, reading_orders.c.created_at, reading_orders.c.id)
+    items = ORDERS.all(conn, reading_orders.c.document_id == document_id, *live, order=written_first)
+    return {"document_id": document_id, "items": items, "count": len(items)}
 
 
 def get_entry(conn: Connection, order_id: str, entry_id: str) -> Row[Any]:
-    """The row of an entry of an order; NoSuchEntry."""
+    """The row of an entry of an order; NotFound."""
     row = conn.execute(
         select(order_entries).where(order_entries.c.id == entry_id, order_entries.c.order_id == order_id)
     ).one_or_none()
     if row is None:
-        raise NoSuchEntry(entry_id)
+        raise unknown_entry(entry_id)
     return row
 
 
@@ -89,18 +97,20 @@ def entry_of_segment(conn: Connection, order_id: str, segment_id: str) -> Row[An
     ).one_or_none()
 
 
-def entry_answer(conn: Connection, entry_id: str) -> dict[str, Any]:
-    """One entry as answered."""
-    return dict(conn.exec_driver_sql(f"{_ENTRIES} WHERE e.id = ?", (entry_id,)).mappings().one())
-
-
-def entries_of(conn: Connection, order_id: str, parent_entry_id: str | None) -> list[dict[str, Any]]:
-    """One level of an order: its top, or the children of an entry."""
-    rows = conn.exec_driver_sql(
-        f"{_ENTRIES} WHERE e.order_id = ? AND e.parent_entry_id IS ? ORDER BY e.position, e.id",
-        (order_id, parent_entry_id),
-    )
-    return [dict(row) for row in rows.mappings()]
+@query(
+    "/api/reading-orders/{order_id}/entries",
+    summary="One level of an order",
+    answer=EntryList,
+    refusals=(404, 409),
+)
+def list_entries(conn: Connection, order_id: str, parent_entry_id: str | None = None) -> dict[str, Any]:
+    """Its top, or the children of parent_entry_id."""
+    standing_order(conn, order_id)
+    if parent_entry_id is not None:
+        get_entry(conn, order_id, parent_entry_id)
+    level = (order_entries.c.order_id == order_id, order_entries.c.parent_entry_id.is_(parent_entry_id))
+    items = ENTRIES.all(conn, *level, order=(order_entries.c.position, order_entries.c.id))
+    return {"order_id": order_id, "parent_entry_id": parent_entry_id, "items": items, "count": len(items)}
 
 
 def walk(conn: Connection, order_id: str) -> Iterator[tuple[str, str, bool]]:
@@ -119,8 +129,20 @@ def walk(conn: Connection, order_id: str) -> Iterator[tuple[str, str, bool]]:
         stack.extend(reversed(inside))
 
 
-def neighbours(conn: Connection, order_id: str, segment_id: str) -> dict[str, Any]:
-    """What reads before and after a segment: a few indexed lookups each way, whatever the order's length."""
+@query(
+    "/api/reading-orders/{order_id}/neighbours",
+    summary="What reads before and after",
+    answer=Neighbours,
+    refusals=(404, 409),
+)
+def list_neighbours(conn: Connection, order_id: str, segment_id: str) -> dict[str, Any]:
+    """Two bounded lookups. There is no default order: name one."""
+    if order_id in ("-", "default"):
+        raise Invalid(
+            "There is no default reading order; name one of the orders of the page.",
+            code="no_order_named",
+        )
+    standing_order(conn, order_id)
     row = entry_of_segment(conn, order_id, segment_id)
     if row is None:
         raise NotFound(f"Segment {segment_id} has no place in reading order {order_id}.", id=segment_id)
@@ -170,14 +192,14 @@ def _before(conn: Connection, order_id: str, at: Entry) -> Entry | None:
     return found
 
 
-_HAS_WORDS = """
-SELECT EXISTS (SELECT 1 FROM content_representation r WHERE r.segment_id = s.id AND r.kind = 'transcription'
+_HAS_WORDS = f"""
+SELECT EXISTS (SELECT 1 FROM {representations} r WHERE r.segment_id = s.id AND r.kind = 'transcription'
                AND NOT r.retracted AND r.content <> ''),
 s.kind = 'region' AND EXISTS (
     WITH RECURSIVE inside(id) AS (
         SELECT c.id FROM segment c WHERE c.parent_segment_id = s.id AND c.deleted_at IS NULL
         UNION ALL SELECT c.id FROM inside i JOIN segment c ON c.parent_segment_id = i.id WHERE c.deleted_at IS NULL)
-    SELECT 1 FROM inside i JOIN content_representation r ON r.segment_id = i.id AND r.kind = 'transcription'
+    SELECT 1 FROM inside i JOIN {representations} r ON r.segment_id = i.id AND r.kind = 'transcription'
     WHERE NOT r.retracted AND r.content <> '')
 FROM segment s WHERE s.id = ?
 """
@@ -224,6 +246,13 @@ def _end(conn: Connection, order_id: str, parent_id: str | None, *, first: bool)
     return None if row is None else tuple(row)
 
 
+@query("/api/reading-orders/flows/onto/{document_id}", summary="Flows that could go on here", answer=FlowList)
+def list_flows(conn: Connection, document_id: str) -> dict[str, Any]:
+    """Flows that end on an earlier page beside this one, nearest first."""
+    require_document(conn, document_id)
+    return {"document_id": document_id, "flows": flows_onto(conn, document_id)}
+
+
 def flows_onto(conn: Connection, document_id: str) -> list[dict[str, Any]]:
     """The flows that end on an earlier page beside this one and could go on here, nearest first.
 
@@ -232,7 +261,7 @@ def flows_onto(conn: Connection, document_id: str) -> list[dict[str, Any]]:
     pages = [
         row[0]
         for row in conn.exec_driver_sql(
-            "SELECT s.id FROM document d JOIN document s ON s.parent_id IS d.parent_id "
+            f"SELECT s.id FROM {documents} d JOIN {documents} s ON s.parent_id IS d.parent_id "
             "WHERE d.id = ? AND s.deleted_at IS NULL ORDER BY s.sort_order, s.name, s.id",
             (document_id,),
         )
@@ -246,7 +275,7 @@ def flows_onto(conn: Connection, document_id: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for order_id, name, home in conn.exec_driver_sql(
         # The word itself, not a parameter: only so is the index of the flows seen to hold them all.
-        "SELECT o.id, o.name, o.document_id FROM reading_order o JOIN document d ON d.id = o.document_id "
+        f"SELECT o.id, o.name, o.document_id FROM reading_order o JOIN {documents} d ON d.id = o.document_id "
         f"WHERE o.kind = '{FLOW}' AND o.deleted_at IS NULL AND d.deleted_at IS NULL"
     ).all():
         last = _end(conn, order_id, None, first=False)

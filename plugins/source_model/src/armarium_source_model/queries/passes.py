@@ -6,24 +6,27 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
-from sqlalchemy import Connection, Row, bindparam, select
+from sqlalchemy import Connection, Row, func, select
 
-from armarium.api import Conflict, RowLaw, project_setting
+from armarium.api import Conflict, RowLaw, Rows, project_setting
+from armarium_documents.api import representations
 from armarium_source_model.counting import IMPORTED, PassBasis, PassFacts, ReadingRule, Working
 from armarium_source_model.counting import working_pass as climb
-from armarium_source_model.errors import NoSuchPass, PassDeleted
-from armarium_source_model.models import passes
+from armarium_source_model.errors import PassDeleted, unknown_pass
+from armarium_source_model.models import passes, segments
 
-_LIST = """
-SELECT p.*, (SELECT count(*) FROM segment s WHERE s.pass_id = p.id AND s.deleted_at IS NULL) AS segment_count
-FROM segment_pass p WHERE p.document_id = ? AND p.deleted_at IS NULL ORDER BY p.created_at, p.id
-"""
+_LIVE = (segments.c.pass_id == passes.c.id) & segments.c.deleted_at.is_(None)
 
-_TOUCHED = """
+PASSES = Rows(
+    passes,
+    missing=unknown_pass,
+    segment_count=select(func.count()).select_from(segments).where(_LIVE).scalar_subquery(),
+)
+
+_TOUCHED = f"""
 SELECT DISTINCT pass_id FROM segment WHERE document_id = :document AND by_hand AND deleted_at IS NULL
 UNION
-SELECT DISTINCT s.pass_id FROM content_representation r JOIN segment s ON s.id = r.segment_id
+SELECT DISTINCT s.pass_id FROM {representations} r JOIN segment s ON s.id = r.segment_id
 WHERE r.document_id = :document AND r.provenance_kind = 'human' AND NOT r.retracted AND s.deleted_at IS NULL
 """
 
@@ -33,19 +36,13 @@ def reading_rule(conn: Connection) -> ReadingRule:
     return "relaxed" if project_setting(conn, "reading_rule") == "relaxed" else "strict"
 
 
-_BY_ID = select(passes).where(passes.c.id == bindparam("identity"))
-
-
 def get_pass(conn: Connection, pass_id: str) -> Row[Any]:
-    """The row of a pass, withdrawn or not; NoSuchPass."""
-    row = conn.execute(_BY_ID, {"identity": pass_id}).one_or_none()
-    if row is None:
-        raise NoSuchPass(pass_id)
-    return row
+    """The row of a pass, withdrawn or not; NotFound."""
+    return PASSES.row(conn, pass_id)
 
 
 def standing_pass(conn: Connection, pass_id: str) -> Row[Any]:
-    """The row of a pass that stands; NoSuchPass, PassDeleted."""
+    """The row of a pass that stands; NotFound, PassDeleted."""
     row = get_pass(conn, pass_id)
     if row.deleted_at is not None:
         raise PassDeleted(pass_id)
@@ -76,17 +73,17 @@ ONE_PASS_A_FILE = RowLaw("segment_pass", _twin_stands)
 """A file stands as one pass of a page: whatever brings a pass about, or back, never beside its twin."""
 
 
-_READ_ELSEWHERE = """
+_READ_ELSEWHERE = f"""
 SELECT p.id, p.name, count(DISTINCT s.id) FROM segment_pass p
 JOIN segment s ON s.pass_id = p.id AND s.deleted_at IS NULL
-JOIN content_representation r ON r.segment_id = s.id AND r.kind = 'transcription' AND NOT r.retracted AND r.content <> ''
+JOIN {representations} r ON r.segment_id = s.id AND r.kind = 'transcription' AND NOT r.retracted AND r.content <> ''
 WHERE p.document_id = ?1 AND p.deleted_at IS NULL AND p.id <> ?2
 AND (s.kind = 'line' OR NOT EXISTS (SELECT 1 FROM segment l WHERE l.pass_id = p.id AND l.kind = 'line' AND l.deleted_at IS NULL))
 GROUP BY p.id ORDER BY p.created_at DESC, p.id DESC
 """
 
-_IS_READ = """
-SELECT EXISTS (SELECT 1 FROM segment s JOIN content_representation r ON r.segment_id = s.id
+_IS_READ = f"""
+SELECT EXISTS (SELECT 1 FROM segment s JOIN {representations} r ON r.segment_id = s.id
 WHERE s.pass_id = ? AND s.deleted_at IS NULL AND r.kind = 'transcription' AND NOT r.retracted AND r.content <> '')
 """
 
@@ -151,47 +148,26 @@ def working_pass(
 
 def list_passes(conn: Connection, document_id: str, rule: ReadingRule = "strict") -> list[dict[str, Any]]:
     """The live passes of a page as answered, oldest first, each with its number of live segments."""
-    rows = conn.exec_driver_sql(_LIST, (document_id,)).mappings().all()
+    here = (passes.c.document_id == document_id, passes.c.deleted_at.is_(None))
+    rows = PASSES.all(conn, *here, order=(passes.c.created_at, passes.c.id))
     if not rows:
         return []
     found = working(conn, document_id, rule)
-    return [pass_answer(dict(row), found, row["segment_count"]) for row in rows]
+    return [pass_answer(row, found) for row in rows]
 
 
-def pass_answer(row: dict[str, Any], found: Working, segment_count: int) -> dict[str, Any]:
-    """A row of `segment_pass` as a SegmentPass (B 2.1); *row* may hold raw or typed values."""
+def pass_answer(row: dict[str, Any], found: Working) -> dict[str, Any]:
+    """A row of `PASSES` as a SegmentPass (B 2.1)."""
     is_read_by = found.pass_id == row["id"]
-    transformation = row["transformation"]
     return {
-        "id": row["id"],
+        **row,
         "provisional": False,
-        "document_id": row["document_id"],
-        "name": row["name"],
-        "provenance_kind": row["provenance_kind"],
-        "created_by": row["created_by"],
-        "run_id": row["run_id"],
-        "created_at": row["created_at"],
-        "provider": row["provider"],
-        "model": row["model"],
-        "source_artifact_id": row["source_artifact_id"],
-        "artifact_type": row["artifact_type"],
-        "import_file": row["import_file"],
-        "import_checksum": row["import_checksum"],
-        "import_format": row["import_format"],
-        "has_original": bool(row["has_original"]),
-        "ground_truth": bool(row["ground_truth"]),
         "working": is_read_by and found.is_working,
         "working_basis": found.basis if is_read_by else None,
-        "transformation": orjson.loads(transformation) if isinstance(transformation, str) else transformation,
-        "segment_count": segment_count,
-        "deleted_at": row["deleted_at"],
     }
 
 
 def get_pass_answer(conn: Connection, pass_id: str, rule: ReadingRule = "strict") -> dict[str, Any]:
-    """One pass as answered; NoSuchPass."""
-    row = dict(get_pass(conn, pass_id)._mapping)
-    count = conn.exec_driver_sql(
-        "SELECT count(*) FROM segment WHERE pass_id = ? AND deleted_at IS NULL", (pass_id,)
-    ).scalar_one()
-    return pass_answer(row, working(conn, row["document_id"], rule), count)
+    """One pass as answered; NotFound."""
+    row = PASSES.require(conn, pass_id)
+    return pass_answer(row, working(conn, row["document_id"], rule))

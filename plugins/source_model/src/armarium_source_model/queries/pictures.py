@@ -25,7 +25,7 @@ def segment_picture(
     straighten: bool = False,
     size: int = USUAL,
 ) -> bytes:
-    """PNG bytes of a segment's area. Raises NoSuchSegment, and Invalid for every reason it cannot be made honestly."""
+    """PNG bytes of a segment's area. Raises NotFound, and Invalid for every reason it cannot be made honestly."""
     refuse_provisional(segment_id)
     if not SMALLEST <= size <= LARGEST:
         raise Invalid(f"size is {size}; send {SMALLEST} to {LARGEST} pixels for the longer side.")

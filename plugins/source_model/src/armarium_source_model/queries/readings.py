@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import orjson
 from sqlalchemy import Connection
 
+from armarium.api import Rows
+from armarium_documents.api import representations
 from armarium_source_model.counting import (
     HUMAN,
     IMPORTED,
@@ -18,13 +20,9 @@ from armarium_source_model.counting import (
     counting_reading,
     retired_ids,
 )
+from armarium_source_model.errors import unknown_reading
 
-COLUMNS = (
-    "id, document_id, kind, content, language, script, source_anchor, segment_id, level, parent_representation_id, "
-    "derived_from_representation_id, corrects_representation_id, retracted, producer_run_id, producer_tool, "
-    "producer_model, review_state, confidence, provenance_kind, created_by, run_id, created_at"
-)
-_KEYS = COLUMNS.split(", ")
+READINGS = Rows(representations, missing=unknown_reading)
 
 
 class CountingText(NamedTuple):
@@ -38,27 +36,27 @@ class CountingText(NamedTuple):
 
 # All rows of these come as one, written by SQLite: each row that is fetched hands the interpreter to another thread and
 # waits for it to come back, which among four readers costs fifteen times what reading the rows does.
-_OF_PASS = """
+_OF_PASS = f"""
 SELECT json_group_array(json_array(
     r.segment_id, r.id, r.provenance_kind, r.created_at, r.corrects_representation_id, r.content
 ))
-FROM segment s CROSS JOIN content_representation r ON r.segment_id = s.id
+FROM segment s CROSS JOIN {representations} r ON r.segment_id = s.id
 WHERE s.pass_id = ? AND s.deleted_at IS NULL AND r.kind = ? AND NOT r.retracted
 """
 
-_OF_DOCUMENT = """
+_OF_DOCUMENT = f"""
 SELECT json_group_array(json_array(
     segment_id, id, provenance_kind, created_at, corrects_representation_id, content
 ))
-FROM content_representation
+FROM {representations}
 WHERE document_id = ? AND kind = ? AND segment_id IS NOT NULL AND NOT retracted
 """
 
-_OF_SEGMENTS = """
+_OF_SEGMENTS = f"""
 SELECT json_group_array(json_array(
     r.segment_id, r.id, r.provenance_kind, r.created_at, r.corrects_representation_id, r.content
 ))
-FROM json_each(?) j CROSS JOIN content_representation r ON r.segment_id = j.value
+FROM json_each(?) j CROSS JOIN {representations} r ON r.segment_id = j.value
 WHERE r.kind = ? AND NOT r.retracted
 """
 
@@ -120,7 +118,7 @@ def confidences(conn: Connection, representation_ids: Iterable[str]) -> dict[str
     """How sure the readers were of those of the readings that say so: a person's have none."""
     wanted = orjson.dumps(list(representation_ids)).decode()
     rows = conn.connection.cursor().execute(
-        "SELECT r.id, r.confidence FROM json_each(?) j CROSS JOIN content_representation r ON r.id = j.value"
+        f"SELECT r.id, r.confidence FROM json_each(?) j CROSS JOIN {representations} r ON r.id = j.value"
         " WHERE r.confidence IS NOT NULL",
         (wanted,),
     )
@@ -184,7 +182,7 @@ def counting_of_segment(
     facts = [
         ReadingFacts(*row)
         for row in conn.exec_driver_sql(
-            "SELECT id, provenance_kind, created_at, corrects_representation_id FROM content_representation "
+            f"SELECT id, provenance_kind, created_at, corrects_representation_id FROM {representations} "
             "WHERE segment_id = ? AND kind = ? AND NOT retracted",
             (segment_id, kind),
         )
@@ -196,13 +194,9 @@ def readings_of(
     conn: Connection, segment_id: str, *, kind: str | None = None, rule: ReadingRule = "strict"
 ) -> dict[str, Any]:
     """All readings of a segment, retracted ones too, naming the counting one of each kind (a ReadingList)."""
-    query = f"SELECT {COLUMNS} FROM content_representation WHERE segment_id = ?"
-    values: tuple[str, ...] = (segment_id,)
-    if kind is not None:
-        query += " AND kind = ?"
-        values += (kind,)
-    rows = conn.connection.cursor().execute(query + " ORDER BY created_at, id", values).fetchall()
-    readings = [dict(zip(_KEYS, row, strict=True)) for row in rows]
+    narrowed = () if kind is None else (representations.c.kind == kind,)
+    oldest_first = (representations.c.created_at, representations.c.id)
+    readings = READINGS.all(conn, representations.c.segment_id == segment_id, *narrowed, order=oldest_first)
     chosen = standing_choices(conn, segment_id)
     by_kind: dict[str, list[ReadingFacts]] = {}
     for one in readings:
@@ -240,25 +234,12 @@ def reading_answer(
     row: dict[str, Any], counting: bool, superseded_by: str | None, not_current: set[str]
 ) -> dict[str, Any]:
     """A row of `content_representation` as a Reading (B 2.2). stale: what it was derived from is not current now."""
-    anchor = row["source_anchor"]
     return {
         **row,
-        "source_anchor": orjson.loads(anchor) if isinstance(anchor, str) else anchor,
-        "retracted": bool(row["retracted"]),
         "counting": counting,
         "superseded_by": superseded_by,
         "stale": row["derived_from_representation_id"] in not_current,
     }
-
-
-def get_reading(conn: Connection, representation_id: str) -> dict[str, Any] | None:
-    """One representation's row as a dict, or None."""
-    row = (
-        conn.connection.cursor()
-        .execute(f"SELECT {COLUMNS} FROM content_representation WHERE id = ?", (representation_id,))
-        .fetchone()
-    )
-    return None if row is None else dict(zip(_KEYS, row, strict=True))
 
 
 def reading_kind_keys(conn: Connection) -> list[str]:

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import orjson
 from sqlalchemy import Connection, Row, select
 
-from armarium.api import versions
+from armarium.api import Rows, versions
 from armarium_source_model.counting import ReadingRule
-from armarium_source_model.errors import NoSuchSegment
+from armarium_source_model.errors import unknown_segment
 from armarium_source_model.models import segments
 from armarium_source_model.queries.readings import (
     CountingText,
@@ -18,11 +18,8 @@ from armarium_source_model.queries.readings import (
     counting_of_segments,
 )
 
-LIST_COLUMNS = (
-    "id, document_id, pass_id, kind, kind_raw, anchor, baseline, parent_segment_id, is_furniture, language, script, "
-    "direction, cell, confidence, source_artifact_id, box_index, page_index, version, metadata, bbox_x, bbox_y, "
-    "bbox_w, bbox_h, tile, provenance_kind, created_by, run_id, created_at, updated_at, deleted_at"
-)
+SEGMENTS = Rows(segments, missing=unknown_segment)
+_SHOWN = tuple(str(column.name) for column in SEGMENTS.select.selected_columns)
 
 EDITABLE = (
     "kind",
@@ -76,7 +73,7 @@ def list_segments(
             "s.bbox_x <= :right AND s.bbox_x + s.bbox_w >= :left AND s.bbox_y <= :bottom AND s.bbox_y + s.bbox_h >= :top"
         )
         values |= {"left": x, "right": x + w, "top": y, "bottom": y + h}
-    listed = ", ".join(f"s.{name}" for name in LIST_COLUMNS.split(", "))
+    listed = ", ".join(f"s.{name}" for name in _SHOWN)
     rows = (
         conn.connection.cursor()
         .execute(
@@ -94,51 +91,21 @@ def list_segments(
 
 
 def answers(rows: Iterable[Any], texts: dict[str, CountingText]) -> list[dict[str, Any]]:
-    """Rows of LIST_COLUMNS as segments, stored JSON passed through unparsed."""
-    fragment = orjson.Fragment
+    """Rows of the shown columns as segments, stored JSON passed through unparsed."""
     found = []
-    for (
-        identity, document_id, pass_id, kind, kind_raw, anchor, baseline, parent, furniture, language, script,
-        direction, cell, confidence, artifact, box, page, version, metadata, x, y, w, h, tile, provenance, by, run,
-        created, updated, deleted,
-    ) in rows:  # fmt: skip
-        counting = texts.get(identity)
-        found.append(
-            {
-                "id": identity,
-                "provisional": False,
-                "document_id": document_id,
-                "pass_id": pass_id,
-                "kind": kind,
-                "kind_raw": kind_raw,
-                "anchor": fragment(anchor),
-                "baseline": None if baseline is None else fragment(baseline),
-                "parent_segment_id": parent,
-                "is_furniture": bool(furniture),
-                "language": language,
-                "script": script,
-                "direction": direction,
-                "cell": None if cell is None else fragment(cell),
-                "text": None if counting is None else counting[1],
-                "confidence": confidence,
-                "source_artifact_id": artifact,
-                "box_index": box,
-                "page_index": page,
-                "version": version,
-                "metadata": fragment(metadata),
-                "bbox_x": x,
-                "bbox_y": y,
-                "bbox_w": w,
-                "bbox_h": h,
-                "tile": tile,
-                "provenance_kind": provenance,
-                "created_by": by,
-                "run_id": run,
-                "created_at": created,
-                "updated_at": updated,
-                "deleted_at": deleted,
-            }
-        )
+    fragment = orjson.Fragment
+    for row in rows:
+        one = dict(zip(_SHOWN, row, strict=False))
+        one["anchor"], one["metadata"] = fragment(one["anchor"]), fragment(one["metadata"])
+        if one["baseline"] is not None:
+            one["baseline"] = fragment(one["baseline"])
+        if one["cell"] is not None:
+            one["cell"] = fragment(one["cell"])
+        one["is_furniture"] = bool(one["is_furniture"])
+        counting = texts.get(one["id"])
+        one["text"] = None if counting is None else counting[1]
+        one["provisional"] = False
+        found.append(one)
     return found
 
 
@@ -150,7 +117,7 @@ def parsed_answers(
     rows = (
         conn.connection.cursor()
         .execute(
-            f"SELECT {LIST_COLUMNS} FROM segment WHERE id IN (SELECT value FROM json_each(?))",
+            f"SELECT {', '.join(_SHOWN)} FROM segment WHERE id IN (SELECT value FROM json_each(?))",
             (orjson.dumps(wanted).decode(),),
         )
         .fetchall()
@@ -158,7 +125,7 @@ def parsed_answers(
     by_id = {row[0]: row for row in rows}
     missing = next((one for one in wanted if one not in by_id), None)
     if missing is not None:
-        raise NoSuchSegment(missing)
+        raise unknown_segment(missing)
     texts = counting_of_segments(conn, wanted, rule=rule)
     found: list[dict[str, Any]] = orjson.loads(orjson.dumps(answers([by_id[one] for one in wanted], texts)))
     return found
@@ -170,15 +137,12 @@ def find_segment(conn: Connection, segment_id: str) -> Row[Any] | None:
 
 
 def get_segment(conn: Connection, segment_id: str) -> Row[Any]:
-    """The typed row of a segment, deleted or not; NoSuchSegment."""
-    row = find_segment(conn, segment_id)
-    if row is None:
-        raise NoSuchSegment(segment_id)
-    return row
+    """The typed row of a segment, deleted or not; NotFound."""
+    return SEGMENTS.row(conn, segment_id)
 
 
 class SegmentRow(NamedTuple):
-    """A segment as an edit reads it: the fields of `LIST_COLUMNS`, JSON and booleans as Python has them."""
+    """A segment as an edit reads it: the columns of its row, JSON and booleans as Python has them."""
 
     id: str
     document_id: str
@@ -213,7 +177,9 @@ class SegmentRow(NamedTuple):
     by_hand: bool
 
 
-_ROWS_NAMED = f"SELECT {LIST_COLUMNS}, by_hand FROM segment WHERE id IN (SELECT value FROM json_each(?))"
+_ROWS_NAMED = (
+    f"SELECT {', '.join(SegmentRow._fields)} FROM segment WHERE id IN (SELECT value FROM json_each(?))"
+)
 
 
 def rows_named(conn: Connection, ids: Iterable[str]) -> dict[str, SegmentRow]:

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, Table
 
-from armarium.api import Library, raw_of, versions
+from armarium.api import Invalid, Library, query, raw_of, versions
 from armarium_documents.api import documents, require_document
 from armarium_source_model.counting import HUMAN, IMPORTED
+from armarium_source_model.errors import refuse_provisional
 from armarium_source_model.facts import KEYS, Holder, Ladder, Statement
 from armarium_source_model.models import segments
 from armarium_source_model.order import Shape
@@ -17,6 +18,7 @@ from armarium_source_model.queries.passes import reading_rule, working_pass
 from armarium_source_model.queries.readings import counting_of_segments
 from armarium_source_model.queries.segments import get_segment
 from armarium_source_model.queries.shapes import read_page
+from armarium_source_model.schemas.settings import ResolvedSettings
 from armarium_source_model.writing import Answer, PageWriting
 
 
@@ -31,6 +33,17 @@ class Fact(NamedTuple):
 
 
 NEVER = Fact(None, "never-determined", "default", "nothing states it", "derived")
+
+
+@query("/api/source-settings/resolve", summary="What one selection is written in", answer=ResolvedSettings)
+def resolve(
+    conn: Connection, library: Library, segment_id: str | None = None, document_id: str | None = None
+) -> dict[str, Any]:
+    """Language, script, direction and encoding, each with the rung that answered. One selection, not a list."""
+    if (segment_id is None) == (document_id is None):
+        raise Invalid("Name a segment_id, or a document_id for the page: exactly one.", code="one_selection")
+    refuse_provisional(segment_id)
+    return resolve_settings(library, conn, document_id=document_id, segment_id=segment_id)
 
 
 def resolve_settings(

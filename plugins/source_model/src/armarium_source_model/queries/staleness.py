@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
+from armarium_documents.api import representations
 from armarium_source_model.counting import ReadingRule
 from armarium_source_model.queries.readings import counting_of_segments, readings_of
 from armarium_source_model.queries.text import page_text
@@ -55,8 +56,8 @@ def stale_rows(conn: Connection, rows: Iterable[Derived], rule: ReadingRule = "s
     ]
 
 
-_MADE_FROM = """
-SELECT DISTINCT segment_id FROM content_representation
+_MADE_FROM = f"""
+SELECT DISTINCT segment_id FROM {representations}
 WHERE document_id = ? AND segment_id IS NOT NULL AND derived_from_representation_id IS NOT NULL AND NOT retracted
 ORDER BY segment_id
 """
@@ -81,8 +82,8 @@ def stale_readings(conn: Connection, document_id: str, rule: ReadingRule = "stri
 def _retired(conn: Connection, representation_id: str) -> bool:
     """Whether a reading, of whatever segment, is retracted or corrected by a person."""
     row = conn.exec_driver_sql(
-        "SELECT r.retracted OR EXISTS (SELECT 1 FROM content_representation c WHERE c.corrects_representation_id = r.id "
-        "AND c.provenance_kind = 'human' AND NOT c.retracted) FROM content_representation r WHERE r.id = ?",
+        f"SELECT r.retracted OR EXISTS (SELECT 1 FROM {representations} c WHERE c.corrects_representation_id = r.id "
+        f"AND c.provenance_kind = 'human' AND NOT c.retracted) FROM {representations} r WHERE r.id = ?",
         (representation_id,),
     ).one_or_none()
     return row is None or bool(row[0])

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from armarium.api import Message, Params
+from armarium.api import Message, Params, answer_of
+from armarium_source_model.models import matches
 from armarium_source_model.schemas.fields import (
     Count,
     Fraction,
@@ -80,19 +81,9 @@ class Split(Message):
     items: list[SegmentOut]
 
 
+@answer_of(matches)
 class MatchOut(Message):
-    id: str
-    document_id: str
-    from_segment_id: str
-    to_segment_id: str
     state: Literal["proposed", "accepted", "rejected"]
-    certainty: float | None
-    note: str | None
-    proposed_by_kind: str
-    proposed_by: str | None
-    accepted_by: str | None
-    accepted_at: str | None
-    created_at: str
 
 
 class MatchList(Message):

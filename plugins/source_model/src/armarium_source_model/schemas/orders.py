@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from armarium.api import Message, Params
-from armarium_source_model.schemas.fields import Fraction, Frozen, Id, Name, ProvenanceOut, Version, Word
+from armarium.api import Message, Params, answer_of
+from armarium_source_model.models import order_entries, reading_orders
+from armarium_source_model.schemas.fields import Fraction, Frozen, Id, Name, Version, Word
 
 AS_WRITTEN, FLOW = "as-written", "flow"
 MAX_FILL = 20_000
@@ -57,15 +58,9 @@ class EntryRemove(Params):
     entry_id: Id
 
 
-class OrderOut(ProvenanceOut):
-    id: str
-    document_id: str
-    pass_id: str
-    name: str
-    kind: str
-    certainty: float | None
+@answer_of(reading_orders)
+class OrderOut(Message):
     entry_count: int
-    deleted_at: str | None
 
 
 class DeletedOrder(OrderOut):
@@ -80,16 +75,9 @@ class OrderList(Message):
     count: int
 
 
+@answer_of(order_entries)
 class EntryOut(Message):
-    id: str
-    order_id: str
-    segment_id: str
-    document_id: str
-    position: float
-    parent_entry_id: str | None
     child_count: int
-    version: int
-    created_at: str
 
 
 class FilledOrder(Message):

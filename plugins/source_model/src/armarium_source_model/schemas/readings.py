@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
-from armarium.api import Message, Params, SourceText
+from armarium.api import Message, Params, SourceText, answer_of
+from armarium_documents.api import representations
 from armarium_source_model.schemas.fields import (
     Fraction,
     Id,
     Language,
-    ProvenanceOut,
     ReadingText,
     Script,
     Word,
@@ -85,27 +85,11 @@ class KindOut(Message):
     builtin: bool
 
 
-class ReadingOut(ProvenanceOut):
+@answer_of(representations)
+class ReadingOut(Message):
     """A reading: a content representation of one segment."""
 
-    id: str
-    document_id: str
-    kind: str
-    content: str
-    language: str | None
-    script: str | None
-    source_anchor: dict[str, Any] | None
     segment_id: str
-    level: str | None
-    parent_representation_id: str | None
-    derived_from_representation_id: str | None
-    corrects_representation_id: str | None
-    retracted: bool
-    producer_run_id: str | None
-    producer_tool: str | None
-    producer_model: str | None
-    review_state: str
-    confidence: float | None
     counting: bool
     superseded_by: str | None
     stale: bool

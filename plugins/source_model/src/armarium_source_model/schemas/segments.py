@@ -6,18 +6,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from armarium.api import Message, Params, SourceText
+from armarium.api import Message, Params, SourceText, answer_of
+from armarium_source_model.models import forwardings, passes, segments
 from armarium_source_model.schemas.fields import (
     Cell,
     Direction,
     Fraction,
     Id,
     Ids,
-    JsonMap,
     Language,
     Name,
     Points,
-    ProvenanceOut,
     Rect,
     Script,
     SegmentKind,
@@ -143,60 +142,27 @@ class TakeLines(Params):
     lines: Annotated[list[FoundLineIn], Field(max_length=50_000)]
 
 
-class SegmentOut(ProvenanceOut):
+@answer_of(segments)
+class SegmentOut(Message):
     """A segment as answered."""
 
-    id: str
     provisional: bool
-    document_id: str
-    pass_id: str
-    kind: str
-    kind_raw: str | None
-    anchor: dict[str, Any]
     baseline: list[list[float]] | None
-    parent_segment_id: str | None
-    is_furniture: bool
-    language: str | None
-    script: str | None
-    direction: str | None
     cell: dict[str, int] | None
     text: str | None
-    confidence: float | None
-    source_artifact_id: str | None
-    box_index: int | None
-    page_index: int | None
+    # A provisional one has none.
     version: int | None
-    metadata: JsonMap
     updated_at: str | None
-    deleted_at: str | None
-    bbox_x: float
-    bbox_y: float
-    bbox_w: float
-    bbox_h: float
-    tile: int
 
 
-class PassOut(ProvenanceOut):
+@answer_of(passes)
+class PassOut(Message):
     """A pass as answered."""
 
-    id: str
     provisional: bool
-    document_id: str
-    name: str
-    provider: str | None
-    model: str | None
-    source_artifact_id: str | None
-    artifact_type: str | None
-    import_file: str | None
-    import_checksum: str | None
-    import_format: str | None
-    has_original: bool
-    ground_truth: bool
     working: bool
     working_basis: str | None
-    transformation: JsonMap | None
     segment_count: int
-    deleted_at: str | None
 
 
 class SegmentListResponse(Message):
@@ -223,17 +189,10 @@ class TouchedSegments(Message):
     segment_ids: list[str]
 
 
+@answer_of(forwardings)
 class ForwardingOut(Message):
-    id: str
-    sequence: int
-    document_id: str
-    old_segment_id: str
     kind: Literal["merged", "split", "deleted", "restored"]
     new_segment_ids: list[str]
-    actor: str | None
-    audit_id: str
-    reason: str | None
-    created_at: str
 
 
 class SegmentView(Message):

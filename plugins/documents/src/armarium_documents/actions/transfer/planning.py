@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from armarium.api import Engine, Library, Principal, raw_of, refuse_locked, rules_of
+from armarium.api import Engine, Library, Principal, raw_of, refuse_locked, refuse_withheld, rules_of
 from armarium_documents.errors import (
     alias_stays,
     held_by_move,
@@ -28,6 +28,7 @@ from armarium_documents.queries.tree import (
     require_depth,
     require_live,
     sources_folder,
+    subtree_ids,
     topmost,
 )
 from armarium_documents.schemas.transfer import TransferParams
@@ -57,6 +58,7 @@ def agree(engine: Engine, target: Library, principal: Principal, p: TransferPara
             raise target_no_folder(parent.id, parent.name, kind)
         # Asked of every row that comes in too; asked here before any file is copied.
         refuse_locked(conn, engine.library_schema, principal, [parent.id])
+    _refuse_restricted(source, principal, p.items)
     with source.db.read() as conn:
         nodes = nodes_of(conn, p.items)
         held = set(held_moves(raw_of(conn)))
@@ -88,6 +90,15 @@ def _source(engine: Engine, target: Library, principal: Principal, path: str) ->
     if source is None:
         raise source_not_open(place)
     return source
+
+
+def _refuse_restricted(source: Library, principal: Principal, items: Sequence[str]) -> None:
+    """Refuse what the caller does not see; and of a machine, what would come out from beneath records that limit it."""
+    with source.db.read_all() as conn:
+        taken = subtree_ids(conn, items, live=False)
+    refuse_withheld(source, principal, taken, "show")
+    if principal.kind == "machine":
+        refuse_withheld(source, principal, taken, "export")
 
 
 def _refuse_locked(conn: Any, tops: Sequence[str]) -> None:

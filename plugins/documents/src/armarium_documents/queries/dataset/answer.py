@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from armarium.api import Library, raw_of
+from armarium.api import Library, raw_of, withheld_nodes
 from armarium_documents.errors import unknown_document
 from armarium_documents.queries.classifications import defaults_by_prototype
 from armarium_documents.schemas.dataset import DatasetQuery
@@ -40,13 +40,15 @@ def dataset(library: Library, query: DatasetQuery) -> dict[str, Any]:
     from armarium_documents.queries.dataset.selection import find
     from armarium_documents.queries.dataset.store import Damaged
 
-    with library.db.read() as conn:
+    # The columns are those of all documents, whoever asks; what the caller does not see is taken out of them.
+    with library.db.read_all() as everything, library.db.read() as conn:
         raw, keeper = raw_of(conn), keeper_of(library)
+        hidden = withheld_nodes(conn)
         try:
-            found = find(keeper.table(raw), query)
+            found = find(keeper.table(raw_of(everything)), query, hidden)
         except Damaged:
             # The file was removed or broken after it was opened: the columns are read from this snapshot again.
-            found = find(keeper.rebuilt(raw), query)
+            found = find(keeper.rebuilt(raw_of(everything)), query, hidden)
         if query.parent_id is not None:
             known = raw.execute("SELECT 1 FROM document WHERE id = ?", (query.parent_id,)).fetchone()
             if known is None:
@@ -61,6 +63,7 @@ def dataset(library: Library, query: DatasetQuery) -> dict[str, Any]:
             "bins": found["bins"],
             "facets": found["facets"],
             "defaults_by_prototype": defaults_by_prototype(conn, list(keys)),
+            "withheld": found["withheld"],
         }
 
 

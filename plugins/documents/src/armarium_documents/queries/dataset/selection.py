@@ -6,6 +6,7 @@ What a caller sends reaches polars as a literal alone: nowhere does a text becom
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from typing import Any
 
 import orjson
@@ -32,10 +33,15 @@ _checked = (
 )
 
 
-def find(table: Table, query: DatasetQuery) -> dict[str, Any]:
-    """What *query* finds: `total`, the `ids` of the page, `bins` and `facets`."""
-    rows = _matching(table, query).arg_true()
+def find(table: Table, query: DatasetQuery, hidden: Collection[str] = ()) -> dict[str, Any]:
+    """What *query* finds: `total`, the `ids` of the page, `bins` and `facets`; `withheld` counts what of it is *hidden*."""
+    matching = _matching(table, query)
+    rows = matching.arg_true()
+    found = len(rows)
+    if hidden:
+        rows = (matching & ~table.ids.is_in(pl.Series(values=list(hidden)).implode())).arg_true()
     return {
+        "withheld": found - len(rows),
         "total": len(rows),
         "ids": _page(table, query, rows),
         "bins": [] if query.bins is None else _bins(table, query.bins, rows),

@@ -1,0 +1,54 @@
+"""Queries that are routes: a function of a connection, and what HTTP says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Query:
+    """A route that answers what a function of a connection answers, from one snapshot of the project."""
+
+    path: str
+    """With a `{name}` for each parameter of the function that stands in the path; all others are the query string's,
+    but for a model, which is the body."""
+    summary: str
+    answer: type[BaseModel] | type[list[Any]]
+    refusals: tuple[int, ...]
+    name: str
+    method: Literal["GET", "POST"]
+
+
+def query(
+    path: str,
+    *,
+    summary: str,
+    answer: type[BaseModel] | type[list[Any]],
+    refusals: tuple[int, ...] = (404,),
+    name: str | None = None,
+    method: Literal["GET", "POST"] = "GET",
+) -> Callable[[F], F]:
+    """Make the decorated function, which takes a connection and parameters by name, a GET of *path* as well.
+
+    The plugin names it among its `queries`. *name* is what clients call it, else the function's own. *refusals* are the
+    statuses beside those of any route. POST is for a question that is too long for an address, and writes nothing either.
+    A parameter of type `Library` or `Engine` is given the project or the engine that is asked.
+    """
+
+    def mark(function: F) -> F:
+        function.query = Query(path, summary, answer, refusals, name or function.__name__, method)  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def query_of(function: Callable[..., Any]) -> Query | None:
+    """What *function* was marked with; None for one that is no route."""
+    found = getattr(function, "query", None)
+    return found if isinstance(found, Query) else None

@@ -1,0 +1,324 @@
+"""The one door to all writes, the audit log, and undo over HTTP (part A 4.4 and the implied routes of plugin core)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from pydantic import ConfigDict, Field
+
+from armarium.actions import Params
+from armarium.actions.rights import refuse_bound
+from armarium.actions.undo import MAX_SET
+from armarium.actions.wording import Wording
+from armarium.engine import Engine
+from armarium.errors import NotFound
+from armarium.history import audit
+from armarium.history.changes import changes_of
+from armarium.messages import Message
+from armarium.store.database import raw_of
+from armarium.web.http import (
+    REFUSALS,
+    CurrentEngine,
+    CurrentPrincipal,
+    OptionalLibrary,
+    audited,
+    json_response,
+    library_required,
+    owner_of,
+    principal_of,
+    run,
+)
+from armarium.web.times import moment
+
+if TYPE_CHECKING:
+    from armarium.projects.libraries import Library
+
+router = APIRouter(prefix="/api/actions", tags=["actions"])
+
+Log = Literal["project", "engine"]
+AuditId = Annotated[str, Path(max_length=64)]
+WhichLog = Annotated[
+    Log, Query(alias="scope", description="The project's log, or the engine's own (owner only).")
+]
+
+
+class ActionEntry(Message):
+    """One action: who may run it, and its JSON Schemas."""
+
+    name: str
+    summary: str
+    plugin: str
+    role: Literal["owner", "editor", "viewer"]
+    person_only: bool
+    undoable: bool
+    scope: Literal["library", "engine", "either"]
+    params: dict[str, Any]
+    result: dict[str, Any] | None = None
+
+
+class ActionRegistryAnswer(Message):
+    """Every action of this engine, by name."""
+
+    items: list[ActionEntry]
+    count: int
+
+
+class InvokeRequest(Params):
+    """An action and its parameters; who does it is set by the server, never sent."""
+
+    name: str = Field(min_length=1, max_length=120)
+    params: dict[str, Any] = Field(default_factory=dict)
+
+
+class InvokeAnswer(Message):
+    """What the action answered, and the row to undo it by."""
+
+    ok: Literal[True]
+    result: dict[str, Any] | None = None
+    audit_id: str
+
+
+class Actor(Message):
+    """Who did it."""
+
+    kind: Literal["person", "machine"]
+    name: str
+
+
+class Touched(Message):
+    """A document that a step is about."""
+
+    id: str
+    name: str
+
+
+class AuditRow(Message):
+    """One step of the audit log (A 2.1)."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str
+    seq: int
+    action_name: str
+    actor: Actor
+    client: str | None = None
+    origin_window: str | None = None
+    role: str
+    target_ids: list[str]
+    params: dict[str, Any]
+    run_id: str | None = None
+    set_id: str | None = None
+    inverse_of: str | None = None
+    undone: bool
+    undoable: bool
+    prev_hash: str
+    row_hash: str
+    created_at: str
+    words: str
+    """What the step did, for people, naming what it did it to; of an undo or a redo, what the step it is about did."""
+    reversal: Literal["undo", "redo"] | None = None
+    about: list[Touched]
+    """Documents among what it touched, or on which that lies."""
+
+
+class AuditRows(Message):
+    """A page of the audit log, newest first."""
+
+    items: list[AuditRow]
+    count: int
+    total: int
+    limit: int
+    offset: int
+
+
+class RowChange(Message):
+    """One row a step changed: an update names the columns that differ, an insert or delete the whole row."""
+
+    table: str
+    label: str
+    op: Literal["insert", "update", "delete"]
+    key: dict[str, Any]
+    before: dict[str, Any] | None = None
+    after: dict[str, Any] | None = None
+
+
+class AuditDetail(AuditRow):
+    """One step with what it changed."""
+
+    changes: list[RowChange]
+    changes_total: int
+
+
+class ChainVerdict(Message):
+    """Whether every row's hash follows from the row before; `detail` names the first that does not."""
+
+    ok: bool
+    rows: int
+    detail: str | None = None
+
+
+class UndoSet(Params):
+    """Steps to take back, all or none."""
+
+    audit_ids: list[Annotated[str, Field(max_length=64)]] = Field(min_length=1, max_length=MAX_SET)
+
+
+class UndoAnswer(Message):
+    """The new rows, whose undo as a set is the redo, and the rows taken back."""
+
+    audit_ids: list[str]
+    undone: list[str]
+    audit_id: str
+
+
+@router.get("/registry", response_model=ActionRegistryAnswer, responses=REFUSALS(), summary="Every action")
+def registry(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
+    """With its JSON Schema, so that any caller can reach all writes by one door."""
+    found = engine.actions.describe()
+    return json_response({"items": found, "count": len(found)})
+
+
+@router.post(
+    "/invoke", response_model=InvokeAnswer, responses=REFUSALS(404, 409, 412, 500), summary="Run any action"
+)
+def invoke(request: Request, body: InvokeRequest, _: CurrentPrincipal) -> Response:
+    """By its name. One that works in a project needs the project named; one engine-wide does not."""
+    outcome = run(request, body.name, body.params)
+    return json_response(
+        {"ok": True, "result": outcome.result, "audit_id": outcome.audit_id},
+        headers={**audited(outcome.audit_id), "Cache-Control": "no-store"},
+    )
+
+
+@router.get("/audit", response_model=AuditRows, responses=REFUSALS(404, 409), summary="The audit log")
+def audit_rows(
+    request: Request,
+    engine: CurrentEngine,
+    library: OptionalLibrary,
+    scope: WhichLog = "project",
+    action: Annotated[str | None, Query(max_length=120)] = None,
+    actor: Annotated[str | None, Query(max_length=200)] = None,
+    target_id: Annotated[str | None, Query(max_length=4096)] = None,
+    run_id: Annotated[str | None, Query(max_length=200)] = None,
+    set_id: Annotated[str | None, Query(max_length=64)] = None,
+    since: Annotated[str | None, Query(max_length=40)] = None,
+    until: Annotated[str | None, Query(max_length=40)] = None,
+    undone: bool | None = None,
+    seq: Annotated[int | None, Query(ge=1, le=10**12, description="The number of one step.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    offset: Annotated[int, Query(ge=0, le=10**12)] = 0,
+) -> Response:
+    """Newest first, under every filter given."""
+    home = _log(request, engine, library, scope)
+    with home.read() as conn:
+        items, total = audit.select_rows(
+            conn,
+            action=action,
+            actor=actor,
+            target_id=target_id,
+            run_id=run_id,
+            set_id=set_id,
+            since=moment("since", since),
+            until=moment("until", until),
+            undone=undone,
+            seq=seq,
+            limit=limit,
+            offset=offset,
+        )
+        Wording(engine.actions, engine.plugins.loaded, home.schema).add_to(conn, items)
+    return json_response(
+        {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}
+    )
+
+
+@router.get(
+    "/audit/verify",
+    response_model=ChainVerdict,
+    responses=REFUSALS(404, 409),
+    summary="Verify the audit chain",
+)
+def verify(
+    request: Request, engine: CurrentEngine, library: OptionalLibrary, scope: WhichLog = "project"
+) -> Response:
+    """Reads the whole log: an altered, missing or inserted row is found."""
+    # The chain of hashes holds only as a whole; nothing of a row is answered.
+    with _log(request, engine, library, scope).read_all() as conn:
+        fault = audit.verify_chain(conn)
+        _, rows = audit.select_rows(conn, limit=0)
+    return json_response({"ok": fault is None, "rows": rows, "detail": fault})
+
+
+@router.get(
+    "/audit/{audit_id}",
+    response_model=AuditDetail,
+    responses=REFUSALS(404, 409),
+    summary="One step with what it changed",
+)
+def audit_row(
+    request: Request,
+    engine: CurrentEngine,
+    library: OptionalLibrary,
+    audit_id: AuditId,
+    scope: WhichLog = "project",
+    limit: Annotated[int, Query(ge=1, le=1000, description="Changed rows to show.")] = 100,
+    offset: Annotated[int, Query(ge=0, le=10**12)] = 0,
+) -> Response:
+    """What each row was before and after the step; 404 when no step has that id."""
+    home = _log(request, engine, library, scope)
+    with home.read() as conn:
+        row = audit.select_row(conn, audit_id)
+        if row is None:
+            raise NotFound(
+                f"No step {audit_id} is in this audit log; the history of the project lists its steps.",
+                code="unknown_step",
+            )
+        Wording(engine.actions, engine.plugins.loaded, home.schema).add_to(conn, [row])
+    with home.read_all() as conn:
+        if home.visibility is not None:
+            # A step may have touched more than it names.
+            home.visibility.refuse_showing_step(raw_of(conn), row["seq"], principal_of(request))
+        changes, total = changes_of(conn, home.schema, row["seq"], limit=limit, offset=offset)
+    return json_response({**row, "changes": changes, "changes_total": total})
+
+
+@router.post(
+    "/audit/undo", response_model=UndoAnswer, responses=REFUSALS(404, 409), summary="Take back a set of steps"
+)
+def undo_set(request: Request, engine: CurrentEngine, library: OptionalLibrary, body: UndoSet) -> Response:
+    """Newest first, in one transaction, all or none; undoing the answer's audit_ids as a set is the redo."""
+    return _undo(request, engine, library, body.audit_ids)
+
+
+@router.post(
+    "/audit/{audit_id}/undo",
+    response_model=UndoAnswer,
+    responses=REFUSALS(404, 409),
+    summary="Take back one step",
+)
+def undo_one(
+    request: Request, engine: CurrentEngine, library: OptionalLibrary, audit_id: AuditId
+) -> Response:
+    """404 and 409 carry `reason`: changed, already-undone, gone or not-undoable."""
+    return _undo(request, engine, library, [audit_id])
+
+
+def _undo(request: Request, engine: Engine, library: Library | None, audit_ids: list[str]) -> Response:
+    if library is None:
+        # Without a project only engine-wide steps can be meant; any other id needs its project named.
+        with engine.state.read() as conn:
+            if any(audit.select_row(conn, audit_id) is None for audit_id in audit_ids):
+                raise library_required()
+    answer = engine.undo(library, audit_ids, principal_of(request))
+    audit_id = answer["audit_ids"][0]
+    return json_response({**answer, "audit_id": audit_id}, headers=audited(audit_id))
+
+
+def _log(request: Request, engine: Engine, library: Library | None, scope: Log) -> Any:
+    """The database whose log is asked for: the project's, or the engine's own for the owner."""
+    if scope == "engine":
+        refuse_bound(owner_of(request), required="read")
+        return engine.state
+    if library is None:
+        raise library_required()
+    return library.db

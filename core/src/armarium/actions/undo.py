@@ -1,0 +1,342 @@
+"""Taking steps back: row images are written back by set-based SQL, all or none; a redo is the undo of an undo.
+
+No inverse is written by hand anywhere. A set is taken back step by step, newest first, in one transaction, so a
+foreign step between two of the set's is met and refused rather than silently overwritten.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from sqlalchemy import Connection
+from sqlalchemy.exc import IntegrityError
+
+from armarium.actions import ActionContext, Bus
+from armarium.actions.rights import authorise_step, refuse_bound
+from armarium.errors import Conflict, Invalid, NotFound, ServiceError
+from armarium.history import tree_cycles
+from armarium.history.audit import parts_of
+from armarium.history.capture import history_name
+from armarium.history.row_images import delete_inserted, ops_of, write_back
+from armarium.history.schema import Schema
+from armarium.history.spans import span, spans
+from armarium.history.undo_checks import Row, check, check_references, check_uses, refusal
+from armarium.ids import new_id
+from armarium.principals import Principal
+from armarium.store.database import Database, raw_of
+
+if TYPE_CHECKING:
+    from armarium.projects.libraries import Library
+
+MAX_SET = 10_000
+"""How many steps one call may take back (A 4.4)."""
+
+
+@dataclass(frozen=True)
+class UndoContext:
+    """What an action's `after_undo` may use: the undo's own step, and the step that was taken back."""
+
+    step: ActionContext
+    audit_id: str
+    params: dict[str, Any]
+    target_ids: list[str]
+    redo: bool
+    """True when this takes back an undo, that is, does the step again."""
+
+
+def undo(bus: Bus, library: Library | None, audit_ids: Sequence[str], principal: Principal) -> dict[str, Any]:
+    """Take back the steps *audit_ids*, newest first, in one transaction, all or none (part A 4.4).
+
+    Answers `{"audit_ids": new rows, "undone": rows taken back}`. Raises NotFound or Conflict with
+    `{detail, code: undo_refused, reason, audit_id}`; reason is changed, already-undone, gone or not-undoable.
+    """
+    if not audit_ids:
+        raise Invalid("audit_ids is empty: name at least one step to take back.", code="invalid_request")
+    if len(audit_ids) > MAX_SET:
+        raise Invalid(
+            f"One call takes back at most {MAX_SET} steps; {len(audit_ids)} were named.", code="too_many"
+        )
+    db, schema = _where(bus, library, audit_ids[0])
+    home = library if library is not None and db is library.db else None
+    told: list[tuple[ActionContext, str]] = []
+    db.refuse_unless_sound()
+    with ExitStack() as both:
+        partners = _partners(both, bus, home, audit_ids)
+        try:
+            with db.write() as conn:
+                raw = raw_of(conn)
+                rows = sorted(
+                    (_row(raw, audit_id) for audit_id in dict.fromkeys(audit_ids)), key=lambda r: -r.seq
+                )
+                rows = _with_sets(bus, raw, rows)
+                set_id = new_id() if len(rows) > 1 else None
+                for row in rows:
+                    # Read anew: taking back a newer step of the set may have put this one back into effect.
+                    current = _row(raw, row.id)
+                    told.append((_take_back(bus, conn, schema, home, current, principal, set_id), row.id))
+                    for partner in partners.get(row.id, ()):
+                        told += _take_back_partner(bus, partner, raw, current, principal, set_id)
+                for row in rows:
+                    check_uses(raw, schema, row)
+        except (IntegrityError, sqlite3.IntegrityError) as error:
+            raise refusal("changed", rows[-1].id, "a later step depends on what this one made") from error
+        own = [ctx for ctx, _ in told if ctx.library is home]
+    for ctx, undone_id in told:
+        bus.tell(ctx, inverse_of=undone_id)
+    return {"audit_ids": [ctx.audit_id for ctx in own], "undone": [row.id for row in rows]}
+
+
+def _with_sets(bus: Bus, raw: sqlite3.Connection, rows: list[Row]) -> list[Row]:
+    """*rows*, and what goes with those whose action `undoes_sets`: all that the work which it started has written."""
+    found = {row.id: row for row in rows}
+    for row in rows:
+        name, _, redo = _origin(raw, row)
+        action = bus.engine.actions.find(name)
+        if action is None or not action.undoes_sets:
+            continue
+        if redo:
+            query = (
+                "SELECT id FROM audit WHERE undone = 0 AND inverse_of IS NOT NULL "
+                "AND set_id = (SELECT set_id FROM audit WHERE id = ?)"
+            )
+            ids = raw.execute(query, (row.id,)).fetchall()
+        else:
+            query = (
+                "SELECT id FROM audit WHERE set_id IN (SELECT value FROM json_each(?)) "
+                "AND undone = 0 AND undoable = 1 AND inverse_of IS NULL"
+            )
+            ids = raw.execute(query, (orjson.dumps(row.target_ids).decode(),)).fetchall()
+        found |= {one: _row(raw, one) for (one,) in ids if one not in found}
+    return sorted(found.values(), key=lambda row: -row.seq)
+
+
+@dataclass(frozen=True, slots=True)
+class _Partner:
+    """The other half of a two-sided step: its project, with a transaction open there, and the step it began as."""
+
+    library: Library
+    conn: Connection
+    origin_id: str
+
+
+def _partners(
+    both: ExitStack, bus: Bus, library: Library | None, audit_ids: Sequence[str]
+) -> dict[str, list[_Partner]]:
+    """The steps in other projects that go with *audit_ids*, by those; their writers are taken, and given back by *both*.
+
+    They commit after the project's own, so that a refusal on either side leaves both as they are.
+    """
+    found: dict[str, list[_Partner]] = {}
+    if library is None:
+        return found
+    two_sided = []
+    with library.db.read() as conn:
+        raw = raw_of(conn)
+        for row in (_row(raw, audit_id) for audit_id in audit_ids):
+            action = bus.engine.actions.find(_origin(raw, row)[0])
+            if action is not None and action.partner is not None:
+                two_sided.append((row, action.partner, _origin_id(raw, row)))
+    if not two_sided:
+        return found
+    both.enter_context(bus.engine.across())
+    writers: dict[Path, Connection] = {}
+    for row, partner_of, origin in two_sided:
+        partner = partner_of(bus.engine, library, origin)
+        if partner is None:
+            continue
+        other, other_id = partner
+        if other.path not in writers:
+            other.db.refuse_unless_sound()
+            writers[other.path] = both.enter_context(other.db.write())
+        found.setdefault(row.id, []).append(_Partner(other, writers[other.path], other_id))
+    return found
+
+
+def _take_back_partner(
+    bus: Bus,
+    partner: _Partner,
+    raw: sqlite3.Connection,
+    row: Row,
+    principal: Principal,
+    set_id: str | None,
+) -> list[tuple[ActionContext, str]]:
+    """Bring the other half to where *row*, just taken back, leaves its own: undone or in effect again."""
+    theirs = raw_of(partner.conn)
+    current = _row(theirs, partner.origin_id)
+    if current.undone == _row(raw, _origin_id(raw, row)).undone:
+        return []
+    if current.undone:
+        # Done again by taking back the newest undo of it.
+        (newest,) = theirs.execute(
+            "WITH RECURSIVE chain(id) AS (VALUES (?)"
+            " UNION SELECT a.id FROM chain JOIN audit a ON a.inverse_of = chain.id)"
+            " SELECT a.id FROM chain JOIN audit a ON a.id = chain.id WHERE a.undone = 0 ORDER BY a.seq DESC LIMIT 1",
+            (current.id,),
+        ).fetchone()
+        current = _row(theirs, newest)
+    try:
+        ctx = _take_back(
+            bus, partner.conn, partner.library.schema, partner.library, current, principal, set_id
+        )
+    except Conflict as error:
+        raise refusal(
+            str(error.fields.get("reason", "changed")),
+            row.id,
+            f"its other half, step {current.id} in {partner.library.name}, cannot be. {error.detail}",
+        ) from error
+    return [(ctx, current.id)]
+
+
+def _where(bus: Bus, library: Library | None, audit_id: str) -> tuple[Database, Schema]:
+    """The log that holds the step: the project's, else the engine's own."""
+    engine = bus.engine
+    if library is not None:
+        with library.db.read() as conn:
+            raw = raw_of(conn)
+            if raw.execute("SELECT 1 FROM audit WHERE id = ?", (audit_id,)).fetchone():
+                return library.db, library.schema
+    with engine.state.read() as conn:
+        raw = raw_of(conn)
+        if raw.execute("SELECT 1 FROM audit WHERE id = ?", (audit_id,)).fetchone():
+            return engine.state, engine.engine_schema
+    raise _unknown(audit_id)
+
+
+def _unknown(audit_id: str) -> ServiceError:
+    return NotFound(
+        f"No step {audit_id[:64]} is in the audit log; the history of the project lists its steps.",
+        code="undo_refused",
+        reason="gone",
+        audit_id=audit_id,
+    )
+
+
+def _row(raw: sqlite3.Connection, audit_id: str) -> Row:
+    row = raw.execute(
+        "SELECT seq, id, action_name, inverse_of, undoable, undone, gone, params, target_ids, changed "
+        "FROM audit WHERE id = ?",
+        (audit_id,),
+    ).fetchone()
+    if row is None:
+        raise _unknown(audit_id)
+    seq, identity, name, inverse_of, undoable, undone, gone, params, targets, changed = row
+    return Row(
+        seq=seq,
+        id=identity,
+        action_name=name,
+        inverse_of=inverse_of,
+        undoable=bool(undoable),
+        undone=bool(undone),
+        gone=bool(gone),
+        params=orjson.loads(params),
+        target_ids=orjson.loads(targets),
+        changed=orjson.loads(changed),
+    )
+
+
+def _take_back(
+    bus: Bus,
+    conn: Connection,
+    schema: Schema,
+    library: Library | None,
+    row: Row,
+    principal: Principal,
+    set_id: str | None,
+) -> ActionContext:
+    """Take back one step inside the open transaction; the undo is a step of its own."""
+    raw = raw_of(conn)
+    original, origin, redo = _origin(raw, row)
+    action = bus.engine.actions.find(original)
+    ran = authorise_step(bus.engine, [original, *parts_of(raw, origin)], principal, library)
+    if library is None:
+        # Also of an action that a bound token may run: it looks itself at what it reaches, which its undo does not.
+        refuse_bound(principal, required="write")
+    if row.gone:
+        raise refusal("gone", row.id, "what it changed was removed for good by Empty Trash")
+    if row.undone:
+        raise refusal("already-undone", row.id, "it was taken back already")
+    if not row.undoable:
+        raise refusal("not-undoable", row.id, f"{row.action_name} is of the kind that cannot be undone")
+    _refuse_unknown_tables(raw, schema, row)
+    touched = spans(raw, schema.tracked, row.seq)
+    for table, where in touched.items():
+        check(raw, table, row, where)
+    name = (action.undo_name if action is not None and not redo else None) or original
+    ctx, before, _ = bus.open_step(conn, name, library, principal, set_id, schema)
+    ctx.ran |= ran
+    ctx.target(*row.target_ids)
+    if any(one.guards_targets for one in ran.values()):
+        ctx.guarded |= dict.fromkeys(row.target_ids)
+    ctx.changed(**row.changed)
+    if not schema.defers:
+        # Not for nothing: SQLite then compiles every statement of the connection anew.
+        raw.execute("PRAGMA defer_foreign_keys=ON")
+    newest = tree_cycles.newest(raw, touched)
+    ops = {table: ops_of(raw, table, where) for table, where in touched.items()}
+    for table, where in reversed(touched.items()):
+        delete_inserted(raw, table, where, ops[table])
+    for table, where in touched.items():
+        write_back(raw, table, where, ops[table], ctx.now)
+    for table, where in touched.items():
+        # Only a row that the step made is gone once it is taken back.
+        if "I" in ops[table]:
+            check_references(raw, schema, table, row, where)
+    for table, since in newest.items():
+        if (circle := tree_cycles.made_since(raw, table, since, row.seq)) is not None:
+            raise refusal("changed", row.id, circle.why, later_audit_id=circle.later)
+    if action is not None and action.after_undo is not None:
+        action.after_undo(UndoContext(ctx, row.id, row.params, row.target_ids, redo=redo))
+    bus.close_step(ctx, before, raw, {"audit_id": row.id}, undoable=True, inverse_of=row.id)
+    _mark(raw, row)
+    return ctx
+
+
+def _origin(raw: sqlite3.Connection, row: Row) -> tuple[str, int, bool]:
+    """The action at the start of a chain of undos and redos and its step, and whether taking *row* back does it again."""
+    name, seq, inverse_of, depth = row.action_name, row.seq, row.inverse_of, 0
+    while inverse_of is not None:
+        name, seq, inverse_of = raw.execute(
+            "SELECT action_name, seq, inverse_of FROM audit WHERE id = ?", (inverse_of,)
+        ).fetchone()
+        depth += 1
+    return name, seq, depth % 2 == 1
+
+
+def _origin_id(raw: sqlite3.Connection, row: Row) -> str:
+    """The step at the start of a chain of undos and redos."""
+    identity, inverse_of = row.id, row.inverse_of
+    while inverse_of is not None:
+        identity = inverse_of
+        (inverse_of,) = raw.execute("SELECT inverse_of FROM audit WHERE id = ?", (identity,)).fetchone()
+    return identity
+
+
+def _mark(raw: sqlite3.Connection, row: Row) -> None:
+    """Mark the row undone; along the chain it took back, every other step is in effect again, then undone again."""
+    undone, current = 1, row
+    raw.execute("UPDATE audit SET undone = 1 WHERE seq = ?", (row.seq,))
+    while current.inverse_of is not None:
+        undone = 1 - undone
+        raw.execute("UPDATE audit SET undone = ? WHERE id = ?", (undone, current.inverse_of))
+        current = _row(raw, current.inverse_of)
+
+
+def _refuse_unknown_tables(raw: sqlite3.Connection, schema: Schema, row: Row) -> None:
+    """A step that touched the tables of a plugin that is not installed here cannot be taken back whole."""
+    # In lower case, as SQLite compares names: one letter of the file may have changed.
+    known = {history_name(table).lower() for table in schema.tracked}
+    for (name,) in raw.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '%\\_\\_history' ESCAPE '\\'"
+    ).fetchall():
+        if name.lower() not in known and span(raw, name.removesuffix("__history"), row.seq) is not None:
+            raise refusal(
+                "not-undoable",
+                row.id,
+                f"it changed {name.removesuffix('__history')}, which belongs to a plugin that is not installed here",
+            )

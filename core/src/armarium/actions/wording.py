@@ -1,0 +1,167 @@
+"""What the steps of the log are called for people: the words that actions declare, with the names of what they touched."""
+
+from __future__ import annotations
+
+import logging
+import re
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from sqlalchemy import Connection
+
+from armarium.history.capture import key_columns, quoted
+from armarium.store.database import raw_of
+from armarium.store.tables import rules_of
+
+if TYPE_CHECKING:
+    from armarium.actions import ActionRegistry
+    from armarium.history.schema import Schema
+    from armarium.plugin import Plugin
+
+log = logging.getLogger("armarium.wording")
+
+LOOKED_AT = 100
+"""How many ids of one step are looked up; of a step on more, the rest is counted."""
+
+NAMED = 3
+"""How many names stand in one phrase."""
+
+_SLOT = re.compile(r" ?\{(\w*)(?:\|([^}]*))?\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The step that a row of the log is about: itself, or the one it took back or did again."""
+
+    action_name: str
+    params: Mapping[str, Any]
+    target_ids: Sequence[str]
+    depth: int = 0
+    """How many undos lie between: odd for an undo, even for a redo."""
+
+
+@dataclass
+class Wording:
+    """Words for rows of a log; what they name is looked up once for all rows."""
+
+    actions: ActionRegistry
+    plugins: Sequence[Plugin]
+    schema: Schema
+    _names: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Of the ids that were looked up: the id and the name of the document that each is, or lies on."""
+
+    def add_to(self, conn: Connection, rows: Sequence[dict[str, Any]]) -> None:
+        """Give each of *rows* its `words`, whether it is an undo or a redo, and in `about` the documents it is about."""
+        origins = {row["id"]: _own(row) for row in rows} | _origins(raw_of(conn), rows)
+        self._look_up(conn, origins.values())
+        for row in rows:
+            origin = origins[row["id"]]
+            row["words"] = self._words(origin)
+            row["reversal"] = ("undo" if origin.depth % 2 else "redo") if origin.depth else None
+            about = dict(self._documents(origin.target_ids))
+            row["about"] = [{"id": identity, "name": name} for identity, name in about.items()]
+
+    def _words(self, origin: Origin) -> str:
+        found = self.actions.find(origin.action_name)
+        if found is None:
+            return origin.action_name
+        if found.words is None:
+            return found.summary.rstrip(".")
+        try:
+            template = found.words if isinstance(found.words, str) else found.words(origin.params)
+            return _SLOT.sub(lambda slot: self._filled(slot, origin), template)
+        except Exception:
+            # A plugin's fault costs its own words, not the history.
+            log.warning("The words of %s failed", origin.action_name, exc_info=True)
+            return found.summary.rstrip(".")
+
+    def _filled(self, slot: re.Match[str], origin: Origin) -> str:
+        """A slot of a template with the names that belong there, or what it says for want of them."""
+        space = " " if slot[0].startswith(" ") else ""
+        value = origin.params.get(slot[1]) if slot[1] else origin.target_ids
+        if isinstance(value, Mapping) and isinstance(value.get("count"), int):
+            # A long list, of which the log keeps the length alone.
+            names = [name for _, name in self._documents(origin.target_ids)]
+            return space + _listed(names, max(value["count"], len(names)))
+        ids = [value] if isinstance(value, str) else [one for one in value or () if isinstance(one, str)]
+        names = [name for _, name in self._documents(ids)]
+        if names:
+            return space + _listed(names, len(names) + max(0, len(ids) - LOOKED_AT))
+        return f"{space}{slot[2]}" if slot[2] else ""
+
+    def _documents(self, ids: Iterable[str]) -> list[tuple[str, str]]:
+        """(id, name) of the documents that *ids* are, or lie on: each once, in order."""
+        return list(dict.fromkeys(self._names[one] for one in ids if one in self._names))
+
+    def _look_up(self, conn: Connection, origins: Iterable[Origin]) -> None:
+        wanted: dict[str, None] = {}
+        for origin in origins:
+            wanted.update(dict.fromkeys(origin.target_ids[:LOOKED_AT]))
+            for value in origin.params.values():
+                listed = value if isinstance(value, list) else [value]
+                wanted.update(dict.fromkeys(one for one in listed if isinstance(one, str)))
+        if not wanted:
+            return
+        homes = {one: one for one in wanted} | _documents_of(raw_of(conn), self.schema, list(wanted))
+        asked = list(dict.fromkeys(homes.values()))
+        names: dict[str, str] = {}
+        for plugin in self.plugins:
+            own = plugin.metadata.tables.values() if plugin.metadata is not None else ()
+            here = all(one.name in self.schema.by_name for one in own if rules_of(one).kind != "foreign")
+            if plugin.names is None or not here:
+                # The engine's own log is kept where no plugin's documents are.
+                continue
+            try:
+                names.update(plugin.names(conn, asked))
+            except Exception:
+                log.warning("The names of the plugin %s failed", plugin.name, exc_info=True)
+        self._names.update({one: (home, names[home]) for one, home in homes.items() if home in names})
+
+
+def _listed(names: list[str], number: int) -> str:
+    """`a`, `a and b`, `a, b and c`, `a, b, c and 5 more`."""
+    shown = names[:NAMED]
+    if number > len(shown):
+        return f"{', '.join(shown)} and {number - len(shown)} more" if shown else f"{number} documents"
+    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+
+
+def _documents_of(raw: sqlite3.Connection, schema: Schema, ids: list[str]) -> dict[str, str]:
+    """The document on which each of these rows lies, by what the tables declare of themselves."""
+    there = {name for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    parts = [
+        f"SELECT {quoted(keys[0])}, {quoted(column)} FROM {quoted(table.name)} "
+        f"WHERE {quoted(keys[0])} IN (SELECT value FROM json_each(?1))"
+        for table in schema.tracked
+        if table.name in there
+        and (column := rules_of(table).document)
+        and len(keys := key_columns(table)) == 1
+    ]
+    if not parts:
+        return {}
+    return dict(raw.execute(" UNION ALL ".join(parts), (orjson.dumps(ids).decode(),)))
+
+
+def _own(row: Mapping[str, Any]) -> Origin:
+    return Origin(row["action_name"], row["params"], row["target_ids"])
+
+
+def _origins(raw: sqlite3.Connection, rows: Sequence[Mapping[str, Any]]) -> dict[str, Origin]:
+    """For each of *rows* that takes another back: the step at the beginning of that chain."""
+    reversing = [row["id"] for row in rows if row["inverse_of"]]
+    found = raw.execute(
+        "WITH RECURSIVE chain(start, inverse_of, depth) AS ("
+        "SELECT id, inverse_of, 0 FROM audit WHERE id IN (SELECT value FROM json_each(?)) "
+        "UNION ALL SELECT chain.start, audit.inverse_of, depth + 1 FROM chain JOIN audit ON audit.id = chain.inverse_of) "
+        "SELECT chain.start, chain.depth, origin.action_name, origin.params, origin.target_ids FROM chain "
+        "JOIN chain AS last ON last.start = chain.start AND last.depth = chain.depth - 1 "
+        "JOIN audit AS origin ON origin.id = last.inverse_of WHERE chain.inverse_of IS NULL",
+        (orjson.dumps(reversing).decode(),),
+    )
+    return {
+        start: Origin(name, orjson.loads(params), orjson.loads(targets), depth)
+        for start, depth, name, params, targets in found
+    }

@@ -1,0 +1,211 @@
+"""Pairing, tokens and sessions over HTTP (part A 4.6 and 5, and the implied routes of plugin core)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import create_model
+from sqlalchemy import func, select
+
+from armarium.actions.rights import refuse_bound
+from armarium.auth.authenticate import COOKIE, PAIRING
+from armarium.auth.models import tokens
+from armarium.auth.schemas import (
+    EnrollmentRequest,
+    EnrollmentSecret,
+    PairCode,
+    PairCodeParams,
+    PairRequest,
+    PairResponse,
+    RotatedSecret,
+    SessionParams,
+    SessionRequest,
+    SessionResponse,
+    TokenCreated,
+    TokenCreateParams,
+    TokenList,
+    TokenRenewed,
+    TokenRevoked,
+    TokenRow,
+)
+from armarium.auth.secret_files import enrollment_secret
+from armarium.auth.tokens import shown_token
+from armarium.engine import Engine
+from armarium.errors import Forbidden, Unauthorized
+from armarium.principals import Principal
+from armarium.web.gate import CALLER, CLIENT, LOCAL, PRINCIPAL, PROXIED
+from armarium.web.http import (
+    REFUSALS,
+    CurrentEngine,
+    CurrentOwner,
+    act,
+    audited,
+    engine_of,
+    json_response,
+    run,
+)
+
+COOKIE_KEPT = 400 * 86_400
+"""Seconds a browser keeps the cookie: as long as any does. The session ends 30 days after its last use, which is not known
+when the cookie is set."""
+
+router = APIRouter(prefix="/api", tags=["access"])
+
+Paired = create_model("PairedDevice", __base__=PairResponse, audit_id=(str, ...))
+CodeMade = create_model("PairCodeMade", __base__=PairCode, audit_id=(str, ...))
+SecretRotated = create_model("EnrollmentSecretRotated", __base__=RotatedSecret, audit_id=(str, ...))
+TokenMade = create_model("TokenMade", __base__=TokenCreated, audit_id=(str, ...))
+Updated = create_model("TokenUpdated", __base__=TokenRow, audit_id=(str, ...))
+Renewed = create_model("TokenRenewedAnswer", __base__=TokenRenewed, audit_id=(str, ...))
+Revoked = create_model("TokenRevokedAnswer", __base__=TokenRevoked, audit_id=(str, ...))
+SessionOpened = create_model("SessionOpened", __base__=SessionResponse, audit_id=(str, ...))
+
+NO_STORE = {"Cache-Control": "no-store"}
+
+
+@contextmanager
+def _one_attempt(request: Request) -> Iterator[None]:
+    """Count a wrong code or secret against the caller; refuse (429) once there were five within a minute."""
+    attempts = engine_of(request).auth.attempts
+    caller = request.scope[CALLER]
+    attempts.check(caller)
+    try:
+        yield
+    except Forbidden as refusal:
+        if refusal.code in ("wrong_code", "wrong_secret"):
+            attempts.failed(caller)
+        raise
+
+
+def _pairing(request: Request) -> Principal:
+    """The principal of a caller who proves himself by a code or a secret, under the names he gives himself."""
+    client, window, transport = request.scope[CLIENT]
+    return Principal(
+        PAIRING.kind, PAIRING.name, PAIRING.role, client=client, origin_window=window, transport=transport
+    )
+
+
+def _secret_answer(response: Response) -> Response:
+    """An answer that shows a secret is kept by no cache."""
+    response.headers.update(NO_STORE)
+    return response
+
+
+@router.post(
+    "/pair/enroll", response_model=Paired, responses=REFUSALS(), summary="Enroll a device (pair.enroll)"
+)
+def enroll(request: Request, body: EnrollmentRequest) -> Response:
+    """The owner's synced enrollment secret for a token of this device's own; a wrong secret is 403."""
+    with _one_attempt(request):
+        return _secret_answer(act(request, "pair.enroll", body, principal=_pairing(request)))
+
+
+@router.post(
+    "/pair", response_model=Paired, responses=REFUSALS(), summary="Pair a device by code (pair.device)"
+)
+def pair(request: Request, body: PairRequest) -> Response:
+    """A one-time code for a token of this device's own; a wrong, used or old code is 403."""
+    with _one_attempt(request):
+        return _secret_answer(act(request, "pair.device", body, principal=_pairing(request)))
+
+
+@router.post(
+    "/pair/code", response_model=CodeMade, responses=REFUSALS(), summary="Make a pairing code (pair.code)"
+)
+def make_code(request: Request, _: CurrentOwner, body: PairCodeParams | None = None) -> Response:
+    """Two groups of four letters, good once, for ten minutes."""
+    return _secret_answer(act(request, "pair.code", body or PairCodeParams()))
+
+
+@router.get(
+    "/pair/enrollment", response_model=EnrollmentSecret, responses=REFUSALS(), summary="The enrollment secret"
+)
+def read_secret(engine: CurrentEngine, principal: CurrentOwner) -> Response:
+    """For the owner, to put it where the owner's other devices find it."""
+    refuse_bound(principal, required="read")
+    if principal.kind != "person":
+        raise Forbidden("Only a person may read the enrollment secret.", code="person_only")
+    return _secret_answer(json_response({"enrollment_secret": enrollment_secret(engine.settings.state_dir)}))
+
+
+@router.get("/tokens", response_model=TokenList, responses=REFUSALS(), summary="Devices, sessions and agents")
+def list_tokens(
+    engine: CurrentEngine,
+    principal: CurrentOwner,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    offset: Annotated[int, Query(ge=0, le=2**62)] = 0,
+) -> Response:
+    """Newest first; never a secret."""
+    refuse_bound(principal, required="read")
+    items, total = token_rows(engine, limit=limit, offset=offset)
+    return json_response(
+        {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}
+    )
+
+
+def token_rows(engine: Engine, *, limit: int, offset: int) -> tuple[list[dict[str, Any]], int]:
+    """A page of the token rows of `GET /api/tokens` (A 5), and how many there are in all."""
+    newest_first = tokens.select().order_by(tokens.c.created_at.desc(), tokens.c.id.desc())
+    with engine.state.read() as conn:
+        total = conn.execute(select(func.count()).select_from(tokens)).scalar_one()
+        rows = conn.execute(newest_first.limit(limit).offset(offset)).all()
+    found = [shown_token(engine.auth.book, {**row._mapping}) for row in rows]
+    return found, int(total)
+
+
+@router.post(
+    "/tokens", response_model=TokenMade, responses=REFUSALS(), summary="Make an agent token (token.create)"
+)
+def create_token(request: Request, body: TokenCreateParams, _: CurrentOwner) -> Response:
+    """A machine caller, editor or viewer, for 90 days; the secret is shown this once."""
+    return _secret_answer(act(request, "token.create", body))
+
+
+@router.post(
+    "/auth/session",
+    response_model=SessionOpened,
+    responses=REFUSALS(),
+    summary="Open a browser session (token.session)",
+)
+def open_session(request: Request, body: SessionRequest | None = None) -> Response:
+    """The session's token travels in the HttpOnly cookie `service_session` alone.
+
+    From the token in the Authorization header or the body, else from a pairing code; 401 where there is none.
+    """
+    asked = body or SessionRequest()
+    params = SessionParams(code=asked.code, name=asked.name) if asked.code else SessionParams(name=asked.name)
+    with _one_attempt(request):
+        outcome = run(request, "token.session", params, principal=_session_principal(request, asked))
+    made = dict(outcome.result or {})
+    secret = made.pop("session_token")
+    answer = _secret_answer(
+        json_response({**made, "audit_id": outcome.audit_id}, headers=audited(outcome.audit_id))
+    )
+    answer.set_cookie(COOKIE, secret, max_age=COOKIE_KEPT, path="/", httponly=True, samesite="strict")
+    return answer
+
+
+def _session_principal(request: Request, asked: SessionRequest) -> Principal:
+    present = request.scope.get(PRINCIPAL)
+    if asked.code is not None:
+        return _pairing(request)
+    if asked.token is not None:
+        client, window, transport = request.scope[CLIENT]
+        return engine_of(request).auth.authenticate(
+            asked.token,
+            caller=request.scope[CALLER],
+            local=request.scope[LOCAL],
+            proxied=request.scope[PROXIED],
+            transport=transport,
+            client=client,
+            window=window,
+        )
+    if not isinstance(present, Principal):
+        raise Unauthorized(
+            "A session needs a token (Authorization header or `token`) or a pairing code (`code`).",
+            code="missing_token",
+        )
+    return present

@@ -1,0 +1,71 @@
+"""The command that looks a project over."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from armarium.cli.options import Topic
+from armarium.cli.output import answer
+from armarium.cli.program import engine_session, full_path, plural, project_session
+from armarium.cli.refusals import Refused
+from armarium.cli.session import in_process
+from armarium.cli.user_settings import settings_of_this_user
+from armarium.engine_card import running_engine
+
+
+def register(program: typer.Typer) -> None:
+    """Add the command."""
+    program.command(rich_help_panel=Topic.projects, epilog="Example: armarium doctor")(doctor)
+
+
+def doctor(
+    path: Annotated[
+        str | None, typer.Argument(help="The package to examine; left out: the project meant.")
+    ] = None,
+    files: Annotated[bool, typer.Option(help="Also read every file and compare its bytes.")] = True,
+    rebuild: Annotated[bool, typer.Option(help="Make the derived indexes anew first.")] = False,
+) -> None:
+    """Look a project over: database, history, indexes, audit chain, files; exit code 1 when it is unwell.
+
+    Changes nothing of what is kept.
+    """
+    settings = settings_of_this_user()
+    if path is None:
+        with project_session() as session:
+            path = session.library
+    assert path is not None
+    place = full_path(path)
+    if not Path(place).exists():
+        raise Refused(f"There is nothing at {place}; doctor takes the path of a project.")
+    was_open = False
+    if running_engine(settings.state_dir) is not None:
+        with engine_session() as session:
+            was_open = session.post("/api/registry/release", {"path": place})["status"] == "released"
+    own = in_process()
+    engine = own.Engine(settings)
+    engine.start(jobs=False)
+    try:
+        report = own.examine(engine, place, files=files, rebuild=rebuild)
+    finally:
+        engine.close()
+        if was_open:
+            # Whatever worked there goes on; a project too unwell to be opened says so in the report.
+            with suppress(Refused), engine_session() as session:
+                session.library = place
+                session.get("/api/library/settings")
+
+    def words() -> None:
+        for finding in report["findings"]:
+            typer.echo(f"{finding['level']}: {finding['what']}")
+        counts = ", ".join(
+            plural(number, what.removesuffix("s")) for what, number in report["counts"].items()
+        )
+        typer.echo(f"{report['path']} is {'healthy' if report['healthy'] else 'NOT healthy'} ({counts}).")
+
+    answer(report, words)
+    if not report["healthy"]:
+        raise typer.Exit(1)

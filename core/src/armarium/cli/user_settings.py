@@ -1,0 +1,27 @@
+"""The settings that the environment of a command gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from armarium.cli.refusals import Refused
+
+if TYPE_CHECKING:
+    from armarium.settings import Settings
+
+
+def settings_of_this_user() -> Settings:
+    """The settings that the environment gives; Refused naming the variable that cannot be used."""
+    from pydantic import ValidationError
+    from pydantic_settings import SettingsError
+
+    from armarium.settings import Settings
+
+    try:
+        return Settings()
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = "_".join(str(part) for part in first["loc"][:1]).upper()
+        raise Refused(f"SERVICE_{name} is {first['input']!r} and cannot be used: {first['msg']}.") from error
+    except SettingsError as error:
+        raise Refused(f"The settings in the environment cannot be used: {error}.") from error

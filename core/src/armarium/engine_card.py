@@ -1,0 +1,156 @@
+"""The card of a running engine: how it is reached and what it is. The standard library alone, so it is read in no time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import socket
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal
+
+CARD = "engine.json"
+LOG = "engine.log"
+VERDICTS = "plugin-trials.json"
+"""Which plugins passed their trial."""
+
+TRIAL_SECONDS = 30.0
+"""How long one part of the trial of a plugin may take, where nobody set it."""
+
+LOCK = "serving.lock"
+"""Held by the engine that serves a state folder, from before it listens until its process ends."""
+
+PREFIX = "SERVICE_"
+OF_THE_PLACE = frozenset(
+    {
+        "STATE_DIR",
+        "UDS",
+        "HOST",
+        "PORT",
+        "OWNER_TOKEN",
+        "ROTATE_TOKEN",
+        "CORS_ORIGINS",
+        "REST_SECONDS",
+        "PLUGIN_TRIALS",
+        "PLUGIN_TRIAL_SECONDS",
+    }
+)
+"""Settings that say where an engine is, who may reach it and how long it rests; the others say what a command gets."""
+
+
+@dataclass(frozen=True)
+class Reachable:
+    """How to reach a running engine; written to `engine.json` in its state folder, readable by its user only."""
+
+    transport: Literal["uds", "tcp"]
+    uds: str | None
+    host: str | None
+    port: int | None
+    base_url: str
+    pid: int
+    version: str
+    started_at: str
+    background: bool = False
+    """Whether a command started it, so that it goes by itself and commands may replace it."""
+    software: str = ""
+    """What `fingerprint` said of the installed software when it started."""
+    sources: tuple[str, ...] = ()
+    """Folders of code that is used where it lies (installed in place), for `fingerprint`."""
+    asked: dict[str, str] = field(default_factory=dict)
+    """The variables of its environment that say what it does, as they were spelled."""
+    settings: dict[str, Any] = field(default_factory=dict)
+    """What it does by them."""
+
+
+def read_card(state_dir: Path) -> Reachable | None:
+    """The card in *state_dir*, whether or not its engine still runs; None when there is none or it cannot be read."""
+    try:
+        said = json.loads((state_dir / CARD).read_text(encoding="utf-8"))
+        known = {one.name for one in fields(Reachable)}
+        return Reachable(**{key: value for key, value in said.items() if key in known})
+    except (OSError, ValueError, TypeError, AttributeError):
+        return None
+
+
+def running_engine(state_dir: Path) -> Reachable | None:
+    """The engine that serves this state folder, or None. A card left behind by one that was killed is removed."""
+    card = read_card(state_dir)
+    if card is None or answers(card):
+        return card
+    forget(state_dir, card)
+    return None
+
+
+def answers(card: Reachable) -> bool:
+    """Whether somebody listens where *card* says."""
+    try:
+        if card.transport == "uds" and card.uds is not None:
+            with socket.socket(socket.AF_UNIX) as probe:
+                probe.settimeout(2.0)
+                probe.connect(card.uds)
+        else:
+            with socket.create_connection((card.host or "127.0.0.1", card.port or 0), timeout=2.0):
+                pass
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def forget(state_dir: Path, card: Reachable) -> None:
+    """Remove *card* when the one in the state folder is still that engine's."""
+    with suppress(OSError, ValueError, AttributeError):
+        if json.loads((state_dir / CARD).read_text(encoding="utf-8")).get("pid") == card.pid:
+            (state_dir / CARD).unlink()
+
+
+def state_folder(environment: Mapping[str, str]) -> Path:
+    """The folder an engine started from *environment* keeps its own things in, as `Settings` finds it."""
+    said = asked_for(environment).get("STATE_DIR")
+    if said is not None:
+        return Path(said)
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("armarium", appauthor=False))
+
+
+def asked_for(environment: Mapping[str, str]) -> dict[str, str]:
+    """The settings that *environment* names, by their name without the prefix; upper and lower case are alike."""
+    return {
+        name.upper().removeprefix(PREFIX): value
+        for name, value in environment.items()
+        if name.upper().startswith(PREFIX)
+    }
+
+
+def behaviour(environment: Mapping[str, str]) -> dict[str, str]:
+    """Those of them that make a difference to what a command gets."""
+    return {name: value for name, value in sorted(asked_for(environment).items()) if name not in OF_THE_PLACE}
+
+
+def fingerprint(sources: Iterable[str]) -> str:
+    """A short text that changes with the software: the interpreter, what is installed, and code used where it lies."""
+    found = [sys.version, sys.prefix]
+    # What a program was started from, or the folder it was started in, comes first and is no part of the software.
+    for folder in filter(None, sys.path):
+        with suppress(OSError), os.scandir(folder) as inside:
+            found += [_stamp(one) for one in inside if one.name.endswith((".dist-info", ".egg-info"))]
+    for folder in sources:
+        with suppress(OSError), os.scandir(folder) as inside:
+            found += [_stamp(one) for one in inside if one.name.endswith(".py")]
+    return hashlib.sha256("\n".join(sorted(found)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _stamp(one: os.DirEntry[str]) -> str:
+    return f"{one.path} {one.stat().st_mtime_ns}"
+
+
+def code_in_place() -> tuple[str, ...]:
+    """The folders of the modules loaded now that lie outside the interpreter's own: a checkout installed in place."""
+    own = tuple({os.path.join(os.path.realpath(root), "") for root in (sys.prefix, sys.base_prefix)})
+    files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+    folders = {os.path.dirname(file) for file in files if isinstance(file, str) and file.endswith(".py")}
+    return tuple(sorted(one for one in folders if not os.path.realpath(one).startswith(own)))

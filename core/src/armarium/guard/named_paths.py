@@ -1,0 +1,353 @@
+"""Paths that callers name: types of their own for parameters, and the rules they are checked by (A 5, Paths in bodies).
+
+A parameter that names a file or folder of this machine is a `MaterialPath`, one that names a project a `PackagePath`.
+The bus checks them before an action runs, routes before their body does, and jobs when they look at their arguments;
+so a family, ours or a stranger's, declares the type and cannot forget the check.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    BinaryIO,
+    ClassVar,
+    Literal,
+    get_args,
+    get_type_hints,
+    is_typeddict,
+)
+
+from pydantic import BaseModel, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import core_schema
+
+from armarium.errors import BadRequest, Broken, Forbidden, Invalid
+from armarium.guard.closed import Identity, PathNotAllowed
+from armarium.guard.places import look_over, open_plain
+from armarium.store.database import raw_of
+
+if TYPE_CHECKING:
+    from armarium.engine import Engine
+    from armarium.principals import Principal
+
+OWN_FILES_KNOWN_FOR = 5.0
+"""Seconds for which the files that the engine and the projects keep are not listed anew."""
+
+SYSTEM = ("/dev", "/proc", "/sys")
+"""Folders whose files are no files: what lies there is the machine, or this process."""
+
+
+class NamedPath(str, ABC):
+    """A path that a caller sent, as it was sent; `real` is where it leads, once it was checked."""
+
+    described_as: ClassVar[str]
+    """Its format in the description of the API."""
+    longest: ClassVar[int | None] = 4096
+    _real: Path | None = None
+
+    @property
+    def real(self) -> Path:
+        """The place it leads to, links followed, which the caller may use. Broken where nothing has checked it."""
+        if self._real is None:
+            raise Broken(
+                f"A path parameter ({self.described_as}) was used before it was checked; its model was made by hand. "
+                "Let the bus, a route or a job make it.",
+                code="path_not_checked",
+            )
+        return self._real
+
+    @abstractmethod
+    def check(self, rules: PathRules, principal: Principal) -> Path:
+        """Where it leads, when *principal* may use that; else the refusal."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> Any:
+        return core_schema.no_info_after_validator_function(
+            cls,
+            core_schema.str_schema(min_length=1, max_length=cls.longest),
+            serialization=core_schema.to_string_ser_schema(),
+        )
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {**handler(schema), "format": cls.described_as}
+
+
+class MaterialPath(NamedPath):
+    """A parameter that names a file or folder of this machine to read from or write to: pictures, layout files, a
+    folder for copies. Checked for who names it before an action, a route or a job sees it; `real` is where it leads."""
+
+    described_as = "material-path"
+
+    def check(self, rules: PathRules, principal: Principal) -> Path:
+        """Where it leads, when *principal* may read and write there."""
+        return rules.material(self, principal)
+
+
+class NameOrMaterialPath(MaterialPath):
+    """A parameter that is a name, or the full path of a file of this machine: checked as a `MaterialPath` when it is one."""
+
+    described_as = "name-or-material-path"
+
+    def check(self, rules: PathRules, principal: Principal) -> Path:
+        """As of `MaterialPath` for a full path; a name leads nowhere by itself."""
+        return super().check(rules, principal) if os.path.isabs(self) else Path(self)
+
+
+class PackagePath(NamedPath):
+    """A parameter that names a project by the full path of its package. Checked for who names it before an action, a
+    route or a job sees it."""
+
+    described_as = "package-path"
+    longest = None
+
+    def check(self, rules: PathRules, principal: Principal) -> Path:
+        """The package's place in its one spelling, when *principal* may use it."""
+        return rules.package(self, principal)
+
+
+class FolderToOpen(NamedPath):
+    """A folder that the owner opens to the engine: it need not lie in one that is open already."""
+
+    described_as = "folder-to-open"
+
+    def check(self, rules: PathRules, principal: Principal) -> Path:
+        """Where it leads, unless that is closed to every caller."""
+        return rules.folder_to_open(self)
+
+
+ShownPath = Annotated[str, Field(max_length=4096, json_schema_extra={"format": "shown-path"})]
+"""Words that say where something lay, to be shown: nothing ever opens or writes what they name."""
+
+DECLARED = frozenset(
+    {"material-path", "name-or-material-path", "package-path", "folder-to-open", "shown-path"}
+)
+
+
+class PathRules:
+    """Where callers' paths may lead, for one engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._own: frozenset[Identity] = frozenset()
+        self._listed_at = -OWN_FILES_KNOWN_FOR
+        self._lock = threading.Lock()
+
+    def check(self, value: Any, principal: Principal) -> None:
+        """Check every named path in *value* (a model, a list, a path) for *principal*; the first refusal is raised."""
+        for path in _paths_in(value):
+            path._real = path.check(self, principal)
+
+    def material(self, text: str, principal: Principal) -> Path:
+        """The place that *text* names, links followed, whether or not something is there.
+
+        Invalid for what is no full path; PathNotAllowed (403) outside the allowed roots, outside the folders granted
+        to a token that has only those, and in what is closed to everyone.
+        """
+        path, real = _resolved(text)
+        if not self._engine.allows(path) or any(real.is_relative_to(system) for system in SYSTEM):
+            raise PathNotAllowed(
+                f"{text} lies outside the folders this engine may read and write (your home folder, mounted volumes, "
+                "the temporary folder), or is a link that leads out of them. Add its folder to SERVICE_LIBRARY_ROOTS.",
+                text,
+            )
+        granted = principal.granted_folders
+        if granted is not None and not any(real.is_relative_to(folder) for folder in granted):
+            raise PathNotAllowed(
+                f"{text} lies outside the folders granted to this token ({len(granted) or 'none'} so far). Upload the "
+                "files, or have the owner grant a folder: armarium token folders.",
+                text,
+            )
+        self._refuse_closed(text, real)
+        return real
+
+    def folder_to_open(self, text: str) -> Path:
+        """Where *text* leads, unless that is closed to every caller; it need not lie beneath an allowed root.
+
+        BadRequest for what is no full path. To open a folder reads nothing of it, so a token's folders do not count.
+        """
+        try:
+            real = _resolved(text)[1]
+        except Invalid as refusal:
+            raise BadRequest(refusal.detail, code="grant_refused") from None
+        self._refuse_closed(text, real)
+        return real
+
+    def _refuse_closed(self, text: str, real: Path) -> None:
+        try:
+            look_over(real, self.is_closed)
+        except PathNotAllowed as refusal:
+            # Named as the caller named it: where a link leads is not told.
+            raise PathNotAllowed(refusal.detail.replace(str(real), text), text) from None
+        except OSError as error:
+            raise Invalid(f"{text} cannot be read: {error.strerror or error}.", code="bad_path") from None
+
+    def package(
+        self, text: str, principal: Principal, *, required: Literal["read", "write"] = "write"
+    ) -> Path:
+        """*text* as the one spelling of a package's place, which *principal* may use (see `Libraries.checked`).
+
+        A token bound to projects uses those; another one that has only granted folders also what is registered.
+        """
+        place = self._engine.libraries.checked(text)
+        if place.parent == self._engine.settings.state_dir and not place.is_dir():
+            # The engine makes its global library itself; callers name it once it is there.
+            raise PathNotAllowed(f"{place} lies in the engine's state folder; choose another folder.", text)
+        if not principal.reaches(str(place)):
+            raise Forbidden(
+                "This token does not reach that project. Ask the owner for one that does.",
+                code="library_access_denied",
+                library_path=str(place),
+                required=required,
+                role=principal.role,
+            )
+        granted = principal.granted_folders
+        if granted is None or principal.libraries is not None or self._is_known(place):
+            return place
+        real = place.resolve()
+        if not any(real.is_relative_to(folder) for folder in granted):
+            raise PathNotAllowed(
+                f"{place.name} is no project that this engine knows, and lies outside the folders granted to this "
+                "token. Have the owner open it, or grant its folder: armarium token folders.",
+                text,
+            )
+        return place
+
+    def open_linked(self, target: Path) -> BinaryIO:
+        """The *target* of a file that a project keeps as a link; refused when no caller could have named it."""
+        if not self._engine.allows(target):
+            raise PathNotAllowed(f"{target} lies outside the folders this engine may read.", str(target))
+        return open_plain(target, self.is_closed)
+
+    def is_closed(self, status: os.stat_result) -> bool:
+        """Whether a file is one that the engine or a project keeps, whatever the name it was opened by."""
+        with self._lock:
+            if time.monotonic() - self._listed_at >= OWN_FILES_KNOWN_FOR:
+                self._own = frozenset(_files_in([self._engine.settings.state_dir, *self._packages()]))
+                self._listed_at = time.monotonic()
+            return (status.st_dev, status.st_ino) in self._own
+
+    def _packages(self) -> set[Path]:
+        opened = {library.path for library in self._engine.libraries.open_now()}
+        with self._engine.state.read() as conn:
+            rows = raw_of(conn).execute("SELECT path FROM library_known").fetchall()
+        return opened | {Path(path) for (path,) in rows}
+
+    def _is_known(self, place: Path) -> bool:
+        return place in self._packages()
+
+
+def _resolved(text: str) -> tuple[Path, Path]:
+    """(the full path that *text* is, where it leads); Invalid in words for what is none."""
+    if "\0" in text:
+        raise Invalid("A path holds no null character.", code="bad_path")
+    path = Path(os.path.expanduser(text))
+    if not path.is_absolute():
+        raise Invalid(f"{text!r} is not a full path; name it from the root of the disk.", code="bad_path")
+    # Of a link that leads to itself, `Path.resolve` raises; here it is what it is, and whoever opens it is refused.
+    return path, Path(os.path.realpath(path))
+
+
+def _files_in(folders: list[Path]) -> Iterator[Identity]:
+    """What tells the files beneath *folders* apart; links are not followed."""
+    for folder in folders:
+        try:
+            device = folder.stat().st_dev
+        except OSError:
+            continue
+        waiting: list[str | Path] = [folder]
+        while waiting:
+            try:
+                with os.scandir(waiting.pop()) as entries:
+                    for entry in entries:
+                        if entry.is_dir(follow_symlinks=False):
+                            waiting.append(entry.path)
+                        else:
+                            yield device, entry.inode()
+            except OSError:
+                continue
+
+
+def _paths_in(value: Any) -> Iterator[NamedPath]:
+    """The named paths in a value, however deep; what can hold none is not looked through."""
+    if isinstance(value, NamedPath):
+        yield value
+    elif isinstance(value, BaseModel):
+        for name in _path_fields(type(value)):
+            yield from _paths_in(getattr(value, name))
+    elif isinstance(value, Mapping):
+        for key, one in value.items():
+            yield from _paths_in(key)
+            yield from _paths_in(one)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for one in value:
+            yield from _paths_in(one)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            yield from _paths_in(getattr(value, field.name))
+
+
+@lru_cache(maxsize=4096)
+def _path_fields(model: type[BaseModel]) -> tuple[str, ...]:
+    return tuple(name for name, info in model.model_fields.items() if holds_paths(info.annotation))
+
+
+def holds_paths(annotation: Any, within: frozenset[Any] = frozenset()) -> bool:
+    """Whether a value of the type *annotation* may hold a named path."""
+    if isinstance(annotation, type):
+        if issubclass(annotation, NamedPath):
+            return True
+        if annotation in within:
+            return False
+        inner: list[Any]
+        if issubclass(annotation, BaseModel):
+            inner = [info.annotation for info in annotation.model_fields.values()]
+        elif is_dataclass(annotation) or is_typeddict(annotation):
+            inner = list(get_type_hints(annotation).values())
+        else:
+            inner = []
+        if any(holds_paths(one, within | {annotation}) for one in inner):
+            return True
+    return any(holds_paths(one, within) for one in get_args(getattr(annotation, "__value__", annotation)))
+
+
+PATH_WORDS = frozenset(
+    {"path", "paths", "folder", "folders", "file", "files", "directory", "directories", "dir", "destination"}
+)
+"""What the last word of a parameter is called that names a place on the machine."""
+
+
+def undeclared_paths(schema: Mapping[str, Any]) -> list[str]:
+    """The plain texts in a JSON Schema of parameters that are called like a path and do not say what kind of one."""
+    definitions: Mapping[str, Any] = schema.get("$defs", {})
+
+    def leaves(one: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+        yield one
+        for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
+            for inner in one.get(key, ()):
+                yield from leaves(inner)
+        if isinstance(one.get("items"), dict):
+            yield from leaves(one["items"])
+
+    found = []
+    for part in (schema, *definitions.values()):
+        for name, one in part.get("properties", {}).items():
+            kinds = [(leaf.get("type"), leaf.get("format")) for leaf in leaves(one)]
+            # What may be bytes is a file's content, not its place.
+            is_text = any(kind == "string" and form not in DECLARED for kind, form in kinds)
+            if (
+                is_text
+                and ("string", "binary") not in kinds
+                and name.rpartition("_")[2].casefold() in PATH_WORDS
+            ):
+                found.append(name)
+    return sorted(set(found))

@@ -1,0 +1,281 @@
+"""Capture: the history table and the three triggers of each tracked table, generated from its model (architecture 4).
+
+The database itself copies the row's image before each change, with the step that makes it; outside a step the
+triggers refuse the write. So no program, ORM, bulk statement or cascade can change a tracked row unseen.
+
+An image holds, of an insert, the key; of an update, the key and the columns that moved (`kept` names those that moved
+from null); of a deletion, the whole row. A column that an image does not hold has the value it has in the row's next
+image that holds it, else in the live row.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Column, Connection, Integer, Table
+from sqlalchemy.dialects import sqlite as sqlite_dialect
+
+from armarium.store.database import raw_of
+from armarium.store.database_errors import damaged
+from armarium.store.tables import rules_of
+
+_DIALECT = sqlite_dialect.dialect()
+
+STEP_TABLES = (
+    "CREATE TABLE IF NOT EXISTS audit_current (one INTEGER PRIMARY KEY CHECK (one = 1), audit_seq INTEGER,"
+    " purging INTEGER NOT NULL DEFAULT 0)",
+    "INSERT OR IGNORE INTO audit_current (one, audit_seq) VALUES (1, NULL)",
+)
+"""`audit_current`, one row: the step being made, null between steps; `purging` while Empty Trash removes rows."""
+
+
+OWN_COLUMNS = frozenset({"seq", "audit_seq", "op", "kept"})
+"""Columns that a history table has beside its table's."""
+
+
+def history_name(table: Table | str) -> str:
+    """The name of a tracked table's history table."""
+    return f"{table if isinstance(table, str) else table.name}__history"
+
+
+def quoted(name: str) -> str:
+    """*name* as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def key_columns(table: Table) -> list[str]:
+    """The names of the primary key's columns."""
+    return [column.name for column in table.primary_key.columns]
+
+
+def differ(column: Column[Any], left: str, right: str) -> str:
+    """SQL: two values of *column* are not the same, null among them, letter for letter whatever its collation."""
+    exactly = " COLLATE BINARY" if getattr(column.type, "collation", None) else ""
+    return f"{left} IS NOT {right}{exactly}"
+
+
+def holds(column: Column[Any], image: str) -> str:
+    """SQL: the history row *image*, of an update or a deletion, holds *column*."""
+    if column.primary_key:
+        return "1"
+    return (
+        f"({image}.{quoted(column.name)} IS NOT NULL OR {image}.op = 'D' "
+        f"OR IFNULL(instr({image}.kept, {_listed(column.name)}), 0))"
+    )
+
+
+def _listed(name: str, before: str = ",") -> str:
+    """*name* as `kept` lists it, as an SQL string."""
+    return "'" + f"{before}{name},".replace("'", "''") + "'"
+
+
+def is_counter(column: Column[Any]) -> bool:
+    """Whether a monotonic column counts (grows by one) rather than holding a time."""
+    return isinstance(column.type, Integer)
+
+
+def history_ddl(table: Table) -> list[str]:
+    """The statements that make *table*'s history table and its index.
+
+    There is no index on the step: one writer appends, so a step's rows stand together and `spans.span` finds them by
+    bisection. That index alone made bulk writes a tenth slower. Nothing here is NOT NULL: see `_tracked_triggers`.
+    """
+    name = quoted(history_name(table))
+    columns = [f"{quoted(column.name)} {column.type.compile(dialect=_DIALECT)}" for column in table.columns]
+    keys = ", ".join(quoted(key) for key in key_columns(table))
+    return [
+        f"CREATE TABLE IF NOT EXISTS {name} (seq INTEGER PRIMARY KEY, audit_seq INTEGER, op TEXT,"
+        f" kept TEXT, {', '.join(columns)})",
+        f"CREATE INDEX IF NOT EXISTS {quoted('ix_' + history_name(table) + '_key')} ON {name} ({keys})",
+    ]
+
+
+def trigger_ddl(table: Table) -> dict[str, str]:
+    """Trigger name to its statement, for whatever kind of table *table* is (none for operational and derived)."""
+    kind = rules_of(table).kind
+    if kind == "tracked":
+        return _tracked_triggers(table) | _append_only_triggers(history_name(table), [])
+    if kind == "append-only":
+        return _append_only_triggers(table.name, [])
+    return {}
+
+
+def audit_triggers(columns: Iterable[str]) -> dict[str, str]:
+    """The triggers of the audit log: of its *columns* only the marks of undo and purge ever change."""
+    return _append_only_triggers("audit", [c for c in columns if c not in ("undone", "gone")])
+
+
+def step_triggers() -> dict[str, str]:
+    """The triggers that keep `audit_current` to the steps of the log: it names the next one, and no other.
+
+    Else anybody at an SQL prompt could make a change in the name of a step that was made long ago, and no row of the
+    log would tell: a step ends only with its audit row.
+    """
+    asked = {
+        "audit_current__begins": (
+            "UPDATE OF audit_seq",
+            "NEW.audit_seq IS NOT NULL AND NEW.audit_seq IS NOT (SELECT COALESCE(max(seq), 0) + 1 FROM audit)",
+            "a step has the number after the last of the audit log",
+        ),
+        "audit_current__ends": (
+            "UPDATE OF audit_seq",
+            "NEW.audit_seq IS NULL AND OLD.audit_seq IS NOT NULL"
+            " AND NOT EXISTS (SELECT 1 FROM audit WHERE seq = OLD.audit_seq)",
+            "a step ends with its row in the audit log",
+        ),
+        "audit_current__made": (
+            "INSERT",
+            "NEW.audit_seq IS NOT NULL OR NEW.purging",
+            "a step is begun by an action",
+        ),
+    }
+    return {
+        name: f"CREATE TRIGGER {name} BEFORE {event} ON audit_current WHEN {when} "
+        f"BEGIN SELECT RAISE(ABORT, '{words}'); END"
+        for name, (event, when, words) in asked.items()
+    }
+
+
+def _tracked_triggers(table: Table) -> dict[str, str]:
+    name, history = quoted(table.name), quoted(history_name(table))
+    keys = key_columns(table)
+    columns = [column.name for column in table.columns]
+    rules = rules_of(table)
+    label = rules.label or table.name
+    # RAISE, not a NOT NULL of the history's column: a statement's own OR IGNORE would swallow that one. And ROLLBACK:
+    # where anything may ABORT, SQLite keeps a copy of each page that a statement changes, to put back that statement
+    # alone; with it a deletion by key took nearly twice as long. A write outside a step is a fault and ends its transaction.
+    current = (
+        "COALESCE((SELECT audit_seq FROM audit_current), "
+        f"RAISE(ROLLBACK, '{table.name} is a tracked table: a {label} is changed only by an action'))"
+    )
+    key_list = ", ".join(quoted(key) for key in keys)
+    column_list = ", ".join(quoted(column) for column in columns)
+    new_keys = ", ".join(f"NEW.{quoted(key)}" for key in keys)
+    moved = {c.name: differ(c, f"OLD.{quoted(c.name)}", f"NEW.{quoted(c.name)}") for c in table.columns}
+    # What nearly every change moves is looked at first, long values last.
+    changed = " OR ".join(
+        moved[c] for c in sorted(columns, key=lambda c: (c not in rules.monotonic, c in rules.large))
+    )
+    old_all = ", ".join(f"OLD.{quoted(column)}" for column in columns)
+    old_moved = ", ".join(
+        f"OLD.{quoted(c)}" if c in keys else f"CASE WHEN {moved[c]} THEN OLD.{quoted(c)} END" for c in columns
+    )
+    nulls = [c.name for c in table.columns if c.nullable and not c.primary_key]
+    ai, au, ad, ak = (f"{table.name}__history_{verb}" for verb in ("insert", "update", "delete", "key"))
+    key_changed = " OR ".join(moved[k] for k in keys)
+    return {
+        ai: f"CREATE TRIGGER {quoted(ai)} AFTER INSERT ON {name} BEGIN "
+        f"INSERT INTO {history} (audit_seq, op, {key_list}) VALUES ({current}, 'I', {new_keys}); END",
+        au: f"CREATE TRIGGER {quoted(au)} AFTER UPDATE ON {name} WHEN {changed} BEGIN "
+        f"INSERT INTO {history} (audit_seq, op, kept, {column_list}) "
+        f"VALUES ({current}, 'U', {_moved_from_null(nulls, 'OLD', 'NEW')}, {old_moved}); END",
+        ad: f"CREATE TRIGGER {quoted(ad)} AFTER DELETE ON {name} BEGIN "
+        f"INSERT INTO {history} (audit_seq, op, {column_list}) VALUES ({current}, 'D', {old_all}); END",
+        ak: f"CREATE TRIGGER {quoted(ak)} BEFORE UPDATE OF {key_list} ON {name} WHEN {key_changed} BEGIN "
+        f"SELECT RAISE(ABORT, '{table.name} is a tracked table: the key of a {label} never changes'); END",
+    }
+
+
+def _moved_from_null(columns: Sequence[str], old: str, new: str) -> str:
+    """SQL for `kept`: the names of *columns* that were null and no longer are, or null where there are none."""
+    if not columns:
+        return "NULL"
+    moved = {c: f"{old}.{quoted(c)} IS NULL AND {new}.{quoted(c)} IS NOT NULL" for c in columns}
+    names = " || ".join(f"CASE WHEN {moved[c]} THEN {_listed(c, '')} ELSE '' END" for c in columns)
+    return f"CASE WHEN {' OR '.join(f'({one})' for one in moved.values())} THEN ',' || {names} END"
+
+
+def rename_kept(raw: sqlite3.Connection, history: str, before: list[str], after: list[str]) -> None:
+    """Where the columns *before* of the table *history* were renamed to those *after*, rename them in its images."""
+    renamed = [(old, new) for old, new in zip(before, after, strict=False) if old != new]
+    if len(before) != len(after) or any(old in after or new in before for old, new in renamed):
+        return
+    for old, new in renamed:
+        # Made anew by the opening that migrates.
+        raw.execute(f"DROP TRIGGER IF EXISTS {quoted(f'{history}__no_update')}")
+        raw.execute(f"UPDATE {quoted(history)} SET kept = replace(kept, {_listed(old)}, {_listed(new)})")
+
+
+def _append_only_triggers(name: str, guarded: Sequence[str]) -> dict[str, str]:
+    """Triggers that keep rows as they are; *guarded* names the columns that never change (none: all)."""
+    update, delete = f"{name}__no_update", f"{name}__no_delete"
+    of = f" OF {', '.join(map(quoted, guarded))}" if guarded else ""
+    words = f"rows of {name} are never changed"
+    return {
+        update: f"CREATE TRIGGER {quoted(update)} BEFORE UPDATE{of} ON {quoted(name)} "
+        f"BEGIN SELECT RAISE(ABORT, '{words}'); END",
+        delete: f"CREATE TRIGGER {quoted(delete)} BEFORE DELETE ON {quoted(name)} "
+        f"WHEN (SELECT purging FROM audit_current) = 0 BEGIN SELECT RAISE(ABORT, '{words}'); END",
+    }
+
+
+def begin_step(raw: sqlite3.Connection, audit_seq: int) -> None:
+    """Say that the writes from here on belong to step *audit_seq*."""
+    begun = raw.execute(
+        "UPDATE audit_current SET audit_seq = ? WHERE audit_seq IS NULL", (audit_seq,)
+    ).rowcount
+    if begun != 1:
+        raise damaged("the row that says which step is being made is gone, or another program left one open")
+
+
+def end_step(raw: sqlite3.Connection) -> None:
+    """Say that the step is over: a tracked write is refused again."""
+    raw.execute("UPDATE audit_current SET audit_seq = NULL WHERE one = 1")
+
+
+def versions(conn: Connection, table: Table, key: str) -> list[dict[str, Any]]:
+    """Every state the row *key* of *table* (single-column key) was ever in, oldest first.
+
+    Each is `{"values": {column: stored value}, "audit_seq", "audit_id", "deleted"}`: the values after that
+    step. Values are as stored (JSON columns are text). A row never touched by a step gives an empty list.
+    """
+    raw = raw_of(conn)
+    columns = [column.name for column in table.columns]
+    (key_name,) = key_columns(table)
+    listed = ", ".join(f"h.{quoted(column)}" for column in columns)
+    rows = raw.execute(
+        f"SELECT h.audit_seq, a.id, h.op, COALESCE(h.kept, ''), {listed} FROM {quoted(history_name(table))} h "
+        f"LEFT JOIN audit a ON a.seq = h.audit_seq WHERE h.{quoted(key_name)} = ? ORDER BY h.seq",
+        (key,),
+    ).fetchall()
+    listed = ", ".join(quoted(column) for column in columns)
+    live = raw.execute(
+        f"SELECT {listed} FROM {quoted(table.name)} WHERE {quoted(key_name)} = ?", (key,)
+    ).fetchone()
+    following: dict[str, Any] | None = dict(zip(columns, live, strict=True)) if live else None
+    found: list[dict[str, Any]] = []
+    # Walk backwards: the state after a change is the image before the next one, else the live row.
+    for audit_seq, audit_id, op, kept, *image in reversed(rows):
+        if op == "D":
+            last = dict(zip(columns, image, strict=True))
+            found.append({"values": last, "audit_seq": audit_seq, "audit_id": audit_id, "deleted": True})
+        elif following is not None:
+            found.append(
+                {"values": following, "audit_seq": audit_seq, "audit_id": audit_id, "deleted": False}
+            )
+        if op == "I":
+            following = None
+            continue
+        before = dict(zip(columns, image, strict=True))
+        if op == "U" and following is not None:
+            for column, value in before.items():
+                if value is None and f",{column}," not in kept:
+                    before[column] = following[column]
+        following = before
+    found.reverse()
+    return found
+
+
+@contextmanager
+def purging(conn: Connection) -> Iterator[None]:
+    """While the block runs, append-only rows and history images may be deleted: for Empty Trash and nothing else."""
+    raw = raw_of(conn)
+    raw.execute("UPDATE audit_current SET purging = 1 WHERE one = 1")
+    try:
+        yield
+    finally:
+        raw.execute("UPDATE audit_current SET purging = 0 WHERE one = 1")

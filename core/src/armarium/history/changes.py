@@ -1,0 +1,123 @@
+"""What one step changed, row by row, read from the history tables (GET /api/actions/audit/{audit_id})."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import orjson
+from sqlalchemy import Boolean, Column, Connection, Table
+
+from armarium.history.capture import history_name, key_columns, quoted
+from armarium.history.row_images import image_before
+from armarium.history.schema import Schema
+from armarium.history.spans import spans
+from armarium.store.database import raw_of
+from armarium.store.tables import Json, rules_of
+
+_WORDS = {"I": "insert", "U": "update", "D": "delete"}
+
+
+def changes_of(
+    conn: Connection, schema: Schema, seq: int, *, limit: int, offset: int
+) -> tuple[list[dict[str, Any]], int]:
+    """(changes, how many in all) of step *seq*: a row each, with what it was before and after that step.
+
+    An update lists the columns that differ, an insert and a delete the whole row. Rows are counted table by
+    table, so a step on many rows costs what is shown, not what it touched.
+    """
+    raw = raw_of(conn)
+    found: list[dict[str, Any]] = []
+    total = 0
+    for table, where in spans(raw, schema.tracked, seq).items():
+        history = quoted(history_name(table))
+        keys = ", ".join(quoted(key) for key in key_columns(table))
+        (count,) = raw.execute(
+            f"SELECT count(*) FROM (SELECT 1 FROM {history} WHERE seq BETWEEN ? AND ? GROUP BY {keys})", where
+        ).fetchone()
+        skip = max(0, offset - total)
+        room = limit - len(found)
+        if count > skip and room > 0:
+            found += _table_changes(raw, table, where, room, skip)
+        total += count
+    return found, total
+
+
+def images(
+    raw: sqlite3.Connection, table: Table, where: tuple[int, int]
+) -> Iterator[tuple[dict[str, Any] | None, dict[str, Any] | None]]:
+    """Each row of *table* that the step with the history rows *where* changed: what it was and what it became.
+
+    None: it was not there. Values are as Python has them.
+    """
+    for _, before, after in _rows(raw, table, where, -1, 0):
+        yield before, after
+
+
+def _table_changes(
+    raw: sqlite3.Connection, table: Table, where: tuple[int, int], limit: int, offset: int
+) -> list[dict[str, Any]]:
+    label = rules_of(table).label or table.name
+    return [
+        _change(table.name, label, key, was, is_) for key, was, is_ in _rows(raw, table, where, limit, offset)
+    ]
+
+
+def _rows(
+    raw: sqlite3.Connection, table: Table, where: tuple[int, int], limit: int, offset: int
+) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None, dict[str, Any] | None]]:
+    history, live = quoted(history_name(table)), quoted(table.name)
+    keys = key_columns(table)
+    key_list = ", ".join(quoted(key) for key in keys)
+    columns = list(table.columns)
+
+    def same(left: str, right: str) -> str:
+        return " AND ".join(f"{left}.{quoted(key)} = {right}.{quoted(key)}" for key in keys)
+
+    before = ", ".join(image_before(table, column.name, "f") for column in columns)
+    after = ", ".join(
+        f"CASE WHEN n.seq IS NULL THEN t.{quoted(column.name)} ELSE {image_before(table, column.name, 'n')} END"
+        for column in columns
+    )
+    key_values = ", ".join(f"s.{quoted(key)}" for key in keys)
+    rows = raw.execute(
+        f"WITH s AS (SELECT {key_list}, min(seq) AS first, max(seq) AS last FROM {history} WHERE seq BETWEEN ? AND ? "
+        f"GROUP BY {key_list} ORDER BY first LIMIT ? OFFSET ?) "
+        f"SELECT f.op, CASE WHEN n.seq IS NULL THEN t.{quoted(keys[0])} IS NOT NULL ELSE n.op <> 'I' END, "
+        f"{key_values}, {before}, {after} FROM s JOIN {history} f ON f.seq = s.first "
+        f"LEFT JOIN {history} n ON n.seq = (SELECT min(h.seq) FROM {history} h WHERE {same('h', 's')} AND h.seq > s.last) "
+        f"LEFT JOIN {live} t ON {same('t', 's')} ORDER BY s.first",
+        (*where, limit, offset),
+    ).fetchall()
+    for op, exists, *values in rows:
+        named = dict(zip(map(str, keys), values[: len(keys)], strict=True))
+        rest = values[len(keys) :]
+        was = values_of(columns, rest[: len(columns)]) if op != "I" else None
+        is_ = values_of(columns, rest[len(columns) :]) if exists else None
+        yield named, was, is_
+
+
+def _change(
+    table: str, label: str, key: dict[str, Any], was: dict[str, Any] | None, is_: dict[str, Any] | None
+) -> dict[str, Any]:
+    op = "U" if was is not None and is_ is not None else "D" if is_ is None else "I"
+    if was is not None and is_ is not None:
+        differing = [name for name in was if was[name] != is_[name]]
+        was, is_ = {name: was[name] for name in differing}, {name: is_[name] for name in differing}
+    return {"table": table, "label": label, "op": _WORDS[op], "key": key, "before": was, "after": is_}
+
+
+def values_of(columns: Sequence[Column[Any]], stored: Sequence[Any]) -> dict[str, Any]:
+    """Stored values of a row by column, as Python has them."""
+    return {str(column.name): _value(column, value) for column, value in zip(columns, stored, strict=True)}
+
+
+def _value(column: Column[Any], value: Any) -> Any:
+    if value is None:
+        return None
+    if isinstance(column.type, Json):
+        return orjson.loads(value)
+    if isinstance(column.type, Boolean):
+        return bool(value)
+    return value.hex() if isinstance(value, bytes) else value

@@ -1,0 +1,107 @@
+"""Derived indexes: virtual tables that follow a table by triggers, made anew wherever they are not what is said.
+
+What an index holds is said with `derived_index` in `tables`. It has no history and is in no digest: it follows the
+rows, whoever writes them, so an undo or a purge brings it along without knowing of it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from sqlalchemy import Connection, Table
+
+from armarium.errors import Conflict
+from armarium.history.capture import quoted
+from armarium.store.database import raw_of
+from armarium.store.tables import Follows, rules_of
+
+
+def trigger_ddl(table: Table) -> dict[str, str]:
+    """Trigger name to its statement, for a derived index; nothing for any other table."""
+    follows = rules_of(table).follows
+    if follows is None:
+        return {}
+    index, followed = quoted(table.name), quoted(follows.table.name)
+    names = ", ".join(quoted(column.name) for column in table.columns)
+    watched = ", ".join(quoted(column) for column in follows.columns)
+    changed = " OR ".join(f"OLD.{quoted(c)} IS NOT NEW.{quoted(c)}" for c in follows.columns)
+    # OR REPLACE: a row that a damaged index still holds must not stand in the way of anybody's write.
+    put = f"INSERT OR REPLACE INTO {index} ({names}) SELECT {_row(follows, 'NEW')}"
+    drop = f"DELETE FROM {index} WHERE number = OLD.rowid"
+    stands, stood = follows.where.format(row="NEW"), follows.where.format(row="OLD")
+    on_insert, on_update, on_delete = (
+        f"{table.name}__follows_{verb}" for verb in ("insert", "update", "delete")
+    )
+    return {
+        on_insert: f"CREATE TRIGGER {quoted(on_insert)} AFTER INSERT ON {followed} WHEN {stands} BEGIN {put}; END",
+        on_update: f"CREATE TRIGGER {quoted(on_update)} AFTER UPDATE OF {watched} ON {followed} WHEN {changed} "
+        f"BEGIN {drop}; {put} WHERE {stands}; END",
+        on_delete: f"CREATE TRIGGER {quoted(on_delete)} AFTER DELETE ON {followed} WHEN {stood} BEGIN {drop}; END",
+    }
+
+
+def is_stale(raw: sqlite3.Connection, table: Table) -> bool:
+    """Whether the index is missing, or its table or a trigger of it is not what the models say."""
+    there = dict(
+        raw.execute("SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'trigger')").fetchall()
+    )
+    wanted = {table.name: _ddl(table)} | trigger_ddl(table)
+    return any(there.get(name) != statement for name, statement in wanted.items())
+
+
+def rebuild(conn: Connection, table: Table) -> None:
+    """Make the index anew from the rows it follows, with its triggers; Conflict where SQLite lacks its module."""
+    follows = rules_of(table).follows
+    assert follows is not None, table.name
+    raw = raw_of(conn)
+    try:
+        raw.execute(f"DROP TABLE IF EXISTS {quoted(table.name)}")
+        raw.execute(_ddl(table))
+    except sqlite3.OperationalError as error:
+        if "no such module" not in str(error):
+            raise
+        raise Conflict(
+            f"The SQLite of this Python ({sqlite3.sqlite_version}) was built without {follows.module}, which the index "
+            f"{table.name} needs. Use a Python whose SQLite has it (python.org, Homebrew, uv and Debian all do).",
+            code="sqlite_lacks_module",
+        ) from error
+    raw.execute(f"INSERT INTO {quoted(table.name)} {_contents(follows)}")
+    for name, statement in trigger_ddl(table).items():
+        raw.execute(f"DROP TRIGGER IF EXISTS {quoted(name)}")
+        raw.execute(statement)
+
+
+def disagreements(raw: sqlite3.Connection, table: Table) -> int:
+    """How many rows of the index are not what one made anew would hold; 0 when all is well."""
+    follows = rules_of(table).follows
+    assert follows is not None, table.name
+    marks = ", ".join("?" * len(table.columns))
+    anew = sqlite3.connect(":memory:")
+    try:
+        anew.execute(_ddl(table))
+        anew.executemany(
+            f"INSERT INTO {quoted(table.name)} VALUES ({marks})", raw.execute(_contents(follows))
+        )
+        everything = f"SELECT * FROM {quoted(table.name)}"
+        wanted = {row[0]: row for row in anew.execute(everything)}
+    finally:
+        anew.close()
+    wrong = 0
+    for row in raw.execute(everything):
+        wrong += wanted.pop(row[0], None) != row
+    return wrong + len(wanted)
+
+
+def _ddl(table: Table) -> str:
+    follows = rules_of(table).follows
+    assert follows is not None, table.name
+    names = ", ".join(quoted(column.name) for column in table.columns)
+    return f"CREATE VIRTUAL TABLE {quoted(table.name)} USING {follows.module}({names})"
+
+
+def _row(follows: Follows, row: str) -> str:
+    return ", ".join([f"{row}.rowid", *(value.format(row=row) for value in follows.values.values())])
+
+
+def _contents(follows: Follows) -> str:
+    return f"SELECT {_row(follows, 'f')} FROM {quoted(follows.table.name)} f WHERE {follows.where.format(row='f')}"

@@ -1,0 +1,216 @@
+"""Locks: which nodes the rows of a step belong to, and the refusal where one of these is locked (A 5).
+
+The core knows no family here. One table says that its rows are nodes (`tables.Tree`); every tracked table whose
+`document` column or foreign keys lead there is covered, a stranger's too.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import orjson
+from sqlalchemy import Column, Connection, Table
+
+from armarium.errors import Forbidden
+from armarium.history.capture import history_name, holds, key_columns, quoted
+from armarium.history.spans import spans
+from armarium.principals import Principal
+from armarium.store.database import raw_of
+from armarium.store.tables import rules_of
+
+if TYPE_CHECKING:
+    from armarium.history.schema import Schema
+
+
+class Link(NamedTuple):
+    """A column that says what a row belongs to."""
+
+    column: str
+    table: Table
+    key: str
+
+
+class Locks:
+    """The lockable nodes of one kind of database, and how its tracked tables lead to them."""
+
+    def __init__(self, tracked: Sequence[Table], tree: Table) -> None:
+        found = rules_of(tree).tree
+        assert found is not None
+        self.tree, self.rules = tree, found
+        (self.key,) = key_columns(tree)
+        self._any = f"SELECT 1 FROM {quoted(tree.name)} WHERE {quoted(found.locked)} LIMIT 1"
+        self.links = _links(tracked, tree)
+        self.tables = [tree, *(table for table in self.links if rules_of(table).heeds_locks)]
+
+    def any(self, raw: sqlite3.Connection) -> bool:
+        """Whether anything is locked at all."""
+        return raw.execute(self._any).fetchone() is not None
+
+    def refuse(self, raw: sqlite3.Connection, ids: Iterable[str]) -> None:
+        """Refuse (403 node_locked) where one of the nodes *ids* is locked or lies beneath a locked one."""
+        table, parent = quoted(self.tree.name), quoted(self.rules.parent)
+        locked = raw.execute(
+            "WITH RECURSIVE up(id) AS (SELECT value FROM json_each(?)"
+            f" UNION SELECT t.{parent} FROM up JOIN {table} t ON t.{quoted(self.key)} = up.id"
+            f" WHERE t.{parent} IS NOT NULL)"
+            f" SELECT t.{quoted(self.key)}, t.{quoted(self.rules.name)} FROM up"
+            f" JOIN {table} t ON t.{quoted(self.key)} = up.id WHERE t.{quoted(self.rules.locked)} LIMIT 1",
+            (_listed(ids),),
+        ).fetchone()
+        if locked is not None:
+            raise node_locked(*locked)
+
+    def refuse_step(self, raw: sqlite3.Connection, audit_seq: int) -> None:
+        """Refuse the open step *audit_seq* where a row it changed belongs, or belonged, to a locked node.
+
+        What a step does to a lock is the owner's.
+        """
+        for where in spans(raw, [self.tree], audit_seq).values():
+            self._refuse_locking(raw, where)
+        self.refuse(raw, self.touched(raw, audit_seq))
+
+    def touched(self, raw: sqlite3.Connection, audit_seq: int) -> set[str]:
+        """The nodes that rows changed by step *audit_seq* belong, or belonged, to.
+
+        A row that moved is looked at where it was and where it is; so is a node, and a node that went or came within
+        the step is looked at itself.
+        """
+        nodes: set[str] = set()
+        waiting: list[tuple[Link, set[str]]] = []
+        for table, where in spans(raw, self.tables, audit_seq).items():
+            if table is self.tree:
+                nodes |= self._nodes_touched(raw, where)
+                continue
+            for link in self.links[table]:
+                waiting.append((link, _values(raw, table, link.column, where)))
+        seen: dict[tuple[str, str], set[str]] = {}
+        while waiting:
+            link, values = waiting.pop()
+            if link.table is self.tree:
+                nodes |= values
+                continue
+            known = seen.setdefault((link.table.name, link.key), set())
+            fresh = values - known
+            known |= fresh
+            if fresh:
+                waiting += [(on, _follow(raw, link, on.column, fresh)) for on in self.links[link.table]]
+        return nodes
+
+    def _refuse_locking(self, raw: sqlite3.Connection, where: tuple[int, int]) -> None:
+        """A lock that came or went is the owner's; a node that went with its lock was locked."""
+        live, history = quoted(self.tree.name), quoted(history_name(self.tree))
+        key, locked, name = (quoted(one) for one in (self.key, self.rules.locked, self.rules.name))
+        gone = raw.execute(
+            f"SELECT {key}, {name} FROM {history} WHERE seq BETWEEN ? AND ? AND op = 'D' AND {locked} LIMIT 1",
+            where,
+        ).fetchone()
+        if gone is not None:
+            raise node_locked(*gone)
+        turned = raw.execute(
+            f"SELECT 1 FROM {history} h LEFT JOIN {live} t ON t.{key} = h.{key} WHERE h.seq BETWEEN ? AND ? AND"
+            f" (h.op = 'U' AND {holds(self.tree.c[self.rules.locked], 'h')} OR h.op = 'I' AND t.{locked}) LIMIT 1",
+            where,
+        ).fetchone()
+        if turned is not None:
+            raise Forbidden("Only the owner may lock or unlock a node.", code="owner_only")
+
+    def _nodes_touched(self, raw: sqlite3.Connection, where: tuple[int, int]) -> set[str]:
+        rules, history = self.rules, quoted(history_name(self.tree))
+        nodes = _values(raw, self.tree, rules.parent, where)
+        moved_alone = "0"
+        if rules.order is not None:
+            others = [c.name for c in self.tree.columns if c.name not in (self.key, rules.order)]
+            moved_alone = " AND ".join(
+                ["op = 'U'", "kept IS NULL", *(f"{quoted(name)} IS NULL" for name in others)]
+            )
+        rows = raw.execute(
+            f"SELECT DISTINCT {quoted(self.key)} FROM {history} WHERE seq BETWEEN ? AND ? AND NOT ({moved_alone})",
+            where,
+        )
+        return nodes | {row[0] for row in rows}
+
+
+def node_locked(node_id: str, name: str) -> Forbidden:
+    """403: somebody who is no owner writes at or beneath a locked node."""
+    return Forbidden(
+        f"“{name}” is locked: only an owner may change it and what lies beneath. Ask an owner to unlock it.",
+        code="node_locked",
+        document_id=node_id,
+    )
+
+
+def refuse_locked(conn: Connection, schema: Schema, principal: Principal, ids: Iterable[str]) -> None:
+    """Refuse (403 node_locked) now, for *principal*, what a step that wrote beneath the nodes *ids* would be refused.
+
+    Every step is asked this of its rows when it ends. To ask sooner is for an action that goes on with the others
+    where one is refused, and for work that is long before its first row.
+    """
+    if schema.locks is not None and not principal.may("owner"):
+        schema.locks.refuse(raw_of(conn), ids)
+
+
+def _links(tracked: Sequence[Table], tree: Table) -> dict[Table, list[Link]]:
+    """Table to the columns by which its rows belong to nodes; only tables of which some do.
+
+    A row belongs to what its `document` column names and to what it cannot be without (foreign keys that are never
+    null). Where a table has neither, every foreign key counts.
+    """
+    (key,) = key_columns(tree)
+    by_name = {table.name: table for table in tracked}
+    certain: dict[Table, list[Link]] = {}
+    possible: dict[Table, list[Link]] = {}
+    for table in tracked:
+        if table is tree:
+            continue
+        owner = rules_of(table).document
+        certain[table] = [Link(owner, tree, key)] if owner is not None else []
+        possible[table] = []
+        for reference in table.foreign_keys:
+            column: Column[object] = reference.parent
+            target = by_name.get(reference.column.table.name)
+            if target is None or column.name == owner:
+                continue
+            kind = possible if column.nullable or target is table else certain
+            kind[table].append(Link(column.name, target, reference.column.name))
+    found: dict[Table, list[Link]] = {}
+
+    def leading(links: dict[Table, list[Link]]) -> dict[Table, list[Link]]:
+        return {
+            table: every
+            for table, every in links.items()
+            if table not in found and any(link.table is tree or link.table in found for link in every)
+        }
+
+    while more := leading(certain) or leading(possible):
+        found |= more
+    covered = {tree, *found}
+    return {table: [link for link in links if link.table in covered] for table, links in found.items()}
+
+
+def _values(raw: sqlite3.Connection, table: Table, column: str, where: tuple[int, int]) -> set[str]:
+    """What *column* held in the rows of a step, before, between and after its changes."""
+    live, history, name = quoted(table.name), quoted(history_name(table)), quoted(column)
+    keys = ", ".join(quoted(key) for key in key_columns(table))
+    rows = raw.execute(
+        f"SELECT {name} FROM {history} WHERE seq BETWEEN ? AND ? AND {name} IS NOT NULL"
+        f" UNION SELECT {name} FROM {live} WHERE {name} IS NOT NULL"
+        f" AND ({keys}) IN (SELECT {keys} FROM {history} WHERE seq BETWEEN ? AND ?)",
+        (*where, *where),
+    )
+    return {row[0] for row in rows}
+
+
+def _follow(raw: sqlite3.Connection, link: Link, column: str, values: set[str]) -> set[str]:
+    """What *column* holds in the rows that *link* leads to. One that went in this step is itself among its rows."""
+    rows = raw.execute(
+        f"SELECT DISTINCT {quoted(column)} FROM {quoted(link.table.name)}"
+        f" WHERE {quoted(link.key)} IN (SELECT value FROM json_each(?)) AND {quoted(column)} IS NOT NULL",
+        (_listed(values),),
+    )
+    return {row[0] for row in rows}
+
+
+def _listed(ids: Iterable[str]) -> str:
+    return orjson.dumps(list(ids)).decode()

@@ -1,0 +1,365 @@
+"""The tables of one database: made, migrated and compared with the models when it is opened (architecture 4 and 5)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, MetaData, Table
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from armarium.errors import Conflict, ServiceError
+from armarium.history import audit, capture, derived_indexes
+from armarium.history.locks import Locks
+from armarium.plugin import OF_THE_ENGINE, Migration, Plugin
+from armarium.store.database import APPLICATION_ID, Database, raw_of
+from armarium.store.database_errors import is_the_disk
+from armarium.store.tables import rules_of
+
+if TYPE_CHECKING:
+    from alembic.operations import Operations
+
+FORMAT = 1
+"""The package format this engine writes; one integer, independent of the version (A 9)."""
+
+CORE_VERSION = 1
+"""The version of the core's own tables and of the triggers it generates; raising it makes them anew."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """One family's tables in one database, with the version they are at."""
+
+    name: str
+    version: int
+    metadata: MetaData
+    migrations: tuple[Migration, ...] = ()
+    stranger: bool = False
+    """Whether it is no part of Armarium itself: a project that it does not fit is opened without it."""
+
+
+class FamilyFault(Exception):
+    """The tables of one family cannot be brought to what its models say; `why` is the end of a sentence."""
+
+    def __init__(self, family: str, why: str) -> None:
+        super().__init__(f"{family}: {why}")
+        self.family = family
+        self.why = why
+
+
+@contextmanager
+def _blaming(family: str) -> Iterator[None]:
+    """What fails in the block is laid to *family*, unless it is the disk's or the engine's own doing."""
+    try:
+        yield
+    except FamilyFault:
+        raise
+    except (Exception, SystemExit) as error:
+        if family in OF_THE_ENGINE or isinstance(error, ServiceError) or is_the_disk(error):
+            raise
+        said = getattr(error, "orig", None) or error
+        raise FamilyFault(family, f"{type(said).__name__}: {said}") from error
+
+
+def library_families(plugins: Iterable[Plugin], strangers: Collection[str] = ()) -> list[Family]:
+    """The families of a library's database; *strangers* names those that are no part of Armarium."""
+    return [
+        Family(p.name, p.version, p.metadata, p.migrations, p.name in strangers)
+        for p in plugins
+        if p.metadata is not None
+    ]
+
+
+def engine_families(plugins: Iterable[Plugin], strangers: Collection[str] = ()) -> list[Family]:
+    """The families of the engine's own database."""
+    return [
+        Family(p.name, p.engine_version, p.engine_metadata, p.engine_migrations, p.name in strangers)
+        for p in plugins
+        if p.engine_metadata is not None
+    ]
+
+
+class Schema:
+    """All tables of one kind of database, parents before children."""
+
+    def __init__(self, families: Sequence[Family]) -> None:
+        self.families = list(families)
+        self.tables: list[Table] = []
+        self.home: dict[str, str] = {}
+        for family in self.families:
+            for table in family.metadata.sorted_tables:
+                if rules_of(table).kind != "foreign" and table.name not in self.home:
+                    self.home[table.name] = family.name
+                    self.tables.append(table)
+        self.tracked = [table for table in self.tables if rules_of(table).kind == "tracked"]
+        self.indexes = [table for table in self.tables if rules_of(table).follows is not None]
+        self.by_name = {table.name: table for table in self.tables}
+        self._trigger_homes: dict[str, str] = {}
+        self._strangers = {family.name for family in self.families if family.stranger}
+        self.uses = [
+            (used, self.by_name[user], column)
+            for used in self.tracked
+            for user, column in rules_of(used).used_by
+            if user in self.by_name
+        ]
+        """(table, another, its column) where rows of the other name one of the table without a foreign key."""
+        tree = next((table for table in self.tracked if rules_of(table).tree is not None), None)
+        self.locks = Locks(self.tracked, tree) if tree is not None else None
+        """The nodes that can be locked, where some family brings them."""
+        self.defers = all(
+            key.deferrable and (key.initially or "").upper() == "DEFERRED"
+            for table in self.tables
+            for key in table.foreign_key_constraints
+        )
+        """Whether every foreign key waits for the commit by itself."""
+
+    def children_of(self, table: Table) -> list[tuple[Table, str, str]]:
+        """(child table, its column, the column of *table* it points at): foreign keys, and what it is `used_by`."""
+        return [
+            (child, key.parent.name, key.column.name)
+            for child in self.tables
+            for key in child.foreign_keys
+            if key.column.table.name == table.name
+        ] + [
+            (user, column, capture.key_columns(table)[0]) for used, user, column in self.uses if used is table
+        ]
+
+    def fit(self, db: Database, *, before_change: Callable[[], None] | None = None) -> Schema:
+        """As `ensure`, but a plugin whose tables fail is left out, with those that point at them: the tables that stand.
+
+        What is left out of it stays as it was; `db.left_out` says of each why.
+        """
+        left_out: dict[str, str] = {}
+        schema = self
+        once = None if before_change is None else cache(before_change)
+        while True:
+            try:
+                schema.ensure(db, before_change=once)
+            except FamilyFault as fault:
+                for name in schema._standing_on(fault.family):
+                    left_out[name] = f"it stands on the tables of {fault.family}, which is left out too"
+                left_out[fault.family] = fault.why
+                schema = Schema([family for family in self.families if family.name not in left_out])
+                continue
+            db.schema, db.left_out = schema, left_out
+            return schema
+
+    def _standing_on(self, family: str) -> set[str]:
+        """The families with tables that point at those of *family*, at once or through others."""
+        found = {family}
+        while True:
+            more = {
+                self.home[table.name]
+                for table in self.tables
+                for key in table.foreign_keys
+                if self.home.get(key.column.table.name) in found
+            }
+            if more <= found:
+                return found - {family}
+            found |= more
+
+    def ensure(self, db: Database, *, before_change: Callable[[], None] | None = None) -> bool:
+        """Bring *db* to these tables: make what lacks, migrate what is older. Says whether anything changed.
+
+        *before_change* (a snapshot) is called once before an existing database is altered; an index that is made
+        anew alters nothing. Raises Conflict (library_too_new) when a family's tables were written by a later version,
+        and FamilyFault where the tables of one plugin are what fails; then nothing was changed.
+        """
+        with db.read() as conn:
+            raw = raw_of(conn)
+            present = {row[0] for row in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            at = (
+                dict(raw.execute("SELECT family, version FROM schema_version").fetchall())
+                if "schema_version" in present
+                else {}
+            )
+            stale = [table for table in self.indexes if derived_indexes.is_stale(raw, table)]
+        wanted = {"core": CORE_VERSION} | {family.name: family.version for family in self.families}
+        for name, version in at.items():
+            if name in wanted and version > wanted[name]:
+                if name in self._strangers:
+                    raise FamilyFault(
+                        name,
+                        f"its tables were written by a newer version of it (tables {version}, this one knows "
+                        f"{wanted[name]}); install that one",
+                    )
+                raise Conflict(
+                    f"{db.path.parent.name} was written by a newer version of {name} (tables {version}, this "
+                    f"engine knows {wanted[name]}). Update the engine to open it; nothing was changed.",
+                    code="library_too_new",
+                )
+        missing = [table for table in self.tables if table.name not in present and table not in self.indexes]
+        if not missing and all(at.get(name) == version for name, version in wanted.items()):
+            if stale:
+                with db.write() as conn:
+                    for table in stale:
+                        derived_indexes.rebuild(conn, table)
+            self._compare(db)
+            return bool(stale)
+        if at and before_change is not None:
+            before_change()
+        with db.write() as conn:
+            self._create(conn, present, at)
+            self._migrate(conn, at)
+            for table in self.tables:
+                if table.name not in present and table.name not in _names(conn):
+                    self._create_table(conn, table)
+            for table in self.indexes:
+                # A migration may have made the followed table anew, which gives its rows other numbers.
+                home = self.home[table.name]
+                if table in stale or at.get(home) != wanted[home]:
+                    with _blaming(home):
+                        derived_indexes.rebuild(conn, table)
+            self._regenerate(conn)
+            raw_of(conn).executemany(
+                "INSERT INTO schema_version (family, version) VALUES (?, ?) "
+                "ON CONFLICT (family) DO UPDATE SET version = excluded.version",
+                list(wanted.items()),
+            )
+        self._compare(db)
+        return True
+
+    def _create(self, conn: Connection, present: set[str], at: dict[str, int]) -> None:
+        """The core's tables, and those of families this database has not met yet."""
+        conn.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+        conn.exec_driver_sql(f"PRAGMA user_version = {FORMAT}")
+        conn.exec_driver_sql(
+            "CREATE TABLE IF NOT EXISTS schema_version (family TEXT PRIMARY KEY, version INTEGER NOT NULL)"
+        )
+        for statement in capture.STEP_TABLES:
+            conn.exec_driver_sql(statement)
+        if not audit.metadata.tables.keys() <= present:
+            audit.metadata.create_all(conn)
+        for table in self.tables:
+            if table.name not in present and self.home[table.name] not in at:
+                self._create_table(conn, table)
+
+    def _create_table(self, conn: Connection, table: Table) -> None:
+        with _blaming(self.home[table.name]):
+            self._make_table(conn, table)
+
+    def _make_table(self, conn: Connection, table: Table) -> None:
+        if table in self.indexes:
+            # Made from the rows of the table it follows, when all tables stand and are migrated.
+            return
+        keep = [
+            constraint
+            for constraint in table.foreign_key_constraints
+            if constraint.referred_table.name in self.by_name
+        ]
+        if rules_of(table).kind == "tracked":
+            for column in table.columns:
+                if not column.nullable and not column.primary_key:
+                    # For the same reason as in the triggers: see `capture._tracked_triggers`.
+                    column.dialect_options["sqlite"]["on_conflict_not_null"] = "ROLLBACK"
+        conn.execute(CreateTable(table, include_foreign_key_constraints=keep))
+        for index in sorted(table.indexes, key=lambda i: str(i.name)):
+            conn.execute(CreateIndex(index))
+        if rules_of(table).kind == "tracked":
+            for statement in capture.history_ddl(table):
+                conn.exec_driver_sql(statement)
+
+    def _migrate(self, conn: Connection, at: dict[str, int]) -> None:
+        for family in self.families:
+            since = at.get(family.name)
+            if since is None or since == family.version:
+                continue
+            from alembic.operations import Operations
+            from alembic.runtime.migration import MigrationContext
+
+            operations = Operations(MigrationContext.configure(conn))
+            for migration in sorted(family.migrations, key=lambda m: m.version):
+                if since < migration.version <= family.version:
+                    with _blaming(family.name):
+                        migration.upgrade(operations)
+                        if not raw_of(conn).in_transaction:
+                            raise RuntimeError("it ended the transaction in which tables are migrated")
+
+    def _regenerate(self, conn: Connection) -> None:
+        """Make every trigger anew from the models."""
+        for name, statement in self.triggers().items():
+            conn.exec_driver_sql(f"DROP TRIGGER IF EXISTS {capture.quoted(name)}")
+            with _blaming(self._trigger_homes.get(name, "library")):
+                conn.exec_driver_sql(statement)
+
+    def triggers(self) -> dict[str, str]:
+        """Every trigger these models ask for: name to statement."""
+        found = (
+            capture.audit_triggers(column.name for column in audit.audit.columns) | capture.step_triggers()
+        )
+        for table in self.tables:
+            with _blaming(self.home[table.name]):
+                of_table = capture.trigger_ddl(table) | derived_indexes.trigger_ddl(table)
+            self._trigger_homes |= dict.fromkeys(of_table, self.home[table.name])
+            found |= of_table
+        return found
+
+    def _compare(self, db: Database) -> None:
+        """Refuse writes in words when triggers or columns are not what the models say."""
+        with db.read() as conn:
+            raw = raw_of(conn)
+            triggers = dict(
+                raw.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+            )
+            for name, statement in self.triggers().items():
+                if triggers.get(name) != statement:
+                    state = "is missing from" if name not in triggers else "was changed in"
+                    if (home := self._trigger_homes.get(name)) in self._strangers:
+                        raise FamilyFault(
+                            home,
+                            f"its tables here are not what it says (the trigger {name} {state} the project); a migration of it "
+                            "must bring them there",
+                        )
+                    db.refusal = (
+                        f"The trigger {name}, which keeps the history or an index, {state} {db.path.parent.name}. "
+                        "Reading goes on; writes are refused. Restore a snapshot."
+                    )
+                    return
+            for table in self.tables:
+                asked = {column.name for column in table.columns}
+                wanted = {table.name: asked}
+                if table in self.tracked:
+                    wanted[capture.history_name(table)] = asked | capture.OWN_COLUMNS
+                for name, columns in wanted.items():
+                    if lacking := columns.difference(_columns(raw, name)):
+                        if (home := self.home[table.name]) in self._strangers:
+                            raise FamilyFault(
+                                home,
+                                f"its table {name} lacks the column {min(lacking)} here; a migration of it must bring them there",
+                            )
+                        db.refusal = (
+                            f"The table {name} lacks the column {min(lacking)}. Reading goes on; writes are refused "
+                            "until a migration adds it, or a snapshot is restored."
+                        )
+                        return
+        db.refusal = None
+
+
+def alter_tracked(operations: Operations, table: str, alter: Callable[[str], None]) -> None:
+    """Change a tracked table and its history alike: *alter* is called with the name of each.
+
+    For `Migration.upgrade`: `alter_tracked(op, "segment", lambda name: op.add_column(name, Column(...)))`.
+    """
+    name = capture.history_name(table)
+    raw = raw_of(operations.get_bind())
+    # A trigger that names a column keeps it from going; all are made anew when the migrations are done.
+    for (trigger,) in raw.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name IN (?, ?)", (table, name)
+    ).fetchall():
+        raw.execute(f"DROP TRIGGER {capture.quoted(trigger)}")
+    alter(table)
+    before = _columns(raw, name)
+    alter(name)
+    capture.rename_kept(raw, name, before, _columns(raw, name))
+
+
+def _columns(raw: sqlite3.Connection, table: str) -> list[str]:
+    return [row[1] for row in raw.execute(f"PRAGMA table_info({capture.quoted(table)})")]
+
+
+def _names(conn: Connection) -> set[str]:
+    return {row[0] for row in raw_of(conn).execute("SELECT name FROM sqlite_master WHERE type = 'table'")}

@@ -1,0 +1,108 @@
+"""Where the images of one step stand in the history tables: its first and last row, found by bisection."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from functools import cache
+
+from sqlalchemy import Table
+
+from armarium.errors import Conflict
+from armarium.history.capture import history_name, quoted
+
+_NO_STEP = 2**63 - 1
+"""Stands for the step of a row that has none: `span` refuses it in words."""
+
+
+def span(raw: sqlite3.Connection, table: Table | str, audit_seq: int) -> tuple[int, int] | None:
+    """The first and last row of step *audit_seq* in *table*'s history, or None when it did not touch the table.
+
+    Rows are appended by one writer, so step numbers never fall along `seq`: each end is found by bisection. Raises
+    Conflict when the file holds a row without a step, which the database never wrote.
+    """
+    name = quoted(history_name(table))
+    try:
+        return _span(raw, name, audit_seq)
+    except TypeError as error:
+        raise Conflict(
+            f"The history {name} is damaged. Run `armarium doctor` and restore a snapshot.",
+            code="library_damaged",
+        ) from error
+
+
+def spans(raw: sqlite3.Connection, tables: Sequence[Table], audit_seq: int) -> dict[Table, tuple[int, int]]:
+    """Of those *tables* that step *audit_seq* touched, its `span`; one statement finds out which may be such."""
+    return {
+        table: found
+        for table in _reached(raw, tables, audit_seq)
+        if (found := span(raw, table, audit_seq)) is not None
+    }
+
+
+def counts(raw: sqlite3.Connection, tables: Sequence[Table], audit_seq: int) -> dict[str, int]:
+    """How many images the newest step left, by table: its audit row says so, and the doctor counts them again."""
+    found: dict[str, int] = {}
+    for table in _reached(raw, tables, audit_seq):
+        name = quoted(history_name(table))
+        # From the end back to the step before: quicker than bisection where a step is small, and they are all counted.
+        (found[str(table.name)],) = raw.execute(
+            f"SELECT count(*) FROM {name} WHERE seq > IFNULL("
+            f"(SELECT seq FROM {name} WHERE audit_seq < ? ORDER BY seq DESC LIMIT 1), -1)",
+            (audit_seq,),
+        ).fetchone()
+    return found
+
+
+def _reached(raw: sqlite3.Connection, tables: Sequence[Table], audit_seq: int) -> list[Table]:
+    """Those *tables* whose newest image is of step *audit_seq* or a later one."""
+    if not tables:
+        return []
+    newest = raw.execute(_newest_steps(tuple([table.name for table in tables]))).fetchone()
+    return [
+        table for table, last in zip(tables, newest, strict=True) if last is not None and last >= audit_seq
+    ]
+
+
+@cache
+def _newest_steps(tables: tuple[str, ...]) -> str:
+    newest = "(SELECT IFNULL(audit_seq, {}) FROM {} ORDER BY seq DESC LIMIT 1)"
+    return f"SELECT {', '.join(newest.format(_NO_STEP, quoted(history_name(name))) for name in tables)}"
+
+
+def _span(raw: sqlite3.Connection, name: str, audit_seq: int) -> tuple[int, int] | None:
+    newest = raw.execute(f"SELECT seq, audit_seq FROM {name} ORDER BY seq DESC LIMIT 1").fetchone()
+    if newest is None or newest[1] < audit_seq:
+        return None
+    first = _first_of(raw, name, audit_seq, newest[0])
+    if first is None or first[1] != audit_seq:
+        return None
+    following = _first_of(raw, name, audit_seq + 1, newest[0]) if newest[1] > audit_seq else None
+    return first[0], (following[0] - 1 if following else newest[0])
+
+
+def _first_of(raw: sqlite3.Connection, name: str, audit_seq: int, newest: int) -> tuple[int, int] | None:
+    """(seq, audit_seq) of the first row whose step is *audit_seq* or later."""
+    probe = f"SELECT seq, audit_seq FROM {name} WHERE seq >= ? ORDER BY seq LIMIT 1"
+    low, high, found = 0, newest + 1, None
+    # Steps near the end are asked for most: widen from there before halving.
+    stride = 64
+    while low < high - stride:
+        row = raw.execute(probe, (high - stride,)).fetchone()
+        if row is None or row[1] >= audit_seq:
+            high -= stride
+            stride *= 4
+        else:
+            low = high - stride
+            break
+    while low < high:
+        middle = (low + high) // 2
+        row = raw.execute(probe, (middle,)).fetchone()
+        if row is None or row[1] >= audit_seq:
+            high = middle
+        else:
+            low = middle + 1
+    row = raw.execute(probe, (low,)).fetchone()
+    if row is not None and row[1] >= audit_seq:
+        found = (int(row[0]), int(row[1]))
+    return found

@@ -1,0 +1,74 @@
+"""Finds what an undo must not make: a row that lies beneath itself, in tables whose rows point at rows of their own.
+
+An action refuses such a move itself. Taking steps back in another order than they were made can close a circle
+although no row was touched twice: A was put into B after B's move into A was taken back, and then that is done again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlalchemy import Table
+
+from armarium.history.capture import history_name, holds, key_columns, quoted
+from armarium.store.tables import rules_of
+
+
+@dataclass(frozen=True)
+class Circle:
+    """Why a step cannot be taken back, and the later step that is in its way."""
+
+    why: str
+    later: str | None
+
+
+def newest(raw: sqlite3.Connection, tables: Iterable[Table]) -> dict[Table, int]:
+    """Of those *tables* whose rows point at rows of their own, the last number of the history."""
+    return {
+        table: raw.execute(f"SELECT COALESCE(max(seq), 0) FROM {quoted(history_name(table))}").fetchone()[0]
+        for table in tables
+        if _own_references(table)
+    }
+
+
+def made_since(raw: sqlite3.Connection, table: Table, since: int, step: int) -> Circle | None:
+    """A circle that the changes after history row *since* closed while step number *step* is taken back, or None."""
+    (key,) = (quoted(name) for name in key_columns(table))
+    history, live = quoted(history_name(table)), quoted(table.name)
+    for name in _own_references(table):
+        column = quoted(name)
+        # Only a row that points elsewhere than before can close one.
+        found = raw.execute(
+            f"WITH RECURSIVE up(start, at) AS (SELECT t.{key}, t.{column} FROM {history} h JOIN {live} t"
+            f" ON t.{key} = h.{key} WHERE h.seq > ? AND h.op = 'U' AND {holds(table.c[name], 'h')}"
+            f" AND t.{column} IS NOT h.{column}"
+            f" UNION SELECT up.start, t.{column} FROM up JOIN {live} t ON t.{key} = up.at)"
+            " SELECT start FROM up WHERE at = start LIMIT 1",
+            (since,),
+        ).fetchone()
+        if found is None:
+            continue
+        later = raw.execute(
+            f"WITH RECURSIVE ring(at) AS (VALUES (?) UNION SELECT t.{column} FROM ring JOIN {live} t"
+            f" ON t.{key} = ring.at) SELECT a.action_name, a.id FROM ring JOIN {history} h ON h.{key} = ring.at"
+            " JOIN audit a ON a.seq = h.audit_seq WHERE h.seq <= ? AND a.seq > ? AND a.undone = 0"
+            " ORDER BY h.seq DESC LIMIT 1",
+            (found[0], since, step),
+        ).fetchone()
+        label = rules_of(table).label or table.name
+        which = f" ({later[0]}, {later[1]})" if later else ""
+        return Circle(
+            f"a {label} would come to lie beneath itself, because of a later step still in effect{which}",
+            later[1] if later else None,
+        )
+    return None
+
+
+def _own_references(table: Table) -> list[str]:
+    """The columns of *table* that point at rows of *table*; none where a row's key has several columns."""
+    if len(key_columns(table)) != 1:
+        return []
+    named = [column for user, column in rules_of(table).used_by if user == table.name]
+    return named + [key.parent.name for key in table.foreign_keys if key.column.table.name == table.name]

@@ -1,0 +1,153 @@
+"""Whether a step may be taken back: what it wrote must stand as it left it, and no later row may lose what it points at."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Table
+
+from armarium.errors import Conflict
+from armarium.history.capture import differ, history_name, key_columns, quoted
+from armarium.history.row_images import held, image_before, keys_of, same_key
+from armarium.history.schema import Schema
+from armarium.history.spans import span
+from armarium.store.tables import rules_of
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A step as the audit log has it."""
+
+    seq: int
+    id: str
+    action_name: str
+    inverse_of: str | None
+    undoable: bool
+    undone: bool
+    gone: bool
+    params: dict[str, Any]
+    target_ids: list[str]
+    changed: dict[str, list[str]]
+
+
+def refusal(reason: str, audit_id: str, why: str, **fields: Any) -> Conflict:
+    """The refusal to take back step *audit_id*: its *reason* (part A 4.4) and *why* in words.
+
+    *why* may be another refusal's sentence.
+    """
+    why = why.removesuffix(" Nothing was changed.").rstrip(".")
+    return Conflict(
+        f"This step cannot be taken back: {why}. Nothing was changed.",
+        code="undo_refused",
+        reason=reason,
+        audit_id=audit_id,
+        **fields,
+    )
+
+
+def check(raw: sqlite3.Connection, table: Table, row: Row, where: tuple[int, int]) -> None:
+    """Refuse when some row no longer is what the step left: a later step still in effect touched it."""
+    history, live = quoted(history_name(table)), quoted(table.name)
+    if not raw.execute(f"SELECT 1 FROM {history} WHERE seq > ? LIMIT 1", (where[1],)).fetchone():
+        return
+    keys = key_columns(table)
+    key_list = ", ".join(quoted(key) for key in keys)
+    touched = f"(SELECT {key_list}, max(seq) AS last FROM {history} WHERE seq BETWEEN ? AND ? GROUP BY {key_list}) s"
+    since = held(
+        raw,
+        table,
+        f"FROM {touched} JOIN {history} x ON {same_key(table, 'x', 's')} AND x.seq > s.last WHERE 1",
+        where,
+    )
+    if not since.images:
+        return
+    # Only what a later image holds can have another value than the step left.
+    plain = since.columns.keys() - rules_of(table).monotonic
+    equal = " AND ".join(
+        f"NOT ({differ(table.c[c], f't.{quoted(c)}', image_before(table, c, 'n'))})" for c in sorted(plain)
+    )
+    next_seq = f"(SELECT min(h.seq) FROM {history} h WHERE {same_key(table, 'h', 's')} AND h.seq > s.last)"
+    found = raw.execute(
+        f"SELECT n.seq, {keys_of(table, 's')} FROM {touched} JOIN {history} n ON n.seq = {next_seq} "
+        f"LEFT JOIN {live} t ON {same_key(table, 't', 's')} "
+        f"WHERE NOT (CASE WHEN n.op = 'I' THEN t.{quoted(keys[0])} IS NULL "
+        f"ELSE t.{quoted(keys[0])} IS NOT NULL AND {equal or '1'} END) LIMIT 1",
+        where,
+    ).fetchone()
+    if found is None:
+        return
+    first_seq, *key = found
+    matches = " AND ".join(f"h.{quoted(k)} = ?" for k in keys)
+    later = raw.execute(
+        f"SELECT a.id, a.action_name FROM {history} h JOIN audit a ON a.seq = h.audit_seq "
+        f"WHERE {matches} AND h.seq >= ? AND a.undone = 0 "
+        f"ORDER BY a.inverse_of IS NOT NULL, h.seq DESC LIMIT 1",
+        (*key, first_seq),
+    ).fetchone()
+    raise _changed(row, table, later)
+
+
+def check_uses(raw: sqlite3.Connection, schema: Schema, row: Row) -> None:
+    """Refuse where a row that was put back names one that a later step removed, and no foreign key would tell."""
+    for used, user, column in schema.uses:
+        where = span(raw, user, row.seq)
+        if where is None:
+            continue
+        (target,) = (quoted(key) for key in key_columns(used))
+        name, keys = quoted(column), ", ".join(quoted(key) for key in key_columns(user))
+        found = raw.execute(
+            f"SELECT a.id, a.action_name FROM {quoted(user.name)} t JOIN {quoted(history_name(used))} h"
+            f" ON h.{target} = t.{name} AND h.op = 'D' JOIN audit a ON a.seq = h.audit_seq"
+            f" WHERE ({keys_of(user, 't')}) IN"
+            f" (SELECT {keys} FROM {quoted(history_name(user))} WHERE seq BETWEEN ? AND ?)"
+            f" AND NOT EXISTS (SELECT 1 FROM {quoted(used.name)} u WHERE u.{target} = t.{name})"
+            " ORDER BY h.seq DESC LIMIT 1",
+            where,
+        ).fetchone()
+        if found is not None:
+            raise _changed(row, used, found)
+
+
+def _changed(row: Row, table: Table, later: tuple[str, str] | None) -> Conflict:
+    label = rules_of(table).label or table.name
+    if later is None:
+        return refusal("changed", row.id, f"a later step changed the same {label}", later_audit_id=None)
+    return refusal(
+        "changed",
+        row.id,
+        f"a later step still in effect ({later[1]}, {later[0]}) touched the same {label}; take that one back first",
+        later_audit_id=later[0],
+    )
+
+
+def check_references(
+    raw: sqlite3.Connection, schema: Schema, table: Table, row: Row, where: tuple[int, int]
+) -> None:
+    """Refuse when a row that a later step made would be left pointing at nothing."""
+    history = quoted(history_name(table))
+    keys = key_columns(table)
+    if len(keys) != 1:
+        return
+    touched = f"SELECT DISTINCT h.{quoted(keys[0])} FROM {history} h WHERE h.seq BETWEEN ? AND ?"
+    for child, column, target in schema.children_of(table):
+        if target != keys[0] or rules_of(child).kind != "tracked":
+            continue
+        child_keys = ", ".join(f"c.{quoted(k)}" for k in key_columns(child))
+        orphan = raw.execute(
+            f"SELECT {child_keys} FROM ({touched}) k JOIN {quoted(child.name)} c "
+            f"ON c.{quoted(column)} = k.{quoted(keys[0])} "
+            f"WHERE NOT EXISTS (SELECT 1 FROM {quoted(table.name)} t WHERE t.{quoted(target)} = c.{quoted(column)}) "
+            "LIMIT 1",
+            where,
+        ).fetchone()
+        if orphan is not None:
+            matches = " AND ".join(f"h.{quoted(k)} = ?" for k in key_columns(child))
+            later = raw.execute(
+                f"SELECT a.id, a.action_name FROM {quoted(history_name(child))} h "
+                f"JOIN audit a ON a.seq = h.audit_seq WHERE {matches} AND a.seq > ? AND a.undone = 0 "
+                "ORDER BY h.seq DESC LIMIT 1",
+                (*orphan, row.seq),
+            ).fetchone()
+            raise _changed(row, child, later)

@@ -1,0 +1,279 @@
+"""What of a project a caller may see: asked once, here, and answered by the plugin that keeps the records of rights.
+
+Three things rest on it, and no route, query or action asks for itself:
+
+- a request, or the parameters of an action, that name a row which is withheld from their caller are refused;
+- whoever reads a project for such a caller reads it through views in which those rows are not (`visible_rows`);
+- a step that touched such rows is refused when it ends.
+
+The owner sees all. Where a project holds no record, nothing of this is asked of the database.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import orjson
+from sqlalchemy import Connection, Table
+
+from armarium.errors import Forbidden
+from armarium.history.capture import history_name, quoted
+from armarium.history.changes import images
+from armarium.history.spans import spans
+from armarium.history.visible_rows import NODES, VisibleRows, identity
+from armarium.principals import Principal
+from armarium.store.database import Database, raw_of
+from armarium.store.tables import rules_of
+
+if TYPE_CHECKING:
+    from armarium.history.schema import Schema
+    from armarium.projects.libraries import Library
+
+Use = Literal["show", "local-model", "cloud-model", "export"]
+"""What is to be done with a page: shown to the caller, sent to a model on this machine or to one elsewhere, exported."""
+
+LONGEST_ID = 200
+"""Characters of the longest text that is looked at as an id."""
+
+
+@dataclass(frozen=True)
+class Withheld:
+    """What the records of a project withhold from one caller."""
+
+    everything: bool = False
+    nodes: frozenset[str] = frozenset()
+    """Documents; all that lies beneath them goes with them."""
+    parts: frozenset[str] = frozenset()
+    """Parts of pages, those within them included."""
+
+
+class Rights(Protocol):
+    """The records of rights of one kind of project; a plugin gives one as its `rights`."""
+
+    @property
+    def parts(self) -> Table | None:
+        """The table whose rows are parts of a page; its `document` column names the page."""
+
+    def any(self, raw: sqlite3.Connection) -> bool:
+        """Whether a record is in force at all."""
+
+    def withheld(self, conn: Connection, principal: Principal) -> Withheld:
+        """What *principal*, who is no owner, may not see."""
+
+    def refuse_moves(self, conn: Connection, moves: Iterable[tuple[str | None, str | None]]) -> None:
+        """Refuse a machine that moved documents from one parent to another and so loosened what may be done with them."""
+
+    def reasons(self, conn: Connection, ids: Iterable[str], use: Use) -> Mapping[str, str]:
+        """Of the documents and parts *ids*, those that nobody may put to *use*, each with the sentence why."""
+
+
+def rights_restricted(ids: Iterable[str]) -> Forbidden:
+    """403: what the caller names, or what it would change, is withheld from it."""
+    named = sorted(ids)
+    return Forbidden(
+        "It is restricted: its rights records let only the readers they name see it. Ask the owner to be named there.",
+        code="rights_restricted",
+        restricted_ids=named,
+    )
+
+
+@dataclass
+class Visibility:
+    """What of one open project which caller may see."""
+
+    db: Database
+    schema: Schema
+    rights: Rights | None
+    """None where the plugin that keeps the records does not work in this project: then nothing is shown but to owners."""
+    _without: int = field(default=-1, init=False)
+
+    def __post_init__(self) -> None:
+        parts = None if self.rights is None else self.rights.parts
+        self.rows = VisibleRows(self.schema, parts)
+        self._readers = self.db.readers(self.rows.lay)
+
+    def close(self) -> None:
+        """Close the connections it reads by."""
+        self._readers.close()
+
+    def surely_all(self, principal: Principal) -> bool:
+        """Whether *principal* sees everything, as far as is known without a look at the database."""
+        return principal.may("owner") or self._without == self.db.commits
+
+    def limits(self, principal: Principal) -> bool:
+        """Whether there may be anything that *principal* does not see."""
+        if self.surely_all(principal):
+            return False
+        commits = self.db.commits
+        if self.rights is not None:
+            with self.db.read_all() as conn:
+                if not self.rights.any(raw_of(conn)):
+                    self._without = commits
+                    return False
+        return True
+
+    @contextmanager
+    def read(self, principal: Principal) -> Iterator[Connection]:
+        """A connection as `Database.read` gives it, in which the rows that *principal* does not see are not."""
+        with self._readers.lend() as (conn, raw):
+            who = " ".join(sorted(principal.reader_ids)) or "nobody"
+            self.rows.begin(raw)
+            if not self.rows.holds(raw, who):
+                self._fill(conn, raw, principal, who)
+                # Kept for the next time; what is read now is the next snapshot, which may be a later one.
+                self.rows.end(raw)
+                self.rows.begin(raw)
+                if not self.rows.holds(raw, who):
+                    self._fill(conn, raw, principal, who)
+            yield conn
+
+    def _fill(self, conn: Connection, raw: sqlite3.Connection, principal: Principal, who: str) -> None:
+        self.rows.empty(raw)
+        found = Withheld(everything=True) if self.rights is None else self.rights.withheld(conn, principal)
+        self.rows.fill(raw, who, found.everything, found.nodes, found.parts)
+
+    def hidden(self, principal: Principal, ids: Iterable[str]) -> set[str]:
+        """Those of *ids* that are ids of rows which *principal* does not see."""
+        wanted = [one for one in dict.fromkeys(ids) if one and len(one) <= LONGEST_ID and "\0" not in one]
+        if not wanted or not self.limits(principal):
+            return set()
+        with self.read(principal) as conn:
+            return self.rows.hidden(raw_of(conn), wanted)
+
+    def refuse(self, principal: Principal, ids: Iterable[str]) -> None:
+        """Refuse (403 rights_restricted) *principal* where one of *ids* is the id of a row that it does not see."""
+        hidden = self.hidden(principal, ids)
+        if hidden:
+            raise rights_restricted(hidden)
+
+    def shows_part(self, principal: Principal, ids: Iterable[str]) -> bool:
+        """Whether one of *ids* names a page, or a part of one, of which *principal* does not see all."""
+        wanted = [one for one in ids if "\0" not in one]
+        if not wanted or not self.limits(principal):
+            return False
+        with self.read(principal) as conn:
+            return self.rows.is_partial(raw_of(conn), wanted)
+
+    def refuse_step(self, raw: sqlite3.Connection, audit_seq: int, principal: Principal) -> None:
+        """Refuse the step *audit_seq*, open or made long ago, where it touched what *principal* does not see."""
+        if self.limits(principal) and self.hidden(principal, self._touched(raw, audit_seq)):
+            raise rights_restricted(())
+
+    def refuse_loosening(
+        self, conn: Connection, raw: sqlite3.Connection, audit_seq: int, principal: Principal
+    ) -> None:
+        """Refuse the open step of a machine that moved documents from beneath what limits them."""
+        tree = self.rows.tree
+        if principal.kind != "machine" or tree is None or self.rights is None or not self.rights.any(raw):
+            return
+        rules = rules_of(tree).tree
+        assert rules is not None
+        self.rights.refuse_moves(
+            conn,
+            [
+                (before[rules.parent], after[rules.parent])
+                for _, where in spans(raw, [tree], audit_seq).items()
+                for before, after in images(raw, tree, where)
+                if before and after and before[rules.parent] != after[rules.parent]
+            ],
+        )
+
+    def refuse_showing_step(self, raw: sqlite3.Connection, audit_seq: int, principal: Principal) -> None:
+        """As `refuse_step`, and where it touched a page of which something is withheld: rows of it may be gone since."""
+        self.refuse_step(raw, audit_seq, principal)
+        if self.shows_part(principal, self._nodes(raw, audit_seq)):
+            raise rights_restricted(())
+
+    def _nodes(self, raw: sqlite3.Connection, audit_seq: int) -> set[str]:
+        return set() if self.schema.locks is None else self.schema.locks.touched(raw, audit_seq)
+
+    def _touched(self, raw: sqlite3.Connection, audit_seq: int) -> set[str]:
+        """The ids of the rows that the step touched, and of the nodes they belong to."""
+        found = self._nodes(raw, audit_seq)
+        for table, where in spans(raw, self.rows.tracked, audit_seq).items():
+            key = quoted(identity(table) or "")
+            statement = f"SELECT DISTINCT {key} FROM {quoted(history_name(table))} WHERE seq BETWEEN ? AND ?"
+            found |= {row[0] for row in raw.execute(statement, where)}
+        return found
+
+    def reasons(self, principal: Principal, ids: Iterable[str], use: Use) -> dict[str, str]:
+        """As `withheld` of this project."""
+        if self.rights is None:
+            why = "Its rights cannot be read: the plugin that keeps them does not work in this project."
+            return {} if principal.may("owner") and use == "show" else dict.fromkeys(ids, why)
+        ids = list(ids)
+        found = (
+            dict.fromkeys(self.hidden(principal, ids), rights_restricted(()).detail)
+            if use != "export"
+            else {}
+        )
+        if use != "show":
+            with self.db.read_all() as conn:
+                if self.rights.any(raw_of(conn)):
+                    found |= self.rights.reasons(conn, [one for one in ids if one not in found], use)
+        return found
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Every text within *value* that may be an id, at whatever depth; of one with colons, what stands between them too."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            if one and len(one) <= LONGEST_ID:
+                yield one
+                if ":" in one:
+                    yield from filter(None, one.split(":"))
+        elif isinstance(one, Mapping):
+            waiting += one.values()
+        elif isinstance(one, list | tuple | set | frozenset):
+            waiting += one
+
+
+def withheld(library: Library, principal: Principal, ids: Iterable[str], use: Use) -> dict[str, str]:
+    """Of the documents and segments *ids*, those that *principal* may not put to *use*, each with the sentence why.
+
+    The one answer to "may this be shown, sent to a local model, sent to a cloud model, exported, for this caller".
+    What an HTTP route shows is asked by the engine; work in the background asks for each page when its turn comes.
+    """
+    visibility = library.db.visibility
+    return {} if visibility is None else visibility.reasons(principal, ids, use)
+
+
+def refuse_withheld(library: Library, principal: Principal, ids: Iterable[str], use: Use) -> None:
+    """Refuse (403 rights_restricted, with the sentence) what `withheld` names."""
+    found = withheld(library, principal, ids, use)
+    if found:
+        raise Forbidden(next(iter(found.values())), code="rights_restricted", restricted_ids=sorted(found))
+
+
+def withheld_nodes(conn: Connection) -> frozenset[str]:
+    """The documents that *conn*, lent for a caller, leaves out: for whoever keeps columns of all documents elsewhere."""
+    raw = raw_of(conn)
+    there = raw.execute("SELECT 1 FROM sqlite_temp_schema WHERE name = ?", (NODES,)).fetchone()
+    if there is None:
+        return frozenset()
+    return frozenset(row[0] for row in raw.execute(f"SELECT id FROM temp.{NODES}"))
+
+
+def ids_in_event(body: bytes) -> set[str]:
+    """The ids that an event of the change stream names."""
+    return set(texts_in(orjson.loads(body)))
+
+
+__all__ = [
+    "Rights",
+    "Use",
+    "Visibility",
+    "Withheld",
+    "ids_in_event",
+    "refuse_withheld",
+    "rights_restricted",
+    "texts_in",
+    "withheld",
+    "withheld_nodes",
+]

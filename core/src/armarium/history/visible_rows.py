@@ -1,0 +1,324 @@
+"""Views of SQLite, in a connection of their own, in which the rows that are withheld from a caller are not.
+
+A temporary view goes before a table of the same name, so every statement of every family reads through them, a
+stranger's too. A row is withheld with the document or part it belongs to: by its `document` column, by a foreign key,
+or by a column that holds an id and says so by its name (`…_id`); a row of a log also when its JSON names one, a job
+where it is about nothing else. What shows a
+page as a whole (`tracked(whole=…)`) is withheld where a part of it is, and where a page beneath it is.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+
+import orjson
+from sqlalchemy import Column, Table, Text
+
+from armarium.history.capture import history_name, key_columns, quoted
+from armarium.store.tables import Json, Whole, rules_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from armarium.history.schema import Schema
+
+NODES, PARTS, PAGES, FOR = "withheld_node", "withheld_part", "withheld_page", "withheld_for"
+"""Temporary tables: the documents and the parts that are withheld, the documents that show such a one as a whole, and
+whom they are withheld from, as of which state of the file."""
+
+_LOGS = ("append-only", "operational")
+_OF_MANY = ("job", "args")
+"""What a job is about: one over many pages is shown for those that are seen; what it says of a page is not."""
+
+
+class VisibleRows:
+    """The views over the tables of *schema*; *parts* is the table whose rows are parts of pages, if there is one."""
+
+    def __init__(self, schema: Schema, parts: Table | None) -> None:
+        self.schema = schema
+        self.parts = parts if parts is not None and parts.name in schema.by_name else None
+        self.tree = None if schema.locks is None else schema.locks.tree
+        self._covered: dict[str, Table] = {}
+        self._views = list(self._make())
+        self._asked = [
+            (
+                f"SELECT m.{quoted(key)} FROM json_each(?) j JOIN main.{quoted(table.name)} m ON m.{quoted(key)} = j.value"
+                f" WHERE NOT EXISTS (SELECT 1 FROM temp.{quoted(table.name)} v WHERE v.{quoted(key)} = m.{quoted(key)})"
+            )
+            for table in self._covered.values()
+            if (key := identity(table)) is not None
+        ]
+        self.tracked = [
+            table
+            for table in self._covered.values()
+            if rules_of(table).kind == "tracked" and identity(table) is not None
+        ]
+        """The tracked tables of which rows may be withheld, and whose rows have an id."""
+
+    def lay(self, raw: sqlite3.Connection) -> None:
+        """Make the views in a connection that was just opened."""
+        raw.execute("PRAGMA query_only=OFF")
+        for name in (NODES, PARTS, PAGES):
+            raw.execute(f"CREATE TEMP TABLE {name} (id TEXT PRIMARY KEY) WITHOUT ROWID")
+        raw.execute(f"CREATE TEMP TABLE {FOR} (who TEXT, version INTEGER)")
+        for statement in self._views:
+            raw.execute(statement)
+        raw.execute("PRAGMA query_only=ON")
+
+    def begin(self, raw: sqlite3.Connection) -> None:
+        """Begin a transaction and fix its snapshot."""
+        raw.execute("BEGIN")
+        raw.execute("SELECT 1 FROM main.sqlite_schema LIMIT 1").fetchone()
+
+    def end(self, raw: sqlite3.Connection) -> None:
+        """End it, and keep what was filled in."""
+        raw.execute("PRAGMA query_only=OFF")
+        raw.execute("COMMIT")
+        raw.execute("PRAGMA query_only=ON")
+
+    def holds(self, raw: sqlite3.Connection, who: str) -> bool:
+        """Whether what is filled in is what is withheld from *who* in this snapshot."""
+        return bool(raw.execute(f"SELECT who, version FROM temp.{FOR}").fetchone() == (who, _version(raw)))
+
+    def empty(self, raw: sqlite3.Connection) -> None:
+        """Withhold nothing."""
+        raw.execute("PRAGMA query_only=OFF")
+        for name in (NODES, PARTS, PAGES, FOR):
+            raw.execute(f"DELETE FROM temp.{name}")
+        raw.execute("PRAGMA query_only=ON")
+
+    def fill(
+        self, raw: sqlite3.Connection, who: str, everything: bool, nodes: Iterable[str], parts: Iterable[str]
+    ) -> None:
+        """Withhold the documents *nodes* (or all) with what lies beneath them and what stands for them, and *parts*."""
+        raw.execute("PRAGMA query_only=OFF")
+        if self.tree is not None:
+            tree, (key,) = quoted(self.tree.name), map(quoted, key_columns(self.tree))
+            rules = rules_of(self.tree).tree
+            assert rules is not None
+            parent = quoted(rules.parent)
+            stands_for = [f"t.{quoted(c.name)}" for c in _weak(self.tree)]
+            if everything:
+                raw.execute(f"INSERT INTO temp.{NODES} SELECT {key} FROM main.{tree}")
+            else:
+                joined = " OR ".join(f"{one} = down.id" for one in (f"t.{parent}", *stands_for))
+                raw.execute(
+                    "WITH RECURSIVE down(id) AS (SELECT value FROM json_each(?)"
+                    f" UNION SELECT t.{key} FROM down JOIN main.{tree} t ON {joined})"
+                    f" INSERT OR IGNORE INTO temp.{NODES} SELECT id FROM down",
+                    (_listed(nodes),),
+                )
+            raw.execute(
+                f"INSERT OR IGNORE INTO temp.{PARTS} SELECT value FROM json_each(?)", (_listed(parts),)
+            )
+            raw.execute(f"INSERT OR IGNORE INTO temp.{PAGES} {self._pages(tree, key, parent)}")
+        raw.execute(f"INSERT INTO temp.{FOR} VALUES (?, ?)", (who, _version(raw)))
+        raw.execute("PRAGMA query_only=ON")
+
+    def _pages(self, tree: str, key: str, parent: str) -> str:
+        """What may show something withheld: the page of a part with all beneath it (its crops), and all above either."""
+        nodes = f"SELECT t.{parent} FROM main.{tree} t JOIN temp.{NODES} n ON n.id = t.{key}"
+        pages = "SELECT NULL WHERE 0"
+        if self.parts is not None:
+            page = quoted(rules_of(self.parts).document or "")
+            (own,) = map(quoted, key_columns(self.parts))
+            pages = (
+                f"SELECT s.{page} FROM main.{quoted(self.parts.name)} s JOIN temp.{PARTS} p ON p.id = s.{own}"
+            )
+        return (
+            f"WITH RECURSIVE down(id) AS ({pages}"
+            f" UNION SELECT t.{key} FROM down JOIN main.{tree} t ON t.{parent} = down.id),"
+            f" up(id) AS (SELECT id FROM down UNION {nodes}"
+            f" UNION SELECT t.{parent} FROM up JOIN main.{tree} t ON t.{key} = up.id)"
+            f" SELECT id FROM up WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM temp.{NODES})"
+        )
+
+    def hidden(self, raw: sqlite3.Connection, ids: Iterable[str]) -> set[str]:
+        """Those of *ids* that are ids of rows which the views leave out."""
+        listed = _listed(ids)
+        return {row[0] for statement in self._asked for row in raw.execute(statement, (listed,))}
+
+    def is_partial(self, raw: sqlite3.Connection, ids: Iterable[str]) -> bool:
+        """Whether one of *ids* is a document, or a part or file of one, of which something is withheld."""
+        listed = _listed(ids)
+        of_parts = ""
+        if self.parts is not None:
+            page, (own,) = quoted(rules_of(self.parts).document or ""), map(quoted, key_columns(self.parts))
+            of_parts = (
+                f" OR id IN (SELECT s.{page} FROM json_each(?1) j"
+                f" JOIN main.{quoted(self.parts.name)} s ON s.{own} = j.value)"
+            )
+        statement = (
+            f"SELECT 1 FROM temp.{PAGES} WHERE id IN (SELECT value FROM json_each(?1)){of_parts} LIMIT 1"
+        )
+        return raw.execute(statement, (listed,)).fetchone() is not None
+
+    def _make(self) -> Iterator[str]:
+        from armarium.history import audit
+
+        if self.tree is None:
+            return
+        for table in self.schema.tables:
+            rules = rules_of(table)
+            if rules.kind == "foreign" or rules.follows is not None:
+                continue
+            conditions = list(self._conditions(table))
+            if not conditions and rules.whole is None:
+                continue
+            self._covered[table.name] = table
+            yield _view(table, table.name, [*conditions, *_whole_rows(table, rules.whole)], rules.whole)
+            if rules.kind == "tracked":
+                yield _history_view(table, rules.whole)
+        # The log names rows by their ids alone: a step that names one withheld is left out.
+        for table in (audit.audit_target, audit.audit):
+            self._covered[table.name] = table
+            yield _view(table, table.name, list(_log_conditions(table)), None)
+
+    def _conditions(self, table: Table) -> Iterator[str]:
+        """SQL of which all must hold for a row of *table*, called `m`, to be seen."""
+        rules = rules_of(table)
+        if table is self.tree or table is self.parts:
+            (key,) = key_columns(table)
+            yield _not_in(table.c[key], NODES if table is self.tree else PARTS)
+        if table is self.tree:
+            return
+        targets = {key.parent.name: key.column for key in table.foreign_keys}
+        if rules.document is not None:
+            yield _not_in(table.c[rules.document], NODES)
+        for column in table.columns:
+            if column.name == rules.document:
+                continue
+            target = targets.get(column.name)
+            if target is not None:
+                yield from self._pointing(table, column, target)
+        for column in _weak(table):
+            if column.name != rules.document:
+                yield _not_in(column, NODES)
+                yield _not_in(column, PARTS)
+        if rules.kind in _LOGS:
+            for column in table.columns:
+                if isinstance(column.type, Json):
+                    of_many = (table.name, column.name) == _OF_MANY
+                    yield self._names_another(column) if of_many else _names_none(column)
+
+    def _names_another(self, column: Column[object]) -> str:
+        """SQL: the JSON of *column* names nothing that is withheld, or a document that is not: work on many pages."""
+        assert self.tree is not None
+        (key,) = key_columns(self.tree)
+        name = f"m.{quoted(column.name)}"
+        return (
+            f"({_names_none(column)} OR EXISTS (SELECT 1 FROM json_tree({name}) j"
+            f" JOIN temp.{quoted(self.tree.name)} v ON v.{quoted(key)} = j.value WHERE j.type = 'text'))"
+        )
+
+    def _pointing(self, table: Table, column: Column[object], target: Column[object]) -> Iterator[str]:
+        # By name: it may be a stand-in for another family's table.
+        named = target.table.name
+        if self.tree is not None and named == self.tree.name:
+            yield _not_in(column, NODES)
+        elif self.parts is not None and named == self.parts.name:
+            yield _not_in(column, PARTS)
+        seen = self._covered.get(named)
+        # Tables come parents before children; one that points back is not asked, or the views would go in circles.
+        if seen is not None and seen is not self.tree and seen is not table:
+            empty = f"m.{quoted(column.name)} IS NULL OR " if column.nullable else ""
+            yield (
+                f"({empty}EXISTS (SELECT 1 FROM temp.{quoted(seen.name)} v"
+                f" WHERE v.{quoted(target.name)} = m.{quoted(column.name)}))"
+            )
+
+
+def identity(table: Table) -> str | None:
+    """The column by which callers name a row of *table*; None where it has no id of its own, but that of another row."""
+    if "id" in table.c:
+        return "id"
+    keys = list(table.primary_key.columns)
+    own = len(keys) == 1 and isinstance(keys[0].type, Text) and not keys[0].foreign_keys
+    return keys[0].name if own and keys[0].name != rules_of(table).document else None
+
+
+def _weak(table: Table) -> list[Column[object]]:
+    """Columns that hold an id without a foreign key."""
+    return [
+        column
+        for column in table.columns
+        if column.name.endswith("_id") and isinstance(column.type, Text) and not column.foreign_keys
+    ]
+
+
+def _not_in(column: Column[object], withheld: str) -> str:
+    name = f"m.{quoted(column.name)}"
+    asked = f"{name} NOT IN (SELECT id FROM temp.{withheld})"
+    return f"({name} IS NULL OR {asked})" if column.nullable else asked
+
+
+def _names_none(column: Column[object], path: str = "$") -> str:
+    """SQL: the JSON of *column* names nothing that is withheld."""
+    name = f"m.{quoted(column.name)}"
+    return (
+        f"NOT EXISTS (SELECT 1 FROM json_tree({name}, '{path}') j WHERE j.type = 'text'"
+        f" AND (j.value IN (SELECT id FROM temp.{NODES}) OR j.value IN (SELECT id FROM temp.{PARTS})))"
+    )
+
+
+def _log_conditions(table: Table) -> Iterator[str]:
+    if "target_id" in table.c:
+        yield _not_in(table.c.target_id, NODES)
+        yield _not_in(table.c.target_id, PARTS)
+        return
+    yield from (_names_none(table.c[name]) for name in ("target_ids", "params"))
+    yield from (_names_none(table.c.changed, f"$.{kind}") for kind in ("document_ids", "segment_ids"))
+
+
+def _whole_rows(table: Table, whole: Whole | None) -> Iterator[str]:
+    """SQL: the row does not show as a whole a page of which something is withheld."""
+    if whole is None or whole.columns:
+        return
+    owner = rules_of(table).document
+    assert owner is not None
+    seen = f"m.{quoted(owner)} NOT IN (SELECT id FROM temp.{PAGES})"
+    yield seen if whole.unless is None else f"(m.{quoted(whole.unless)} IS NOT NULL OR {seen})"
+
+
+def _shown(table: Table, whole: Whole | None) -> str:
+    """The columns of a view: a text that shows a page as a whole is null where a part of it is withheld."""
+    hidden = whole.columns if whole is not None else ()
+    key = rules_of(table).document
+    rowid = [] if table.dialect_options["sqlite"]["with_rowid"] is False else ["m.rowid AS rowid"]
+    return ", ".join(
+        [
+            *rowid,
+            *(
+                f"CASE WHEN m.{quoted(str(key))} IN (SELECT id FROM temp.{PAGES}) THEN NULL"
+                f" ELSE m.{quoted(column.name)} END AS {quoted(column.name)}"
+                if column.name in hidden
+                else f"m.{quoted(column.name)}"
+                for column in table.columns
+            ),
+        ]
+    )
+
+
+def _view(table: Table, name: str, conditions: list[str], whole: Whole | None) -> str:
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    return f"CREATE TEMP VIEW {quoted(name)} AS SELECT {_shown(table, whole)} FROM main.{quoted(table.name)} m{where}"
+
+
+def _history_view(table: Table, whole: Whole | None) -> str:
+    """The images of rows that are seen; of a row that is gone, none."""
+    name = quoted(history_name(table))
+    same = " AND ".join(f"v.{quoted(key)} = m.{quoted(key)}" for key in key_columns(table))
+    columns = ", ".join(f"m.{quoted(name)}" for name in ("seq", "audit_seq", "op", "kept"))
+    return (
+        f"CREATE TEMP VIEW {name} AS SELECT {columns}, {_shown(table, whole).removeprefix('m.rowid AS rowid, ')}"
+        f" FROM main.{name} m WHERE EXISTS (SELECT 1 FROM temp.{quoted(table.name)} v WHERE {same})"
+    )
+
+
+def _listed(ids: Iterable[str]) -> str:
+    return orjson.dumps(list(ids)).decode()
+
+
+def _version(raw: sqlite3.Connection) -> int:
+    """A number that is another one after each commit of another connection."""
+    return int(raw.execute("PRAGMA data_version").fetchone()[0])

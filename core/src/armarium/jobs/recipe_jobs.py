@@ -1,0 +1,329 @@
+"""Recipe jobs: pieces of work that a plugin declares once, so that workflows, recipes, the CLI and agents can run them.
+
+What a plugin says of one is here, with the loop over pages that most of them need. Running them is the job queue's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from pydantic import BaseModel, Field, create_model
+
+from armarium.actions.context import Example
+from armarium.actions.definition import Params
+from armarium.errors import Invalid, NotFound, ServiceError
+from armarium.jobs.kinds import JobKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from armarium.engine import Engine
+    from armarium.jobs.context import JobContext
+    from armarium.projects.libraries import Library
+
+Layer = Literal[
+    "prepare",
+    "lines",
+    "reading",
+    "structure",
+    "entities",
+    "graph",
+    "places",
+    "vectors",
+    "catalogue",
+    "knowledge",
+    "train",
+    "check",
+    "output",
+]
+"""The layers of work in the order in which it happens (C 4.4)."""
+
+Material = Literal[
+    "page_image",
+    "rendition",
+    "recording",
+    "regions",
+    "lines",
+    "reading_order",
+    "signs",
+    "table_cells",
+    "drawings",
+    "line_readings",
+    "page_reading",
+    "sign_identifications",
+    "entries",
+    "table_rows",
+    "document_groups",
+    "mentions",
+    "claims",
+    "dates",
+    "authority_links",
+    "places",
+    "vectors",
+    "catalogue_record",
+    "passages",
+    "model",
+    "verdicts",
+    "files",
+    "published",
+]
+"""What a job takes and gives (C 4.4). The line readings of a page count as its page reading."""
+
+LAYERS: tuple[str, ...] = get_args(Layer)
+MATERIALS: tuple[str, ...] = get_args(Material)
+
+MAX_FAILED = 1000
+"""Failed pages that are named in a job's result; all of them are in its log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a job with certain settings runs: the model it is named by, and a lane other than its kind's own."""
+
+    model: str | None = None
+    lane: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageWork:
+    """What was found on a page: the action that writes it, in one step with the job's checkpoint.
+
+    `output` is handed to what follows in a workflow, together with the fields of the action's answer named in `answers`.
+    """
+
+    action: str
+    params: Mapping[str, Any]
+    output: Mapping[str, Any] = field(default_factory=dict)
+    answers: tuple[str, ...] = ()
+
+
+class PageSkipped(Exception):
+    """Raised for a page on which there is nothing to do, with the reason."""
+
+
+@dataclass(frozen=True)
+class RecipeJob:
+    """A piece of work on pages or a whole scope, as C 4.4 describes it. Its id is the name of its job kind.
+
+    The arguments of the kind are the settings' fields and `page_ids`. A job of one page answers
+    `output`, an object of at most 8 MiB, beside whatever else its result says.
+    """
+
+    kind: JobKind
+    name: str
+    description: str
+    layer: Layer
+    takes: tuple[Material, ...]
+    gives: tuple[Material, ...]
+    settings: type[Params]
+    writes: tuple[str, ...]
+    """The actions through which it writes; every one that its body calls."""
+    takes_any: bool = False
+    """One of what it takes is enough; otherwise all of it is needed."""
+    compare: str | None = None
+    """What is measured when two ways of doing it are compared."""
+    since: str = "0.1.0"
+    topic: str | None = None
+    """The help topic about it; none: one of its own id."""
+    each: Literal["page", "scope"] = "page"
+    """Whether a workflow gives it one page at a time, or all pages together."""
+    uses_llm: bool = False
+    """Whether it sends text or pictures to a language model."""
+    provider_setting: str | None = None
+    """The setting that a workflow's choice of a provider goes to."""
+    model_setting: str | None = None
+    """The setting that a workflow's choice of a model goes to."""
+    place: Callable[[Engine, Library, Any], Placement] | None = None
+    """Asked with parsed settings before anything is queued: where it runs; raises a refusal when it cannot."""
+    example: Callable[[Example], Mapping[str, Any]] | None = None
+    """Makes a page that it can work on; answers `page_id`, and `settings` where the defaults do not do."""
+
+    @property
+    def id(self) -> str:
+        """Its id, which is the name of its job kind too."""
+        return self.kind.name
+
+    def parse(self, given: Mapping[str, Any]) -> Params:
+        """Its settings from *given*; Invalid, naming each place, when they do not fit."""
+        from pydantic import ValidationError
+
+        try:
+            return self.settings.model_validate(dict(given))
+        except ValidationError as error:
+            wrong = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'all'}: {e['msg']}" for e in error.errors())
+            raise Invalid(
+                f"The settings of {self.id} do not fit ({wrong}). It takes: "
+                f"{', '.join(self.settings.model_fields) or 'none'}.",
+                code="invalid_settings",
+            ) from None
+
+    def arguments(self, page_ids: Iterable[str], settings: Params) -> dict[str, Any]:
+        """The arguments of one of its jobs."""
+        return {**settings.model_dump(mode="json"), "page_ids": list(page_ids)}
+
+    def placed(self, engine: Engine, library: Library, settings: Params) -> Placement:
+        """Where a job with *settings* runs; the refusal of `place` when it cannot run here."""
+        return self.place(engine, library, settings) if self.place is not None else Placement()
+
+    def entry(self) -> dict[str, Any]:
+        """How it is listed (C 4.4): id, name, description, layer, takes, gives, compare, settings, since, topic."""
+        schema = self.settings.model_json_schema()
+        asked = schema.get("properties", {})
+        return {
+            "id": self.id,
+            "name": self.name,
+            "description": self.description,
+            "layer": self.layer,
+            "takes": list(self.takes),
+            "gives": list(self.gives),
+            "compare": self.compare,
+            "settings": [
+                {
+                    "key": key,
+                    "type": _type_of(told),
+                    "default": told.get("default"),
+                    "help": told.get("description", ""),
+                }
+                for key, told in asked.items()
+            ],
+            "since": self.since,
+            "topic": self.topic or self.id,
+        }
+
+
+def _type_of(told: Mapping[str, Any]) -> str:
+    if "type" in told:
+        return str(told["type"])
+    kinds = [_type_of(one) for one in told.get("anyOf", ()) if one.get("type") != "null"]
+    return kinds[0] if kinds else "string"
+
+
+class RecipeJobs(Mapping[str, RecipeJob]):
+    """The recipe jobs of one engine by id, in the order of their layers."""
+
+    def __init__(self, jobs: Iterable[RecipeJob] = ()) -> None:
+        ordered = sorted(jobs, key=lambda job: LAYERS.index(job.layer))
+        self._jobs = {job.id: job for job in ordered}
+
+    def require(self, job_id: str) -> RecipeJob:
+        """The job called *job_id*; NotFound names those there are."""
+        if job_id not in self._jobs:
+            raise NotFound(
+                f"There is no recipe job called {job_id}. There are: {', '.join(self._jobs) or 'none'}.",
+                code="unknown_recipe_job",
+            )
+        return self._jobs[job_id]
+
+    def __getitem__(self, job_id: str) -> RecipeJob:
+        return self._jobs[job_id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._jobs)
+
+    def __len__(self) -> int:
+        return len(self._jobs)
+
+
+@cache
+def page_arguments(settings: type[Params]) -> type[Params]:
+    """The arguments of a job kind that works page by page with *settings*: those, and `page_ids`."""
+    return create_model(
+        f"{settings.__name__}OnPages",
+        __base__=settings,
+        __module__=settings.__module__,
+        __doc__="Which pages, and the settings.",
+        page_ids=(list[str], Field(max_length=100_000)),
+    )
+
+
+def page_kind(
+    name: str,
+    work: Callable[[JobContext, str], PageWork | None],
+    settings: type[Params],
+    *,
+    summary: str,
+    lane: str = "cpu",
+    **more: Any,
+) -> JobKind:
+    """A job kind whose body calls *work* with its context and one page's id after the other.
+
+    *work* reads what it needs and answers what is to be written, without writing itself; None or `PageSkipped` where there
+    is nothing to write. A page that is refused is named and the rest goes on. `job.args` has the settings. *more* is
+    given to `JobKind` (`heavy`, `also_lanes` and so on).
+    """
+    return JobKind(
+        name=name,
+        lane=lane,
+        summary=summary,
+        run=lambda job: _each_page(job, work),
+        args=page_arguments(settings),
+        **more,
+    )
+
+
+def _each_page(job: JobContext, work: Callable[[JobContext, str], PageWork | None]) -> dict[str, Any]:
+    """Work page by page, each one step with the checkpoint; killed anywhere it loses nothing and doubles nothing."""
+    pages: list[str] = job.args.page_ids
+    kept: dict[str, Any] = {"next": 0, "pages": 0, "skipped": 0, "failed": [], **job.checkpoint}
+    for page_id in pages[kept["next"] :]:
+        job.check()
+        kept = {**kept, "next": kept["next"] + 1, "failed": list(kept["failed"])}
+        counts = {"done": kept["next"], "total": len(pages)}
+        try:
+            found = work(job, page_id)
+            if found is not None:
+                keep = _with_output({**kept, "pages": kept["pages"] + 1}, found, len(pages))
+                outcome = job.act(found.action, found.params, checkpoint=keep, **counts)
+                kept = keep(outcome.result or {})
+                continue
+            kept["skipped"] += 1
+        except PageSkipped as skipped:
+            kept["skipped"] += 1
+            job.log("info", str(skipped), document_id=page_id)
+        except ServiceError as refusal:
+            if len(kept["failed"]) < MAX_FAILED:
+                kept["failed"].append({"document_id": page_id, "why": refusal.detail})
+            job.log("warning", refusal.detail, document_id=page_id)
+        job.save(kept, **counts)
+    if kept["failed"] and not kept["pages"] and not kept["skipped"]:
+        raise Invalid(f"No page could be done. The first: {kept['failed'][0]['why']}", code="all_failed")
+    return {key: kept[key] for key in ("pages", "skipped", "failed", "output") if key in kept}
+
+
+def _with_output(
+    kept: Mapping[str, Any], found: PageWork, pages: int
+) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    def checkpoint(answer: dict[str, Any]) -> dict[str, Any]:
+        if pages != 1:
+            return dict(kept)
+        return {**kept, "output": {**found.output, **{name: answer.get(name) for name in found.answers}}}
+
+    return checkpoint
+
+
+def faults_of_recipe_job(job: Any) -> Iterator[str]:
+    """What is wrong with *job* as it is declared: each a sentence that says what to do."""
+    what = f"Its recipe job {job.id}"
+    if job.layer not in LAYERS:
+        yield f"{what} names the layer {job.layer!r}; layers are {', '.join(LAYERS)}."
+    for way in ("takes", "gives"):
+        for material in getattr(job, way):
+            if material not in MATERIALS:
+                yield f"{what} {way} {material!r}; materials are {', '.join(MATERIALS)}."
+    if not (isinstance(job.settings, type) and issubclass(job.settings, Params)):
+        yield f"{what} has settings that are no model; derive them from Params."
+        return
+    args = job.kind.args
+    fields = set(args.model_fields) if isinstance(args, type) and issubclass(args, BaseModel) else set()
+    for name in ("page_ids", *job.settings.model_fields):
+        if name not in fields:
+            yield f"{what} has jobs that take no {name}; their arguments are page_ids and every setting."
+    for name in (job.provider_setting, job.model_setting):
+        if name is not None and name not in job.settings.model_fields:
+            yield f"{what} says that {name} is a setting, and its settings have none of that name."
+    for text, told in (("name", job.name), ("description", job.description)):
+        if not str(told).strip():
+            yield f"{what} has no {text}; people read it in the palette."

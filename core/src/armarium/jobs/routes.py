@@ -1,0 +1,299 @@
+"""Background jobs and the activity log over HTTP (part A 4.11); queries and actions are in `armarium.jobs`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Response
+
+from armarium.engine import Engine
+from armarium.jobs.actions import Cleared, JobState
+from armarium.jobs.activity import ActivityType, read_activity
+from armarium.jobs.import_tree import DERIVATIVES, derivatives_of, import_goes_on
+from armarium.jobs.listing import counted_tree, is_counted, list_jobs, no_such, targets
+from armarium.jobs.log import Level, read_lines
+from armarium.jobs.schemas import ActivityPage, JobList, JobLog, JobTree, Paused
+from armarium.jobs.sight import Sight, open_sight
+from armarium.messages import written
+from armarium.principals import Principal
+from armarium.store.database import Database, raw_of
+from armarium.web.http import (
+    REFUSALS,
+    CurrentEngine,
+    CurrentPrincipal,
+    OptionalLibrary,
+    audited,
+    json_response,
+    library_required,
+)
+from armarium.web.times import moment
+
+if TYPE_CHECKING:
+    from armarium.projects.libraries import Library
+
+router = APIRouter(prefix="/api/activity", tags=["activity"])
+
+JobId = Annotated[
+    str,
+    Path(
+        max_length=200,
+        description="A job, a counted row (`waiting:<kind>`, `paused:<kind>`) or `derivatives`.",
+    ),
+]
+
+
+def _places(engine: Engine, principal: Principal, library: Library | None) -> list[Library | None]:
+    """Where to look: the project that was named, else every open one the caller reaches; and the engine itself.
+
+    A token bound to some projects has nothing to do with the engine's own work.
+    """
+    itself: list[Library | None] = [None] if principal.libraries is None else []
+    if library is not None:
+        return [library, *itself]
+    return [*(one for one in engine.libraries.open_now() if principal.reaches(str(one.path))), *itself]
+
+
+def _imports(places: list[Library | None]) -> list[Library | None]:
+    """Where an import may go on: not in the engine itself, which stands in where no project is open."""
+    return [place for place in places if place is not None] or [None]
+
+
+def _database(engine: Engine, library: Library | None) -> Database:
+    return library.db if library is not None else engine.state
+
+
+@contextmanager
+def _sights(engine: Engine, places: list[Library | None]) -> Iterator[list[Sight]]:
+    with ExitStack() as stack:
+        yield [stack.enter_context(open_sight(engine.jobs, place)) for place in places]
+
+
+def _homes(sights: list[Sight], job_id: str) -> list[Sight]:
+    """Those that hold *job_id*: one for a job, perhaps several for a counted row. NotFound when none does."""
+    if is_counted(job_id):
+        # The import row is shown while one of its jobs runs, though none waits: it is decided about all the same.
+        shown = [job_id == DERIVATIVES and import_goes_on(sight) for sight in sights]
+        found = [sight for sight, on in zip(sights, shown, strict=True) if on or targets(sight, job_id)]
+    else:
+        found = [sight for sight in sights if sight.row(job_id) is not None][:1]
+    if not found:
+        raise no_such(job_id)
+    return found
+
+
+def _decide(
+    engine: Engine,
+    principal: Principal,
+    library: Library | None,
+    name: str,
+    job_id: str,
+    **params: Any,
+) -> Response:
+    """Run a decision about *job_id* wherever the job is; counted rows in several projects are decided in each."""
+    answer: dict[str, Any] = {}
+    with _sights(engine, _places(engine, principal, library)) as sights:
+        homes = [sight.library for sight in _homes(sights, job_id)]
+    for home in homes:
+        outcome = engine.run(home, name, {"job_id": job_id, **params}, principal)
+        applied = (answer.get("applied") or 0) + ((outcome.result or {}).get("applied") or 0)
+        answer = {**(outcome.result or {}), "audit_id": outcome.audit_id}
+        if is_counted(job_id):
+            answer["applied"] = applied
+    return json_response(answer, headers=audited(answer["audit_id"]))
+
+
+@router.get(
+    "", response_model=ActivityPage, responses=REFUSALS(404, 409), summary="The event log of activity"
+)
+def list_activity(
+    engine: CurrentEngine,
+    principal: CurrentPrincipal,
+    library: OptionalLibrary,
+    types: Annotated[list[ActivityType] | None, Query()] = None,
+    levels: Annotated[list[Level] | None, Query()] = None,
+    workflow_id: Annotated[str | None, Query(max_length=200)] = None,
+    batch_id: Annotated[str | None, Query(max_length=200)] = None,
+    thread_id: Annotated[str | None, Query(max_length=200)] = None,
+    since: Annotated[str | None, Query(max_length=40)] = None,
+    until: Annotated[str | None, Query(max_length=40)] = None,
+    search: Annotated[
+        str | None, Query(max_length=200, description="In the message, whatever its case.")
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+) -> Response:
+    """Newest first, of the named project or of every open one, and of the engine itself."""
+    items: list[dict[str, Any]] = []
+    total = 0
+    began, ended = moment("since", since), moment("until", until)
+    for place in _places(engine, principal, library):
+        with _database(engine, place).read() as conn:
+            found, count = read_activity(
+                conn,
+                types=types or (),
+                levels=levels or (),
+                workflow_id=workflow_id,
+                batch_id=batch_id,
+                thread_id=thread_id,
+                since=began,
+                until=ended,
+                search=search,
+                limit=limit + offset,
+            )
+        items += found
+        total += count
+    items.sort(key=lambda item: (item["timestamp"], item["id"]), reverse=True)
+    page = items[offset : offset + limit]
+    return json_response(
+        {"items": page, "count": len(page), "total": total, "limit": limit, "offset": offset}
+    )
+
+
+@router.get(
+    "/jobs", response_model=JobList, responses=REFUSALS(404, 409), summary="Jobs that run, wait or failed"
+)
+def jobs(engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLibrary) -> Response:
+    """Each with a reason in words; several waiting jobs of a kind are one counted row."""
+    return json_response(list_jobs(engine.jobs, _places(engine, principal, library)))
+
+
+@router.post(
+    "/jobs/clear-failed",
+    response_model=written(Cleared),
+    responses=REFUSALS(404, 409),
+    summary="Take failed jobs out of the list (job.clear_failed)",
+)
+def clear_failed(engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLibrary) -> Response:
+    """The rows are kept, and a later retry lists one again. Without a project: in every open one."""
+    cleared = 0
+    audit_id = ""
+    places = _places(engine, principal, library)
+    if not places:
+        raise library_required()
+    for place in places:
+        if place is None and audit_id and not _has_failed(engine):
+            continue
+        outcome = engine.run(place, "job.clear_failed", {}, principal)
+        cleared += (outcome.result or {}).get("cleared", 0)
+        audit_id = outcome.audit_id
+    return json_response({"cleared": cleared, "audit_id": audit_id}, headers=audited(audit_id))
+
+
+def _has_failed(engine: Engine) -> bool:
+    with engine.state.read() as conn:
+        raw = raw_of(conn)
+        return raw.execute("SELECT 1 FROM job WHERE state = 'failed' LIMIT 1").fetchone() is not None
+
+
+@router.get(
+    "/jobs/derivatives",
+    response_model=JobTree,
+    responses=REFUSALS(404, 409),
+    summary="The import by its stages",
+)
+def import_tree(engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLibrary) -> Response:
+    """The import that is going on, or the last one: a node for each stage, read files first."""
+    return json_response(derivatives_of(engine.jobs, _imports(_places(engine, principal, library))))
+
+
+@router.put(
+    "/jobs/{job_id}/paused",
+    response_model=written(JobState),
+    responses=REFUSALS(404, 409),
+    summary="Pause a job, or let it go on (job.pause)",
+)
+def pause(
+    job_id: JobId,
+    body: Paused,
+    engine: CurrentEngine,
+    principal: CurrentPrincipal,
+    library: OptionalLibrary,
+) -> Response:
+    """Stays paused across relaunch. A running job finishes the item in hand: the answer says running."""
+    return _decide(engine, principal, library, "job.pause", job_id, paused=body.paused)
+
+
+@router.post(
+    "/jobs/{job_id}/cancel",
+    response_model=written(JobState),
+    responses=REFUSALS(404, 409),
+    summary="Cancel a job",
+)
+def cancel(
+    job_id: JobId, engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLibrary
+) -> Response:
+    """And everything under it; a job on a remote service is cancelled there."""
+    return _decide(engine, principal, library, "job.cancel", job_id)
+
+
+@router.post(
+    "/jobs/{job_id}/retry",
+    response_model=written(JobState),
+    responses=REFUSALS(404, 409),
+    summary="Put a failed or cancelled job back in the queue",
+)
+def retry(
+    job_id: JobId, engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLibrary
+) -> Response:
+    """It carries on from its checkpoint; any state but failed, cancelled and waiting is answered unchanged."""
+    return _decide(engine, principal, library, "job.retry", job_id)
+
+
+@router.get(
+    "/jobs/{job_id}", response_model=JobTree, responses=REFUSALS(404, 409), summary="A job and all under it"
+)
+def one_job(
+    job_id: JobId, engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLibrary
+) -> Response:
+    """A person who asks is taken to be watching: the job goes before other work for half a minute."""
+    places = _places(engine, principal, library)
+    if job_id == DERIVATIVES:
+        return json_response(derivatives_of(engine.jobs, _imports(places)))
+    with _sights(engine, places) as sights:
+        if is_counted(job_id):
+            return json_response(counted_tree(sights, job_id))
+        for sight in sights:
+            row = sight.row(job_id)
+            if row is not None:
+                if principal.kind == "person":
+                    engine.jobs.watch(sight.library, job_id)
+                return json_response({**sight.tree(row), "result": sight.result(row)})
+    raise no_such(job_id)
+
+
+@router.get(
+    "/jobs/{job_id}/log", response_model=JobLog, responses=REFUSALS(404, 409), summary="The log of a job"
+)
+def job_log(
+    job_id: JobId,
+    engine: CurrentEngine,
+    principal: CurrentPrincipal,
+    library: OptionalLibrary,
+    limit: Annotated[int, Query(ge=1, le=5000)] = 500,
+    after: Annotated[int | None, Query(ge=0, le=2**62, description="Only lines after this number.")] = None,
+) -> Response:
+    """Its lines and those of the rows under it, newest last; nothing from another row."""
+    lines: list[dict[str, Any]] = []
+    with _sights(engine, _places(engine, principal, library)) as sights:
+        for sight in _log_homes(sights, job_id):
+            lines += read_lines(sight.conn, _log_rows(sight, job_id), limit=limit, after=after)
+    return json_response({"id": job_id, "lines": lines, "count": len(lines)})
+
+
+def _log_homes(sights: list[Sight], job_id: str) -> list[Sight]:
+    if job_id == DERIVATIVES:
+        return [sight for sight in sights if sight.library is not None][:1] or sights[:1]
+    return _homes(sights, job_id)[:1]
+
+
+def _log_rows(sight: Sight, job_id: str) -> list[str]:
+    if job_id == DERIVATIVES:
+        kinds = sight.runner.kinds.import_kinds()
+        return (
+            [row.id for row in sight.rows(f"kind IN ({', '.join('?' * len(kinds))})", kinds)] if kinds else []
+        )
+    if is_counted(job_id):
+        return [row.id for row in targets(sight, job_id)]
+    return [job_id]

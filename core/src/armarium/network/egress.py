@@ -1,0 +1,318 @@
+"""The one gate to the network: nothing else in the engine opens a connection that leaves it (architecture 3.10).
+
+A destination is checked when the connection is made, on the very address that is connected to, so neither a
+redirect nor a name that changes its answer leads elsewhere. Sizes, times and redirects are bounded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, quote, urljoin, urlsplit
+
+from armarium.errors import BadRequest, Conflict, Forbidden, TooLarge, Unavailable
+from armarium.network.addresses import Reach, may_reach, plain_address
+from armarium.network.limits import Limits
+from armarium.store.durable import flush
+
+if TYPE_CHECKING:
+    import httpx
+
+    from armarium.network.transport import GuardedTransport
+
+Resolver = Callable[[str, int], list[str]]
+
+_WRITTEN = "%/:=&?~#+!$,;'@()*[]"
+"""What stays as it is where other characters of an address are written with their bytes."""
+
+MAX_REDIRECTS = 5
+_ELSEWHERE = (301, 302, 303, 307, 308)
+_SECRETS = ("authorization", "cookie", "x-api-key")
+MIB = 1024 * 1024
+
+
+def resolve(host: str, port: int) -> list[str]:
+    """The addresses of *host*, by the system's resolver."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+@dataclass
+class Answer:
+    """An answer from outside: status, headers (lower-case names), the address it came from, and its body in chunks."""
+
+    status: int
+    headers: dict[str, str]
+    url: str
+    chunks: Iterator[bytes]
+    _read: bytes | None = field(default=None, repr=False)
+
+    def read(self) -> bytes:
+        """The whole body; TooLarge when it is longer than the request's limit."""
+        if self._read is None:
+            self._read = b"".join(self.chunks)
+        return self._read
+
+
+class Egress:
+    """Makes requests for one engine. Everything is refused while SERVICE_LOCAL_ONLY is set, but this machine itself."""
+
+    def __init__(
+        self, *, local_only: bool, resolver: Resolver = resolve, user_agent: str = "armarium"
+    ) -> None:
+        self.local_only = local_only
+        self._resolve = resolver
+        self._user_agent = user_agent
+
+    @contextmanager
+    def open(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        content: bytes | Iterator[bytes] | None = None,
+        reach: Reach = "public",
+        limits: Limits | None = None,
+    ) -> Iterator[Answer]:
+        """Send a request and read its answer as it comes; redirects of GET and HEAD are followed, each checked anew.
+
+        Raises Forbidden (held offline, a destination out of reach), BadRequest (not an http address), Unavailable
+        (no answer, too slow, too many redirects) and, while reading, TooLarge.
+        """
+        import httpx
+
+        sent = {name.lower(): value for name, value in (headers or {}).items()}
+        sent.setdefault("user-agent", self._user_agent)
+        with self._transport(reach, limits) as transport:
+            for _ in range(MAX_REDIRECTS + 1):
+                target = self.checked(url, reach)
+                if not url.isascii():
+                    url = quote(url, safe=_WRITTEN)
+                response = transport.handle_request(httpx.Request(method, url, headers=sent, content=content))
+                try:
+                    if response.status_code in _ELSEWHERE and "location" in response.headers:
+                        if method not in ("GET", "HEAD"):
+                            raise Unavailable(
+                                f"{target.hostname} sent the request elsewhere; use the new address itself."
+                            )
+                        url = urljoin(url, response.headers["location"])
+                        if urlsplit(url).netloc != target.netloc:
+                            # A secret for one host is not carried to another.
+                            sent = {name: value for name, value in sent.items() if name not in _SECRETS}
+                        continue
+                    assert isinstance(response.stream, httpx.SyncByteStream)
+                    headers_in = dict(response.headers)
+                    yield Answer(response.status_code, headers_in, url, iter(response.stream))
+                    return
+                finally:
+                    response.close()
+            raise Unavailable(f"More than {MAX_REDIRECTS} redirects; the address leads in circles.")
+
+    def client(self, *, reach: Reach = "public", limits: Limits | None = None) -> httpx.Client:
+        """An httpx client for libraries that want one, with all the refusals of `open`; it follows no redirects."""
+        import httpx
+
+        headers = {"user-agent": self._user_agent}
+        return httpx.Client(transport=self._transport(reach, limits), trust_env=False, headers=headers)
+
+    def fetch(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        content: bytes | None = None,
+        reach: Reach = "public",
+        limits: Limits | None = None,
+    ) -> Answer:
+        """As `open`, the body read whole."""
+        with self.open(method, url, headers=headers, content=content, reach=reach, limits=limits) as answer:
+            answer.read()
+            return answer
+
+    def download(
+        self,
+        url: str,
+        target: Path,
+        *,
+        sha256: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        reach: Reach = "public",
+        limits: Limits | None = None,
+        on_progress: Callable[[int, int | None], None] | None = None,
+        resume: Path | None = None,
+    ) -> str:
+        """Fetch *url* into *target* and answer its SHA-256; nothing is there unless all of it is and the digest fits.
+
+        *on_progress* is called with bytes so far and, where the server says, in all; what it raises ends the download.
+        *resume*: a file of the same folder in which what has come stays when the download ends early. The next one
+        goes on from there, where the server still has the same file; `forget_partial` removes it.
+        """
+        digest = hashlib.sha256()
+        temporary = resume or target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+        sent = {name.lower(): value for name, value in (headers or {}).items()}
+        done, validator = _begun(resume)
+        if done:
+            sent |= {"range": f"bytes={done}-", "if-range": validator}
+        keeps = False
+        try:
+            with self.open("GET", url, headers=sent, reach=reach, limits=limits) as answer:
+                if done and not (
+                    answer.status == 206
+                    and answer.headers.get("content-range", "").startswith(f"bytes {done}-")
+                ):
+                    done = 0
+                if answer.status != (206 if done else 200):
+                    raise Unavailable(f"{urlsplit(url).hostname} answers {answer.status}, not the file.")
+                length = answer.headers.get("content-length", "")
+                total = int(length) + done if length.isdigit() else None
+                if done:
+                    with temporary.open("rb") as file:
+                        while block := file.read(MIB):
+                            digest.update(block)
+                elif resume is not None:
+                    _note_beginning(resume, answer.headers)
+                keeps = resume is not None
+                with temporary.open("ab" if done else "wb" if resume else "xb") as file:
+                    for chunk in answer.chunks:
+                        file.write(chunk)
+                        digest.update(chunk)
+                        done += len(chunk)
+                        if on_progress is not None:
+                            on_progress(done, total)
+                    file.flush()
+                    flush(file.fileno())
+            if total is not None and done != total:
+                raise Unavailable(f"The file broke off after {done} of {total} bytes; try again.")
+            keeps = False
+            if sha256 is not None and digest.hexdigest() != sha256.lower():
+                raise Conflict(
+                    "The file is not the one expected: its SHA-256 differs. Nothing was kept.",
+                    code="wrong_file",
+                )
+            temporary.replace(target)
+        except TooLarge:
+            keeps = False
+            raise
+        finally:
+            if not keeps:
+                forget_partial(temporary)
+        return digest.hexdigest()
+
+    def checked(self, url: str, reach: Reach = "public", *, literal: bool = True) -> SplitResult:
+        """*url* taken apart; Forbidden or BadRequest where its spelling alone forbids it. Resolves no name.
+
+        *literal* False: an address of numbers is taken wherever it leads.
+        """
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError:
+            raise BadRequest("This is no web address: it cannot be taken apart.") from None
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise BadRequest("A web address begins with http:// or https:// and names a host.")
+        if not parts.netloc.isascii():
+            raise BadRequest(
+                "The host of a web address is written in plain letters; write a name of other letters in its xn-- form."
+            )
+        if parts.username is not None or parts.password is not None:
+            raise BadRequest("A web address with a name or password in it is refused; use a header or a key.")
+        if port == 0:
+            raise BadRequest("Port 0 leads nowhere; name the server's port.")
+        if self.local_only and reach != "machine":
+            raise Forbidden(
+                "The engine is held offline (SERVICE_LOCAL_ONLY); unset it to reach the network.",
+                code="offline",
+            )
+        address = plain_address(parts.hostname) if literal else None
+        if address is not None and not may_reach(address, reach):
+            raise _out_of_reach(parts.hostname)
+        return parts
+
+    def addresses(self, host: str, port: int, reach: Reach) -> list[str]:
+        """The addresses of *host*, all within reach; one that is not refuses the host (a rebinding name)."""
+        try:
+            found = self._resolve(host, port)
+        except OSError as error:
+            raise Unavailable(
+                f"The name {host} cannot be found: {error.strerror or error}.", code="unreachable"
+            ) from error
+        for text in found:
+            address = plain_address(text)
+            if address is None or not may_reach(address, reach):
+                raise _out_of_reach(host)
+        return found
+
+    def leads_here(self, url: str) -> bool:
+        """Whether *url* leads to this machine and nowhere else. Resolves a name, unless the engine is held offline.
+
+        A request that is to stay here is then made with the reach `machine`, which connects to nothing else, whatever
+        the name answers by then. Raises as `checked`, and Unavailable for a name that is not found.
+        """
+        parts = self.checked(url, "network" if not self.local_only else "machine", literal=False)
+        host = str(parts.hostname)
+        literal = plain_address(host)
+        if literal is not None:
+            return literal.is_loopback
+        if host == "localhost" or host.endswith(".localhost"):
+            return True
+        if self.local_only:
+            return False
+        try:
+            found = [plain_address(text) for text in self._resolve(host, parts.port or 443)]
+        except OSError as error:
+            raise Unavailable(
+                f"The name {host} cannot be found; try again later.", code="unreachable"
+            ) from error
+        return bool(found) and all(one is not None and one.is_loopback for one in found)
+
+    def _transport(self, reach: Reach, limits: Limits | None) -> GuardedTransport:
+        from armarium.network.transport import GuardedTransport
+
+        return GuardedTransport(self, reach=reach, limits=limits)
+
+
+def forget_partial(path: Path) -> None:
+    """Remove what a download that ended early has left for the next one."""
+    for one in (path, _beside(path)):
+        with suppress(OSError):
+            one.unlink()
+
+
+def _beside(partial: Path) -> Path:
+    """Where it stands which file of the server's a part is of."""
+    return partial.with_name(f"{partial.name}.etag")
+
+
+def _begun(partial: Path | None) -> tuple[int, str]:
+    """How many bytes of a download are here, and the server's mark of the file they are of; 0 where that is not known."""
+    if partial is None:
+        return 0, ""
+    try:
+        mark = _beside(partial).read_text("utf-8").strip()
+        return (partial.stat().st_size, mark) if mark.isprintable() and mark else (0, "")
+    except (OSError, UnicodeDecodeError):
+        return 0, ""
+
+
+def _note_beginning(partial: Path, headers: Mapping[str, str]) -> None:
+    """Note which file a part is of; without a strong mark of the server's no other download goes on from it."""
+    forget_partial(partial)
+    mark = headers.get("etag", "")
+    if mark.startswith('"'):
+        _beside(partial).write_text(mark, "utf-8")
+
+
+def _out_of_reach(host: str) -> Forbidden:
+    return Forbidden(
+        f"{host} is not on the network this request may reach (this machine, a private network or a cloud's "
+        "inner address); use a public address.",
+        code="out_of_reach",
+    )

@@ -1,0 +1,99 @@
+"""What a plugin contributes: one `Plugin` value, and the migrations of its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, MetaData
+
+if TYPE_CHECKING:
+    from alembic.operations import Operations
+    from fastapi import APIRouter
+
+    from armarium.actions import Action, ActionContext
+    from armarium.engine import Engine
+    from armarium.history.visibility import Rights
+    from armarium.jobs.kinds import JobKind
+    from armarium.jobs.recipe_jobs import RecipeJob
+    from armarium.projects.libraries import Library
+
+ENGINE_API = 1
+"""The number of the plugin contract; a plugin built for another is refused in words."""
+
+OF_THE_ENGINE = frozenset({"library", "auth", "jobs", "runtimes", "engine"})
+"""The core's own plugins, without which there is no project; every other may be left out of one."""
+
+
+@dataclass(frozen=True)
+class Migration:
+    """One step of a family's tables from `version - 1` to `version`.
+
+    `upgrade` gets alembic's Operations on the library's connection, inside the one migrating transaction. A
+    change to a tracked table is made through `armarium.api.alter_tracked` so that its history follows.
+    """
+
+    version: int
+    summary: str
+    upgrade: Callable[[Operations], None]
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """All that one plugin contributes; a new kind of contribution is a new field with a default."""
+
+    name: str
+    summary: str
+    engine_api: int = ENGINE_API
+    prefixes: tuple[str, ...] = ()
+    """What the names of its actions (`prefix.verb`), tables and job kinds begin with; empty: its own name."""
+    metadata: MetaData | None = None
+    """Tables of every library."""
+    engine_metadata: MetaData | None = None
+    """Tables of the engine's own database."""
+    version: int = 1
+    """The version of its tables; the last migration's."""
+    migrations: tuple[Migration, ...] = ()
+    engine_version: int = 1
+    """The version of its tables in the engine's own database; the last of `engine_migrations`."""
+    engine_migrations: tuple[Migration, ...] = ()
+    actions: tuple[Action[Any], ...] = ()
+    jobs: tuple[JobKind, ...] = ()
+    recipe_jobs: tuple[RecipeJob, ...] = ()
+    """Work that workflows and recipes are made of; the job kind of each belongs to it and is not named in `jobs` too."""
+    queries: tuple[Callable[..., Any], ...] = ()
+    """Functions marked with `@query(…)`: each a GET of its own."""
+    routers: tuple[APIRouter, ...] = ()
+    """Routes written by hand: files, streams, what is neither an action nor a query."""
+    driver_groups: tuple[str, ...] = ()
+    check_driver: Callable[[str, str, Any], str | None] | None = None
+    """Says why what was found under a group and name is no driver of it; None when it is one."""
+    on_create: tuple[Callable[[ActionContext], None], ...] = ()
+    """Called inside `library.create`'s step in the new library: what every library starts with."""
+    on_open: tuple[Callable[[Engine, Library], None], ...] = ()
+    """Called when a project was opened, before it is first used: carry on what was left half done. May run actions."""
+    on_step: tuple[Callable[[ActionContext], None], ...] = ()
+    """Called at the end of each step of a project, an undo and a redo too, in its transaction: notes in append-only tables
+    that are there if and only if the step is. Must not write tracked rows; what it raises is noted, and the step goes on."""
+    stats: Callable[[Connection], dict[str, int]] | None = None
+    """Counts it adds to `GET /api/library/stats`."""
+    rights: Rights | None = None
+    """The records that say who may see what of a project (`history.visibility`); a project has one such plugin."""
+    names: Callable[[Connection, Sequence[str]], Mapping[str, str]] | None = None
+    """What people call the documents among these ids, for the history; asked once for a whole page of steps."""
+    extras: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def owned(self) -> tuple[str, ...]:
+        """The prefixes in force."""
+        return self.prefixes or (self.name,)
+
+    @property
+    def kinds(self) -> tuple[JobKind, ...]:
+        """Every job kind it brings, those of its recipe jobs too."""
+        return (*self.jobs, *(job.kind for job in self.recipe_jobs))
+
+    def owns(self, name: str) -> bool:
+        """Whether *name* (of an action, a table, a job kind) begins with one of its prefixes."""
+        return any(name == own or name.startswith((f"{own}.", f"{own}_", f"{own}-")) for own in self.owned)

@@ -1,0 +1,383 @@
+"""The trial itself: the process that imports what is offered and puts it through everything in empty databases.
+
+Run by `trials` and never imported by an engine. It is asked on stdin and tells on what was stdout, one JSON value a line:
+what it has in hand, so that who is waiting can name what spoiled it, and at the end what failed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import shutil
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import typer
+from sqlalchemy import Table
+from sqlalchemy.exc import DBAPIError
+
+from armarium.engine import Engine, core_plugins
+from armarium.errors import ServiceError
+from armarium.history.capture import key_columns, quoted
+from armarium.history.schema import Schema
+from armarium.plugin import Plugin
+from armarium.plugins.drivers import Drivers
+from armarium.plugins.offers import COMMANDS, PLUGINS, Offer, find_offers, unit_of
+from armarium.plugins.registry import PluginRegistry
+from armarium.plugins.trial_processes import IMPORT, TOGETHER
+from armarium.principals import LOCAL_OWNER
+from armarium.settings import Settings
+from armarium.store.database import raw_of
+from armarium.web.action_routes import routers_of
+from armarium.web.app import create_app
+
+TOKEN = "a-token-for-the-trial-of-plugins-0123456789"
+ASKED = ("/api/health", "/api/plugins", "/api/actions/registry")
+
+
+def main() -> None:
+    """Try what stdin asks for; tell of it, and leave nothing behind but what the folder given holds."""
+    tell_to = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    asked = json.loads(sys.stdin.buffer.read())
+    # Whatever the plugins print or ask goes nowhere.
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    os.dup2(nowhere, 1)
+    logging.disable(logging.CRITICAL)
+
+    def tell(**event: Any) -> None:
+        print(json.dumps(event), file=tell_to, flush=True)
+
+    trial = Trial(asked, tell)
+    trial.run()
+    verdicts = {key: trial.failed.get(key, {}) for key in asked["wanted"]}
+    tell(done=verdicts, refused=trial.refused, others=trial.others)
+    tell_to.close()
+    # A thread that a plugin started must not keep the process, nor end it otherwise.
+    os._exit(0)
+
+
+@dataclass
+class Trial:
+    """What is tried, beside what, and what was found."""
+
+    asked: dict[str, Any]
+    tell: Callable[..., None]
+    failed: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Of each distribution, the units (`group:name`) that did not pass, with the reason."""
+    refused: list[list[str]] = field(default_factory=list)
+    """What an engine refuses when it loads what is wanted: name, reason."""
+    others: list[list[str]] = field(default_factory=list)
+    """What is wrong with its drivers and commands: name, reason."""
+
+    def __post_init__(self) -> None:
+        self.folder = Path(self.asked["folder"])
+        self.offers = {offer.key: offer for offer in find_offers()}
+        self.skip: set[tuple[str, str]] = {(key, unit) for key, unit in self.asked["skip"]}
+        self.homes: dict[str, tuple[str, str]] = {}
+        """Each plugin with the distribution and unit that bring it."""
+        self._engines = 0
+
+    def run(self) -> None:
+        """Import everything, then try it: all at once, and one by one where that does not pass."""
+        self._say(None, "while the engine was loaded")
+        beside = [self.offers[key] for key in self.asked["beside"] if key in self.offers]
+        wanted = [self.offers[key] for key in self.asked["wanted"] if key in self.offers]
+        for offer in (*beside, *wanted):
+            for entry in offer.entries:
+                if (offer.key, unit_of(entry)) not in self.skip:
+                    self._import(offer, entry)
+        if self.asked["mode"] == IMPORT:
+            return
+        everything = self._registry([*beside, *wanted])
+        names = {offer.name: offer for offer in wanted}
+        self.refused = [[one.name, one.why] for one in everything.refused if one.distribution in names]
+        self._look_at_others(everything, wanted)
+        candidates = [p.name for p in everything.loaded if everything.distributions.get(p.name) in names]
+        if not candidates:
+            return
+        if self.asked["mode"] == TOGETHER:
+            self._say(None, "when it was tried")
+            if not list(self._faults(everything, candidates)):
+                return
+        self._one_by_one(beside, wanted, candidates)
+
+    def _import(self, offer: Offer, entry: Any) -> None:
+        """Import one unit. Only whether this ends well is of interest: an engine says what else is wrong with it."""
+        self._say((offer.key, unit_of(entry)), "while it was imported", importing=True)
+        try:
+            found = entry.load()
+            if entry.group == COMMANDS:
+                found()
+            elif entry.group == PLUGINS:
+                found.armarium_plugin()
+        except BaseException:
+            return
+
+    def _look_at_others(self, registry: PluginRegistry, wanted: list[Offer]) -> None:
+        """Drivers and commands as an engine and the command line would take them; a fault of one costs nothing else."""
+        drivers = Drivers(registry)
+        for offer in wanted:
+            for entry in offer.entries:
+                if entry.group == PLUGINS or (offer.key, unit_of(entry)) in self.skip:
+                    continue
+                self._say((offer.key, unit_of(entry)), "when it was looked at")
+                try:
+                    if entry.group == COMMANDS:
+                        typer.main.get_command(_with_a_group(entry.load()()))
+                    else:
+                        drivers.load(entry.group, entry.name)
+                except BaseException as error:
+                    self.others.append([entry.name, _words(error)])
+            for group in {entry.group for entry in offer.entries} - {PLUGINS, COMMANDS}:
+                for one in drivers.refusals(group):
+                    if one.distribution == offer.name and [one.name, one.why] not in self.others:
+                        self.others = [said for said in self.others if said[0] != one.name]
+                        self.others.append([one.name, one.why])
+
+    def _registry(self, offers: list[Offer], only: set[str] | None = None) -> PluginRegistry:
+        """The core and the plugins of *offers* (those whose names are in *only*), as an engine loads them."""
+        registry = PluginRegistry()
+        for make in core_plugins():
+            registry.add(make())
+        for offer in offers:
+            for entry in offer.of(PLUGINS):
+                unit = (offer.key, unit_of(entry))
+                if unit in self.skip or (
+                    only is not None and unit not in {self.homes[name] for name in only}
+                ):
+                    continue
+                plugin = registry.take(entry, offer)
+                if plugin is not None:
+                    self.homes.setdefault(plugin.name, unit)
+        registry.offers = offers
+        # Drivers too are loaded by an engine: not those that are known to spoil the process.
+        registry.failed = dict.fromkeys(self.skip, "It did not pass its trial.")
+        registry.settle()
+        return registry
+
+    def _one_by_one(self, beside: list[Offer], wanted: list[Offer], candidates: list[str]) -> None:
+        """Each candidate beside those that passed: what fails then is its own fault."""
+        everybody = [*beside, *wanted]
+        passed = {name for name in self.homes if name not in candidates}
+        homes = [self.homes[name][0] for name in candidates]
+        for offer in wanted:
+            if offer.key not in homes:
+                self._judged(offer.key)
+        for number, name in enumerate(candidates, 1):
+            key, unit = self.homes[name]
+            self._say((key, unit), "when it was tried")
+            registry = self._registry(everybody, {*passed, name})
+            # One that stands on another that did not pass is not loaded; an engine says so.
+            if name in [plugin.name for plugin in registry.loaded]:
+                faults = list(dict.fromkeys(self._faults(registry, [name])))
+                if faults:
+                    self.failed.setdefault(key, {})[unit] = " ".join(faults)
+                else:
+                    passed.add(name)
+            if key not in homes[number:]:
+                self._judged(key)
+
+    def _judged(self, key: str) -> None:
+        """Tell that all of a distribution has been tried: what spoils the process after that costs it nothing."""
+        self.tell(judged=key, failed=self.failed.get(key, {}))
+
+    def _say(self, unit: tuple[str, str] | None, step: str, *, importing: bool = False) -> None:
+        """Tell what is in hand: a distribution's unit, or several at once."""
+        offer, name = unit or (None, None)
+        self.tell(offer=offer, unit=name, step=step, importing=importing)
+
+    def _faults(self, registry: PluginRegistry, names: list[str]) -> Iterator[str]:
+        """What goes wrong where *registry* runs, also in a project that was made without the plugins of these *names*."""
+        self._engines += 1
+        folder = self.folder / str(self._engines)
+        folder.mkdir()
+        older, new = folder / "Older.library", folder / "New.library"
+        shutil.copytree(self._made_without_any(), older)
+        try:
+            engine = Engine(_settings(folder / "state"), plugins=registry)
+            app = create_app(engine=engine, routes_of=names)
+        except BaseException as error:
+            yield f"The engine does not start with it: {_words(error)}"
+            return
+        found: list[str] = []
+        try:
+            asyncio.run(self._run_engine(engine, app, (older, new), names, found))
+        except BaseException as error:
+            found.append(f"The engine does not run with it: {_words(error)}")
+        yield from found
+        # The first is the cause: what fails in one project fails in the next.
+        yield from (fault.why for fault in registry.faults[:1])
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def _made_without_any(self) -> Path:
+        """A project that an engine without plugins has made: to it all are new."""
+        place = self.folder / "Bare.library"
+        if not place.exists():
+            engine = Engine(_settings(self.folder / "bare"), plugins=[])
+            engine.start(jobs=False)
+            try:
+                engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
+            finally:
+                engine.close()
+        return place
+
+    async def _run_engine(
+        self, engine: Engine, app: Any, places: tuple[Path, Path], names: list[str], found: list[str]
+    ) -> None:
+        async with engine.running(jobs=False):
+            found += await asyncio.to_thread(lambda: list(_look_over(engine, *places, names)))
+            for path in ASKED:
+                status = await _ask(app, path)
+                if status != 200:
+                    found.append(f"With it the engine answers {path} with {status}.")
+
+
+def _look_over(engine: Engine, older: Path, new: Path, names: list[str]) -> Iterator[str]:
+    plugins = [plugin for plugin in engine.plugins.loaded if plugin.name in names]
+    yield from _writable(engine.state, engine.engine_schema)
+    try:
+        engine.run(None, "library.create", {"path": str(new)}, LOCAL_OWNER)
+        engine.libraries.release(new)
+    except BaseException as error:
+        yield f"No project can be made with it: {_words(error)}"
+        return
+    for place in (new, older):
+        try:
+            library = engine.libraries.get(place)
+        except BaseException as error:
+            yield f"A project cannot be opened with it: {_words(error)}"
+            continue
+        if library.db.refusal is not None:
+            yield f"No project takes a write with it: {library.db.refusal}"
+        yield from _writable(library.db, library.schema)
+        for plugin in plugins:
+            yield from _counts(plugin, library)
+    for plugin in plugins:
+        yield from _described(plugin)
+
+
+def _writable(db: Any, schema: Schema) -> Iterator[str]:
+    """Each table is asked how a row of it would be written: what its triggers, checks and keys name must be there."""
+    for used, user, column in schema.uses:
+        if column not in user.columns:
+            yield f"The table {used.name} is said to be used by {user.name}.{column}, and there is no such column."
+    with db.read() as conn:
+        raw = raw_of(conn)
+        for table in schema.tables:
+            if table in schema.indexes:
+                continue
+            try:
+                for statement in _statements(table):
+                    raw.execute(f"EXPLAIN {statement}").fetchall()
+            except sqlite3.Error as error:
+                yield f"No row of the table {table.name} can be written with it: {error}."
+
+
+def _statements(table: Table) -> Iterator[str]:
+    name = quoted(table.name)
+    columns = [quoted(column.name) for column in table.columns if column.computed is None]
+    yield f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})".replace(
+        "?", "NULL"
+    )
+    moving = [
+        quoted(c.name) for c in table.columns if c.name not in key_columns(table) and c.computed is None
+    ]
+    for column in moving:
+        yield f"UPDATE {name} SET {column} = {column}"
+    yield f"DELETE FROM {name}"
+
+
+def _counts(plugin: Plugin, library: Any) -> Iterator[str]:
+    if plugin.stats is None:
+        return
+    try:
+        with library.db.read() as conn:
+            counts = plugin.stats(conn)
+    except BaseException as error:
+        yield f"Its stats fail: {_words(error)}"
+        return
+    if not isinstance(counts, dict) or not all(
+        isinstance(key, str) and isinstance(value, int) for key, value in counts.items()
+    ):
+        yield "Its stats do not answer a dict of words to whole numbers."
+
+
+def _described(plugin: Plugin) -> Iterator[str]:
+    """What the engine tells of it: the schemas of its actions, job kinds and routes."""
+    from fastapi import FastAPI
+
+    for action in plugin.actions:
+        try:
+            action.describe(plugin.name)
+        except BaseException as error:
+            yield f"The action {action.name} cannot be described as a JSON Schema: {_words(error)}"
+    for kind in plugin.kinds:
+        try:
+            if kind.args is not None:
+                kind.args.model_json_schema()
+        except BaseException as error:
+            yield f"The job kind {kind.name} cannot be described as a JSON Schema: {_words(error)}"
+    try:
+        page = FastAPI(title=plugin.name, version="1")
+        for router in routers_of(plugin):
+            page.include_router(router)
+        page.openapi()
+    except BaseException as error:
+        yield f"Its routes cannot be described: {_words(error)}"
+
+
+async def _ask(app: Any, path: str) -> int:
+    """The status of the answer to a GET of *path*."""
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "GET",
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "root_path": "",
+        "query_string": b"",
+        "headers": [(b"host", b"127.0.0.1:8765"), (b"authorization", f"Bearer {TOKEN}".encode())],
+        "client": ("127.0.0.1", 50000),
+        "server": ("127.0.0.1", 8765),
+    }
+    statuses: list[int] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: dict[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    await app(scope, receive, send)
+    return statuses[0] if statuses else 0
+
+
+def _with_a_group(commands: typer.Typer) -> typer.Typer:
+    """As the command line takes what a plugin brings: a group beneath a program."""
+    program = typer.Typer()
+    program.callback()(lambda: None)
+    program.add_typer(commands, name="commands")
+    return program
+
+
+def _settings(state: Path) -> Settings:
+    return Settings(state_dir=state, library_roots=[state.parent], local_only=True, owner_token=TOKEN)
+
+
+def _words(error: BaseException) -> str:
+    """An error in one line: nothing it can quote is anybody's, these databases are empty."""
+    if isinstance(error, ServiceError):
+        return error.detail
+    said = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    first = str(said).strip().split("\n")[0][:300]
+    return f"{type(said).__name__}: {first}" if first else f"{type(said).__name__}."

@@ -1,0 +1,1 @@
+"""Plugins and drivers: found, examined, tried in a process of their own, let in or refused."""

@@ -1,0 +1,134 @@
+"""`armarium plugins --check`: the trial for somebody who writes a plugin, of a folder, a wheel or what is installed."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import tomllib
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from armarium.engine_card import TRIAL_SECONDS
+from armarium.errors import BadRequest, NotFound, ServiceError
+from armarium.guard import check_archive, read_member
+from armarium.plugins.offers import OURS, Offer, find_offers, normalised
+from armarium.plugins.trial_processes import CannotTry, Examined, examine_offer
+
+
+@dataclass
+class Checked:
+    """What the trial of one distribution found; no faults: an engine lets all of it in."""
+
+    distribution: str
+    brings: list[str] = field(default_factory=list)
+    """Its entry points, each as `group:name`."""
+    faults: list[dict[str, str]] = field(default_factory=list)
+    """Each `{name, why}`."""
+
+
+def check(target: str, *, seconds: float = TRIAL_SECONDS) -> Checked:
+    """Put *target* (a folder with a pyproject.toml, a wheel, or the name of an installed distribution) through the trial.
+
+    Nothing is installed, and no project is touched.
+    """
+    place = Path(target).expanduser()
+    with tempfile.TemporaryDirectory(prefix="armarium-check-", ignore_cleanup_errors=True) as folder:
+        if place.is_dir():
+            return _checked([*_laid_out(place.resolve(), Path(folder))], None, seconds)
+        if place.is_file():
+            return _checked([_unpacked(place, Path(folder))], None, seconds)
+        return _checked([], target, seconds)
+
+
+def _checked(added: Sequence[str], name: str | None, seconds: float) -> Checked:
+    path = [*added, *(place for place in sys.path if place)]
+    if name is None:
+        offered = find_offers(added)
+        if not offered:
+            raise NotFound(
+                "Nothing there is offered to the engine: no entry point of a group such as armarium.plugins is named.",
+                code="no_plugin",
+            )
+        wanted = offered[0]
+    else:
+        found = {offer.key: offer for offer in find_offers()}
+        if normalised(name) not in found:
+            some = ", ".join(offer.name for offer in found.values()) or "none"
+            raise NotFound(
+                f"There is no folder or wheel {name}, and no installed distribution of that name brings a plugin. "
+                f"Installed: {some}.",
+                code="no_plugin",
+            )
+        wanted = found[normalised(name)]
+    checked = Checked(wanted.name, [f"{entry.group}:{entry.name}" for entry in wanted.entries])
+    if wanted.fault is not None:
+        checked.faults.append({"name": wanted.name, "why": wanted.fault})
+        return checked
+    beside = [offer for offer in find_offers() if offer.key != wanted.key and offer.fault is None]
+    try:
+        examined = examine_offer(wanted, beside, seconds, path)
+    except CannotTry as error:
+        raise ServiceError(f"The trial cannot be made here: {error}.", code="no_trial") from error
+    checked.faults = _faults(wanted, examined)
+    return checked
+
+
+def _faults(wanted: Offer, examined: Examined) -> list[dict[str, str]]:
+    found = [{"name": name, "why": why} for name, why in examined.refused]
+    found += [{"name": unit.partition(":")[2], "why": why} for unit, why in examined.failed.items()]
+    found += [{"name": name, "why": why} for name, why in examined.others]
+    return [one for number, one in enumerate(found) if one not in found[:number]]
+
+
+def _laid_out(place: Path, folder: Path) -> list[str]:
+    """The folders to put on the path for the source in *place*; what a pyproject.toml says is written down in *folder*."""
+    if any(one.suffix in (".dist-info", ".egg-info") for one in place.iterdir()):
+        return [str(place)]
+    file = place / "pyproject.toml"
+    if not file.is_file():
+        raise BadRequest(
+            f"{place.name} has no pyproject.toml; name the folder that has it, or a wheel.", code="no_plugin"
+        )
+    try:
+        project: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))["project"]
+        name, groups = str(project["name"]), dict(project.get("entry-points", {}))
+        lines = [
+            line
+            for group, entries in groups.items()
+            for line in (f"[{group}]", *(f"{key} = {value}" for key, value in entries.items()))
+        ]
+        needs = [f"Requires-Dist: {one}" for one in project.get("dependencies", ())]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadRequest(
+            f"The pyproject.toml of {place.name} cannot be used ({type(error).__name__}: {error}). It needs a table "
+            "[project] with a name, and its entry points.",
+            code="no_plugin",
+        ) from error
+    if not any(group.startswith(OURS) for group in groups):
+        raise NotFound(
+            f'{place.name} names no entry point of ours; a plugin stands under [project.entry-points."armarium.plugins"].',
+            code="no_plugin",
+        )
+    about = folder / f"{normalised(name).replace('-', '_')}-{project.get('version', '0')}.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(
+        "\n".join(
+            ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {project.get('version', '0')}", *needs, ""]
+        ),
+        encoding="utf-8",
+    )
+    (about / "entry_points.txt").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    return [str(folder), str(place / "src" if (place / "src").is_dir() else place)]
+
+
+def _unpacked(wheel: Path, folder: Path) -> str:
+    members = check_archive(wheel)
+    with zipfile.ZipFile(wheel) as archive:
+        for member in members:
+            path = folder / member.filename
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(read_member(archive, member))
+    return str(folder)

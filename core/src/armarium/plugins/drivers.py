@@ -1,0 +1,179 @@
+"""Named drivers: formats, readers and the like, found by entry-point group and name, each guarded, none overwritten."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint
+from typing import Any
+
+from armarium.errors import NotFound
+from armarium.plugins.offers import Offer, find_offers, quietly, unit_of
+from armarium.plugins.registry import PluginRegistry
+
+log = logging.getLogger("armarium.plugins.drivers")
+
+
+@dataclass(frozen=True)
+class RefusedDriver:
+    """A driver that is installed and cannot be used, with the reason."""
+
+    name: str
+    why: str
+    distribution: str | None = None
+
+
+class Drivers:
+    """The drivers of one engine, by group ("armarium.formats") and name; loaded when first asked for.
+
+    Of one name the driver counts that comes from the family whose group it is, else one that comes with Armarium. Where
+    only strangers bring it, and several do, it is nobody's: what a name means never hangs on what else is installed.
+    """
+
+    def __init__(self, plugins: PluginRegistry | None = None) -> None:
+        self._plugins = plugins or PluginRegistry()
+        self._given: dict[str, dict[str, Any]] = {}
+        self._loaded: dict[tuple[str, str], Any] = {}
+        self._found: dict[str, dict[str, tuple[Offer, EntryPoint]]] = {}
+        self._refused: dict[str, dict[tuple[str, str | None], RefusedDriver]] = {}
+
+    def give(self, group: str, name: str, driver: Any) -> None:
+        """Hand in a driver class by hand, as a test or an embedding program does."""
+        self._given.setdefault(group, {})[name] = driver
+
+    def names(self, group: str) -> list[str]:
+        """The names of the drivers in *group*, sorted."""
+        return sorted({*self._entries(group), *self._given.get(group, {})})
+
+    def is_first_party(self, group: str, name: str) -> bool:
+        """Whether the driver *name* comes with Armarium, and not from a stranger."""
+        found = self._entries(group).get(name)
+        return found is not None and found[0].first_party
+
+    def distribution_of(self, group: str, name: str) -> str | None:
+        """The distribution that brings the driver *name*; None where it was handed in."""
+        found = self._entries(group).get(name)
+        return found[0].name if found is not None else None
+
+    def load(self, group: str, name: str) -> Any:
+        """The driver class *name* of *group*; NotFound naming the drivers there are."""
+        if name in self._given.get(group, {}):
+            return self._given[group][name]
+        if (group, name) in self._loaded:
+            return self._loaded[group, name]
+        what = _noun(group)
+        entries = self._entries(group)
+        if name not in entries:
+            known = ", ".join(self.names(group)) or "none"
+            raise NotFound(f"There is no {what} called {name}. Installed: {known}.", code="unknown_driver")
+        offer, entry = entries[name]
+        why: str | None = self._plugins.failed.get((offer.key, unit_of(entry)))
+        driver: Any = None
+        if why is None:
+            try:
+                with quietly():
+                    driver = _loaded(group, entry)
+                why = self._checked(group, name, driver)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
+                why = f"It does not import: {type(error).__name__}: {error}"
+        if why is not None:
+            self.refuse(group, name, why, offer.name)
+            raise NotFound(f"The {what} {name} is installed and does not load. {why}", code="driver_broken")
+        self._loaded[group, name] = driver
+        return driver
+
+    def refuse(self, group: str, name: str, why: str, distribution: str | None = None) -> None:
+        """Note that the driver *name* cannot be used."""
+        refused = self._refused.setdefault(group, {})
+        if (name, distribution) not in refused:
+            log.warning("driver %s of %s refused: %s", name, group, why)
+        refused[name, distribution] = RefusedDriver(name, why, distribution)
+
+    def refusals(self, group: str) -> list[RefusedDriver]:
+        """Drivers of *group* that are installed and cannot be used, as far as that is known."""
+        self._entries(group)
+        return sorted(
+            self._refused.get(group, {}).values(), key=lambda one: (one.name, one.distribution or "")
+        )
+
+    def refused(self, group: str) -> dict[str, str]:
+        """Name to reason of the drivers that were refused; one that would have taken a name, with its distribution."""
+        return {
+            f"{one.name} ({one.distribution})"
+            if one.name in self._entries(group)
+            and (one.distribution != self.distribution_of(group, one.name))
+            else one.name: one.why
+            for one in self.refusals(group)
+        }
+
+    def _checked(self, group: str, name: str, driver: Any) -> str | None:
+        """What the family says that the group belongs to."""
+        for plugin in self._plugins.loaded:
+            if group in plugin.driver_groups and plugin.check_driver is not None:
+                return plugin.check_driver(group, name, driver)
+        return None
+
+    def _entries(self, group: str) -> dict[str, tuple[Offer, EntryPoint]]:
+        """What is installed for *group* under each name, found without importing any of it."""
+        if group not in self._found:
+            self._found[group] = self._choose(group)
+        return self._found[group]
+
+    def _choose(self, group: str) -> dict[str, tuple[Offer, EntryPoint]]:
+        homes = {
+            self._plugins.distributions.get(plugin.name)
+            for plugin in self._plugins.loaded
+            if group in plugin.driver_groups
+        }
+        bringing: dict[str, list[tuple[int, Offer, EntryPoint]]] = {}
+        for offer in self._plugins.offers or find_offers():
+            rank = 0 if offer.name in homes else 1 if offer.first_party else 2
+            for entry in offer.of(group):
+                bringing.setdefault(entry.name, []).append((rank, offer, entry))
+        chosen: dict[str, tuple[Offer, EntryPoint]] = {}
+        for name, several in bringing.items():
+            several.sort(key=lambda one: one[0])
+            rank, offer, entry = several[0]
+            others = several[1:]
+            if others and rank == others[0][0]:
+                names = ", ".join(one.name for _, one, _ in several)
+                for _, one, _ in several:
+                    self.refuse(
+                        group,
+                        name,
+                        f"Several bring a {_noun(group)} of this name ({names}), and none takes it from another. "
+                        "Remove all but one.",
+                        one.name,
+                    )
+                continue
+            chosen[name] = offer, entry
+            for _, one, _ in others:
+                self.refuse(
+                    group,
+                    name,
+                    f"A {_noun(group)} of this name comes with {offer.name}; names are never overwritten. Its maker must "
+                    "give it another name.",
+                    one.name,
+                )
+        return chosen
+
+
+def _loaded(group: str, entry: EntryPoint) -> Any:
+    """What *entry* names, loaded by stevedore; whatever that raises is the caller's."""
+    # Here, since most of what asks for names loads none.
+    from stevedore.driver import DriverManager
+
+    class Chosen(DriverManager[Any]):
+        """Of the group only what was chosen: stevedore's own finding knows no owners of names, keeps what it found in
+        the user's cache folder, and does not see what was installed since."""
+
+        def list_entry_points(self) -> list[EntryPoint]:
+            return [entry]
+
+    return Chosen(group, entry.name).driver
+
+
+def _noun(group: str) -> str:
+    return group.removeprefix("armarium.").rstrip("s")

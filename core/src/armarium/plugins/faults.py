@@ -1,0 +1,341 @@
+"""What is wrong with a plugin as it is declared: every fault a sentence that says what to do. Nothing of it is run."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, get_args
+
+from fastapi import APIRouter
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
+from sqlalchemy import MetaData, Table
+
+from armarium.actions import Action, Params, Route, RowLaw, RowRule
+from armarium.actions.query import query_of
+from armarium.history import audit
+from armarium.history.capture import OWN_COLUMNS
+from armarium.jobs.kinds import LANES, JobKind
+from armarium.jobs.recipe_jobs import RecipeJob, faults_of_recipe_job
+from armarium.plugin import Migration, Plugin
+from armarium.store.tables import TableKind, TableRules, rules_of
+
+_NAME = re.compile(r"[a-z][a-z0-9_-]*")
+_ACTION_NAME = re.compile(r"[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)+")
+_RESERVED = frozenset({"schema_version", "audit_current"})
+_KEEPS = (None, "NO ACTION", "RESTRICT")
+
+
+def faults_of(plugin: Plugin) -> list[str]:
+    """What is wrong with *plugin* by itself; nothing when it may be tried."""
+    wrong = list(_fields(plugin))
+    if wrong:
+        # What follows relies on these types.
+        return wrong
+    return [
+        *_tables(plugin),
+        *(fault for found in plugin.actions for fault in _action(found)),
+        *(fault for kind in plugin.kinds for fault in _job(kind)),
+        *(fault for job in plugin.recipe_jobs for fault in faults_of_recipe_job(job)),
+        *_routes(plugin),
+        *_functions(plugin),
+    ]
+
+
+def _fields(plugin: Plugin) -> Iterator[str]:
+    if not isinstance(plugin.name, str) or _NAME.fullmatch(plugin.name) is None:
+        yield f"Its name {plugin.name!r} is none: use lower-case letters, digits and underscores."
+    if not isinstance(plugin.summary, str) or not plugin.summary.strip():
+        yield "Its summary is missing; say in some words what it brings."
+    for name in ("metadata", "engine_metadata"):
+        if not isinstance(getattr(plugin, name), MetaData | None):
+            yield f"Its {name} is {_kind(getattr(plugin, name))}; give a MetaData of SQLAlchemy."
+    expected: dict[str, tuple[type, str]] = {
+        "prefixes": (str, "strings"),
+        "actions": (Action, "values made with @action(…)"),
+        "jobs": (JobKind, "JobKind values"),
+        "recipe_jobs": (RecipeJob, "RecipeJob values"),
+        "routers": (APIRouter, "APIRouter values of FastAPI"),
+        "migrations": (Migration, "Migration values"),
+        "engine_migrations": (Migration, "Migration values"),
+        "driver_groups": (str, "strings"),
+    }
+    for name, (kind, words) in expected.items():
+        given = getattr(plugin, name)
+        if not isinstance(given, tuple | list):
+            yield f"Its {name} are {_kind(given)}; give a tuple of {words}."
+            continue
+        for one in given:
+            if not isinstance(one, kind):
+                yield f"Its {name} hold {_kind(one)}; give {words}."
+    for name in ("version", "engine_version"):
+        if not isinstance(getattr(plugin, name), int) or getattr(plugin, name) < 1:
+            yield f"Its {name} is {getattr(plugin, name)!r}; count from 1."
+    if not isinstance(plugin.extras, dict):
+        yield f"Its extras are {_kind(plugin.extras)}; give a dict."
+
+
+def _functions(plugin: Plugin) -> Iterator[str]:
+    for name, arguments in (
+        ("on_create", ("ctx",)),
+        ("on_open", ("engine", "library")),
+        ("on_step", ("ctx",)),
+    ):
+        for function in getattr(plugin, name):
+            yield from _call(f"{name}", function, *arguments)
+    if plugin.stats is not None:
+        yield from _call("stats", plugin.stats, "conn")
+    if plugin.check_driver is not None:
+        yield from _call("check_driver", plugin.check_driver, "group", "name", "driver")
+    for what, version, migrations in (
+        ("version", plugin.version, plugin.migrations),
+        ("engine_version", plugin.engine_version, plugin.engine_migrations),
+    ):
+        numbers = [migration.version for migration in migrations]
+        if numbers and (max(numbers) != version or len(set(numbers)) != len(numbers)):
+            yield (
+                f"Its {what} is {version} and its migrations lead to {', '.join(map(str, sorted(numbers)))}; "
+                f"each number is used once, and the last is the {what}."
+            )
+        for migration in migrations:
+            yield from _call(f"migration {migration.version}", migration.upgrade, "operations")
+
+
+def _tables(plugin: Plugin) -> Iterator[str]:
+    for metadata in (plugin.metadata, plugin.engine_metadata):
+        seen: set[str] = set()
+        for table in metadata.tables.values() if metadata is not None else ():
+            rules = table.info.get("rules")
+            if isinstance(rules, TableRules) and rules.kind == "foreign":
+                continue
+            # SQLite's names do not tell upper from lower case.
+            name = table.name.lower()
+            if name in seen:
+                yield f"Its table {table.name} is there twice but for upper and lower case; rename one."
+            seen.add(name)
+            if name in _RESERVED or name in audit.metadata.tables or name.endswith("__history"):
+                yield f"Its table {table.name} has a name that the engine keeps for itself; rename it."
+            if not isinstance(rules, TableRules) or rules.kind not in get_args(TableKind):
+                yield (
+                    f"Its table {table.name} does not say of what kind it is; give it info=tracked(label=…), "
+                    "append_only(), operational() or derived()."
+                )
+                continue
+            yield from _table(table, rules, metadata)
+
+
+def _table(table: Table, rules: TableRules, metadata: MetaData | None) -> Iterator[str]:
+    columns = {column.name for column in table.columns}
+    if rules.kind == "tracked":
+        for name in sorted(columns & OWN_COLUMNS):
+            yield f"Its tracked table {table.name} has a column {name}, a name the history keeps for itself."
+        if not table.primary_key.columns:
+            yield f"Its tracked table {table.name} has no primary key; without one no row of it could be undone."
+        if not rules.label:
+            yield f"Its tracked table {table.name} has no label; say in tracked(label=…) what a row is called."
+        for column in table.columns:
+            if column.computed is not None:
+                yield f"Its tracked table {table.name} has a computed column {column.name}, which no undo could put back."
+    stated = [(f"document={rules.document}", rules.document)] if rules.document is not None else []
+    stated += [(f"monotonic {name}", name) for name in sorted(rules.monotonic)]
+    stated += [(f"large {name}", name) for name in sorted(rules.large)]
+    if rules.tree is not None:
+        tree = {"parent": rules.tree.parent, "locked": rules.tree.locked, "name": rules.tree.name}
+        if rules.tree.order is not None:
+            tree["order"] = rules.tree.order
+        stated += [(f"{part}={name} of its tree", name) for part, name in tree.items()]
+    for words, name in stated:
+        if name not in columns:
+            yield f"Its table {table.name} says {words}, and has no such column."
+    follows = rules.follows
+    if follows is not None:
+        if metadata is None or follows.table.name not in metadata.tables:
+            yield f"Its index {table.name} follows the table {follows.table.name}, which is none of its tables."
+        lacking = set(follows.columns) - {column.name for column in follows.table.columns}
+        for name in sorted(lacking):
+            yield f"Its index {table.name} reads {follows.table.name}.{name}, and there is no such column."
+    for key in table.foreign_keys:
+        try:
+            key.column  # noqa: B018 - resolving it is the question
+        except Exception:
+            yield (
+                f"Its table {table.name} points at {key.target_fullname}, which is no column of its tables; declare "
+                "the table of another family with foreign_table(metadata, …)."
+            )
+            continue
+        if rules.kind != "tracked" and rules_of(key.column.table).kind in ("tracked", "foreign"):
+            yield (
+                f"Its table {table.name} is {rules.kind} and points at {key.column.table.name} by a foreign key, so that "
+                "no undo could take back a row named there. Leave the key out and keep the column."
+            )
+        if rules.kind in ("tracked", "append-only"):
+            for rule in (key.ondelete, key.onupdate):
+                if (rule or "NO ACTION").upper() not in _KEEPS:
+                    yield (
+                        f"Its table {table.name} has a foreign key to {key.target_fullname} that would {rule} rows "
+                        "unseen; let the action delete them, and the key neither cascade nor set anything."
+                    )
+
+
+def _action(found: Action[Any]) -> Iterator[str]:
+    what = f"Its action {found.name}"
+    if not isinstance(found.name, str) or _ACTION_NAME.fullmatch(found.name) is None:
+        yield f"{what} is not called as family.verb, in lower-case letters."
+    if not (isinstance(found.params, type) and issubclass(found.params, Params)):
+        yield f"{what} takes {_kind(found.params)}; derive its parameters from Params."
+    if found.result is not None and not (
+        isinstance(found.result, type) and issubclass(found.result, BaseModel)
+    ):
+        yield f"{what} answers {_kind(found.result)}; name a model of pydantic, or none."
+    if found.role not in ("owner", "editor", "viewer"):
+        yield f"{what} asks for the role {found.role!r}; roles are owner, editor, viewer."
+    if found.scope not in ("library", "engine", "either"):
+        yield f"{what} has the scope {found.scope!r}; scopes are library, engine, either."
+    if not isinstance(found.rules, tuple | list) or not all(
+        isinstance(rule, RowRule) for rule in found.rules
+    ):
+        yield f"{what} has rules that are no RowRule values."
+    if not isinstance(found.route, Route | None):
+        yield f"{what} has the route {_kind(found.route)}; give a Route."
+    elif found.route is not None:
+        for name, place in found.route.placed.items():
+            if place not in found.params.model_fields:
+                yield f"{what} takes no {place}, for which {{{name}}} stands in the path of its route."
+    if not isinstance(found.laws, tuple | list) or not all(isinstance(law, RowLaw) for law in found.laws):
+        yield f"{what} has laws that are no RowLaw values."
+    if callable(found.person_only):
+        yield from _call(f"person_only of the action {found.name}", found.person_only)
+    yield from _call(f"action {found.name}", found.perform, "ctx", "params")
+    for name, arguments in (
+        ("example", ("example",)),
+        ("after_undo", ("undone",)),
+        ("prepare", ("engine", "library", "params")),
+        ("conduct", ("conductor", "params")),
+        ("partner", ("engine", "library", "audit_id")),
+    ):
+        function = getattr(found, name)
+        if function is not None:
+            yield from _call(f"{name} of the action {found.name}", function, *arguments)
+
+
+def _job(kind: JobKind) -> Iterator[str]:
+    what = f"Its job kind {kind.name}"
+    if not isinstance(kind.name, str):
+        yield f"{what} has no name; give it a string."
+    for lane in kind.lanes:
+        if lane not in LANES:
+            yield f"{what} asks for the lane {lane!r}; lanes are {', '.join(LANES)}."
+    if kind.args is not None and not (isinstance(kind.args, type) and issubclass(kind.args, BaseModel)):
+        yield f"{what} takes {_kind(kind.args)}; name a model of pydantic, or none."
+    if kind.scope not in ("library", "engine"):
+        yield f"{what} has the scope {kind.scope!r}; scopes are library, engine."
+    yield from _call(f"job kind {kind.name}", kind.run, "job")
+    if kind.on_pause is not None:
+        yield from _call(
+            f"on_pause of the job kind {kind.name}", kind.on_pause, "engine", "library", "id", "paused"
+        )
+    if kind.on_cancel is not None:
+        yield from _call(f"on_cancel of the job kind {kind.name}", kind.on_cancel, "engine", "library", "id")
+
+
+def _routes(plugin: Plugin) -> Iterator[str]:
+    seen: set[tuple[str, str]] = set()
+    for router in plugin.routers:
+        for path, route in _flattened(router.routes):
+            if not isinstance(route, APIRoute):
+                yield f"One of its routers holds {_kind(route)}; only routes of FastAPI are let in."
+            elif not path.startswith("/api/"):
+                yield f"Its route {path} does not begin with /api/."
+    for found in plugin.actions:
+        if isinstance(found.route, Route) and not found.route.path.startswith("/api/"):
+            yield f"The route {found.route.path} of its action {found.name} does not begin with /api/."
+    for function in plugin.queries:
+        yield from _query(function)
+    for method, path in routes_of_plugin(plugin):
+        if (method, path) in seen:
+            yield f"Its route {method} {path} is there twice; one of them would never be reached."
+        seen.add((method, path))
+
+
+def _query(function: Any) -> Iterator[str]:
+    declared = query_of(function)
+    if declared is None:
+        yield f"Its queries hold {getattr(function, '__name__', _kind(function))}; mark it with @query(…)."
+        return
+    if not declared.path.startswith("/api/"):
+        yield f"The route {declared.path} of its query {declared.name} does not begin with /api/."
+    taken = [*inspect.signature(function).parameters]
+    for name in re.findall(r"\{(\w+)", declared.path):
+        if name not in taken[1:]:
+            yield f"Its query {declared.name} takes no {name}, for which {{{name}}} stands in the path of its route."
+    if not taken:
+        yield f"Its query {declared.name} takes no connection; let that be its first parameter."
+
+
+def routes_of_plugin(plugin: Plugin) -> list[tuple[str, str]]:
+    """As `routes_of`, of all routers of *plugin* and of its actions."""
+    declared: list[tuple[str, str]] = [
+        (one.route.method, one.route.path) for one in plugin.actions if isinstance(one.route, Route)
+    ]
+    declared += [(query.method, query.path) for one in plugin.queries if (query := query_of(one)) is not None]
+    return [
+        *(one for router in plugin.routers for one in routes_of(router)),
+        *((method, _any_name(path)) for method, path in declared),
+    ]
+
+
+def _any_name(path: str) -> str:
+    return re.sub(r"\{[^}:]*", "{", path)
+
+
+def routes_of(router: APIRouter) -> list[tuple[str, str]]:
+    """Each (method, path) of *router*, whatever the parts of a path are called that stand for ids."""
+    return [
+        (method, _any_name(path))
+        for path, route in _flattened(router.routes)
+        for method in sorted(getattr(route, "methods", None) or ())
+    ]
+
+
+def _flattened(routes: Iterable[Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Each route with its whole path, those of routers within routers too, which FastAPI keeps as one entry each."""
+    for route in routes:
+        if hasattr(route, "original_router"):
+            context = getattr(route, "include_context", None)
+            yield from _flattened(
+                route.original_router.routes, prefix + (getattr(context, "prefix", "") or "")
+            )
+        else:
+            yield prefix + str(getattr(route, "path", "")), route
+
+
+def _call(what: str, function: Any, *arguments: str) -> Iterable[str]:
+    """A fault where *function* cannot be called with so many arguments, by place."""
+    if not callable(function):
+        return [f"Its {what} is {_kind(function)}, and no function."]
+    if inspect.iscoroutinefunction(function):
+        return [f"Its {what} is an async function; it is called from a thread and must be a plain one."]
+    if not _fits(function, len(arguments)):
+        given = ", ".join(arguments)
+        return [f"Its {what} cannot be called as the engine calls it, with ({given}); change what it takes."]
+    return []
+
+
+def _fits(function: Callable[..., Any], arguments: int) -> bool:
+    try:
+        inspect.signature(function).bind(*(None,) * arguments)
+    except TypeError:
+        return False
+    except ValueError:
+        # A function of C that does not say what it takes.
+        return True
+    return True
+
+
+def _kind(value: object) -> str:
+    return (
+        f"the class {value.__name__}"
+        if isinstance(value, type)
+        else f"a value of type {type(value).__name__}"
+    )

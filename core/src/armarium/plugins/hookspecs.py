@@ -1,0 +1,33 @@
+"""The hooks a plugin may implement; each says when it is called, where, what it may raise and whose answer wins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pluggy
+
+if TYPE_CHECKING:
+    from armarium.actions import Step
+    from armarium.plugin import Plugin
+
+hookspec = pluggy.HookspecMarker("armarium")
+hookimpl = pluggy.HookimplMarker("armarium")
+
+
+@hookspec
+def armarium_plugin() -> Plugin:  # type: ignore[empty-body]
+    """Say what the plugin brings.
+
+    Called once, when an engine is assembled, in the main thread, before any library is open. Must be quick and
+    must not touch disk or network. If it raises, the plugin is refused whole and shown with the reason. Every
+    plugin is asked for itself: there is no winner.
+    """
+
+
+@hookspec
+def armarium_step_committed(step: Step) -> None:
+    """Learn of a step that is on disk.
+
+    Called after the commit, outside the transaction, in the thread that ran the action. May enqueue jobs; must
+    not write tracked rows and cannot veto. What it raises is logged under the plugin's name and goes no further.
+    """

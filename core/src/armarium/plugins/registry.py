@@ -1,0 +1,290 @@
+"""How plugins are found, checked, isolated and reported."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib import metadata as distributions
+from importlib.metadata import EntryPoint
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+from armarium.errors import ServiceError
+from armarium.plugin import ENGINE_API, OF_THE_ENGINE, Plugin
+from armarium.plugins import hookspecs
+from armarium.plugins.faults import faults_of, routes_of_plugin
+from armarium.plugins.offers import PLUGINS, Offer, find_offers, normalised, quietly, unit_of
+from armarium.plugins.relations import first_clash, lack_of, plugins_under, tables_of, trees_of
+
+if TYPE_CHECKING:
+    from armarium.plugins.trial_processes import Failed
+    from armarium.plugins.verdicts import Trials
+
+MOST_FAULTS = 200
+"""How many things that plugins failed at an engine remembers."""
+
+log = logging.getLogger("armarium.plugins")
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A plugin that was not let in, and the sentence that says why."""
+
+    name: str
+    why: str
+    distribution: str | None = None
+
+
+class PluginRegistry:
+    """The plugins of one engine: those let in, in order, and those refused with their reason."""
+
+    def __init__(self) -> None:
+        self.loaded: list[Plugin] = []
+        self.refused: list[Refused] = []
+        self.faults: list[Refused] = []
+        """What a plugin that was let in failed at since, each thing once."""
+        self.distributions: dict[str, str] = {}
+        self.packages: dict[str, str] = {}
+        """The top-level package of each plugin, with the plugin's name: whose code an error comes from."""
+        self.strangers: set[str] = set()
+        """The plugins that are not pinned by the distribution of Armarium itself."""
+        self.offers: list[Offer] = []
+        """What is installed, in the order in which it is loaded."""
+        self.failed: Failed = {}
+        """What of it did not pass its trial, and why."""
+        self.manager = pluggy.PluginManager("armarium")
+        self.manager.add_hookspecs(hookspecs)
+
+    def find(self, trials: Trials | None = None, *, path: Sequence[str] | None = None) -> None:
+        """Load every plugin that an installed distribution names; one that fails is refused, never fatal.
+
+        *trials* are asked first: what did not pass its trial is not imported.
+        """
+        self.offers = find_offers(path)
+        self.failed = trials.failed(self.offers) if trials is not None else {}
+        for offer in self.offers:
+            if offer.fault is not None:
+                self.refuse(offer.name, offer.fault, offer.name)
+            for entry in offer.of(PLUGINS):
+                why = self.failed.get((offer.key, unit_of(entry)))
+                if why is not None:
+                    self.refuse(entry.name, why, offer.name)
+                else:
+                    self.take(entry, offer)
+        self.settle()
+
+    def take(self, entry: EntryPoint, offer: Offer) -> Plugin | None:
+        """Import what *entry* names and let it in, or refuse it; the plugin when it is in."""
+        try:
+            with quietly():
+                module = entry.load()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            self.refuse(entry.name, f"It does not import: {type(error).__name__}: {error}", offer.name)
+            return None
+        with quietly():
+            plugin = self.add_module(entry.name, module, offer.name)
+        if plugin is not None:
+            self.packages[entry.module.partition(".")[0]] = plugin.name
+            if not offer.first_party:
+                self.strangers.add(plugin.name)
+        return plugin
+
+    def add_module(self, name: str, module: object, distribution: str | None = None) -> Plugin | None:
+        """Register *module*'s hooks and take the `Plugin` it answers, which is returned when it is let in."""
+        misspelt = [
+            hook
+            for hook in dir(module)
+            if hook.startswith("armarium_")
+            and hasattr(getattr(module, hook), "armarium_impl")
+            and not hasattr(hookspecs, hook)
+        ]
+        if misspelt:
+            self.refuse(name, f"It implements {misspelt[0]}, which is no hook of this engine.", distribution)
+            return None
+        make = getattr(module, "armarium_plugin", None)
+        if make is None:
+            self.refuse(name, "It has no armarium_plugin(), the hook that says what it brings.", distribution)
+            return None
+        try:
+            plugin = make()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            self.refuse(name, f"armarium_plugin() failed: {type(error).__name__}: {error}", distribution)
+            return None
+        if not isinstance(plugin, Plugin):
+            self.refuse(name, "armarium_plugin() did not answer a Plugin.", distribution)
+            return None
+        if not self.add(plugin, distribution):
+            return None
+        try:
+            self.manager.register(module, name=plugin.name)
+        except Exception as error:
+            self.loaded.remove(plugin)
+            self.refuse(plugin.name, f"Its hooks do not fit: {error}", distribution)
+            return None
+        return plugin
+
+    def add(self, plugin: Plugin, distribution: str | None = None) -> bool:
+        """Let *plugin* in when nothing is wrong with it; otherwise refuse it whole. Says which."""
+        why = self._fault(plugin)
+        if why is not None:
+            self.refuse(str(plugin.name), why, distribution)
+            return False
+        self.loaded.append(plugin)
+        if distribution:
+            self.distributions[plugin.name] = distribution
+        return True
+
+    def refuse(self, name: str, why: str, distribution: str | None = None) -> None:
+        """Note that plugin *name* is not let in."""
+        log.warning("plugin %s refused: %s", name, why)
+        self.refused.append(Refused(name, why, distribution))
+
+    def note_fault(self, name: str, why: str) -> None:
+        """Note what plugin *name*, which is in, has failed at."""
+        fault = Refused(name, why, self.distributions.get(name))
+        if fault not in self.faults and len(self.faults) < MOST_FAULTS:
+            log.warning("plugin %s: %s", name, why)
+            self.faults.append(fault)
+
+    def at_fault(self, error: BaseException) -> tuple[str, str]:
+        """In whose code *error* was raised ("the plugin canvas", "the engine"), and its kind with the file and line there.
+
+        Code that a plugin called, in a library or in the engine, counts as the plugin's. What the error says stays out:
+        it may quote a source.
+        """
+        plugin: str | None = None
+        place: tuple[str, int] | None = None
+        trace = error.__traceback__
+        while trace is not None:
+            frame = trace.tb_frame
+            package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+            if package in self.packages or plugin is None:
+                plugin = self.packages.get(package, plugin)
+                place = frame.f_code.co_filename.replace("\\", "/").rsplit("/", 1)[-1], trace.tb_lineno
+            trace = trace.tb_next
+        spot = f"{type(error).__name__} in {place[0]}, line {place[1]}" if place else type(error).__name__
+        return (f"the plugin {plugin}" if plugin else "the engine"), spot
+
+    def words_for(self, error: BaseException) -> str:
+        """What *error* of a plugin is told as: a refusal in its own words, else its kind and where it was raised."""
+        return error.detail if isinstance(error, ServiceError) else self.at_fault(error)[1]
+
+    def settle(self) -> None:
+        """Order the plugins so that one whose tables point at another's comes after it."""
+        self._refuse_taken_routes()
+        self._refuse_dependents()
+        home = self._homes()
+        waiting, ordered = list(self.loaded), []
+        placed: set[str] = set()
+        while waiting:
+            ready = [p for p in waiting if plugins_under(p, home) <= placed | {p.name}] or waiting[:1]
+            ordered.append(ready[0])
+            placed.add(ready[0].name)
+            waiting.remove(ready[0])
+        self.loaded = ordered
+
+    def _refuse_dependents(self) -> None:
+        """Refuse, in turn, every plugin that stands on one that was refused."""
+        while True:
+            home = self._homes()
+            out = {refused.distribution: refused.name for refused in self.refused if refused.distribution}
+            fallen = next(
+                (
+                    (plugin, why)
+                    for plugin in self.loaded
+                    if (why := lack_of(plugin, home) or self._stands_on(plugin, out)) is not None
+                ),
+                None,
+            )
+            if fallen is None:
+                return
+            self._drop(*fallen)
+
+    def _refuse_taken_routes(self) -> None:
+        """Refuse a plugin that brings a route which the core has, or another plugin: one of them would never be reached.
+
+        Of two plugins the one stays that others' tables point at, else the one found first.
+        """
+        home = self._homes()
+        stood_on = {name for p in self.loaded for name in plugins_under(p, home) - {p.name}}
+        taken: dict[tuple[str, str], str] = {}
+        for plugin in sorted(
+            self.loaded, key=lambda p: (p.name not in OF_THE_ENGINE, p.name not in stood_on)
+        ):
+            own = routes_of_plugin(plugin)
+            clash = next((route for route in own if route in taken), None)
+            if clash is not None:
+                self._drop(plugin, f"Its route {clash[0]} {clash[1]} belongs to {taken[clash]}.")
+                continue
+            taken |= dict.fromkeys(
+                own, "the engine itself" if plugin.name in OF_THE_ENGINE else f"the plugin {plugin.name}"
+            )
+
+    def _homes(self) -> dict[str, str]:
+        """Each table with the plugin that brings it."""
+        return {table: p.name for p in self.loaded for table in tables_of(p)}
+
+    def _drop(self, plugin: Plugin, why: str) -> None:
+        self.loaded.remove(plugin)
+        if self.manager.has_plugin(plugin.name):
+            self.manager.unregister(name=plugin.name)
+        self.refuse(plugin.name, why, self.distributions.get(plugin.name))
+
+    def _stands_on(self, plugin: Plugin, out: dict[str, str]) -> str | None:
+        own = self.distributions.get(plugin.name)
+        if own is None or not out:
+            return None
+        wanted = {normalised(line) for line in distributions.requires(own) or ()}
+        for distribution, name in out.items():
+            if normalised(distribution) in wanted and distribution != own:
+                return f"It stands on the plugin {name}, which was refused."
+        return None
+
+    def contributions(self, what: str) -> Iterable[tuple[Plugin, Any]]:
+        """Each plugin with each item it puts into `extras[what]`."""
+        for plugin in self.loaded:
+            for item in plugin.extras.get(what, ()):
+                yield plugin, item
+
+    def _fault(self, plugin: Plugin) -> str | None:
+        if plugin.engine_api != ENGINE_API:
+            return (
+                f"It was built for plugin contract {plugin.engine_api}; this engine speaks {ENGINE_API}. "
+                "Install the version of it that fits."
+            )
+        wrong = faults_of(plugin)
+        if wrong:
+            return " ".join(wrong)
+        if any(p.name == plugin.name for p in self.loaded):
+            return f"A plugin called {plugin.name} is loaded already; each name is used once."
+        for other in self.loaded:
+            clash = [own for own in plugin.owned if any(own == theirs for theirs in other.owned)]
+            if clash:
+                return f"The prefix {clash[0]} belongs to the plugin {other.name}."
+        named: list[tuple[str, str]] = [("action", a.name) for a in plugin.actions]
+        named += [("job kind", kind.name) for kind in plugin.kinds]
+        named += [("table", table) for table in tables_of(plugin)]
+        for kind, name in named:
+            if not plugin.owns(name):
+                words = ", ".join(plugin.owned)
+                return f"Its {kind} {name} does not begin with one of its prefixes ({words})."
+        trees = {tree for p in self.loaded for tree in trees_of(p)}
+        for tree in trees_of(plugin):
+            if trees:
+                return (
+                    f"Its table {tree} is to be the tree of what can be locked; that is {min(trees)} already."
+                )
+        return (
+            first_clash("action", [a.name for a in plugin.actions], self._names("actions"))
+            or first_clash("job kind", [k.name for k in plugin.kinds], self._names("kinds"))
+            or first_clash("table", tables_of(plugin), {t for p in self.loaded for t in tables_of(p)})
+        )
+
+    def _names(self, what: str) -> set[str]:
+        return {item.name for plugin in self.loaded for item in getattr(plugin, what)}

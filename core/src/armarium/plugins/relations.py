@@ -1,0 +1,65 @@
+"""How plugins stand beside one another: which tables each brings, on whose they stand, which names clash."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from armarium.store.tables import rules_of
+
+if TYPE_CHECKING:
+    from armarium.plugin import Plugin
+
+
+def lack_of(plugin: Plugin, home: dict[str, str]) -> str | None:
+    """Why a plugin cannot stand: its tables or its rights name a table that no loaded plugin brings."""
+    for action in plugin.actions:
+        for rule in action.rules:
+            if rule.table not in home:
+                return f"Its action {action.name} asks for rights over {rule.table}, which no loaded plugin brings."
+        for law in action.laws:
+            if law.table not in home:
+                return f"Its action {action.name} has a law over {law.table}, which no loaded plugin brings."
+    for name in targets_of(plugin):
+        if name not in home:
+            return f"Its tables point at {name}, which no loaded plugin brings."
+    return None
+
+
+def first_clash(kind: str, names: Sequence[str], taken: set[str]) -> str | None:
+    seen: set[str] = set()
+    for name in names:
+        if name in taken or name in seen:
+            return f"Its {kind} {name} exists already; names are never overwritten."
+        seen.add(name)
+    return None
+
+
+def trees_of(plugin: Plugin) -> list[str]:
+    """The tables whose rows are the nodes that can be locked."""
+    tables = plugin.metadata.tables.values() if plugin.metadata is not None else ()
+    return [table.name for table in tables if rules_of(table).tree is not None]
+
+
+def tables_of(plugin: Plugin) -> list[str]:
+    found: list[str] = []
+    for metadata in (plugin.metadata, plugin.engine_metadata):
+        if metadata is not None:
+            found += [t.name for t in metadata.tables.values() if rules_of(t).kind != "foreign"]
+    return list(dict.fromkeys(found))
+
+
+def targets_of(plugin: Plugin) -> set[str]:
+    """The tables that the plugin's foreign keys point at, stand-ins left out."""
+    if plugin.metadata is None:
+        return set()
+    return {
+        key.column.table.name
+        for table in plugin.metadata.tables.values()
+        for key in table.foreign_keys
+        if rules_of(key.column.table).kind != "foreign"
+    }
+
+
+def plugins_under(plugin: Plugin, home: dict[str, str]) -> set[str]:
+    return {home[name] for name in targets_of(plugin) if name in home} - {plugin.name}

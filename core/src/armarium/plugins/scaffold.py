@@ -1,0 +1,207 @@
+"""`armarium plugins --new`: the smallest family that is one, written into a folder: a table, an action, a route, a test."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from armarium.errors import BadRequest, Conflict
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{1,39}")
+
+_PYPROJECT = """[build-system]
+requires = ["hatchling>=1.25"]
+build-backend = "hatchling.build"
+
+[project]
+name = "armarium-@DASHED@"
+version = "0.1.0"
+description = "A family of routes for Armarium."
+readme = "README.md"
+requires-python = ">=3.11"
+dependencies = ["armarium-core", "fastapi>=0.115", "sqlalchemy>=2.0.31"]
+
+[project.entry-points."armarium.plugins"]
+@NAME@ = "armarium_@NAME@.plugin"
+
+[tool.hatch.build.targets.wheel]
+packages = ["src/armarium_@NAME@"]
+"""
+
+_README = """# armarium-@DASHED@
+
+A family of routes for Armarium, as `armarium plugins --new` writes it: one table, one action, one route.
+
+```sh
+armarium plugins --check .     # what an engine would say of it
+pip install --editable .       # into the environment that Armarium runs in
+armarium plugins               # it is listed there
+pip install armarium-testing   # pytest with the engine's fixtures and its conformance kit
+pytest                         # its action is audited, undone and redone
+```
+"""
+
+_PLUGIN = '''"""What this family brings to the engine: the only file with a hook."""
+
+from __future__ import annotations
+
+from armarium.api import Plugin, hookimpl
+from armarium_@NAME@.actions import add_note
+from armarium_@NAME@.models import metadata
+from armarium_@NAME@.queries import list_notes
+
+
+@hookimpl
+def armarium_plugin() -> Plugin:
+    """Notes of a project."""
+    return Plugin(
+        name="@NAME@",
+        summary="Notes of a project",
+        metadata=metadata,
+        actions=(add_note,),
+        queries=(list_notes,),
+    )
+'''
+
+_MODELS = '''"""The tables of this family; their names begin with its own."""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, MetaData, Table, Text
+
+from armarium.api import provenance_columns, tracked
+
+metadata = MetaData()
+
+notes = Table(
+    "@NAME@_note",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("words", Text, nullable=False),
+    *provenance_columns(),
+    info=tracked(label="note"),
+)
+'''
+
+_SCHEMAS = '''"""Notes as they are asked for and answered."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from armarium.api import Message, Params, SourceText, answer_of
+from armarium_@NAME@.models import notes
+
+
+class AddNote(Params):
+    """A note to add. The audit log keeps only how long the words are."""
+
+    words: SourceText = Field(min_length=1, max_length=10_000)
+
+
+@answer_of(notes)
+class Note(Message):
+    """A note as it is answered: every column of the table."""
+
+
+class Notes(Message):
+    """The notes of a project."""
+
+    items: list[Note]
+    count: int
+'''
+
+_ACTIONS = '''"""The only writes of this family. How one is undone is said nowhere: the engine keeps what was there before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Route, action, new_id
+from armarium_@NAME@.models import notes
+from armarium_@NAME@.schemas import AddNote, Note
+
+
+@action(
+    "@NAME@.add_note",
+    summary="Add a note",
+    params=AddNote,
+    result=Note,
+    route=Route("POST", "/api/@DASHED@/notes"),
+    example=lambda ex: {"words": "The seal is lost."},
+)
+def add_note(ctx: ActionContext, p: AddNote) -> dict[str, Any]:
+    """One row, with who made it and when."""
+    row = {"id": new_id(), "words": p.words, **ctx.provenance()}
+    ctx.conn.execute(notes.insert().values(row))
+    ctx.target(row["id"])
+    return row
+'''
+
+_QUERIES = '''"""Reads of this family."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection
+
+from armarium.api import Rows, query
+from armarium_@NAME@.models import notes
+from armarium_@NAME@.schemas import Notes
+
+NOTES = Rows(notes)
+
+
+@query("/api/@DASHED@/notes", summary="The notes", answer=Notes)
+def list_notes(conn: Connection) -> dict[str, Any]:
+    """All of them, the oldest first."""
+    items = NOTES.all(conn, order=(notes.c.id,))
+    return {"items": items, "count": len(items)}
+'''
+
+_TEST = '''"""Its action does what every action must: audited, undone, redone, refused to those who may not."""
+
+from __future__ import annotations
+
+from armarium_testing.conformance import exercise_plugin
+
+
+def test_every_action_conforms(engine, tmp_path) -> None:
+    assert exercise_plugin(engine, "@NAME@", tmp_path / "kit") == []
+'''
+
+_FILES = {
+    "pyproject.toml": _PYPROJECT,
+    "README.md": _README,
+    "src/armarium_@NAME@/__init__.py": '"""A family of routes for Armarium."""\n',
+    "src/armarium_@NAME@/py.typed": "",
+    "src/armarium_@NAME@/plugin.py": _PLUGIN,
+    "src/armarium_@NAME@/models.py": _MODELS,
+    "src/armarium_@NAME@/actions.py": _ACTIONS,
+    "src/armarium_@NAME@/queries.py": _QUERIES,
+    "src/armarium_@NAME@/schemas.py": _SCHEMAS,
+    "tests/test_@NAME@.py": _TEST,
+}
+
+
+def write_family(name: str, folder: Path) -> list[Path]:
+    """Write a family called *name* into *folder*, which is made and must be empty; the files written."""
+    if _NAME.fullmatch(name) is None:
+        raise BadRequest(
+            f"{name!r} cannot be the name of a plugin: use 2 to 40 lower-case letters, digits and underscores.",
+            code="plugin_name",
+        )
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise Conflict(f"{folder} is there already; name an empty folder, or none.", code="already_exists")
+    written = []
+    for path, text in _FILES.items():
+        place = folder / _filled(path, name)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(_filled(text, name), encoding="utf-8")
+        written.append(place)
+    return written
+
+
+def _filled(text: str, name: str) -> str:
+    return text.replace("@NAME@", name).replace("@DASHED@", name.replace("_", "-"))

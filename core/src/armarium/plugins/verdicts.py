@@ -1,0 +1,160 @@
+"""The verdicts on what is installed: kept by the fingerprint of each distribution, reached by a trial for what is new."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import logging
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from armarium.engine_card import TRIAL_SECONDS, VERDICTS, asked_for, state_folder
+from armarium.plugins.offers import Offer, package_stamp
+from armarium.plugins.trial_processes import CannotTry, Failed, try_out
+
+log = logging.getLogger("armarium.plugins")
+
+FORMAT = 1
+"""Of the file and of what a trial looks at; raising it has everything tried anew."""
+
+
+class Trials:
+    """The verdicts of one engine (or command), read from *file* and written back by `save`."""
+
+    def __init__(self, file: Path | None, *, seconds: float = TRIAL_SECONDS) -> None:
+        self.file = file
+        self.seconds = seconds
+        self._fresh: dict[str, dict[str, Any]] = {}
+
+    @classmethod
+    def of_environment(cls) -> Trials:
+        """Those of this user's engine, found without its settings, which take time to load (`Settings.verdicts`)."""
+        given = asked_for(os.environ)
+        named = given.get("PLUGIN_TRIALS")
+        seconds = given.get("PLUGIN_TRIAL_SECONDS", "")
+        # A number that is none is refused by whoever reads the settings.
+        return cls(
+            Path(named) if named else state_folder(os.environ) / VERDICTS,
+            seconds=float(seconds) if seconds.replace(".", "", 1).isdigit() else TRIAL_SECONDS,
+        )
+
+    def failed(self, offers: Sequence[Offer], *, trusting_ours: bool = False) -> Failed:
+        """What of *offers* did not pass; what has no verdict is tried now.
+
+        *trusting_ours*: what comes with Armarium counts as passed where it has no verdict yet.
+        """
+        sound = [offer for offer in offers if offer.fault is None]
+        keys = _Keys(sound)
+        kept = self._kept()
+        wanted = [offer for offer in sound if not keys.fits(offer, kept.get(offer.key))]
+        verdicts = {offer.key: dict(kept[offer.key]["failed"]) for offer in sound if offer not in wanted}
+        if trusting_ours:
+            wanted = [offer for offer in wanted if not offer.first_party]
+        if wanted:
+            log.info("trying %s", ", ".join(offer.key for offer in wanted))
+            try:
+                verdicts |= try_out(wanted, [o for o in sound if o not in wanted], verdicts, self.seconds)
+            except CannotTry as error:
+                log.warning("plugins cannot be tried here: %s", error)
+                return self._untried(wanted, verdicts, error)
+            for offer in wanted:
+                self._note(offer, keys, verdicts[offer.key])
+        return {(key, unit): why for key, found in verdicts.items() for unit, why in found.items()}
+
+    def save(self) -> None:
+        """Write down what was found, where the folder is there; one that takes no file has it tried again."""
+        if not self._fresh or self.file is None or not self.file.parent.is_dir():
+            return
+        # Read again: another engine may have written meanwhile.
+        verdicts = {**self._kept(), **self._fresh}
+        try:
+            with tempfile.NamedTemporaryFile(
+                "w", dir=self.file.parent, prefix=f".{VERDICTS}-", delete=False, encoding="utf-8"
+            ) as written:
+                json.dump({"format": FORMAT, "verdicts": verdicts}, written, ensure_ascii=False)
+            os.replace(written.name, self.file)
+        except OSError as error:
+            log.info("the verdicts on plugins are not kept: %s", error)
+            with contextlib.suppress(OSError, UnboundLocalError):
+                os.unlink(written.name)
+        self._fresh = {}
+
+    def _note(self, offer: Offer, keys: _Keys, failed: dict[str, str]) -> None:
+        # Ours are never held to have failed for good: a machine that was too busy once must not cost a family.
+        if not (failed and offer.first_party):
+            self._fresh[offer.key] = {"key": keys.of(offer, failed), "failed": failed}
+
+    def _kept(self) -> dict[str, dict[str, Any]]:
+        if self.file is None:
+            return {}
+        try:
+            kept = json.loads(self.file.read_text(encoding="utf-8"))
+            if kept["format"] != FORMAT:
+                return {}
+            return {
+                str(name): {
+                    "key": str(one["key"]),
+                    "failed": {str(k): str(v) for k, v in one["failed"].items()},
+                }
+                for name, one in kept["verdicts"].items()
+            }
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return {}
+
+    @staticmethod
+    def _untried(wanted: Iterable[Offer], verdicts: dict[str, dict[str, str]], error: CannotTry) -> Failed:
+        why = f"It could not be tried before it is let in, and is left out: {error}"
+        found = {(key, unit): said for key, failed in verdicts.items() for unit, said in failed.items()}
+        for offer in wanted:
+            if not offer.first_party:
+                found |= {(offer.key, f"{e.group}:{e.name}"): why for e in offer.entries}
+        return found
+
+
+class _Keys:
+    """What a verdict on an offer hangs on: its fingerprint, those of the offers it needs, the engine, the interpreter."""
+
+    def __init__(self, offers: Sequence[Offer]) -> None:
+        self._offers = {offer.key: offer for offer in offers}
+
+    @cached_property
+    def _engine(self) -> str:
+        return "\n".join(
+            [str(FORMAT), sys.version, *package_stamp("armarium"), *package_stamp("armarium_worker")]
+        )
+
+    @cached_property
+    def _surroundings(self) -> str:
+        """What else is installed, as far as the folders of the path tell: a fault may be cured by what is added there."""
+        seen = []
+        for place in sys.path:
+            with contextlib.suppress(OSError):
+                # Not the folder the program was started in, in which anything may change at any time.
+                if place and os.path.isdir(place) and place != os.getcwd():
+                    seen.append(f"{place} {os.stat(place).st_mtime_ns}")
+        return "\n".join(seen)
+
+    def of(self, offer: Offer, failed: dict[str, str]) -> str:
+        """The key of a verdict on *offer*."""
+        needed = self._needed(offer, set())
+        parts = [self._engine, *(self._offers[key].fingerprint for key in sorted(needed))]
+        if failed:
+            parts.append(self._surroundings)
+        return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+    def _needed(self, offer: Offer, seen: set[str]) -> set[str]:
+        seen.add(offer.key)
+        for key in offer.requires:
+            if key in self._offers and key not in seen:
+                self._needed(self._offers[key], seen)
+        return seen
+
+    def fits(self, offer: Offer, kept: dict[str, Any] | None) -> bool:
+        """Whether a verdict that was kept is still one on what is installed now."""
+        return kept is not None and kept["key"] == self.of(offer, kept["failed"])

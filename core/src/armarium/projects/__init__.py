@@ -1,0 +1,1 @@
+"""Projects on disk: packages made, opened, locked, registered, copied, examined."""

@@ -1,0 +1,342 @@
+"""The core's own tables and actions about projects: create, open, release, unregister, settings, snapshot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field, field_validator
+from sqlalchemy import Column, MetaData, Table, Text, delete, select
+
+from armarium.actions import ActionContext, Example, Params, Route, action, authorise
+from armarium.errors import Conflict, Invalid, NotFound
+from armarium.guard.named_paths import MaterialPath, PackagePath
+from armarium.history.undo_checks import refusal
+from armarium.messages import Message, Sent
+from armarium.names import ProperName, ShortName
+from armarium.projects import offsite_copies
+from armarium.projects.registry import library_known, register
+from armarium.projects.snapshot_actions import interval_set
+from armarium.store.tables import Json, json_text, tracked
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from armarium.actions.undo import UndoContext
+    from armarium.projects.libraries import Library
+
+library_metadata = MetaData()
+
+library_setting = Table(
+    "library_setting",
+    library_metadata,
+    Column("key", Text, primary_key=True),
+    Column("value", Json, nullable=False),
+    Column("updated_at", Text, nullable=False),
+    info=tracked(label="setting", monotonic=("updated_at",)),
+)
+
+
+class LibraryPath(Params):
+    """Names a project package by its full path."""
+
+    path: Annotated[PackagePath, Field(description="Full path of the .library folder.")]
+
+
+class CreateLibraryParams(LibraryPath):
+    """A package to make."""
+
+    name: ProperName | None = Field(
+        default=None, min_length=1, max_length=200, description="Name shown to people."
+    )
+
+
+class CreateLibraryResult(Message):
+    """A package that was made."""
+
+    path: str
+    created: bool
+    tables_initialized: bool
+    library_uuid: str
+
+
+class KnownLibrary(Message):
+    """A registered project (A 2.1)."""
+
+    id: str
+    library_uuid: str
+    path: str
+    name: str | None = None
+    is_open: bool
+    added_at: str
+    last_accessed: str
+    snapshot_interval_seconds: int = 0
+    snapshot_retention_count: int = 10
+    snapshot_offsite_path: str | None = None
+
+
+class ReleaseLibraryResult(Message):
+    """What releasing a project did (part A 2.2)."""
+
+    status: Literal["released", "not_open"]
+    path: str
+    registered: bool
+    jobs_stopped: int
+    jobs_waiting: int
+    conversion_stopped: bool
+
+
+class UnregisterResult(Message):
+    """A project that is no longer registered; its package stays on disk."""
+
+    status: Literal["unregistered"] = "unregistered"
+    path: str
+
+
+def _registration_undone(undone: UndoContext) -> None:
+    """A project that is not registered any more is let go, under release's refusals; its package stays on disk.
+
+    Whoever may open a project but not write in it does not take it out of the registry this way either.
+    """
+    step, libraries = undone.step, undone.step.engine.libraries
+    if undone.redo:
+        return
+    authorise(step.engine.actions.get("library.unregister"), step.principal, None)
+    place = libraries.checked(undone.params["path"])
+    known = step.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).first()
+    if known is not None or libraries.held(str(place)) is None:
+        return
+    try:
+        step.run("library.release", {"path": str(place)})
+    except Conflict as refused:
+        raise refusal("changed", undone.audit_id, refused.detail.rstrip(".")) from refused
+
+
+@action(
+    "library.create",
+    params=CreateLibraryParams,
+    result=CreateLibraryResult,
+    summary="Make a new project package and open it; its undo takes it out of the registry and leaves the package",
+    route=Route("POST", "/api/library"),
+    words="Made the project",
+    scope="engine",
+    bound=True,
+    after_undo=_registration_undone,
+    example=lambda ex: {"path": str(ex.folder / "example.library"), "name": "Example"},
+)
+def create_library(ctx: ActionContext, p: CreateLibraryParams) -> dict[str, Any]:
+    """Make the package under a temporary name, seed it, rename it, register it."""
+    library = ctx.engine.libraries.create(p.path, p.name, ctx.principal)
+    register(ctx.conn, library)
+    ctx.target(library.uuid)
+    return {
+        "path": str(library.path),
+        "created": True,
+        "tables_initialized": True,
+        "library_uuid": library.uuid,
+    }
+
+
+@action(
+    "library.open",
+    params=LibraryPath,
+    result=KnownLibrary,
+    summary="Open and register an existing project package",
+    route=Route("POST", "/api/library/open"),
+    scope="engine",
+    bound=True,
+    role="viewer",
+    after_undo=_registration_undone,
+    example=lambda ex: {"path": _made(ex)},
+)
+def open_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
+    """Open the package (409 when another engine holds it) and put it into the registry."""
+    library = ctx.engine.libraries.open_only(p.path)
+    ctx.target(library.uuid)
+    return register(ctx.conn, library)
+
+
+@action(
+    "library.release",
+    params=LibraryPath,
+    result=ReleaseLibraryResult,
+    summary="Close a project and stop its background work; it stays registered",
+    route=Route("POST", "/api/registry/release"),
+    scope="engine",
+    bound=True,
+    undoable=False,
+    example=lambda ex: {"path": _made(ex)},
+)
+def release_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
+    """Refused (409) while a workflow run or batch waits or runs in it, and for the engine's global library."""
+    libraries = ctx.engine.libraries
+    place = p.path.real
+    registered = (
+        ctx.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).first()
+        is not None
+    )
+    library = libraries.held(str(place))
+    if library is None:
+        if not registered and not place.is_dir():
+            raise NotFound(
+                f"There is no project at {place}.", code="library_not_found", library_path=str(place)
+            )
+        return {
+            "status": "not_open",
+            "path": str(place),
+            "registered": registered,
+            "jobs_stopped": 0,
+            "jobs_waiting": 0,
+            "conversion_stopped": False,
+        }
+    if ctx.engine.is_global(library):
+        raise Conflict(
+            "The engine's global library is always open and cannot be released.", code="global_library"
+        )
+    busy = ctx.engine.jobs.holding(library)
+    if busy:
+        raise Conflict(
+            f"{library.name} has work that must end first: {'; '.join(busy)}. Stop or finish it, then release.",
+            code="library_busy",
+            busy=busy,
+        )
+    converting = _converting(library)
+    stopped, waiting = ctx.engine.jobs.detach(library)
+    ctx.target(library.uuid)
+    libraries.release(place)
+    return {
+        "status": "released",
+        "path": str(place),
+        "registered": registered,
+        "jobs_stopped": stopped,
+        "jobs_waiting": waiting,
+        "conversion_stopped": converting,
+    }
+
+
+def _converting(library: Library) -> bool:
+    """Whether a conversion of older results runs in it; A 2.1 has it told apart from other work."""
+    with library.db.read() as conn:
+        return (
+            conn.exec_driver_sql(
+                "SELECT 1 FROM job WHERE kind = 'convert-older-results' AND state = 'running'"
+            ).first()
+            is not None
+        )
+
+
+@action(
+    "library.unregister",
+    params=LibraryPath,
+    result=UnregisterResult,
+    summary="Take a project out of the registry; its package stays on disk",
+    scope="engine",
+    bound=True,
+    example=lambda ex: {"path": _made(ex)},
+)
+def unregister_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
+    """An open project is released first, under release's refusals. Its package stays, so this is no owner's act (A 5)."""
+    place = p.path.real
+    known = ctx.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).first()
+    if known is None:
+        raise NotFound(
+            f"No project at {place} is registered.", code="library_not_found", library_path=str(place)
+        )
+    ctx.run("library.release", {"path": str(place)})
+    ctx.conn.execute(delete(library_known).where(library_known.c.id == known.id))
+    ctx.target(known.id)
+    return {"status": "unregistered", "path": str(place)}
+
+
+class ScriptRow(Sent):
+    """A script the project works with: its ISO 15924 code, or a private one declared with a name (B 4.3)."""
+
+    code: str = Field(pattern=r"^[A-Z][a-z]{3}$")
+    name: str = Field(min_length=1, max_length=200)
+    encoding: Literal["full", "part", "none", "not-established"] | None = None
+    declared: bool = False
+
+
+class LibrarySettings(Params):
+    """Settings of one project; absent leaves a setting as it is, null clears it."""
+
+    name: ProperName | None = None
+    reading_rule: Literal["strict", "relaxed"] | None = None
+    entity_types: list[ShortName] | None = Field(default=None, max_length=200)
+    scripts: list[ScriptRow] | None = Field(default=None, max_length=500)
+    snapshot_interval_seconds: int | None = Field(default=None, ge=0, le=31_536_000)
+    snapshot_retention_count: int | None = Field(default=None, ge=1, le=1000)
+    snapshot_offsite_path: MaterialPath | None = None
+
+    @field_validator("entity_types", "scripts")
+    @classmethod
+    def _each_once(cls, named: list[Any] | None) -> list[Any] | None:
+        names = [one.code if isinstance(one, ScriptRow) else one for one in named or ()]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"{twice} stands there twice; name it once")
+        return named
+
+
+SETTING_DEFAULTS: dict[str, Any] = {
+    "name": None,
+    "reading_rule": "strict",
+    "entity_types": [],
+    "scripts": [],
+    "snapshot_interval_seconds": 0,
+    "snapshot_retention_count": 10,
+    "snapshot_offsite_path": None,
+}
+
+
+def _settings_told(ctx: ActionContext, keys: Collection[str]) -> None:
+    """Have the registry and the planned snapshot follow settings that change."""
+    library, engine = ctx.project, ctx.engine
+    if "snapshot_interval_seconds" in keys:
+        interval_set(ctx)
+    ctx.on_commit(lambda: engine.libraries.show(library))
+
+
+def _settings_undone(undone: UndoContext) -> None:
+    _settings_told(undone.step, undone.target_ids)
+
+
+@action(
+    "library.set",
+    params=LibrarySettings,
+    result=LibrarySettings,
+    summary="Change the settings of a project",
+    route=Route("PATCH", "/api/library/settings"),
+    words="Changed the settings of the project",
+    role="owner",
+    after_undo=_settings_undone,
+    example=lambda ex: {"name": "Renamed", "reading_rule": "relaxed"},
+)
+def set_library(ctx: ActionContext, p: LibrarySettings) -> dict[str, Any]:
+    """Each setting is a row, so each change can be undone."""
+    if not p.model_fields_set:
+        raise Invalid("No setting was named; send at least one.", code="invalid_request")
+    values = p.model_dump(mode="json")
+    if p.snapshot_offsite_path is not None:
+        offsite_copies.checked_place(p.snapshot_offsite_path, ctx.engine.paths)
+    for key in p.model_fields_set:
+        row = {"key": key, "value": json_text(values[key]), "now": ctx.now}
+        if values[key] is None:
+            ctx.conn.execute(delete(library_setting).where(library_setting.c.key == key))
+        else:
+            ctx.conn.exec_driver_sql(
+                "INSERT INTO library_setting (key, value, updated_at) VALUES (:key, :value, :now) "
+                "ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at",
+                row,
+            )
+        ctx.target(key)
+    _settings_told(ctx, p.model_fields_set)
+    stored = {
+        r.key: r.value for r in ctx.conn.execute(select(library_setting.c.key, library_setting.c.value))
+    }
+    return {**SETTING_DEFAULTS, **{k: v for k, v in stored.items() if k in SETTING_DEFAULTS}}
+
+
+def _made(ex: Example) -> str:
+    path = str(ex.folder / "other.library")
+    ex.run("library.create", {"path": path})
+    return path

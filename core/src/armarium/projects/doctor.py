@@ -1,0 +1,254 @@
+"""The doctor: looks a whole package over and says in sentences what is wrong with it; changes nothing of what is kept."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from heapq import merge
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from sqlalchemy.exc import DBAPIError
+
+from armarium.errors import ServiceError, left_out, place_of
+from armarium.history import derived_indexes
+from armarium.history.capture import history_name, quoted
+from armarium.projects import snapshots
+from armarium.store.database import raw_of
+
+if TYPE_CHECKING:
+    from armarium.engine import Engine
+    from armarium.projects.libraries import Library
+
+NAMED = 20
+"""Missing files that are named one by one; the rest is counted."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing found: `error` means something is lost or broken, `note` that something is untidy."""
+
+    level: str
+    what: str
+
+
+def examine(engine: Engine, path: str | Path, *, files: bool = True, rebuild: bool = False) -> dict[str, Any]:
+    """Open the package at *path* and check all of it; `{path, healthy, findings[], counts{}}`.
+
+    Checks: the database's own integrity and foreign keys, the triggers and history, each step's images against its
+    audit row, the audit chain, the derived
+    indexes against the rows they follow, every file's bytes against its name (unless *files* is False), files that
+    rows name and that are missing, leftovers of an interrupted write, and what the plugins add (`extras["doctor"]`:
+    callables from a library to sentences). *rebuild*: the derived indexes are made anew first. What keeps it from being
+    opened and is no damage is raised as any request is told it.
+    """
+    try:
+        library = engine.libraries.get(path)
+    except ServiceError as error:
+        if error.code != "library_damaged":
+            # Held by another engine, written by a newer one, outside the folders in use: that says nothing of its health.
+            raise
+        kept = snapshots.listed(Path(path)) if Path(path).is_dir() else []
+        advice = f" The newest snapshot is {kept[0]['path']}." if kept else ""
+        return {
+            "path": str(path),
+            "healthy": False,
+            "findings": [asdict(Finding("error", error.detail + advice))],
+            "counts": {"snapshots": len(kept)},
+        }
+    if rebuild:
+        with library.db.write() as conn:
+            for table in library.schema.indexes:
+                derived_indexes.rebuild(conn, table)
+    findings = list(_findings(engine, library, files=files))
+    return {
+        "path": str(library.path),
+        "healthy": not any(finding.level == "error" for finding in findings),
+        "findings": [asdict(finding) for finding in findings],
+        "counts": _counts(library),
+    }
+
+
+def _findings(engine: Engine, library: Library, *, files: bool) -> Iterator[Finding]:
+    try:
+        yield from _looked_over(engine, library, files=files)
+    except ServiceError as refusal:
+        yield Finding("error", refusal.detail)
+    except (sqlite3.Error, DBAPIError) as error:
+        said = error.orig if isinstance(error, DBAPIError) else error
+        yield Finding("error", f"The database cannot be read through: {said}. Restore a snapshot.")
+
+
+def _looked_over(engine: Engine, library: Library, *, files: bool) -> Iterator[Finding]:
+    if library.db.refusal is not None:
+        yield Finding("error", library.db.refusal)
+    for name, why in library.db.left_out.items():
+        yield Finding("note", left_out(name, why).detail)
+    with library.db.read() as conn:
+        raw = raw_of(conn)
+        yield from _database(raw)
+    for table in library.schema.indexes:
+        with library.db.read() as conn:
+            raw = raw_of(conn)
+            wrong = derived_indexes.disagreements(raw, table)
+        if wrong:
+            yield Finding(
+                "error",
+                f"The index {table.name} does not agree with the rows it follows in {wrong} of them. Nothing is lost: "
+                "`armarium doctor --rebuild` makes it anew.",
+            )
+    broken = engine.verify_audit(library)
+    if broken is not None:
+        yield Finding("error", broken)
+    yield from _missing(library)
+    if files:
+        yield from _files(library)
+    leftovers = library.objects.root / "tmp"
+    if leftovers.is_dir() and any(leftovers.iterdir()):
+        yield Finding(
+            "note", "Files of an interrupted write are left; they go when the project is opened next."
+        )
+    for plugin, check in engine.plugins.contributions("doctor"):
+        examined: Callable[[Library], Iterator[str]] = check
+        if plugin.name in library.db.left_out:
+            continue
+        try:
+            for sentence in examined(library):
+                yield Finding("error", f"{plugin.name}: {sentence}")
+        except (ServiceError, sqlite3.Error, DBAPIError):
+            raise
+        except Exception as error:
+            yield Finding("note", f"What the plugin {plugin.name} looks at was left out: {place_of(error)}")
+
+
+def _database(raw: sqlite3.Connection) -> Iterator[Finding]:
+    for (words,) in raw.execute("PRAGMA integrity_check(20)").fetchall():
+        if words != "ok":
+            yield Finding("error", f"The database is damaged: {words}. Restore a snapshot.")
+    for table, _, parent, _ in raw.execute("PRAGMA foreign_key_check").fetchmany(20):
+        yield Finding("error", f"A row of {table} points at a row of {parent} that is not there.")
+    (step,) = raw.execute("SELECT audit_seq FROM audit_current").fetchone() or (None,)
+    if step is not None:
+        yield Finding(
+            "error", "A step was left open: the history would name the wrong step. Restore a snapshot."
+        )
+    (steps,) = raw.execute("SELECT COALESCE(max(seq), 0) FROM audit").fetchone()
+    histories = [
+        name
+        for (name,) in raw.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '%\\_\\_history' ESCAPE '\\'"
+        ).fetchall()
+    ]
+    for name in histories:
+        yield from _astray(raw, name, steps)
+    yield from _miscounted(raw, histories)
+
+
+def _astray(raw: sqlite3.Connection, name: str, steps: int) -> Iterator[Finding]:
+    """Images of a step that is not in the log, or that came after those of a later one."""
+    stray = raw.execute(f"SELECT 1 FROM {quoted(name)} WHERE audit_seq > ? LIMIT 1", (steps,)).fetchone()
+    if stray is not None:
+        yield Finding("error", f"{name} holds images of a step that the audit log does not know.")
+    astray = raw.execute(
+        f"SELECT audit_seq, before FROM (SELECT audit_seq, lag(audit_seq) OVER (ORDER BY seq) AS before"
+        f" FROM {quoted(name)}) WHERE audit_seq IS NULL OR audit_seq < before LIMIT 1"
+    ).fetchone()
+    if astray is not None:
+        which = "of no step" if astray[0] is None else f"in the name of step {astray[0]}"
+        yield Finding(
+            "error",
+            f"{name} holds images {which} that came after those of step {astray[1]}: "
+            "something was changed that no action did. Restore a snapshot.",
+        )
+
+
+def _miscounted(raw: sqlite3.Connection, histories: list[str]) -> Iterator[Finding]:
+    """The first step that left more or fewer images than its audit row says; the log and all histories are walked once.
+
+    Empty Trash removes images of the steps that it marks `gone`. Where a step tells of a table that is not there by that
+    name any more, a migration renamed it, and what is found under a new name is no surprise.
+    """
+    counted = (
+        raw.execute(
+            f"SELECT audit_seq, ?, count(*) FROM {quoted(name)} WHERE typeof(audit_seq) = 'integer' GROUP BY audit_seq"
+            " ORDER BY audit_seq",
+            (name.removesuffix("__history"),),
+        )
+        for name in histories
+    )
+    steps = groupby(merge(*counted), key=lambda one: one[0])
+    step = next(steps, None)
+    for seq, gone, told_text in raw.execute("SELECT seq, gone, images FROM audit ORDER BY seq"):
+        while step is not None and step[0] < seq:
+            step = next(steps, None)
+        found = {table: images for _, table, images in step[1]} if step is not None and step[0] == seq else {}
+        try:
+            told = dict(orjson.loads(told_text))
+        except (ValueError, TypeError):
+            continue  # the chain of hashes says so
+        if found == told or any(f"{table}__history" not in histories for table in told):
+            continue
+        for table in sorted(found.keys() | told.keys()):
+            there, left = found.get(table, 0), told.get(table, 0)
+            if there > left or (there < left and not gone):
+                yield Finding(
+                    "error",
+                    f"{table}__history holds {there} images of step {seq}, which left {left}: "
+                    "something was changed that no action did. Restore a snapshot.",
+                )
+                return
+
+
+def _missing(library: Library) -> Iterator[Finding]:
+    """Files that rows or images name (in columns with `info={"object": True}`) and that the project does not have."""
+    for table in library.schema.tables:
+        for column in (one for one in table.columns if one.info.get("object")):
+            lost = _lost(library, table.name, column.name)
+            yield from _lost_files(lost, f"that a row of {table.name} names", f"of {table.name}")
+            if table in library.schema.tracked:
+                earlier = _lost(library, history_name(table), column.name) - lost
+                yield from _lost_files(
+                    earlier,
+                    f"that an undo or a redo of {table.name} would need",
+                    f"that undo or redo of {table.name} would need",
+                )
+
+
+def _lost(library: Library, table: str, column: str) -> set[str]:
+    with library.db.read() as conn:
+        raw = raw_of(conn)
+        named = raw.execute(
+            f"SELECT DISTINCT {quoted(column)} FROM {quoted(table)} WHERE {quoted(column)} IS NOT NULL"
+        ).fetchall()
+    return {digest for (digest,) in named if not library.objects.has(digest)}
+
+
+def _lost_files(lost: set[str], which: str, more: str) -> Iterator[Finding]:
+    for digest in sorted(lost)[:NAMED]:
+        yield Finding(
+            "error", f"The file {digest[:12]}… {which} is not there. Put it back from a copy of the project."
+        )
+    if len(lost) > NAMED:
+        yield Finding("error", f"{len(lost) - NAMED} more files {more} are not there.")
+
+
+def _files(library: Library) -> Iterator[Finding]:
+    for digest in library.objects.digests():
+        if library.objects.has(digest) and not library.objects.intact(digest):
+            yield Finding("error", f"The file {digest[:12]}… no longer has the bytes it was kept with.")
+
+
+def _counts(library: Library) -> dict[str, int]:
+    counts = {
+        "files": sum(1 for _ in library.objects.digests()),
+        "snapshots": len(snapshots.listed(library.path)),
+    }
+    # Where the audit log cannot be read the findings say so.
+    with suppress(sqlite3.Error), library.db.read() as conn:
+        raw = raw_of(conn)
+        counts["steps"] = raw.execute("SELECT count(*) FROM audit").fetchone()[0]
+    return counts

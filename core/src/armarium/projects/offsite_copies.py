@@ -1,0 +1,128 @@
+"""Snapshots copied to a folder of the owner's choice, each with the files it needs: what is left when the disk is not.
+
+In that folder every project has one of its own, named after it and its id: `objects/` as in the package, to which files
+are only added, `snapshots/` with the copies that are kept, and the package's card. What is half copied carries a
+temporary name; a copy that was killed goes on where it was.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from armarium.errors import Invalid, NotFound, ServiceError, Unavailable
+from armarium.guard.places import is_too_long
+from armarium.projects import snapshots
+from armarium.projects.libraries import ENGINE_ITSELF
+from armarium.projects.packages import CARD
+from armarium.projects.registry import SUFFIX
+from armarium.store.durable import flush_path
+from armarium.store.objects import ObjectStore
+
+if TYPE_CHECKING:
+    from armarium.guard.named_paths import PathRules
+    from armarium.projects.libraries import Library
+
+
+def checked_place(text: str, rules: PathRules) -> Path:
+    """*text* as a folder that may hold copies; Invalid in words for one that is none.
+
+    PathNotAllowed for one that is closed, whoever set it: it is checked again whenever a snapshot is copied.
+    """
+    place = Path(text)
+    why = None
+    if "\0" in text or not place.is_absolute() or ".." in place.parts:
+        why = "it is not a full path without '..'"
+    elif is_too_long(place):
+        why = "its path is longer than a disk takes"
+    elif not place.is_dir():
+        why = "there is no such folder"
+    elif not os.access(place, os.W_OK | os.X_OK):
+        why = "it cannot be written"
+    if why is not None:
+        raise Invalid(
+            f"Snapshots cannot be copied to {text[:200]!r}: {why}. Name a folder outside every project, on another disk.",
+            code="invalid_offsite_path",
+        )
+    return rules.material(text, ENGINE_ITSELF)
+
+
+def home_of(library: Library, place: Path) -> Path:
+    """The folder in *place* that is this project's own."""
+    return place / f"{library.path.name.removesuffix(SUFFIX)}-{library.uuid[-8:]}"
+
+
+def copy_away(
+    library: Library, snapshot: Path, place: Path, *, keep: int, on_file: Callable[[int, int], None]
+) -> dict[str, Any]:
+    """Copy the snapshot in the folder *snapshot* and what it needs; thin the copies there to the newest *keep*.
+
+    *on_file(done, total)* is called between two files and may raise to stop. Files that the project itself has lost or
+    finds damaged are counted, not copied. Unavailable, in words, when the place does not take it.
+    """
+    home = home_of(library, place)
+    try:
+        needed = (snapshot / "objects.txt").read_text(encoding="ascii").split()
+        kept = ObjectStore(home / "objects")
+        for part in (home, home / "snapshots", kept.root):
+            if part.is_symlink():
+                raise OSError(errno.ELOOP, f"{part.name} there is a link to another place")
+            part.mkdir(parents=True, exist_ok=True)
+        kept.clear_temporary()
+        copied = lost = 0
+        for number, digest in enumerate(needed):
+            on_file(number, len(needed))
+            if kept.holds(digest):
+                continue
+            if _copy_file(library.objects, kept, digest):
+                copied += 1
+            else:
+                lost += 1
+        on_file(len(needed), len(needed))
+        _copy_folder(snapshot, home / "snapshots" / snapshot.name)
+        shutil.copyfile(library.path / CARD, home / f".{CARD}.new")
+        os.replace(home / f".{CARD}.new", home / CARD)
+        flush_path(home)
+        snapshots.thin(home, keep)
+    except (OSError, ServiceError) as error:
+        said = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise Unavailable(
+            f"The snapshot is in the project, and was not copied to {place} ({said}). "
+            "See that the folder is there, can be written and has room; then retry this job.",
+            code="offsite_failed",
+        ) from error
+    return {"path": str(home / "snapshots" / snapshot.name), "files_copied": copied, "files_lost": lost}
+
+
+def _copy_file(source: ObjectStore, target: ObjectStore, digest: str) -> bool:
+    """Whether the file of *digest* is whole here and now there too."""
+    try:
+        with source.open(digest):
+            pass
+        found = target.put_file(source.path(digest))
+    except (NotFound, FileNotFoundError):
+        return False
+    if found != digest:
+        # Its bytes are not what they were: the copy is no better than the file.
+        target.remove(found)
+        return False
+    return True
+
+
+def _copy_folder(source: Path, target: Path) -> None:
+    if target.is_dir():
+        return
+    temporary = target.with_name(f".{target.name}.new")
+    shutil.rmtree(temporary, ignore_errors=True)
+    try:
+        shutil.copytree(source, temporary)
+        for file in temporary.iterdir():
+            flush_path(file)
+        os.rename(temporary, target)
+        flush_path(target.parent)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)

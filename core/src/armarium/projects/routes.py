@@ -1,0 +1,210 @@
+"""Projects over HTTP: known, open, by name; make, open, count, set, snapshot (A 4.1 and the implied routes of plugin core)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import ConfigDict, create_model
+
+from armarium.engine import Engine
+from armarium.errors import Conflict, Forbidden, NotFound, ServiceError
+from armarium.messages import Message, written
+from armarium.projects import snapshots
+from armarium.projects.actions import (
+    SETTING_DEFAULTS,
+    CreateLibraryResult,
+    KnownLibrary,
+    LibrarySettings,
+    UnregisterResult,
+)
+from armarium.projects.libraries import Library
+from armarium.projects.snapshot_actions import Snapshot, SnapshotParams, TakenSnapshot
+from armarium.store.database_errors import is_the_disk
+from armarium.web.http import REFUSALS, CurrentEngine, CurrentLibrary, CurrentPrincipal, act, json_response
+
+library_router = APIRouter(prefix="/api", tags=["project"])
+registry_router = APIRouter(prefix="/api/registry", tags=["registry"])
+
+Created = create_model("CreatedLibrary", __base__=CreateLibraryResult, audit_id=(str, ...))
+Opened = create_model("OpenedLibrary", __base__=KnownLibrary, audit_id=(str, ...))
+SettingsSet = create_model("LibrarySettingsSet", __base__=LibrarySettings, audit_id=(str, ...))
+SnapshotTaken = create_model("SnapshotTaken", __base__=TakenSnapshot, audit_id=(str, ...))
+
+COUNTED = ("documents", "pages", "segments", "readings", "entities", "claims")
+"""Counts every project answers, 0 where no family brings the thing."""
+
+
+JOB_STATES = ("waiting", "running", "paused", "done", "failed", "cancelled")
+
+
+class Statistics(Message):
+    """How much is in a project. `bytes` is the package's size on disk; plugins may add counts of their own."""
+
+    model_config = ConfigDict(extra="allow")
+
+    documents: int
+    pages: int
+    segments: int
+    readings: int
+    entities: int
+    claims: int
+    bytes: int
+    jobs: dict[Literal["waiting", "running", "paused", "done", "failed", "cancelled"], int]
+
+
+class Snapshots(Message):
+    """The snapshots of a project, newest first."""
+
+    items: list[Snapshot]
+    count: int
+
+
+@library_router.get(
+    "/library/stats", response_model=Statistics, responses=REFUSALS(404, 409), summary="How much is in it"
+)
+def stats(engine: CurrentEngine, library: CurrentLibrary) -> Response:
+    """Counts by the families that are loaded, bytes on disk, and jobs by state."""
+    return json_response(statistics(engine, library))
+
+
+def statistics(engine: Engine, library: Library) -> dict[str, Any]:
+    """The counts of `GET /api/library/stats`."""
+    counts: dict[str, Any] = dict.fromkeys(COUNTED, 0)
+    with library.db.read() as conn:
+        for plugin in engine.plugins.loaded:
+            if plugin.stats is not None and plugin.name not in library.db.left_out:
+                try:
+                    counts.update(plugin.stats(conn))
+                except Exception as error:
+                    if isinstance(error, ServiceError) or is_the_disk(error):
+                        raise
+                    engine.plugins.note_fault(
+                        plugin.name, f"It failed to count: {engine.plugins.words_for(error)}"
+                    )
+    states = {state: counts.pop(f"jobs_{state}", 0) for state in JOB_STATES}
+    return {**counts, "bytes": size_of(library), "jobs": states}
+
+
+def size_of(library: Library) -> int:
+    """Bytes of the package on disk; a file that vanishes meanwhile counts nothing."""
+    total = 0
+    for path in library.path.rglob("*"):
+        try:
+            if path.is_file() and not path.is_symlink():
+                total += path.stat().st_size
+        except OSError:
+            continue
+    return total
+
+
+@library_router.get(
+    "/library/settings",
+    response_model=LibrarySettings,
+    responses=REFUSALS(404, 409),
+    summary="Settings of a project",
+)
+def read_settings(library: CurrentLibrary) -> Response:
+    """Defaults stand where nothing was set."""
+    stored = library.settings()
+    return json_response({key: stored.get(key, default) for key, default in SETTING_DEFAULTS.items()})
+
+
+@library_router.get(
+    "/snapshots", response_model=Snapshots, responses=REFUSALS(404, 409), summary="Snapshots of a project"
+)
+def list_snapshots(library: CurrentLibrary) -> Response:
+    """Taken before migrations and Empty Trash, by the interval, and on demand."""
+    items = snapshots.listed(library.path)
+    return json_response({"items": items, "count": len(items)})
+
+
+@library_router.post(
+    "/snapshots",
+    response_model=SnapshotTaken,
+    responses=REFUSALS(404, 409),
+    summary="Take a snapshot now (snapshot.take)",
+)
+def take_snapshot(request: Request, _: CurrentLibrary, body: SnapshotParams | None = None) -> Response:
+    """503 and nothing changed when it cannot be made; `copy_job_id` copies it to `snapshot_offsite_path`, where one is set."""
+    return act(request, "snapshot.take", body or SnapshotParams())
+
+
+class KnownLibraries(Message):
+    """The registered projects."""
+
+    libraries: list[KnownLibrary]
+    count: int
+
+
+class OpenLibraryHandle(Message):
+    """A project the engine holds open."""
+
+    id: str
+    path: str
+    is_open: bool
+
+
+class OpenLibraryHandlesResponse(Message):
+    """The open projects, from a snapshot that waits for nobody."""
+
+    items: list[OpenLibraryHandle]
+
+
+@registry_router.get("", response_model=KnownLibraries, responses=REFUSALS(), summary="Known projects")
+def known(engine: CurrentEngine, principal: CurrentPrincipal) -> Response:
+    """A token bound to projects sees those only."""
+    found = [entry for entry in engine.libraries.known() if principal.reaches(entry["path"])]
+    return json_response({"libraries": found, "count": len(found)})
+
+
+@registry_router.get(
+    "/open", response_model=OpenLibraryHandlesResponse, responses=REFUSALS(), summary="Projects held open now"
+)
+def open_now(engine: CurrentEngine, principal: CurrentPrincipal) -> Response:
+    """Never waits for a project that is being opened by somebody else."""
+    ids = {entry["path"]: entry["id"] for entry in engine.libraries.known()}
+    items = [
+        {"id": ids.get(str(library.path), library.uuid), "path": str(library.path), "is_open": True}
+        for library in engine.libraries.open_now()
+        if principal.reaches(str(library.path))
+    ]
+    return json_response({"items": items})
+
+
+@registry_router.get(
+    "/resolve", response_model=KnownLibrary, responses=REFUSALS(404, 409), summary="A project by name"
+)
+def resolve(
+    engine: CurrentEngine,
+    principal: CurrentPrincipal,
+    name: Annotated[str, Query(min_length=1, max_length=4096)],
+) -> Response:
+    """By registered path first, then by shown name, ignoring case; 409 when two share the name."""
+    try:
+        found = engine.libraries.resolve(name)
+    except (NotFound, Conflict) as refusal:
+        if principal.libraries is None:
+            raise
+        # What other projects are called is none of a bound token's business.
+        raise NotFound("No project of that name is within this token's reach.", known=[]) from refusal
+    if not principal.reaches(found["path"]):
+        raise Forbidden(
+            "This token does not reach that project. Ask the owner for one that does.",
+            code="library_access_denied",
+            library_path=found["path"],
+            required="read",
+            role=principal.role,
+        )
+    return json_response(found)
+
+
+@registry_router.delete(
+    "/{path:path}",
+    response_model=written(UnregisterResult),
+    responses=REFUSALS(404, 409),
+    summary="Unregister a project (library.unregister)",
+)
+def unregister(request: Request, path: str) -> Response:
+    """The path percent-encoded. An open project is released first; its package stays on disk."""
+    return act(request, "library.unregister", {"path": path if path.startswith("/") else f"/{path}"})

@@ -1,0 +1,203 @@
+"""Snapshots as a person and the engine take them: the action, the job by the interval, and the copy at another place.
+
+While an interval is set, the first change after a snapshot puts a job into the queue that waits until the next one is
+due: a project in which nothing changes takes none.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from armarium.actions import ActionContext, Params, action
+from armarium.errors import Unavailable
+from armarium.ids import parse_timestamp
+from armarium.jobs.context import JobContext, RetryLater
+from armarium.jobs.kinds import JobKind
+from armarium.messages import Message
+from armarium.projects import offsite_copies, snapshots
+from armarium.store.database import raw_of
+
+if TYPE_CHECKING:
+    from armarium.engine import Engine
+    from armarium.projects.libraries import Library
+
+TAKE = "snapshot.take"
+
+SETTLED, TIMES, TAKING = "snapshot.settled", "snapshot.times", "snapshot.taking"
+"""In `Library.held`: that the next snapshot waits in the queue or none is wanted, said by how many times that was undone
+before (a step may tell it late, when its snapshot is taken already); that number now; the job that took the last one or
+takes one now, whose row may still say that it runs."""
+
+TRY_AGAIN = 3600.0
+"""Seconds after which a snapshot that the disk did not take is tried again, at most."""
+
+
+class SnapshotParams(Params):
+    """A snapshot to take."""
+
+    reason: str = Field(default="on demand", max_length=200)
+
+
+class Snapshot(Message):
+    """A copy of the project's database with the list of files it needs."""
+
+    id: str
+    created_at: str
+    reason: str
+    path: str
+    bytes: int
+    objects: int
+
+
+class TakenSnapshot(Snapshot):
+    """A new snapshot, and the job that copies it to `snapshot_offsite_path`, where one is set."""
+
+    copy_job_id: str | None = None
+
+
+@action(
+    TAKE,
+    params=SnapshotParams,
+    result=TakenSnapshot,
+    summary="Take a snapshot of the project now",
+    words="Took a snapshot",
+    undoable=False,
+    example=lambda ex: {},
+)
+def take_snapshot(ctx: ActionContext, p: SnapshotParams) -> dict[str, Any]:
+    """503 and nothing changed when it cannot be made. Sees the project as it was when the step began."""
+    library = ctx.project
+    entry = library.snapshot(p.reason)
+    snapshots.thin(library.path, int(library.setting("snapshot_retention_count", 10)))
+    ctx.target(str(entry["id"]))
+    copy_job_id = None
+    if library.setting("snapshot_offsite_path"):
+        copy_job_id = ctx.enqueue(
+            "snapshot-copy", {"snapshot_id": entry["id"]}, title="Copy a snapshot to its other place"
+        )
+    return {**entry, "copy_job_id": copy_job_id}
+
+
+class CopyArgs(Params):
+    """The snapshot to copy."""
+
+    snapshot_id: str
+
+
+def plan_next(ctx: ActionContext) -> None:
+    """See, as a step of a project ends, that a snapshot of what it changed is planned, where an interval is set."""
+    library = ctx.library
+    if library is None or ctx.action_name == TAKE:
+        return
+    times = library.held.get(TIMES, 0)
+    if library.held.get(SETTLED) == times:
+        return
+    raw = raw_of(ctx.conn)
+    if not raw.execute("SELECT 1 FROM sqlite_master WHERE name = 'library_setting'").fetchone():
+        # An engine-wide step that names a project is written in the engine's own database.
+        return
+    row = raw.execute("SELECT value FROM library_setting WHERE key = 'snapshot_interval_seconds'").fetchone()
+    if row is not None and int(row[0]) > 0:
+        planned = raw.execute(
+            "SELECT 1 FROM job WHERE kind = 'snapshot' AND state IN ('waiting', 'running') AND id <> ?",
+            (library.held.get(TAKING, ""),),
+        ).fetchone()
+        if planned is None:
+            ctx.enqueue("snapshot", {}, title="Snapshot, by the interval set")
+    ctx.on_commit(lambda: library.held.update({SETTLED: times}))
+
+
+def plan_anew(library: Library) -> None:
+    """Look at the interval again when the next step ends."""
+    library.held[TIMES] = library.held.get(TIMES, 0) + 1
+
+
+def interval_set(ctx: ActionContext) -> None:
+    """The interval is another: what waits for the former one is looked at now."""
+    plan_anew(ctx.project)
+    waiting = raw_of(ctx.conn).execute(
+        "UPDATE job SET not_before = NULL WHERE kind = 'snapshot' AND state = 'waiting'"
+    )
+    ctx.enqueued = ctx.enqueued or waiting.rowcount > 0
+
+
+def run_snapshot(ctx: JobContext) -> dict[str, Any]:
+    """Wait until one is due, then take it. A disk that refuses is told as the reason, and asked again."""
+    library = ctx.library
+    interval = int(library.setting("snapshot_interval_seconds") or 0)
+    if interval <= 0:
+        plan_anew(library)
+        return {"snapshot_id": None}
+    left = _seconds_left(library, interval)
+    if left > 0:
+        raise RetryLater("The next snapshot is not due yet.", seconds=left)
+    # What is changed from here on may come too late for this one.
+    library.held[TAKING] = ctx.job_id
+    plan_anew(library)
+    try:
+        taken = ctx.act(TAKE, {"reason": "by the interval set"}).result
+    except BaseException as error:
+        # It goes on, or is begun again: it is the planned one once more. Else it stays passed over until its row has ended.
+        library.held.pop(TAKING, None)
+        if isinstance(error, Unavailable):
+            raise RetryLater(error.detail, seconds=min(float(interval), TRY_AGAIN)) from error
+        raise
+    assert taken is not None
+    return {"snapshot_id": taken["id"], "copy_job_id": taken["copy_job_id"]}
+
+
+def _seconds_left(library: Library, interval: int) -> float:
+    newest = snapshots.listed(library.path)[:1]
+    if not newest:
+        return 0.0
+    since = (datetime.now(UTC) - parse_timestamp(newest[0]["created_at"])).total_seconds()
+    # A clock that was set back makes nobody wait longer than the interval.
+    return min(interval - since, float(interval))
+
+
+def run_copy(ctx: JobContext) -> dict[str, Any]:
+    """Copy it with the files it needs; a snapshot that was thinned out meanwhile, or a place no more set, is no fault."""
+    library = ctx.library
+    place = library.setting("snapshot_offsite_path")
+    found = [one for one in snapshots.listed(library.path) if one["id"] == ctx.args.snapshot_id]
+    if not place or not found:
+        return {"path": None, "files_copied": 0, "files_lost": 0}
+
+    def on_file(done: int, total: int) -> None:
+        ctx.check()
+        ctx.progress(done, total)
+
+    return offsite_copies.copy_away(
+        library,
+        library.snapshots / found[0]["path"].rpartition("/")[2],
+        offsite_copies.checked_place(place, ctx.engine.paths),
+        keep=int(library.setting("snapshot_retention_count", 10)),
+        on_file=on_file,
+    )
+
+
+def _cancelled(engine: Engine, library: Library | None, job_id: str) -> None:
+    if library is not None:
+        plan_anew(library)
+
+
+SNAPSHOT_JOBS = (
+    JobKind(
+        name="snapshot",
+        lane="database",
+        summary="Take a snapshot when the interval is over",
+        run=run_snapshot,
+        retries=1_000_000,
+        on_cancel=_cancelled,
+    ),
+    JobKind(
+        name="snapshot-copy",
+        lane="database",
+        summary="Copy a snapshot and the files it needs to another place",
+        run=run_copy,
+        args=CopyArgs,
+    ),
+)

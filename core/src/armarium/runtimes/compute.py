@@ -1,0 +1,191 @@
+"""How hard the engine may work this machine, and on what: saved choice, environment, effect (part C 4.7)."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from shutil import which
+from typing import TYPE_CHECKING, Any, Literal
+
+from sqlalchemy import Column, Connection, MetaData, Table, Text, select
+
+from armarium.actions import ActionContext, Params, Route, action
+from armarium.errors import Invalid
+from armarium.messages import Message
+from armarium.runtimes.workers import Compute, compute_for
+from armarium.store.tables import tracked
+
+if TYPE_CHECKING:
+    from armarium.engine import Engine
+
+Priority = Literal["balanced", "fast", "background"]
+Origin = Literal["setting", "environment", "default"]
+ONLY_ROW = "engine"
+
+compute_metadata = MetaData()
+
+compute_settings = Table(
+    "compute_setting",
+    compute_metadata,
+    Column("id", Text, primary_key=True),
+    Column("priority", Text),
+    Column("device", Text),
+    Column("updated_at", Text, nullable=False),
+    info=tracked(label="compute setting", monotonic=("updated_at",)),
+)
+"""One row, `engine`: how hard this machine may be worked, and on what (part C 4.7); null is not chosen."""
+
+
+class ComputeParams(Params):
+    """How hard the engine may work this machine, and on what. Absent leaves a field; device null is auto."""
+
+    priority: Literal["balanced", "fast", "background"] | None = None
+    device: Literal["auto", "cpu", "gpu"] | None = None
+
+
+class ComputeEffective(Message):
+    """What applies now, environment settings included. `threads` is a count."""
+
+    priority: Literal["balanced", "fast", "background"]
+    device: Literal["cpu", "gpu"]
+    device_name: str
+    threads: int
+    priority_from: Literal["setting", "environment", "default"]
+    device_from: Literal["setting", "environment", "default"]
+
+
+class ComputeSettings(Message):
+    """The saved choice and what comes of it (part C 4.7)."""
+
+    priority: Literal["balanced", "fast", "background"]
+    device: Literal["auto", "cpu", "gpu"]
+    effective: ComputeEffective
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeState:
+    """The saved choice and what applies: environment settings first, then the saved choice, then the default."""
+
+    priority: Priority
+    device: Literal["auto", "cpu", "gpu"]
+    effective_priority: Priority
+    effective_device: Literal["cpu", "gpu"]
+    device_name: str
+    priority_from: Origin
+    device_from: Origin
+
+    @property
+    def compute(self) -> Compute:
+        """Cores, device and niceness for a worker."""
+        return compute_for(self.effective_priority, self.effective_device)
+
+    def answer(self) -> dict[str, Any]:
+        """The body of GET and PUT /api/settings/compute."""
+        return {
+            "priority": self.priority,
+            "device": self.device,
+            "effective": {
+                "priority": self.effective_priority,
+                "device": self.effective_device,
+                "device_name": self.device_name,
+                "threads": self.compute.threads,
+                "priority_from": self.priority_from,
+                "device_from": self.device_from,
+            },
+        }
+
+
+@lru_cache(maxsize=1)
+def gpu_name() -> str | None:
+    """The name of this machine's GPU, or None. Asks the driver, never a heavy library; asked once."""
+    if platform.system() == "Darwin":
+        return "Apple GPU" if platform.machine() == "arm64" else None
+    if not Path("/proc/driver/nvidia/version").exists() and which("nvidia-smi") is None:
+        return None
+    try:
+        found = subprocess.run(
+            ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    names = found.stdout.strip().splitlines()
+    return names[0].strip() if names else None
+
+
+@lru_cache(maxsize=1)
+def cpu_name() -> str:
+    """The name of this machine's processor."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine() or "CPU"
+
+
+def state_of(engine: Engine) -> ComputeState:
+    """The compute settings of *engine* as they stand; one small read."""
+    with engine.state.read() as conn:
+        return _state(engine, conn)
+
+
+def compute_of(engine: Engine) -> Compute:
+    """What a worker started now may use."""
+    return state_of(engine).compute
+
+
+def _state(engine: Engine, conn: Connection) -> ComputeState:
+    row = conn.execute(select(compute_settings).where(compute_settings.c.id == ONLY_ROW)).first()
+    saved_priority: Priority | None = row.priority if row is not None else None
+    saved_device: Literal["auto", "cpu", "gpu"] | None = row.device if row is not None else None
+    settings = engine.settings
+    device = settings.compute_device or saved_device or "auto"
+    gpu = None if device == "cpu" else gpu_name()
+    return ComputeState(
+        priority=saved_priority or "balanced",
+        device=saved_device or "auto",
+        effective_priority=settings.compute_priority or saved_priority or "balanced",
+        effective_device="cpu" if gpu is None else "gpu",
+        device_name=cpu_name() if gpu is None else gpu,
+        priority_from=_origin(settings.compute_priority, saved_priority),
+        device_from=_origin(settings.compute_device, saved_device),
+    )
+
+
+def _origin(environment: str | None, saved: str | None) -> Origin:
+    return "environment" if environment else "setting" if saved else "default"
+
+
+@action(
+    "compute.set",
+    params=ComputeParams,
+    result=ComputeSettings,
+    summary="Choose how hard the engine may work this machine, and on what",
+    route=Route("PUT", "/api/settings/compute", refusals=()),
+    role="owner",
+    scope="engine",
+    example=lambda ex: {"priority": "background", "device": "cpu"},
+)
+def set_compute(ctx: ActionContext, p: ComputeParams) -> dict[str, Any]:
+    """A GPU is refused (422) where there is none. Null brings a field back to its default."""
+    if not p.model_fields_set:
+        raise Invalid("Neither priority nor device was named; send at least one.", code="invalid_request")
+    if p.device == "gpu" and gpu_name() is None:
+        raise Invalid("This machine has no GPU the engine can use; choose auto or cpu.", code="no_gpu")
+    row = ctx.conn.execute(select(compute_settings).where(compute_settings.c.id == ONLY_ROW)).first()
+    values: dict[str, Any] = {"updated_at": ctx.now}
+    values |= {name: getattr(p, name) for name in ("priority", "device") if name in p.model_fields_set}
+    if row is None:
+        ctx.conn.execute(compute_settings.insert().values(id=ONLY_ROW, **values))
+    else:
+        ctx.conn.execute(compute_settings.update().where(compute_settings.c.id == ONLY_ROW).values(**values))
+    ctx.target(ONLY_ROW)
+    return _state(ctx.engine, ctx.conn).answer()

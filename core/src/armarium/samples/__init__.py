@@ -1,0 +1,23 @@
+"""Sample pages the project draws itself: photographs of invented letters and deeds, with the truth about them."""
+
+from armarium.samples.pages import (
+    SampleDocument,
+    SampleLine,
+    SamplePage,
+    SampleRegion,
+    sample_documents,
+    sample_pages,
+    write_sample_pages,
+    write_truth,
+)
+
+__all__ = [
+    "SampleDocument",
+    "SampleLine",
+    "SamplePage",
+    "SampleRegion",
+    "sample_documents",
+    "sample_pages",
+    "write_sample_pages",
+    "write_truth",
+]

@@ -1,0 +1,232 @@
+"""Content-addressed files of a library: immutable, written to a temporary name, synced and renamed (architecture 3.6)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from armarium.errors import Conflict, NotFound, ServiceError, moved_away, refused_by_disk
+from armarium.ids import new_id
+from armarium.store.durable import flush, flush_path
+
+if TYPE_CHECKING:
+    from armarium.guard.named_paths import PathRules
+
+_CHUNK = 1 << 20
+
+
+class ObjectStore:
+    """Files named by the SHA-256 of their bytes, under `ab/cdef…`. Putting the same bytes twice keeps one file."""
+
+    def __init__(self, root: Path, rules: PathRules | None = None) -> None:
+        self.root = root
+        self.rules = rules
+        """Where a file that is kept as a link may lie; None where none is."""
+
+    def put_bytes(self, data: bytes) -> str:
+        """Keep *data*; returns its digest (64 hex digits). On disk and synced when this returns."""
+        digest = hashlib.sha256(data).hexdigest()
+        if not self.holds(digest):
+            temporary = self._temporary()
+            try:
+                with temporary.open("wb") as file:
+                    file.write(data)
+                    file.flush()
+                    flush(file.fileno())
+                self._settle(temporary, digest)
+            except OSError as error:
+                raise (refused_by_disk(error) or error) from error
+            finally:
+                temporary.unlink(missing_ok=True)
+        return digest
+
+    def put_file(self, path: Path) -> str:
+        """Keep a copy of the file at *path*; returns its digest. OSError of reading *path* goes to the caller."""
+        digest = hashlib.sha256()
+        temporary = self._temporary()
+        try:
+            with path.open("rb") as source:
+                try:
+                    with temporary.open("wb") as file:
+                        while chunk := source.read(_CHUNK):
+                            digest.update(chunk)
+                            file.write(chunk)
+                        file.flush()
+                        flush(file.fileno())
+                    if not self.holds(digest.hexdigest()):
+                        self._settle(temporary, digest.hexdigest())
+                except OSError as error:
+                    raise (refused_by_disk(error) or error) from error
+        finally:
+            temporary.unlink(missing_ok=True)
+        return digest.hexdigest()
+
+    def link_file(self, path: Path, digest: str | None = None) -> str:
+        """Keep a link to the file at *path* in place of a copy; its digest. Bytes that are here already stay.
+
+        The file stays its owner's: nothing here changes or removes it. When it changes or goes, `intact` and `size`
+        say so. With *digest* the caller has read it, and *path* is resolved: it is neither opened nor followed.
+        OSError of reading *path* goes to the caller.
+        """
+        place = path
+        if digest is None:
+            found = hashlib.sha256()
+            with path.open("rb") as source:
+                while chunk := source.read(_CHUNK):
+                    found.update(chunk)
+            digest, place = found.hexdigest(), path.resolve()
+        if not self.holds(digest):
+            temporary = self._temporary()
+            try:
+                os.symlink(place, temporary)
+                self._put_in_place(temporary, digest)
+            except OSError as error:
+                raise (refused_by_disk(error) or error) from error
+            finally:
+                temporary.unlink(missing_ok=True)
+        return digest
+
+    def path(self, digest: str) -> Path:
+        """Where the file of *digest* lies (whether or not it is there); NotFound for a link that leads astray by now."""
+        place = self._place(digest)
+        if self.rules is not None and place.is_symlink():
+            self._look_at_link(place, digest)
+        return place
+
+    def _place(self, digest: str) -> Path:
+        return self.root / digest[:2] / digest[2:]
+
+    def _look_at_link(self, place: Path, digest: str) -> None:
+        """NotFound where a linked file's place leads elsewhere by now, or was never one that a caller could name."""
+        with suppress(OSError):  # it is told by whoever opens it
+            self._open_link(place, digest).close()
+
+    def _open_link(self, place: Path, digest: str) -> BinaryIO:
+        """The file that the link *place* leads to, opened on the way that was looked over; refusals as `path`."""
+        target = Path(os.readlink(place))
+        try:
+            return self.rules.open_linked(target) if self.rules is not None else target.open("rb")
+        except ServiceError as error:
+            raise NotFound(
+                f"The file {digest[:12]}… is kept as a link, and what lies there now may not be read. Put the file "
+                "itself back where it was linked.",
+                code="object_missing",
+            ) from error
+
+    def open(self, digest: str) -> BinaryIO:
+        """The file of *digest* for reading; NotFound when it is gone."""
+        place = self._place(digest)
+        try:
+            return self._open_link(place, digest) if place.is_symlink() else place.open("rb")
+        except FileNotFoundError as error:
+            raise NotFound(
+                f"The file {digest[:12]}… is missing from the project; run `armarium doctor`.",
+                code="object_missing",
+            ) from error
+
+    @contextmanager
+    def still(self, digest: str) -> Iterator[Path]:
+        """A path of the file of *digest* for whoever opens it by its name, in this process or another.
+
+        Nobody changes what is kept here. Of a file that is kept as a link a copy is made for the time of the block;
+        Conflict where the file no longer has the bytes it was linked with, NotFound when it is gone.
+        """
+        place = self._place(digest)
+        if not place.is_symlink():
+            yield place
+            return
+        copy, found = self._temporary(), hashlib.sha256()
+        try:
+            with self.open(digest) as file, copy.open("wb") as into:
+                while chunk := file.read(_CHUNK):
+                    found.update(chunk)
+                    into.write(chunk)
+            if found.hexdigest() != digest:
+                raise Conflict(
+                    f"The file {digest[:12]}… is kept as a link, and was changed where it lies. Put the one back that was "
+                    "linked, or bring the new one in beside it.",
+                    code="object_changed",
+                )
+            yield copy
+        finally:
+            copy.unlink(missing_ok=True)
+
+    def has(self, digest: str) -> bool:
+        """Whether the file of *digest* is there."""
+        return self._place(digest).is_file()
+
+    def holds(self, digest: str) -> bool:
+        """Whether its bytes are here themselves: not only a link to a file elsewhere."""
+        return self.has(digest) and not self._place(digest).is_symlink()
+
+    def size(self, digest: str) -> int:
+        """Its size in bytes."""
+        try:
+            return self.path(digest).stat().st_size
+        except FileNotFoundError as error:
+            raise NotFound(
+                f"The file {digest[:12]}… is missing from the project.", code="object_missing"
+            ) from error
+
+    def digests(self) -> Iterator[str]:
+        """Every file's digest, in no order."""
+        for folder in self.root.iterdir() if self.root.is_dir() else ():
+            if len(folder.name) == 2 and folder.is_dir():
+                for file in folder.iterdir():
+                    yield folder.name + file.name
+
+    def intact(self, digest: str) -> bool:
+        """Whether the bytes still have the digest they are named by."""
+        found = hashlib.sha256()
+        with self.open(digest) as file:
+            while chunk := file.read(_CHUNK):
+                found.update(chunk)
+        return found.hexdigest() == digest
+
+    def remove(self, digest: str) -> int:
+        """Remove an unreferenced file; returns the bytes freed. Only Empty Trash and collection call this.
+
+        Of a linked file only the link goes.
+        """
+        try:
+            place = self._place(digest)
+            size = 0 if place.is_symlink() else place.stat().st_size
+            place.unlink()
+        except FileNotFoundError:
+            return 0
+        return size
+
+    def clear_temporary(self) -> int:
+        """Remove what an interrupted write left behind; called when the library is opened."""
+        folder = self.root / "tmp"
+        count = sum(1 for _ in folder.iterdir()) if folder.is_dir() else 0
+        shutil.rmtree(folder, ignore_errors=True)
+        return count
+
+    def _temporary(self) -> Path:
+        folder = self.root / "tmp"
+        try:
+            # Never the package's own folder: where that is gone, the package lies somewhere else.
+            self.root.mkdir(exist_ok=True)
+            folder.mkdir(exist_ok=True)
+        except FileNotFoundError as error:
+            raise moved_away(self.root.parent.name) from error
+        except OSError as error:
+            raise (refused_by_disk(error) or error) from error
+        return folder / new_id()
+
+    def _settle(self, temporary: Path, digest: str) -> None:
+        os.chmod(temporary, 0o444)
+        self._put_in_place(temporary, digest)
+
+    def _put_in_place(self, temporary: Path, digest: str) -> None:
+        target = self._place(digest)
+        target.parent.mkdir(exist_ok=True)
+        os.replace(temporary, target)
+        # The rename itself must survive a power cut, not only the bytes.
+        flush_path(target.parent)

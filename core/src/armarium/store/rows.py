@@ -1,0 +1,151 @@
+"""Rows read by what their table says: the columns of an answer, its model, a row by its id, all rows, a page of rows.
+
+A table is declared once, and what is answered of it derives from it:
+
+    @answer_of(items)
+    class Item(Message):                             # a field for each column; only what its type does not tell is stated
+        kind: Literal["note", "link"]
+
+    ITEMS = Rows(items, missing=unknown_item)
+    ITEMS.require(conn, item_id)                     # a dict, or the refusal
+    ITEMS.page(conn, items.c.folder_id == folder_id, order=(items.c.created_at,), limit=100, offset=0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache, cached_property
+from typing import Any, TypeVar
+
+from pydantic import create_model
+from sqlalchemy import Column, ColumnElement, Connection, Row, Select, Table, bindparam, func, select
+from sqlalchemy.types import Boolean, Float, Integer
+
+from armarium.errors import ServiceError
+from armarium.messages import Message
+from armarium.store.tables import Json, json_text
+
+HIDDEN = {"hidden": True}
+"""`info` of a column that no answer shows."""
+
+M = TypeVar("M", bound=Message)
+F = TypeVar("F")
+
+
+def shown(table: Table) -> list[Column[Any]]:
+    """The columns of *table* that its answers show."""
+    return [column for column in table.columns if not column.info.get("hidden")]
+
+
+def among(column: ColumnElement[Any], values: Iterable[Any]) -> ColumnElement[bool]:
+    """Whether *column* holds one of *values*, of which there may be very many: one parameter in all."""
+    # SQLite's JSON ends a text at a null character, which no stored name has.
+    listed = json_text([value for value in values if not (isinstance(value, str) and "\0" in value)])
+    return column.in_(select(func.json_each(listed).table_valued("value").c.value))
+
+
+class Rows:
+    """The rows of *table* as dicts of the columns that are shown; *missing* makes the refusal for an unknown id.
+
+    *computed* are further columns of the answers, by their names: a count of what a row holds, say.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        *,
+        missing: Callable[[str], ServiceError] | None = None,
+        **computed: ColumnElement[Any],
+    ) -> None:
+        self.table = table
+        self._missing = missing
+        self._computed = computed
+
+    @cached_property
+    def select(self) -> Select[Any]:
+        """All of them."""
+        return select(*shown(self.table), *(what.label(name) for name, what in self._computed.items()))
+
+    @cached_property
+    def _has_id(self) -> ColumnElement[bool]:
+        (key,) = self.table.primary_key.columns
+        return key == bindparam("identity")
+
+    @cached_property
+    def _by_id(self) -> Select[Any]:
+        return self.select.where(self._has_id)
+
+    @cached_property
+    def _whole(self) -> Select[Any]:
+        return select(self.table).where(self._has_id)
+
+    def get(self, conn: Connection, identity: str) -> dict[str, Any] | None:
+        """The row with this id, or None."""
+        row = conn.execute(self._by_id, {"identity": identity}).first()
+        return None if row is None else row._asdict()
+
+    def require(self, conn: Connection, identity: str) -> dict[str, Any]:
+        """The row with this id; the refusal where there is none."""
+        return self._found(self.get(conn, identity), identity)
+
+    def row(self, conn: Connection, identity: str) -> Row[Any]:
+        """As `require`, with every column of the table as an attribute, those too that no answer shows."""
+        return self._found(conn.execute(self._whole, {"identity": identity}).first(), identity)
+
+    def _found(self, found: F | None, identity: str) -> F:
+        if found is None:
+            assert self._missing is not None
+            raise self._missing(identity)
+        return found
+
+    def all(
+        self, conn: Connection, *where: ColumnElement[bool], order: Iterable[Any] = ()
+    ) -> list[dict[str, Any]]:
+        """Every row for which all of *where* holds, in *order*."""
+        return [row._asdict() for row in conn.execute(self.select.where(*where).order_by(*order))]
+
+    def page(
+        self, conn: Connection, *where: ColumnElement[bool], order: Iterable[Any], limit: int, offset: int
+    ) -> dict[str, Any]:
+        """As `all`, *limit* rows from *offset* on, and how many there are; `paged` describes it."""
+        total = conn.execute(select(func.count()).select_from(self.table).where(*where)).scalar_one()
+        rows = conn.execute(self.select.where(*where).order_by(*order).limit(limit).offset(offset))
+        items = [row._asdict() for row in rows]
+        return {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}
+
+
+def answer_of(table: Table) -> Callable[[type[M]], type[M]]:
+    """Give the decorated model a field for each shown column of *table*; fields it states itself stay as they are."""
+
+    def complete(stated: type[M]) -> type[M]:
+        fields: dict[str, Any] = {
+            column.name: (_kind(column), ...)
+            for column in shown(table)
+            if column.name not in stated.model_fields
+        }
+        made = {name: (field.annotation, field) for name, field in stated.model_fields.items()}
+        named = [column.name for column in shown(table)]
+        order = [*named, *(name for name in made if name not in named)]
+        return create_model(
+            stated.__name__,
+            __base__=stated.__bases__,
+            __module__=stated.__module__,
+            __doc__=stated.__doc__,
+            **{name: {**fields, **made}[name] for name in order},
+        )
+
+    return complete
+
+
+def _kind(column: Column[Any]) -> Any:
+    known = ((Boolean, bool), (Integer, int), (Float, float), (Json, dict[str, Any]))
+    kind = next((kind for stored, kind in known if isinstance(column.type, stored)), str)
+    return kind | None if column.nullable else kind
+
+
+@cache
+def paged(item: type[Message]) -> type[Message]:
+    """The model of what `Rows.page` answers of *item*s."""
+    fields: dict[str, Any] = {"items": (list[item], ...)}  # type: ignore[valid-type]
+    fields |= dict.fromkeys(("count", "total", "limit", "offset"), (int, ...))
+    return create_model(f"{item.__name__}Page", __base__=Message, __module__=item.__module__, **fields)

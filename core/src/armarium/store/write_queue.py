@@ -1,0 +1,91 @@
+"""The queue before the one writer of a database: people's writes go before those of jobs."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+
+PASSED_OVER = 16
+"""How many writes of people may go before the first waiting one of a job; then it has its turn, so that neither starves."""
+
+MISSED = 4
+"""How often a waiting thread may find that another was quicker."""
+
+_background = threading.local()
+
+
+def work_in_background() -> None:
+    """Say that this thread runs jobs: its writes let those of people go first."""
+    _background.here = True
+
+
+class _Turn:
+    """One waiting thread."""
+
+    __slots__ = ("given", "missed", "signal", "told")
+
+    def __init__(self) -> None:
+        self.signal = threading.Lock()
+        self.signal.acquire()
+        self.told = False
+        self.given = False
+        self.missed = 0
+
+
+class WriterQueue:
+    """A lock that goes to people in the order they came, and to jobs when no person waits or has gone often enough.
+
+    Who asks at the moment it is let go may have it before those who wait: they have to be woken first, and the writer
+    would stand idle. A waiter that lost it so a few times is handed it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held = False
+        self._people: deque[_Turn] = deque()
+        self._jobs: deque[_Turn] = deque()
+        self._passed = 0
+
+    def acquire(self, timeout: float) -> bool:
+        """Wait for the turn, *timeout* seconds at most; whether it came."""
+        job = getattr(_background, "here", False)
+        waiting = self._jobs if job else self._people
+        with self._lock:
+            if not self._held and not (job and self._people):
+                self._held = True
+                return True
+            turn = _Turn()
+            waiting.append(turn)
+        deadline = time.monotonic() + timeout
+        while True:
+            told = turn.signal.acquire(timeout=max(0.0, deadline - time.monotonic()))
+            with self._lock:
+                if turn.given:
+                    return True
+                if not self._held:
+                    self._held = True
+                    waiting.remove(turn)
+                    return True
+                turn.told = False
+                turn.missed += 1
+                if not told:
+                    waiting.remove(turn)
+                    return False
+
+    def release(self) -> None:
+        """Let the next one have it."""
+        with self._lock:
+            overdue = bool(self._jobs) and self._passed >= PASSED_OVER
+            waiting = self._jobs if overdue or not self._people else self._people
+            self._passed = 0 if waiting is self._jobs or not self._jobs else self._passed + 1
+            self._held = False
+            if not waiting:
+                return
+            turn = waiting[0]
+            if overdue or turn.missed >= MISSED:
+                waiting.popleft()
+                turn.given = self._held = True
+            if not turn.told:
+                turn.told = True
+                turn.signal.release()

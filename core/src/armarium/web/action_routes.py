@@ -1,0 +1,137 @@
+"""The routes that actions and queries declare: endpoint, body and answer made from what they say of themselves."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from inspect import Parameter
+from typing import Any, get_type_hints
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, create_model
+
+from armarium.actions import Action, Params
+from armarium.actions.query import query_of
+from armarium.engine import Engine
+from armarium.messages import written
+from armarium.plugin import Plugin
+from armarium.projects.libraries import Library
+from armarium.web.http import (
+    REFUSALS,
+    CurrentEngine,
+    CurrentLibrary,
+    CurrentOwner,
+    CurrentPrincipal,
+    OptionalLibrary,
+    act,
+    json_response,
+)
+
+
+def body_of(found: Action[Any]) -> type[BaseModel] | None:
+    """What the request carries: the parameters that do not stand in the path; None where all of them do.
+
+    Rules that join several fields are not the body's: they hold when the action takes its parameters as a whole.
+    """
+    assert found.route is not None
+    placed = set(found.route.placed.values())
+    sent = {name: field for name, field in found.params.model_fields.items() if name not in placed}
+    if not sent or not placed:
+        return found.params if sent else None
+    fields: dict[str, Any] = {name: (field.annotation, field) for name, field in sent.items()}
+    return create_model(
+        f"{found.params.__name__.removesuffix('Params')}Body",
+        __base__=Params,
+        __module__=found.params.__module__,
+        __doc__=found.params.__doc__,
+        **fields,
+    )
+
+
+def routers_of(plugin: Plugin) -> Iterator[APIRouter]:
+    """All the routes of *plugin*: those it wrote itself, and those that its queries and actions declare."""
+    yield from plugin.routers
+    router = APIRouter()
+    for function in plugin.queries:
+        declared = query_of(function)
+        assert declared is not None
+        router.add_api_route(
+            declared.path,
+            _query_endpoint(function),
+            methods=[declared.method],
+            name=declared.name,
+            tags=[_tag(declared.path)],
+            summary=declared.summary,
+            description=inspect.getdoc(function) or "",
+            response_model=declared.answer,
+            responses=REFUSALS(*declared.refusals),
+        )
+    for found in plugin.actions:
+        if found.route is not None:
+            router.add_api_route(
+                found.route.path,
+                _action_endpoint(found, body_of(found)),
+                methods=[found.route.method],
+                name=found.route.name or found.name.rpartition(".")[2],
+                tags=[_tag(found.route.path)],
+                summary=found.summary.rstrip("."),
+                description=inspect.getdoc(found.perform) or "",
+                status_code=found.route.status,
+                response_model=written(found.result, found.route.answer),
+                responses=REFUSALS(*found.route.refusals),
+            )
+    yield router
+
+
+def _tag(path: str) -> str:
+    """The heading under which a description lists the route: the first word of its path."""
+    return path.removeprefix("/api/").partition("/")[0].replace("-", " ")
+
+
+def _query_endpoint(function: Callable[..., Any]) -> Any:
+    def endpoint(**given: Any) -> Response:
+        library = given["library"] if wants_library else given.pop("library")
+        with library.db.read() as conn:
+            return json_response(function(conn, **given))
+
+    hints = get_type_hints(function, include_extras=True)
+    _, *taken = inspect.signature(function).parameters.values()
+    asked = {Library: CurrentLibrary, Engine: CurrentEngine}
+    wants_library = hints.get("library") is Library
+    parameters = [
+        one.replace(kind=Parameter.KEYWORD_ONLY, annotation=asked.get(hints[one.name], hints[one.name]))
+        for one in taken
+    ]
+    if not wants_library:
+        parameters.insert(0, Parameter("library", Parameter.KEYWORD_ONLY, annotation=CurrentLibrary))
+    endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return endpoint
+
+
+def _action_endpoint(found: Action[Any], body: type[BaseModel] | None) -> Any:
+    """A function that FastAPI takes for one that was written out by hand."""
+    assert found.route is not None
+    name, status, placed = found.name, found.route.status, found.route.placed
+
+    def endpoint(**given: Any) -> Response:
+        sent = given.get("body")
+        params: Any = sent
+        if placed or sent is None:
+            # Only what was sent, so that a field left out keeps the value it has.
+            params = {} if sent is None else sent.model_dump(exclude_unset=True)
+            params |= {field: given[place] for place, field in placed.items()}
+        return act(given["request"], name, params, status=status)
+
+    where: Any = OptionalLibrary
+    if found.scope == "library":
+        where = CurrentLibrary
+    elif found.scope == "engine":
+        where = CurrentOwner if found.role == "owner" else CurrentPrincipal
+    kinds: dict[str, Any] = {"request": Request, "_": where, **dict.fromkeys(placed, str)}
+    if body is not None:
+        kinds["body"] = body
+    endpoint.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [Parameter(one, Parameter.KEYWORD_ONLY, annotation=kind) for one, kind in kinds.items()]
+    )
+    endpoint.action = name  # type: ignore[attr-defined]
+    return endpoint

@@ -1,0 +1,72 @@
+"""Routes whose parameters name paths of this machine: checked for the caller before the route's own code runs."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+
+from armarium.guard.named_paths import holds_paths
+from armarium.web.http import engine_of, principal_of
+
+_REQUEST = "request_of_caller"
+_CHECKED = "checks_named_paths"
+
+
+def check_named_paths(routes: Iterable[Any]) -> None:
+    """See that each of *routes*, included routers' among them, checks the named paths among its parameters."""
+    for route in all_routes(routes):
+        call, dependant = route.endpoint, route.dependant
+        given = (
+            *dependant.body_params,
+            *dependant.query_params,
+            *dependant.path_params,
+            *dependant.header_params,
+            *dependant.cookie_params,
+        )
+        names = [one.name for one in given if holds_paths(one.field_info.annotation)]
+        if not names or hasattr(call, _CHECKED):
+            continue
+        request_name = dependant.request_param_name or _REQUEST
+        route.endpoint = dependant.call = _checking(call, names, request_name)
+        dependant.request_param_name = request_name
+
+
+def _checking(call: Callable[..., Any], names: list[str], request_name: str) -> Callable[..., Any]:
+    def check(given: dict[str, Any]) -> dict[str, Any]:
+        request = given[request_name] if request_name != _REQUEST else given.pop(request_name)
+        engine_of(request).paths.check([given[name] for name in names], principal_of(request))
+        return given
+
+    @functools.wraps(call)
+    async def checked_then_awaited(**given: Any) -> Any:
+        return await call(**await run_in_threadpool(check, given))
+
+    @functools.wraps(call)
+    def checked(**given: Any) -> Any:
+        return call(**check(given))
+
+    found: Callable[..., Any] = checked_then_awaited if inspect.iscoroutinefunction(call) else checked
+    signature = inspect.signature(call)
+    if request_name == _REQUEST:
+        # FastAPI gives the request to whoever asks for it by type.
+        more = inspect.Parameter(_REQUEST, inspect.Parameter.KEYWORD_ONLY, annotation=Request)
+        signature = signature.replace(parameters=[*signature.parameters.values(), more])
+    setattr(found, "__signature__", signature)  # noqa: B010 (mypy knows no such attribute of a function)
+    setattr(found, _CHECKED, True)
+    return found
+
+
+def all_routes(routes: Iterable[Any]) -> Iterator[APIRoute]:
+    """Each of *routes* that is one of FastAPI, included routers' among them."""
+    for route in routes:
+        if isinstance(route, APIRoute):
+            yield route
+        else:
+            inner = getattr(route, "original_router", route)
+            yield from all_routes(getattr(inner, "routes", None) or ())

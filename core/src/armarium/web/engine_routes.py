@@ -1,0 +1,123 @@
+"""GET /api/engine, POST /api/engine/stop and the page at `/`: the engine that serves, how it stands, and its end."""
+
+from __future__ import annotations
+
+import os
+from typing import Literal
+
+from fastapi import APIRouter, Request, Response
+
+from armarium import __version__
+from armarium.actions.rights import refuse_bound
+from armarium.engine import Engine
+from armarium.engine_card import LOG
+from armarium.ids import timestamp
+from armarium.messages import Message
+from armarium.web.http import REFUSALS, CurrentEngine, CurrentOwner, json_response
+
+router = APIRouter(tags=["engine"])
+start_page = APIRouter()
+
+PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Armarium</title>
+<h1>Armarium</h1>
+<p>The library engine answers here. <a href="/docs">The reference of its HTTP interface</a> lists every route; nearly all
+need a token. The same description, for programs: <a href="/openapi.json">openapi.json</a>.</p>
+</html>
+"""
+
+
+class Queue(Message):
+    """The background work of a project (`path`), or of the engine itself (null). `goes_on`: without a person's doing."""
+
+    path: str | None
+    in_hand: list[str]
+    running: int
+    waiting: int
+    goes_on: bool
+
+
+class EngineStanding(Message):
+    """The engine that answers. `goes_in_seconds` after the last request, when nothing keeps it; null: it stays."""
+
+    pid: int
+    version: str
+    started_at: str
+    mode: Literal["background", "serving", "embedded"]
+    stopping: bool
+    stays_because: str
+    goes_in_seconds: float | None
+    requests: int
+    projects: list[str]
+    work: list[str]
+    queues: list[Queue]
+    state_dir: str
+    log: str | None
+
+
+class StopParams(Message):
+    """When to stop: `only_when_idle` refuses while work goes on; else the items in hand are finished first."""
+
+    only_when_idle: bool = False
+
+
+class Stopping(Message):
+    """The engine stops. `carry_on` names the projects whose work goes on as soon as an engine opens them again."""
+
+    stopping: bool
+    in_hand: list[str]
+    carry_on: list[str]
+
+
+@start_page.get("/", response_class=Response, include_in_schema=False)
+async def page() -> Response:
+    """Leads a browser to the reference; answers without a token."""
+    return Response(PAGE, media_type="text/html")
+
+
+@router.get(
+    "/api/engine", response_model=EngineStanding, responses=REFUSALS(), summary="How the engine stands"
+)
+def standing(engine: CurrentEngine, principal: CurrentOwner) -> Response:
+    """For the owner: process, version, open projects, work that goes on, and why it stays."""
+    refuse_bound(principal, required="read")
+    stay = engine.stay
+    described = stay.described(besides=1)
+    queues = stay.queues()
+    return json_response(
+        {
+            "pid": os.getpid(),
+            "version": __version__,
+            "started_at": timestamp_of(engine),
+            "mode": "embedded" if not stay.serving else "background" if stay.rest_seconds else "serving",
+            "stopping": stay.asked_to_go,
+            **described,
+            "projects": sorted(str(library.path) for library in engine.libraries.open_now()),
+            "queues": [{key: one[key] for key in Queue.model_fields} for one in queues],
+            "state_dir": str(engine.settings.state_dir),
+            "log": str(engine.settings.state_dir / LOG) if stay.rest_seconds else None,
+        }
+    )
+
+
+def timestamp_of(engine: Engine) -> str:
+    """When the engine started."""
+    from datetime import UTC, datetime
+
+    return timestamp(datetime.fromtimestamp(engine.started_at, UTC))
+
+
+@router.post(
+    "/api/engine/stop",
+    response_model=Stopping,
+    responses=REFUSALS(409),
+    summary="Stop the engine after the items in hand",
+)
+def stop(
+    request: Request, engine: CurrentEngine, principal: CurrentOwner, body: StopParams | None = None
+) -> Response:
+    """For the owner. Jobs stop at their next checkpoint and carry on when an engine opens their project again."""
+    refuse_bound(principal, required="write")
+    left = engine.stay.ask_to_go(only_when_idle=body is not None and body.only_when_idle)
+    in_hand = [title for queue in engine.stay.queues() for title in queue["in_hand"]]
+    return json_response({"stopping": True, "in_hand": in_hand, "carry_on": left})

@@ -1,0 +1,373 @@
+"""The one door every request passes: host, origin, content type, token, presence, body size and headers (A 5, A 8).
+
+A plain ASGI middleware, so that it costs microseconds; nothing behind it runs before all of it agreed.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import re
+from collections.abc import Callable, Iterable, MutableMapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import orjson
+from starlette.exceptions import HTTPException
+
+from armarium.auth.authenticate import COOKIE, is_local
+from armarium.auth.presence import NAME_LENGTH
+from armarium.errors import (
+    Forbidden,
+    Invalid,
+    RateLimited,
+    ServiceError,
+    TooLarge,
+    Unauthorized,
+    place_of,
+    refused_by_disk,
+)
+from armarium.principals import Principal, asking
+from armarium.web.request_limits import READING
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from armarium.engine import Engine
+
+log = logging.getLogger("armarium.http")
+
+OPEN_PATHS = frozenset(
+    {"/", "/api/health", "/api/pair", "/api/pair/enroll", "/openapi.json", "/docs", "/redoc"}
+)
+"""What answers without a token (A 5); nothing else does."""
+
+CREDENTIAL_PATH = "/api/auth/session"
+"""Takes its credential from the header or from the body, and refuses where there is none."""
+
+FORM_TYPES = ("text/plain", "application/x-www-form-urlencoded")
+"""Types a foreign page can send without asking; no route takes them."""
+
+PRINCIPAL = "armarium.principal"
+LIBRARY = "armarium.library"
+CLIENT = "armarium.client"
+CALLER = "armarium.caller"
+LOCAL = "armarium.local"
+PROXIED = "armarium.proxied"
+
+_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::(?P<port>[0-9]{1,5}))?", re.ASCII)
+_HOSTS_KEPT = 256
+
+
+def is_loopback_host(host: str) -> bool:
+    """Whether a Host header names this machine: localhost, 127.0.0.0/8 or [::1], any case, with or without a port."""
+    match = _HOST.fullmatch(host.lower())
+    if match is None:
+        return False
+    name, port = match["name"], match["port"]
+    if port is not None and not 0 < int(port) < 65536:
+        return False
+    if name == "localhost":
+        return True
+    try:
+        if name.startswith("["):
+            address: ipaddress.IPv4Address | ipaddress.IPv6Address = ipaddress.IPv6Address(name[1:-1])
+            if address.version == 6 and address.ipv4_mapped is not None:
+                address = address.ipv4_mapped
+        else:
+            address = ipaddress.IPv4Address(name)
+    except ValueError:
+        return False
+    return address.is_loopback
+
+
+class Gate:
+    """Checks each request in turn: Host, Origin, content type, token, body size; then adds the response headers."""
+
+    def __init__(self, app: ASGIApp, engine: Engine, uploads: Callable[[], list[re.Pattern[str]]]) -> None:
+        self.app = app
+        self.engine = engine
+        self.origins = frozenset(origin.encode() for origin in engine.settings.cors_origins)
+        self.max_body = engine.settings.max_body_bytes
+        self.max_upload = engine.settings.max_upload_bytes
+        self._uploads = uploads
+        self._hosts: dict[bytes, bool] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            if scope["type"] == "websocket":
+                # No route speaks WebSocket; an unchecked door must not open by accident.
+                await send({"type": "websocket.close", "code": 1008})
+                return
+            await self.app(scope, receive, send)
+            return
+        origin: bytes | None = None
+        started = False
+
+        async def answer(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                message["headers"] = [*message["headers"], (b"x-content-type-options", b"nosniff")]
+                if origin is not None and origin in self.origins:
+                    message["headers"] += [
+                        (b"access-control-allow-origin", origin),
+                        (b"access-control-expose-headers", b"x-service-audit-id"),
+                        (b"vary", b"origin"),
+                    ]
+            await send(message)
+
+        try:
+            headers: dict[bytes, bytes] = {}
+            hosts = 0
+            for name, value in scope["headers"]:
+                if name == b"host":
+                    hosts += 1
+                headers.setdefault(name, value)
+            self._check_host(headers, hosts)
+            origin = headers.get(b"origin")
+            method = scope["method"]
+            if origin is not None:
+                self._check_origin(origin, headers[b"host"])
+                if (
+                    method == "OPTIONS"
+                    and origin in self.origins
+                    and b"access-control-request-method" in headers
+                ):
+                    await _preflight(answer)
+                    return
+            if method not in READING:
+                self._check_content_type(headers)
+                receive = self._limited(scope, headers, receive)
+            self._identify_caller(scope, headers, method, origin)
+            with asking(scope[PRINCIPAL]):
+                await self.app(scope, receive, answer)
+        except ServiceError as refusal:
+            await refuse(answer, refusal)
+        except (Exception, SystemExit) as error:
+            # What an exception says may quote page text, so the log names only its kind and its place.
+            log.error("%s %s failed: %s", scope["method"], _route_of(scope), place_of(error))
+            if not started:
+                await refuse(answer, refused_by_disk(error) or self._unexpected(error))
+
+    def _unexpected(self, error: BaseException) -> ServiceError:
+        where, spot = self.engine.plugins.at_fault(error)
+        return ServiceError(
+            f"Something went wrong inside {where} ({spot}); nothing was changed. Report it with these words.",
+            code="internal_error",
+        )
+
+    def _check_host(self, headers: MutableMapping[bytes, bytes], hosts: int) -> None:
+        host = headers.get(b"host", b"")
+        known = self._hosts.get(host)
+        if known is None:
+            known = is_loopback_host(host.decode("latin-1"))
+            if len(self._hosts) >= _HOSTS_KEPT:
+                self._hosts.clear()
+            self._hosts[host] = known
+        if not known or hosts != 1:
+            raise Forbidden(
+                "The Host header must be a name of this machine (localhost, 127.0.0.1 or [::1]); "
+                "open the engine under one of those.",
+                code="host_refused",
+            )
+
+    def _check_origin(self, origin: bytes, host: bytes) -> None:
+        lowered = origin.lower()
+        own = host.lower()
+        if lowered in (b"http://" + own, b"https://" + own) or origin in self.origins:
+            return
+        raise Forbidden(
+            "A page of another origin may not use this engine. Add its origin to SERVICE_CORS_ORIGINS to let it.",
+            code="origin_refused",
+        )
+
+    @staticmethod
+    def _check_content_type(headers: MutableMapping[bytes, bytes]) -> None:
+        declared = headers.get(b"content-type")
+        if declared is None:
+            if headers.get(b"content-length", b"0") == b"0" and b"transfer-encoding" not in headers:
+                return
+            word = "none"
+        else:
+            word = declared.decode("latin-1").partition(";")[0].strip().lower()
+            if word not in FORM_TYPES:
+                return
+        raise Invalid(
+            f"The body's content type is {word[:60]}; send JSON with Content-Type: application/json.",
+            code="invalid_request",
+            errors=[
+                {
+                    "loc": ["header", "content-type"],
+                    "msg": "not a type any route takes",
+                    "type": "content_type",
+                }
+            ],
+        )
+
+    def _limited(self, scope: Scope, headers: MutableMapping[bytes, bytes], receive: Receive) -> Receive:
+        """*receive* that stops a body at its limit; a body that says it is too large is not read at all."""
+        declared = headers.get(b"content-length")
+        if declared is not None:
+            try:
+                length = int(declared)
+            except ValueError:
+                length = self.max_upload + 1
+            if length <= self.max_body:
+                return receive
+            if length > self._limit(scope, headers):
+                raise self._too_large(scope, headers)
+            return receive
+        if b"transfer-encoding" not in headers:
+            return receive
+        read = 0
+
+        async def counted() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > self.max_body and read > self._limit(scope, headers):
+                refusal = self._too_large(scope, headers)
+                raise HTTPException(413, refusal.detail)
+            return message
+
+        return counted
+
+    def _limit(self, scope: Scope, headers: MutableMapping[bytes, bytes]) -> int:
+        """Bytes this request may carry: an upload's limit only where a route takes an upload that is not JSON."""
+        if b"json" in headers.get(b"content-type", b""):
+            return self.max_body
+        path = scope["path"]
+        return self.max_upload if any(p.fullmatch(path) for p in self._uploads()) else self.max_body
+
+    def _too_large(self, scope: Scope, headers: MutableMapping[bytes, bytes]) -> TooLarge:
+        limit = self._limit(scope, headers)
+        return TooLarge(
+            f"The body is larger than the {limit} bytes one request may carry here; send it in parts.",
+            code="too_large",
+            limit=limit,
+        )
+
+    def _identify_caller(
+        self, scope: Scope, headers: MutableMapping[bytes, bytes], method: str, origin: bytes | None
+    ) -> None:
+        address = scope.get("client")
+        transport: Literal["uds", "tcp"] = "tcp" if address else "uds"
+        client = _named(headers.get(b"x-service-client"))
+        auth = self.engine.auth
+        scope[PRINCIPAL] = None
+        scope[LIBRARY] = headers.get(b"x-service-library-path")
+        scope[CALLER] = address[0] if address else "uds"
+        scope[CLIENT] = (client, _named(headers.get(b"x-service-origin-window")), transport)
+        secret, by_cookie = _presented(headers)
+        scope[LOCAL] = is_local(address or None)
+        scope[PROXIED] = is_proxied(headers)
+        path = scope["path"]
+        if path in OPEN_PATHS:
+            auth.clients.saw(client or transport, transport)
+            return
+        if secret is not None:
+            principal = auth.authenticate(
+                secret,
+                caller=scope[CALLER],
+                local=scope[LOCAL],
+                proxied=scope[PROXIED],
+                transport=transport,
+                client=client,
+                window=scope[CLIENT][1],
+            )
+            if by_cookie:
+                self._check_cookie(principal, method, origin, headers[b"host"])
+            scope[PRINCIPAL] = principal
+        elif path != CREDENTIAL_PATH:
+            raise Unauthorized(
+                "This route needs a token: send Authorization: Bearer <token>. The owner's is in the file "
+                "owner-token of the engine's state folder.",
+                code="missing_token",
+            )
+        auth.clients.saw(client or transport, transport)
+
+    @staticmethod
+    def _check_cookie(principal: Principal, method: str, origin: bytes | None, host: bytes) -> None:
+        if principal.token_kind != "session":
+            raise Unauthorized("The cookie holds no session; sign in again.", code="invalid_token")
+        own = host.lower()
+        if method not in READING and (
+            origin is None or origin.lower() not in (b"http://" + own, b"https://" + own)
+        ):
+            raise Forbidden(
+                "A write with the session cookie must come from the engine's own page (Origin header).",
+                code="origin_refused",
+            )
+
+
+def _named(value: bytes | None) -> str | None:
+    """What a caller calls itself, cut to 80 characters; a header that is not UTF-8 is read as Latin-1."""
+    if not value:
+        return None
+    try:
+        text = value.decode("utf-8")
+    except UnicodeDecodeError:
+        text = value.decode("latin-1")
+    return "".join(letter for letter in text if letter.isprintable())[:NAME_LENGTH].strip() or None
+
+
+def _presented(headers: MutableMapping[bytes, bytes]) -> tuple[str | None, bool]:
+    """(the secret a request presents, whether it came in the cookie); a header goes before the cookie."""
+    authorization = headers.get(b"authorization")
+    if authorization is not None:
+        scheme, _, secret = authorization.partition(b" ")
+        if scheme.lower() == b"bearer" and secret.strip():
+            return secret.strip().decode("latin-1"), False
+        return None, False
+    cookies = headers.get(b"cookie")
+    if cookies is not None and COOKIE.encode() in cookies:
+        for part in cookies.split(b";"):
+            name, _, value = part.strip().partition(b"=")
+            if name == COOKIE.encode() and value:
+                return value.decode("latin-1"), True
+    return None, False
+
+
+PROXY_HEADERS = frozenset({b"forwarded", b"via", b"x-real-ip"})
+
+
+def is_proxied(headers: Iterable[bytes]) -> bool:
+    """Whether something forwarded the request (a Forwarded, Via, X-Real-IP or X-Forwarded-* header is there)."""
+    return any(name in PROXY_HEADERS or name.startswith(b"x-forwarded-") for name in headers)
+
+
+def _route_of(scope: Scope) -> str:
+    route = scope.get("route")
+    return str(getattr(route, "path", "(no route)"))
+
+
+async def refuse(send: Callable[[Any], Any], refusal: ServiceError) -> None:
+    """Answer *refusal* without going through a route."""
+    body = orjson.dumps(refusal.body())
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    headers += [(name.lower().encode(), value.encode()) for name, value in refusal_headers(refusal).items()]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def refusal_headers(refusal: ServiceError) -> dict[str, str]:
+    """Headers that belong to a refusal: how to authenticate, when to come back, that the body was not read."""
+    if isinstance(refusal, Unauthorized):
+        return {"WWW-Authenticate": "Bearer"}
+    if isinstance(refusal, RateLimited):
+        return {"Retry-After": str(refusal.retry_after)}
+    return {"Connection": "close"} if isinstance(refusal, TooLarge) else {}
+
+
+async def _preflight(send: Callable[[Any], Any]) -> None:
+    headers = [
+        (b"access-control-allow-methods", b"GET, POST, PUT, PATCH, DELETE"),
+        (
+            b"access-control-allow-headers",
+            b"authorization, content-type, x-service-client, x-service-origin-window, x-service-library-path",
+        ),
+        (b"access-control-max-age", b"600"),
+        (b"content-length", b"0"),
+    ]
+    await send({"type": "http.response.start", "status": 204, "headers": headers})
+    await send({"type": "http.response.body", "body": b""})

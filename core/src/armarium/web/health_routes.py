@@ -1,0 +1,187 @@
+"""GET /api/health, /api/plugins and /api/clients: that the engine lives, what it is made of, who is connected."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from importlib import metadata as distributions
+from typing import Any, Literal
+
+from fastapi import APIRouter, Response
+
+from armarium import __version__
+from armarium.engine import Engine
+from armarium.errors import NotFound
+from armarium.messages import Message
+from armarium.web.http import REFUSALS, CurrentEngine, CurrentPrincipal, json_response
+
+router = APIRouter(prefix="/api", tags=["engine"])
+
+
+class Health(Message):
+    """The engine answers. `uptime_seconds` counts from its start."""
+
+    status: Literal["ok"]
+    version: str
+    offline: bool
+    uptime_seconds: float
+
+
+class LoadedPlugin(Message):
+    """A plugin that is in, and what it brings."""
+
+    name: str
+    summary: str
+    distribution: str | None = None
+    version: str | None = None
+    """The version of its distribution; null for what an embedding program handed in."""
+    engine_api: int
+    prefixes: list[str]
+    actions: list[str]
+    jobs: list[str]
+    tables: list[str]
+    driver_groups: list[str]
+    drivers: dict[str, list[str]]
+    """The names of the drivers installed, by group."""
+
+
+class RefusedPlugin(Message):
+    """A plugin that was not let in, and why."""
+
+    name: str
+    why: str
+    distribution: str | None = None
+
+
+class InstalledDriver(Message):
+    """A format, reader or the like that is let in."""
+
+    group: str
+    name: str
+    distribution: str | None = None
+    ready: bool
+    """Whether it can work now: what it needs is on this machine."""
+    why: str | None = None
+    """What is missing, and how to get it."""
+
+
+class RefusedDriver(Message):
+    """A driver that is installed and cannot be used, and why."""
+
+    group: str
+    name: str
+    why: str
+    distribution: str | None = None
+
+
+class Plugins(Message):
+    """Everything this engine was offered."""
+
+    items: list[LoadedPlugin]
+    refused: list[RefusedPlugin]
+    faults: list[RefusedPlugin]
+    """What plugins that are in have failed at since the engine started."""
+    drivers: list[InstalledDriver]
+    refused_drivers: list[RefusedDriver]
+    count: int
+
+
+class Client(Message):
+    """A connected surface; `client` is what it calls itself, else its transport."""
+
+    client: str
+    transport: Literal["uds", "tcp"]
+    requests: int
+    first_seen: str
+    last_seen: str
+
+
+class Clients(Message):
+    """Who asked this engine anything since it started."""
+
+    clients: list[Client]
+
+
+@router.get("/health", response_model=Health, responses=REFUSALS(), summary="Is the engine there")
+async def health(engine: CurrentEngine) -> Response:
+    """Answers without a token."""
+    return json_response(
+        {
+            "status": "ok",
+            "version": __version__,
+            "offline": engine.settings.local_only,
+            "uptime_seconds": round(max(0.0, time.time() - engine.started_at), 3),
+        }
+    )
+
+
+@router.get(
+    "/plugins", response_model=Plugins, responses=REFUSALS(), summary="Plugins loaded, and refused with why"
+)
+def plugins(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
+    """First-party families and strangers alike; each driver is loaded to see whether it can work here."""
+    registry = engine.plugins
+    groups = sorted({group for plugin in registry.loaded for group in plugin.driver_groups})
+    drivers = [_driver(engine, group, name) for group in groups for name in engine.drivers.names(group)]
+    loaded = [
+        {
+            "name": plugin.name,
+            "summary": plugin.summary,
+            "distribution": registry.distributions.get(plugin.name),
+            "version": _version(registry.distributions.get(plugin.name)),
+            "engine_api": plugin.engine_api,
+            "prefixes": list(plugin.owned),
+            "actions": sorted(found.name for found in plugin.actions),
+            "jobs": sorted(kind.name for kind in plugin.kinds),
+            "tables": sorted(plugin.metadata.tables) if plugin.metadata is not None else [],
+            "driver_groups": list(plugin.driver_groups),
+            "drivers": {
+                group: [one["name"] for one in drivers if one is not None and one["group"] == group]
+                for group in plugin.driver_groups
+            },
+        }
+        for plugin in registry.loaded
+    ]
+    return json_response(
+        {
+            "items": loaded,
+            "refused": [asdict(one) for one in registry.refused],
+            "faults": [asdict(one) for one in registry.faults],
+            "drivers": [one for one in drivers if one is not None],
+            "refused_drivers": [
+                {"group": group, **asdict(one)} for group in groups for one in engine.drivers.refusals(group)
+            ],
+            "count": len(loaded),
+        }
+    )
+
+
+def _driver(engine: Engine, group: str, name: str) -> dict[str, Any] | None:
+    """A driver as the list shows it; None for one that does not load, which is listed with the refused ones."""
+    try:
+        driver = engine.drivers.load(group, name)
+    except NotFound:
+        return None
+    why = engine.runtimes.missing(driver)
+    return {
+        "group": group,
+        "name": name,
+        "distribution": engine.drivers.distribution_of(group, name),
+        "ready": why is None,
+        "why": why,
+    }
+
+
+def _version(distribution: str | None) -> str | None:
+    if distribution is None:
+        return None
+    try:
+        return distributions.version(distribution)
+    except distributions.PackageNotFoundError:
+        return None
+
+
+@router.get("/clients", response_model=Clients, responses=REFUSALS(), summary="Connected surfaces")
+async def clients(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
+    """Kept in memory; a restart forgets them (part A 4.1)."""
+    return json_response({"clients": engine.auth.clients.listed()})

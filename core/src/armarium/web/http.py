@@ -1,0 +1,397 @@
+"""What routes are made of: who asks, which project, running an action, JSON answers and refusals (A 1, A 5, A 7)."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from urllib.parse import parse_qsl, unquote_to_bytes
+
+import orjson
+from fastapi import Depends, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+
+from armarium.engine import Engine
+from armarium.errors import BadRequest, Forbidden, Invalid, ServiceError, Unauthorized
+from armarium.messages import plain_fault
+from armarium.principals import Principal
+from armarium.projects.libraries import Library
+from armarium.web import reference, routing
+from armarium.web.gate import CREDENTIAL_PATH, LIBRARY, OPEN_PATHS, PRINCIPAL, Gate, refusal_headers
+from armarium.web.openapi import describe
+from armarium.web.request_limits import RequestLimits
+from armarium.web.routing import routes_of
+from armarium.web.unknown_ids import unknown_id
+from armarium.web.withheld_requests import refuse_withheld_request, told_of_partial
+
+if TYPE_CHECKING:
+    from armarium.actions import Outcome
+
+AUDIT_HEADER = "X-Service-Audit-Id"
+LIBRARY_HEADER = "X-Service-Library-Path"
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+_WORDS = {
+    400: "The request cannot be understood as it stands.",
+    401: "No token, or one that is not valid any more.",
+    403: "The caller is known and may not do this.",
+    404: "An id or a path names nothing here.",
+    409: "The request clashes with the state of things.",
+    412: "Something the request needs is not set up.",
+    413: "More bytes or ids than one request may carry.",
+    422: "The values are not acceptable.",
+    429: "Too many failed attempts; Retry-After says when to come back.",
+    500: "Something went wrong inside the engine.",
+    503: "It cannot be done now; nothing was changed.",
+}
+
+_ALWAYS = (400, 401, 403, 413, 422, 429, 503)
+"""Any route may answer these: host, origin, token, rights, size, values, attempts, a disk that refuses."""
+
+
+def REFUSALS(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """`responses=` of a route: the refusals every route may give, and *statuses* beside them."""
+    return {
+        # A reference, not `model`: FastAPI would make a validator for each status of each route, thousands in all.
+        status: {
+            "description": _WORDS.get(status) or f"{HTTPStatus(status).phrase}.",
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorBody"}}},
+        }
+        for status in sorted({*_ALWAYS, *statuses})
+    }
+
+
+def json_bytes(value: Any) -> bytes:
+    """*value* as JSON. Keys that SQLAlchemy made (a kind of str of its own, in `row._mapping`) are taken as text."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        pass
+    try:
+        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
+    except TypeError:
+        # A refusal may repeat a number of more than 64 bits, which orjson does not write.
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """*value* as JSON bytes (orjson), without a model in between. Bytes are taken as JSON that is ready."""
+    content = value if isinstance(value, bytes) else json_bytes(value)
+    return Response(content, status, dict(headers) if headers else None, "application/json")
+
+
+def takes_upload(endpoint: F) -> F:
+    """Mark a route whose body is raw bytes, not JSON: it may be as large as an upload (A 8)."""
+    endpoint.takes_upload = True  # type: ignore[attr-defined]
+    return endpoint
+
+
+def engine_of(request: Request) -> Engine:
+    """The engine behind *request*."""
+    found = request.app.state.engine
+    assert isinstance(found, Engine)
+    return found
+
+
+def principal_of(request: Request) -> Principal:
+    """Who asks; Unauthorized where the gate let a request in without a token."""
+    found = request.scope.get(PRINCIPAL)
+    if not isinstance(found, Principal):
+        raise Unauthorized(
+            "This route needs a token: send Authorization: Bearer <token>.", code="missing_token"
+        )
+    return found
+
+
+def owner_of(request: Request) -> Principal:
+    """Who asks, refused (403 owner_only) unless the owner."""
+    principal = principal_of(request)
+    if principal.role != "owner":
+        raise Forbidden("Only the owner may see or change this.", code="owner_only")
+    return principal
+
+
+@lru_cache(maxsize=1024)
+def _decoded(header: bytes) -> str:
+    """The header's percent-encoded path as text, NFC; remembered for the paths in use."""
+    try:
+        return unicodedata.normalize("NFC", unquote_to_bytes(header).decode("utf-8"))
+    except UnicodeDecodeError:
+        raise BadRequest(
+            f"{LIBRARY_HEADER} is not percent-encoded UTF-8; encode the package's full path.",
+            code="library_required",
+        ) from None
+
+
+def named_library(request: Request) -> str | None:
+    """The path of the project a request names by header or `?library=`; both and different is BadRequest (A 5)."""
+    header: bytes | None = request.scope.get(LIBRARY)
+    by_header = _decoded(header) if header else None
+    query: bytes = request.scope["query_string"]
+    if b"library=" not in query:
+        return by_header
+    try:
+        pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True, errors="strict")
+    except (UnicodeDecodeError, ValueError):
+        raise BadRequest("?library= is not percent-encoded UTF-8; encode the package's full path.") from None
+    values = {unicodedata.normalize("NFC", value) for name, value in pairs if name == "library" and value}
+    # A value that a client percent-encoded twice, as for the header, is the same value.
+    values = {_decoded(value.encode()) if "%" in value else value for value in values}
+    if by_header is not None:
+        values.add(by_header)
+    if len(values) > 1:
+        raise BadRequest(
+            f"The request names two projects, by {LIBRARY_HEADER} and by ?library=; name one.",
+            code="library_required",
+        )
+    return values.pop() if values else None
+
+
+def _held(request: Request) -> tuple[Library | None, str | None]:
+    """(the open project a request names, its path); the library None where it must be opened first."""
+    path = named_library(request)
+    return (None if path is None else engine_of(request).libraries.held(path)), path
+
+
+def _reached(request: Request, library: Library) -> Library:
+    principal = principal_of(request)
+    if principal.libraries is not None and str(library.path) not in principal.libraries:
+        raise Forbidden(
+            f"This token does not reach the project {library.path.name}. Ask the owner for one that does.",
+            code="library_access_denied",
+            library_path=str(library.path),
+            required="read" if request.method in ("GET", "HEAD") else "write",
+            role=principal.role,
+        )
+    return library
+
+
+def _open(request: Request, path: str) -> Library:
+    """Open a package, unless the caller may not touch it: then it is not even looked for."""
+    engine = engine_of(request)
+    reading = request.method in ("GET", "HEAD")
+    place = engine.paths.package(path, principal_of(request), required="read" if reading else "write")
+    return engine.libraries.get(place)
+
+
+def library_required() -> BadRequest:
+    """The refusal of a request that names no project where one is needed."""
+    return BadRequest(
+        f"This route works in a project: name it with the header {LIBRARY_HEADER} (its full path, percent-encoded) "
+        "or with ?library=.",
+        code="library_required",
+    )
+
+
+def library_of(request: Request) -> Library:
+    """The project a request names, opened when it is not. Blocks: for plain `def` routes."""
+    library, path = _held(request)
+    if library is not None:
+        return _reached(request, library)
+    if path is None:
+        raise library_required()
+    return _open(request, path)
+
+
+def library_if_named(request: Request) -> Library | None:
+    """As `library_of`, None when the request names none."""
+    return None if named_library(request) is None else library_of(request)
+
+
+async def current_engine(request: Request) -> Engine:
+    """Dependency: the engine."""
+    return engine_of(request)
+
+
+async def current_principal(request: Request) -> Principal:
+    """Dependency: who asks."""
+    return principal_of(request)
+
+
+async def current_owner(request: Request) -> Principal:
+    """Dependency: who asks, who must be the owner."""
+    return owner_of(request)
+
+
+async def current_library(request: Request) -> Library:
+    """Dependency: the project the request names (A 5). A dictionary hit; opening one happens in a thread.
+
+    A request that names a row which its caller does not see is refused here (403 rights_restricted).
+    """
+    library, path = _held(request)
+    if library is not None:
+        _reached(request, library)
+    elif path is None:
+        raise library_required()
+    else:
+        library = await run_in_threadpool(_open, request, path)
+    visibility = library.db.visibility
+    if visibility is not None and not visibility.surely_all(principal_of(request)):
+        await run_in_threadpool(refuse_withheld_request, request, visibility, principal_of(request))
+    return library
+
+
+async def optional_library(request: Request) -> Library | None:
+    """Dependency: the project the request names, or None where it names none."""
+    return None if named_library(request) is None else await current_library(request)
+
+
+CurrentEngine = Annotated[Engine, Depends(current_engine)]
+CurrentPrincipal = Annotated[Principal, Depends(current_principal)]
+CurrentOwner = Annotated[Principal, Depends(current_owner)]
+CurrentLibrary = Annotated[Library, Depends(current_library)]
+OptionalLibrary = Annotated[Library | None, Depends(optional_library)]
+
+
+def act(
+    request: Request,
+    name: str,
+    params: Mapping[str, Any] | BaseModel,
+    *,
+    status: int = 200,
+    principal: Principal | None = None,
+) -> Response:
+    """Run the action *name* for the caller and the project of *request*; the answer is its result with `audit_id`.
+
+    Blocks (the one writer, the disk): call it from a plain `def` route. *principal* stands in for the caller where
+    the route itself proved who it is (pairing). A write answers `audit_id` at top level and in a header (A 1).
+    """
+    outcome = run(request, name, params, principal=principal)
+    return json_response(
+        {**(outcome.result or {}), "audit_id": outcome.audit_id}, status, audited(outcome.audit_id)
+    )
+
+
+def run(
+    request: Request, name: str, params: Mapping[str, Any] | BaseModel, *, principal: Principal | None = None
+) -> Outcome:
+    """As `act`, the outcome itself: for routes that shape their own answer."""
+    engine = engine_of(request)
+    scope = engine.actions.get(name).scope
+    library = (
+        None
+        if scope == "engine"
+        else library_of(request)
+        if scope == "library"
+        else library_if_named(request)
+    )
+    try:
+        return engine.run(library, name, params, principal or principal_of(request))
+    except Invalid as refusal:
+        unknown = unknown_id(request.path_params, params, refusal)
+        if unknown is None:
+            raise
+        raise unknown from refusal
+
+
+def audited(audit_id: str) -> dict[str, str]:
+    """The response header that names the audit row of a write."""
+    return {AUDIT_HEADER: audit_id}
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ServiceError)
+    error = told_of_partial(request, error)
+    return json_response(error.body(), error.status, refusal_headers(error))
+
+
+async def _invalid(_: Request, error: Exception) -> Response:
+    """A request that does not fit its model: one sentence and the faults, never the values sent (A 7)."""
+    assert isinstance(error, RequestValidationError | ValidationError)
+    faults = [
+        {
+            "loc": [str(p) if not isinstance(p, int | str) else p for p in f["loc"]],
+            "msg": plain_fault(f["msg"]),
+            "type": f["type"],
+        }
+        for f in error.errors()
+    ]
+    first = faults[0] if faults else {"loc": [], "msg": "not valid"}
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    where = ".".join(map(str, first["loc"])) or "request"
+    refusal = Invalid(f"{where}: {first['msg']}{more}.", code="invalid_request", errors=faults)
+    return json_response(refusal.body(), 422)
+
+
+_CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large"}
+_DETAILS: dict[int | str, str] = {
+    404: "There is no such route; GET /openapi.json lists those there are.",
+    405: "This route does not take that method; GET /openapi.json says which it takes.",
+    400: "The body cannot be read; send JSON in UTF-8.",
+    "multipart/form-data": "The body is not sound multipart/form-data; send each file and field as a part of its own.",
+}
+
+
+async def _plain(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    known: int | str = kind if error.status_code == 400 and kind in _DETAILS else error.status_code
+    body: dict[str, Any] = {"detail": _DETAILS.get(known) or str(error.detail)}
+    if error.status_code in _CODES:
+        body["code"] = _CODES[error.status_code]
+    return json_response(body, error.status_code, error.headers)
+
+
+async def _not_storable(_: Request, error: Exception) -> Response:
+    """A value JSON can carry and a database cannot: half a surrogate pair, a number beyond 64 bits."""
+    # orjson says both as a plain TypeError.
+    number = isinstance(error, OverflowError) or "64-bit" in str(error)
+    if isinstance(error, TypeError) and not number and "surrogates" not in str(error):
+        raise error
+    words = (
+        "A number is larger than 64 bits hold."
+        if number
+        else "A text holds half a surrogate pair: send valid Unicode."
+    )
+    refusal = Invalid(
+        words, code="invalid_request", errors=[{"loc": ["body"], "msg": words, "type": "not_storable"}]
+    )
+    return json_response(refusal.body(), 422)
+
+
+def install(app: FastAPI, engine: Engine) -> None:
+    """Put the gate before *app*, its refusals behind every route, and the security scheme into its description."""
+    # Behind the gate: what is refused there takes no room.
+    app.add_middleware(RequestLimits)
+    app.add_middleware(Gate, engine=engine, uploads=_Uploads(app))
+    app.add_exception_handler(ServiceError, _refused)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _plain)
+    app.add_exception_handler(UnicodeEncodeError, _not_storable)
+    app.add_exception_handler(OverflowError, _not_storable)
+    app.add_exception_handler(TypeError, _not_storable)
+    reference.install(app)
+    routing.install(app)
+    describe(app, open_paths=OPEN_PATHS | {CREDENTIAL_PATH}, in_project=(current_library, optional_library))
+
+
+class _Uploads:
+    """The paths that take an upload, found once, when a body larger than JSON may be first comes by."""
+
+    def __init__(self, app: FastAPI) -> None:
+        self._app = app
+        self._found: list[re.Pattern[str]] | None = None
+
+    def __call__(self) -> list[re.Pattern[str]]:
+        if self._found is None:
+            self._found = [
+                route.path_regex
+                for route in routes_of(self._app.routes)
+                if getattr(route.endpoint, "takes_upload", False) or _takes_form(route)
+            ]
+        return self._found
+
+
+def _takes_form(route: APIRoute) -> bool:
+    field = route.body_field
+    return field is not None and type(field.field_info).__name__ in ("Form", "File")

@@ -1,0 +1,18 @@
+"""The engine itself over HTTP: health, the change stream, the log of actions and undo."""
+
+from __future__ import annotations
+
+from armarium.actions.routes import router as action_router
+from armarium.plugin import Plugin
+from armarium.web.engine_routes import router as engine_router
+from armarium.web.health_routes import router as health_router
+from armarium.web.stream_routes import router as stream_router
+
+
+def armarium_plugin() -> Plugin:
+    """Routes only; what they stand on is the core itself."""
+    return Plugin(
+        name="engine",
+        summary="The engine itself: health, changes, the log of actions, undo",
+        routers=(health_router, engine_router, action_router, stream_router),
+    )

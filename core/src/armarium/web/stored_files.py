@@ -1,0 +1,118 @@
+"""A kept file as an answer: it never changes under its checksum, so it is answered whole, in part, or as known already."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+
+from armarium.errors import NotFound, ServiceError
+from armarium.guard.places import open_plain
+from armarium.web.http import REFUSALS, engine_of, json_response
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+_RANGE = re.compile(r"bytes=\s*(\d{0,18}-\d{0,18}(?:\s*,\s*\d{0,18}-\d{0,18})*)\s*", re.IGNORECASE)
+_MOST_RANGES = 16
+
+STORED_FILE: dict[int | str, dict[str, Any]] = {
+    206: {"description": "The bytes asked for by Range"},
+    304: {"description": "Unchanged since the ETag sent"},
+    416: REFUSALS(416)[416],
+}
+"""`responses=` of a route that answers with a kept file, beside its 200 and refusals."""
+
+
+def stored_file(
+    request: Request,
+    path: Path,
+    mime_type: str,
+    checksum: str,
+    *,
+    name: str | None = None,
+    save: bool = False,
+) -> Response:
+    """The file at *path*, whose bytes are those of *checksum*, as RFC 9110 has it: ETag, 304, 206 for byte ranges.
+
+    A Range that is none is passed over, one that lies outside the file is 416 in words. *name* is offered to who keeps
+    it, and *save* says that it is to be kept, not shown.
+    """
+    etag = f'"{checksum}"'
+    headers = {"ETag": etag, "Cache-Control": "private, max-age=31536000, immutable"}
+    known = request.headers.get("if-none-match")
+    if known is not None and (
+        known.strip() == "*" or etag in [one.strip().removeprefix("W/") for one in known.split(",")]
+    ):
+        return Response(status_code=304, headers=headers)
+    if "range" in request.headers:
+        size = os.stat(path).st_size
+        wanted = _parts(request, etag, size)
+        if wanted == []:
+            return json_response(
+                {
+                    "detail": f"The range asked for lies outside the file, which has {size:,} bytes.",
+                    "code": "range_outside",
+                },
+                416,
+                {**headers, "Content-Range": f"bytes */{size}"},
+            )
+        kept = [pair for pair in request.scope["headers"] if pair[0] != b"range"]
+        if wanted is not None:
+            kept.append((b"range", f"bytes={','.join(wanted)}".encode()))
+        request.scope["headers"] = kept
+    if path.is_symlink():
+        # The file of a link is opened once, on the way that was looked over, and stays open while it is sent.
+        try:
+            file = open_plain(Path(os.readlink(path)), engine_of(request).paths.is_closed)
+        except (OSError, ServiceError) as error:
+            raise NotFound(
+                f"The file {checksum[:12]}… is kept as a link, and nothing that may be read lies there any more.",
+                code="object_missing",
+            ) from error
+        return _LinkedFile(
+            file,
+            media_type=mime_type,
+            headers=headers,
+            filename=name,
+            content_disposition_type="attachment" if save else "inline",
+        )
+    return FileResponse(
+        path,
+        media_type=mime_type,
+        headers=headers,
+        filename=name,
+        content_disposition_type="attachment" if save else "inline",
+    )
+
+
+class _LinkedFile(FileResponse):
+    """An open file as an answer; it is closed with the answer."""
+
+    def __init__(self, file: BinaryIO, **more: Any) -> None:
+        self.file = file
+        super().__init__(f"/dev/fd/{file.fileno()}", **more)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self.file:
+            await super().__call__(scope, receive, send)
+
+
+def _parts(request: Request, etag: str, size: int) -> list[str] | None:
+    """The ranges asked for that the file has, maybe none; None where no Range counts and all of it is the answer."""
+    found = _RANGE.fullmatch(request.headers["range"])
+    if found is None or request.headers.get("if-range", etag) != etag:
+        return None
+    parts = [part.strip() for part in found[1].split(",")]
+    wanted = []
+    for part in parts:
+        first, last = part.split("-")
+        if (not first and not last) or (first and last and int(first) > int(last)):
+            return None
+        if int(first) < size if first else int(last) > 0 and size > 0:
+            wanted.append(part)
+    return wanted if len(parts) <= _MOST_RANGES else None

@@ -1,0 +1,47 @@
+"""Requests that name a row which their caller does not see, or a page of which it does not see all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastapi import Request
+from fastapi._compat import field_annotation_is_sequence
+from fastapi.routing import APIRoute
+
+from armarium.errors import Forbidden, ServiceError
+from armarium.history.visibility import texts_in
+
+if TYPE_CHECKING:
+    from armarium.history.visibility import Visibility
+    from armarium.principals import Principal
+
+PARTIAL = "armarium.partial"
+
+
+def refuse_withheld_request(request: Request, visibility: Visibility, principal: Principal) -> None:
+    """Refuse (403 rights_restricted) a request whose path or query names what *principal* does not see.
+
+    Of a list of ids each is looked at by itself: those withheld are left out of the answer, and counted there.
+    """
+    lists = _lists_of(request.scope.get("route"))
+    single = [value for name, value in request.query_params.multi_items() if name not in lists]
+    named = set(texts_in([request.path_params, single]))
+    visibility.refuse(principal, named)
+    request.scope[PARTIAL] = visibility.shows_part(principal, named)
+
+
+def told_of_partial(request: Request, refusal: ServiceError) -> ServiceError:
+    """*refusal*, or in its place why a page's picture is not there for who may not see all of the page."""
+    if refusal.status not in (404, 422) or request.method != "GET" or not request.scope.get(PARTIAL):
+        return refusal
+    return Forbidden(
+        "A part of this page is restricted, and what was asked for shows the page as a whole. "
+        "Ask the owner to be named among the readers of that part.",
+        code="rights_restricted",
+    )
+
+
+def _lists_of(route: Any) -> frozenset[str]:
+    """The names of the query parameters of *route* that may be given several times."""
+    given = route.dependant.query_params if isinstance(route, APIRoute) else ()
+    return frozenset(one.alias for one in given if field_annotation_is_sequence(one.field_info.annotation))

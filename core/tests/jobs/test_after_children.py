@@ -1,0 +1,53 @@
+"""A body that goes on after its children: its thread is free meanwhile, and a child that failed is its own to judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from armarium.engine import Engine
+from armarium.errors import Conflict
+from armarium.jobs.context import AfterChildren, JobContext
+from armarium.jobs.kinds import JobKind
+from armarium.jobs.queue import NewJob, enqueue
+from armarium.plugin import Plugin
+from armarium.principals import LOCAL_OWNER
+
+
+def parent(job: JobContext) -> dict[str, Any]:
+    """Two rounds of children, one after the other."""
+    number = job.checkpoint.get("round", 0)
+    if number < 2:
+        children = [
+            NewJob("rounds-child", {"bad": bad}, "A child", key=f"{number} {bad}") for bad in (True, False)
+        ]
+        job.spawn_many(children, checkpoint={"round": number + 1})
+        raise AfterChildren
+    return {str(child.key): child.state for child in job.children()}
+
+
+def child(job: JobContext) -> None:
+    """Fails where it is to."""
+    if job.args["bad"]:
+        raise Conflict("It was to fail.")
+
+
+def test_it_goes_on_when_they_have_finished_and_judges_them_itself(
+    make_engine: Callable[..., Engine], tmp_path: Path
+) -> None:
+    # Both in a lane of one job at a time: a body that waited for its children would wait for ever.
+    kinds = (
+        JobKind("rounds-parent", "recipes", "Go on after children.", parent),
+        JobKind("rounds-child", "recipes", "Be a child.", child),
+    )
+    engine = make_engine(plugins=[Plugin(name="rounds", summary="Rounds.", jobs=kinds)])
+    engine.run(None, "library.create", {"path": str(tmp_path / "Rounds.library")}, LOCAL_OWNER)
+    library = engine.libraries.get(tmp_path / "Rounds.library")
+    with library.db.write() as conn:
+        job_id = enqueue(conn, NewJob(kinds[0], {}, title="Rounds"), started_by=LOCAL_OWNER)
+    assert engine.jobs.run_until_idle(library)
+    with library.db.read() as conn:
+        state, result = conn.exec_driver_sql("SELECT state, result FROM job WHERE id = ?", (job_id,)).one()
+    assert state == "done"
+    assert result == '{"0 True":"failed","0 False":"done","1 True":"failed","1 False":"done"}'

@@ -1,0 +1,205 @@
+"""The only writes of checking: begin and cancel a run, give a verdict, take those of a run (B 4.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from armarium.api import ActionContext, Example, Invalid, NotFound, Route, action, cancel_with_undo, new_id
+from armarium_checking import errors
+from armarium_checking.layers import Layer, Target, layer_named
+from armarium_checking.models import verdicts
+from armarium_checking.queries import JOB_KIND, read_run
+from armarium_checking.schemas import (
+    CancelParams,
+    CheckArgs,
+    RunParams,
+    StartedRun,
+    Taken,
+    TakeParams,
+    Verdict,
+    VerdictParams,
+)
+from armarium_documents.api import pages_under
+from armarium_reading.api import placed_with_provider
+
+
+def _page_with_reading(ex: Example) -> tuple[str, str]:
+    page = str(ex.run("document.create", {"name": "Letter", "doc_type": "page"})["id"])
+    pass_id = ex.run("segment.pass_create", {"document_id": page, "name": "By hand"})["id"]
+    line = {
+        "document_id": page,
+        "pass_id": pass_id,
+        "kind": "line",
+        "anchor": {"rect": [0.1, 0.1, 0.8, 0.05]},
+    }
+    segment_id = ex.run("segment.create_many", {"segments": [line]})["items"][0]["id"]
+    reading = ex.run("representation.create", {"segment_id": segment_id, "text": "Dear Sir"})
+    return page, str(reading["id"])
+
+
+def _run_example(ex: Example) -> dict[str, Any]:
+    checker = {"provider": "builtin", "model": "agreement"}
+    return {"layer": "readings", "scope_ids": [_page_with_reading(ex)[0]], "checker": checker}
+
+
+@action(
+    "check.run",
+    params=RunParams,
+    result=StartedRun,
+    summary="Check what was read, proposal by proposal.",
+    route=Route("POST", "/api/check/runs", name="start_run", status=202),
+    words="Began to check {scope_ids|pages}",
+    example=_run_example,
+    guards_targets=True,
+    after_undo=cancel_with_undo,
+)
+def run(ctx: ActionContext, p: RunParams) -> dict[str, Any]:
+    """Put a check run in the queue. A checker that needs no model is `builtin`, `agreement`."""
+    layer = layer_named(ctx.engine, p.layer)
+    chosen = p.checker.provider, p.checker.model
+    lane = None if chosen in layer.checkers else _lane(ctx, layer, p)
+    if p.prompt_file is not None:
+        raise errors.takes_no_prompt()
+    pages = pages_under(ctx.conn, p.scope_ids, for_processing=True)
+    if not pages:
+        raise errors.nothing_to_check()
+    args = CheckArgs(
+        layer=p.layer,
+        page_ids=pages,
+        provider=chosen[0],
+        model=chosen[1],
+        kind=p.kind,
+        pass_model=p.pass_model,
+        language=p.language,
+        pages_may_leave=p.pages_may_leave,
+    )
+    title = f"Check the {p.layer} of {len(pages)} {'page' if len(pages) == 1 else 'pages'}"
+    job_id = ctx.enqueue(JOB_KIND, args.model_dump(mode="json"), title=title, lane=lane)
+    ctx.target(*p.scope_ids, job_id)
+    return {"job_id": job_id, "state": "waiting"}
+
+
+def _lane(ctx: ActionContext, layer: Layer, p: RunParams) -> str | None:
+    """Where a provider's model checks; Forbidden where pages would leave unasked."""
+    chosen = p.checker.provider, p.checker.model
+    try:
+        if layer.ask is not None:
+            return placed_with_provider(ctx.engine, *chosen, pages_may_leave=p.pages_may_leave).lane
+    except (Invalid, NotFound):
+        # A provider or model that the engine does not have is no checker either.
+        pass
+    raise errors.unknown_checker(*chosen, ("/".join(one) for one in layer.checkers))
+
+
+@action(
+    "check.cancel",
+    params=CancelParams,
+    result=StartedRun,
+    summary="Cancel a check run; it stops before the next page.",
+    route=Route("POST", "/api/check/runs/{job_id}/cancel", name="cancel_run", refusals=(404, 409)),
+    words="Cancelled a check",
+    undoable=False,
+    example=lambda ex: {"job_id": ex.run("check.run", _run_example(ex))["job_id"]},
+)
+def cancel(ctx: ActionContext, p: CancelParams) -> dict[str, Any]:
+    """What was answered stays. NotFound for an id that is no check run's."""
+    read_run(ctx.conn, p.job_id)
+    told = ctx.run("job.cancel", {"job_id": p.job_id})
+    return {"job_id": p.job_id, "state": told["state"]}
+
+
+def _verdict_example(ex: Example) -> dict[str, Any]:
+    _, reading_id = _page_with_reading(ex)
+    return {
+        "layer": "readings",
+        "target_id": reading_id,
+        "verdict": "confirm",
+        "reasons": "Compared with the leaf",
+    }
+
+
+@action(
+    "check.verdict",
+    params=VerdictParams,
+    result=Verdict,
+    summary="Give a verdict on a proposal.",
+    words="Gave a verdict",
+    example=_verdict_example,
+)
+def verdict(ctx: ActionContext, p: VerdictParams) -> dict[str, Any]:
+    """The caller's own; a person's is trusted as one, any other as a model's. It moves no state of what it is about."""
+    found = _target(ctx, layer_named(ctx.engine, p.layer), p.target_id)
+    if p.segment_id is not None and p.segment_id != found.segment_id:
+        raise errors.other_segment(p.segment_id, p.target_id)
+    if p.correction is not None and p.verdict != "correct":
+        raise errors.corrects_nothing()
+    stated = p.model_dump(mode="json", exclude={"segment_id", "episode_id"})
+    is_person = ctx.principal.kind == "person"
+    who = {"provider": "user" if is_person else "agent", "model": ctx.principal.name}
+    return _write(ctx, found, {**stated, "checker": who, "episode_id": p.episode_id})
+
+
+def _take_example(ex: Example) -> dict[str, Any]:
+    told = _verdict_example(ex)
+    opinion = {name: told[name] for name in ("target_id", "verdict", "reasons")}
+    return {"layer": "readings", "kind": "transcription", "checker": {"provider": "builtin", "model": "agreement"},
+            "verdicts": [opinion]}  # fmt: skip
+
+
+@action(
+    "check.take",
+    params=TakeParams,
+    result=Taken,
+    summary="Write what a check run says of the proposals of one page.",
+    words="Checked {|a page}",
+    example=_take_example,
+)
+def take(ctx: ActionContext, p: TakeParams) -> dict[str, Any]:
+    """A corrected reading is written first, as a machine's that names the one it checked. Trusted as a model's."""
+    layer = layer_named(ctx.engine, p.layer)
+    written = []
+    for one in p.verdicts:
+        found = _target(ctx, layer, one.target_id)
+        replacement = None
+        if one.correction is not None:
+            if one.verdict != "correct":
+                raise errors.corrects_nothing()
+            if ctx.principal.kind == "person":
+                raise errors.of_a_run_alone()
+            if layer.replace is not None:
+                replacement = layer.replace(ctx, one.target_id, one.correction, p.kind)
+        row = {"layer": p.layer, **one.model_dump(mode="json"), "replacement_id": replacement}
+        checker = p.checker.model_dump()
+        written.append(
+            _write(ctx, found, {**row, "checker": checker, "episode_id": p.episode_id}, by_run=True)["id"]
+        )
+    return {"verdict_ids": written}
+
+
+def _target(ctx: ActionContext, layer: Layer, target_id: str) -> Target:
+    found = layer.find(ctx.conn, target_id)
+    if found is None:
+        raise errors.unknown_target(layer.name, target_id)
+    return found
+
+
+def _write(
+    ctx: ActionContext, found: Target, stated: Mapping[str, Any], *, by_run: bool = False
+) -> dict[str, Any]:
+    is_person = ctx.principal.kind == "person" and not by_run
+    row = {
+        "id": new_id(),
+        "document_id": found.document_id,
+        "segment_id": found.segment_id,
+        **stated,
+        "trust": "person" if is_person else "model",
+        "run_id": ctx.run_id,
+        "audit_id": ctx.audit_id,
+        "created_at": ctx.now,
+    }
+    ctx.conn.execute(verdicts.insert().values(row))
+    ctx.target(row["id"], *([found.document_id] if found.document_id else []))
+    if found.document_id is not None:
+        ctx.changed(document_ids=[found.document_id])
+    return row

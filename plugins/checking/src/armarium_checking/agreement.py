@@ -1,0 +1,114 @@
+"""The checker that needs no model: `builtin`, `agreement`. Each verdict names the signal it rests on.
+
+- agreement: another reader, in this pass or another, reads the same line the same way, otherwise, or two do against one;
+- ink: nothing is written where something is read, or the other way round;
+- length: far more or fewer characters than the ink on the other lines of the page gives;
+- characters: far less likely than the lines of the project that persons have corrected.
+
+A line on which no signal speaks is left unanswered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
+from typing import NamedTuple
+
+from rapidfuzz.distance import Levenshtein
+
+from armarium_checking.characters import Likelihood
+from armarium_checking.ink import LEAST, Ink
+
+SAME, OTHER, APART = 0.03, 0.05, 0.5
+"""Error rates up to which two readings are the same, above which they are not, and above which one must be wrong."""
+
+TIMES = 2.5
+"""How many times more or fewer characters than the page's lines have for their ink is too many or too few."""
+
+FEWEST_LINES, SHORTEST = 5, 8
+"""Lines of a page without which nothing is said of lengths; characters of the shortest text that is measured."""
+
+
+class Line(NamedTuple):
+    """A line and the reading that is checked."""
+
+    reading_id: str
+    text: str
+    maker: str
+    by_person: bool
+    ink: Ink | None
+    others: Mapping[str, str]
+    """What other readers read there: maker to text."""
+
+
+class Judgement(NamedTuple):
+    """A verdict with its reason, and the correction where there is one."""
+
+    verdict: str
+    reasons: str
+    correction: str | None = None
+
+
+def judge(lines: Sequence[Line], likelihood: Likelihood) -> list[Judgement | None]:
+    """What is to be said of each of a page's *lines*; None where no signal speaks."""
+    usual = _characters_for_ink(lines)
+    return [_judge(line, usual, likelihood) for line in lines]
+
+
+def error_rate(text: str, other: str) -> float:
+    """The distance of two readings by the length of the longer, white space aside."""
+    left, right = " ".join(text.split()), " ".join(other.split())
+    return float(Levenshtein.normalized_distance(left, right))
+
+
+def _judge(line: Line, usual: float | None, likelihood: Likelihood) -> Judgement | None:
+    written = None if line.ink is None else line.ink.share >= LEAST
+    if not line.text.strip():
+        return (
+            Judgement("reject", "ink: something is written there, and nothing was read") if written else None
+        )
+    if written is False:
+        return Judgement("reject", "ink: nothing is written there, and something was read")
+    rates = {maker: error_rate(line.text, text) for maker, text in line.others.items()}
+    alike = [maker for maker, rate in rates.items() if rate <= SAME]
+    if alike:
+        return Judgement("confirm", f"agreement: {_listed(alike)} read the same")
+    against = _two_against(line, rates)
+    if against is not None:
+        return against
+    if usual is not None and line.ink is not None and len(line.text.strip()) >= SHORTEST:
+        times = len(line.text.strip()) / max(line.ink.extent, 0.1) / usual
+        if times > TIMES or times < 1 / TIMES:
+            much = "more" if times > 1 else "fewer"
+            return Judgement("reject", f"length: far {much} characters than the ink of the line gives")
+    if not line.by_person and likelihood.is_unlikely(line.text):
+        return Judgement("reject", "characters: far less likely than the project's corrected lines")
+    apart = [maker for maker, rate in rates.items() if rate > APART]
+    if apart:
+        return Judgement("reject", f"agreement: {_listed(apart)} read it quite otherwise")
+    return None
+
+
+def _two_against(line: Line, rates: Mapping[str, float]) -> Judgement | None:
+    """Two other readers who agree with one another against the reading."""
+    against = [maker for maker, rate in rates.items() if rate > OTHER]
+    for number, one in enumerate(against):
+        for other in against[number + 1 :]:
+            if error_rate(line.others[one], line.others[other]) <= SAME:
+                words = f"agreement: {_listed([one, other])} agree on another reading"
+                return Judgement("correct", words, line.others[one])
+    return None
+
+
+def _characters_for_ink(lines: Iterable[Line]) -> float | None:
+    """How many characters the page's lines have for a stretch of ink as long as a line is high."""
+    found = [
+        len(line.text.strip()) / line.ink.extent
+        for line in lines
+        if line.ink is not None and line.ink.extent > 0.5 and len(line.text.strip()) >= SHORTEST
+    ]
+    return median(found) if len(found) >= FEWEST_LINES else None
+
+
+def _listed(makers: Sequence[str]) -> str:
+    return " and ".join(sorted(makers))

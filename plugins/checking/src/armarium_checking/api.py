@@ -1,0 +1,8 @@
+"""What other families may use of checking: to bring a layer of their own, and the verdicts."""
+
+from __future__ import annotations
+
+from armarium_checking.layers import EXTRAS, CheckPage, Layer, Opinion, PageOpinions, Target
+from armarium_checking.models import verdicts
+
+__all__ = ["EXTRAS", "CheckPage", "Layer", "Opinion", "PageOpinions", "Target", "verdicts"]

@@ -1,0 +1,87 @@
+"""A character model of a project's corrected lines: how likely a text is among them."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+FEWEST_LINES = 50
+"""Corrected lines without which the model says nothing."""
+
+SHORTEST = 6
+"""Characters of the shortest text that is judged."""
+
+SPREADS = 3.5
+"""How many times the corrected lines' own spread a text lies below their mean when it is called unlikely."""
+
+_EDGE = "\x02"
+
+
+class CharacterModel:
+    """Trigrams with lower orders mixed in (Witten-Bell); scores are mean log probabilities of a character."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.lines = len(lines)
+        self._counts: tuple[Counter[str], ...] = (Counter(), Counter(), Counter())
+        self._followers: tuple[Counter[str], ...] = (Counter(), Counter(), Counter())
+        for line in lines:
+            padded = _EDGE * 2 + _folded(line)
+            for at in range(2, len(padded)):
+                for order in range(3):
+                    gram = padded[at - order : at + 1]
+                    if not self._counts[order][gram]:
+                        self._followers[order][gram[:-1]] += 1
+                    self._counts[order][gram] += 1
+        self._contexts: tuple[Counter[str], ...] = (Counter(), Counter(), Counter())
+        for order in range(3):
+            for gram, number in self._counts[order].items():
+                self._contexts[order][gram[:-1]] += number
+
+    def score(self, text: str) -> float:
+        """The mean log probability of a character of *text*."""
+        padded = _EDGE * 2 + _folded(text)
+        found = [math.log(self._probability(padded[at - 2 : at + 1])) for at in range(2, len(padded))]
+        return sum(found) / max(1, len(found))
+
+    def _probability(self, gram: str) -> float:
+        likely = 1 / 1_000
+        for order in range(3):
+            part = gram[2 - order :]
+            seen, kinds = self._contexts[order][part[:-1]], self._followers[order][part[:-1]]
+            if seen:
+                likely = (self._counts[order][part] + kinds * likely) / (seen + kinds)
+        return likely
+
+
+class Likelihood:
+    """Which texts are unlikely among *lines*; says nothing where there are too few of them."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        usable = [line for line in lines if len(line.strip()) >= SHORTEST]
+        self._model = CharacterModel(usable) if len(usable) >= FEWEST_LINES else None
+        self._lowest = -math.inf
+        if self._model is None:
+            return
+        # What the lines themselves score is measured by a model of the others.
+        halves = usable[::2], usable[1::2]
+        scores = [
+            model.score(line)
+            for known, asked in (halves, halves[::-1])
+            for model in (CharacterModel(known),)
+            for line in asked
+        ]
+        mean = sum(scores) / len(scores)
+        spread = math.sqrt(sum((score - mean) ** 2 for score in scores) / len(scores))
+        self._lowest = mean - SPREADS * spread
+
+    def is_unlikely(self, text: str) -> bool:
+        """Whether *text* is far less likely than the corrected lines are."""
+        if self._model is None or len(text.strip()) < SHORTEST:
+            return False
+        return self._model.score(text) < self._lowest
+
+
+def _folded(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).split())

@@ -1,0 +1,87 @@
+"""The command of checking: disputed lines, each with its cut-out picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from armarium.commandline import (
+    Session,
+    Topic,
+    answer,
+    file_name,
+    finished,
+    plural,
+    project_session,
+    result_of,
+    write_file,
+)
+from armarium_documents.commandline import Scope, scope_of
+
+MOST_LISTED = 1_000
+"""Disputed lines that are listed; all of them are in the verdicts."""
+
+DISPUTED = ("correct", "reject")
+
+
+def commands() -> typer.Typer:
+    """The command."""
+    program = typer.Typer()
+    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium check Letters --out disputed")(
+        check
+    )
+    # Without this, typer would make the one command the whole program.
+    program.callback()(lambda: None)
+    return program
+
+
+def check(
+    ids: Scope = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="A folder for the pictures of the disputed lines.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--of", help="Check the newest pass of this model or reader.")
+    ] = None,
+) -> None:
+    """Check what was read, without any model: list the lines that are disputed, with why."""
+    with project_session() as session:
+        params: dict[str, Any] = {"layer": "readings", "scope_ids": scope_of(session, ids)}
+        params["checker"] = {"provider": "builtin", "model": "agreement"}
+        if model is not None:
+            params["pass_model"] = model
+        job_id = session.act("check.run", params)["result"]["job_id"]
+        finished(session, job_id, "Check")
+        outcome = result_of(session, job_id)
+        listed = session.get("/api/check/verdicts", run_id=job_id, limit=MOST_LISTED)["items"]
+        disputed = [one for one in listed if one["verdict"] in DISPUTED]
+        for one in disputed:
+            one["text"] = text_of(session, one)
+            one["picture"] = None if out is None else picture_of(session, one, out)
+
+    def words() -> None:
+        typer.echo(f"Checked {plural(outcome['total'], 'line')}: {outcome['confirm']} confirmed, "
+                   f"{len(disputed)} disputed, {outcome['unanswered']} of which nothing can be said.")  # fmt: skip
+        for one in disputed:
+            typer.echo(f"  {one['text']}")
+            if one["correction"] is not None:
+                typer.echo(f"    rather: {one['correction']}")
+            typer.echo(f"    {one['reasons']}" + (f" ({one['picture']})" if one["picture"] else ""))
+
+    answer({"job_id": job_id, **outcome, "disputed": disputed}, words)
+
+
+def text_of(session: Session, verdict: dict[str, Any]) -> str:
+    """The reading that was checked."""
+    items = session.get(f"/api/segments/{verdict['segment_id']}/readings")["items"]
+    return next((one["content"] or "" for one in items if one["id"] == verdict["target_id"]), "")
+
+
+def picture_of(session: Session, verdict: dict[str, Any], folder: Path) -> str | None:
+    """The cut-out picture of the line, in a file of *folder*."""
+    folder.mkdir(parents=True, exist_ok=True)
+    place = folder / file_name(f"{verdict['verdict']}-{verdict['segment_id']}.png")
+    write_file(place, session.raw("GET", f"/api/segments/{verdict['segment_id']}/picture"), overwrite=True)
+    return str(place)

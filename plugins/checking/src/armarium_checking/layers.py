@@ -1,0 +1,78 @@
+"""Layers: what can be checked. Each is a contribution; readings are this family's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection
+
+from armarium.api import Engine, JobContext
+from armarium_checking.errors import unknown_layer
+
+EXTRAS = "check_layers"
+"""The name under which a plugin's `extras` hold its layers."""
+
+
+class Target(NamedTuple):
+    """Where a proposal stands."""
+
+    document_id: str | None
+    segment_id: str | None = None
+
+
+class Opinion(NamedTuple):
+    """What a checker says of one proposal; a correction goes with the verdict `correct`."""
+
+    target_id: str
+    verdict: str
+    reasons: str
+    correction: str | None = None
+
+
+class PageOpinions(NamedTuple):
+    """What a checker says of the proposals on one page; *asked* counts them all."""
+
+    asked: int
+    opinions: list[Opinion]
+    episode_id: str | None = None
+    """The call of the model that was asked."""
+
+
+CheckPage = Callable[[JobContext, str], PageOpinions]
+"""Checks the proposals on a page, given by its id; made anew for each run."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Proposals of one sort, with those who can check them."""
+
+    name: str
+    find: Callable[[Connection, str], Target | None]
+    """Where the proposal of an id stands; None where there is none."""
+    checkers: Mapping[tuple[str, str], Callable[[JobContext], CheckPage]]
+    """(provider, model) to what begins a run of it."""
+    replace: Callable[[Any, str, str, str], str | None] | None = None
+    """Writes a correction beside what was checked (step, id of the proposal, text, kind) and answers its id; none: it is kept on the
+    verdict for a person to take."""
+    ask: Callable[[JobContext], CheckPage] | None = None
+    """Begins a run of a provider's model, asked through the gateway; None: no model can check it."""
+
+
+def layers_of(engine: Engine) -> dict[str, Layer]:
+    """All layers by name."""
+    return {
+        layer.name: layer
+        for plugin in engine.plugins.loaded
+        for layer in plugin.extras.get(EXTRAS, ())
+        if isinstance(layer, Layer)
+    }
+
+
+def layer_named(engine: Engine, name: str) -> Layer:
+    """The layer of that name; the refusal that names those there are."""
+    known = layers_of(engine)
+    if name not in known:
+        raise unknown_layer(name, known)
+    return known[name]

@@ -1,0 +1,28 @@
+"""What checking brings to the engine: the only file with a hook."""
+
+from __future__ import annotations
+
+from armarium.api import Plugin, hookimpl
+from armarium_checking import actions
+from armarium_checking.asking import READINGS
+from armarium_checking.jobs import CHECK
+from armarium_checking.layers import EXTRAS
+from armarium_checking.models import metadata
+from armarium_checking.queries import list_verdicts, read_run
+from armarium_checking.routes import router
+
+
+@hookimpl
+def armarium_plugin() -> Plugin:
+    """Check runs over layers, verdicts, and a checker that needs no model."""
+    return Plugin(
+        name="checking",
+        summary="Verdicts on what was read, by people, agents, and a checker that needs no model",
+        prefixes=("check",),
+        metadata=metadata,
+        actions=(actions.run, actions.cancel, actions.verdict, actions.take),
+        jobs=(CHECK,),
+        queries=(read_run, list_verdicts),
+        routers=(router,),
+        extras={EXTRAS: (READINGS,)},
+    )

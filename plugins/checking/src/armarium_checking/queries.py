@@ -1,0 +1,54 @@
+"""Reads of checking: a run, and verdicts."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import orjson
+from fastapi import Query
+from sqlalchemy import Connection
+
+from armarium.api import Rows, query, raw_of
+from armarium_checking.errors import unknown_run
+from armarium_checking.models import verdicts
+from armarium_checking.schemas import Run, Verdicts
+
+JOB_KIND = "check"
+ANSWERS = ("confirm", "correct", "reject", "unanswered")
+
+VERDICTS = Rows(verdicts)
+
+
+@query("/api/check/runs/{job_id}", summary="A check run, and what was answered", answer=Run)
+def read_run(conn: Connection, job_id: str) -> dict[str, Any]:
+    """The counts so far; NotFound for an id that is no check run's."""
+    asked = "SELECT state, reason, args, checkpoint FROM job WHERE id = ? AND kind = ?"
+    row = raw_of(conn).execute(asked, (job_id, JOB_KIND)).fetchone()
+    if row is None:
+        raise unknown_run(job_id)
+    args, kept = orjson.loads(row[2]), orjson.loads(row[3] or b"{}")
+    return {
+        "job_id": job_id,
+        "state": row[0],
+        "reason": row[1],
+        "layer": args["layer"],
+        "checker": {"provider": args["provider"], "model": args["model"]},
+        "total": kept.get("total", 0),
+        "counts": {name: kept.get(name, 0) for name in ANSWERS},
+    }
+
+
+@query("/api/check/verdicts", summary="Verdicts, the newest first", answer=Verdicts, refusals=())
+def list_verdicts(
+    conn: Connection,
+    target_id: str | None = None,
+    run_id: str | None = None,
+    layer: str | None = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    offset: Annotated[int, Query(ge=0, le=10**12)] = 0,
+) -> dict[str, Any]:
+    """Those on one proposal, of one run or layer; all where none is named."""
+    given = {"target_id": target_id, "run_id": run_id, "layer": layer}
+    where = [verdicts.c[name] == value for name, value in given.items() if value is not None]
+    newest = (verdicts.c.created_at.desc(), verdicts.c.id.desc())
+    return VERDICTS.page(conn, *where, order=newest, limit=limit, offset=offset)

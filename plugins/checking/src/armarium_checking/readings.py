@@ -1,0 +1,178 @@
+"""The layer of readings: each line's counting reading, in the page's newest pass or that of one model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from armarium.api import ActionContext, JobContext, NotFound, open_image, withheld
+from armarium_checking.agreement import Line, judge
+from armarium_checking.characters import Likelihood
+from armarium_checking.ink import Ink, ink_of
+from armarium_checking.layers import CheckPage, Opinion, PageOpinions, Target
+from armarium_checking.schemas import CheckArgs
+from armarium_documents.api import page_image, representations, still_image
+from armarium_source_model.api import counting_readings, list_passes, reading_rule, segments
+
+MOST_CORRECTED = 5_000
+"""Corrected lines that the character model is made of, the newest."""
+
+PERSON = "human"
+
+
+def find_reading(conn: Connection, target_id: str) -> Target | None:
+    """The line of a reading that was not taken back."""
+    asked = select(representations.c.document_id, representations.c.segment_id).where(
+        representations.c.id == target_id,
+        representations.c.segment_id.is_not(None),
+        representations.c.retracted.is_(False),
+    )
+    row = conn.execute(asked).first()
+    return None if row is None else Target(row[0], row[1])
+
+
+def correct_reading(ctx: ActionContext, target_id: str, text: str, kind: str) -> str:
+    """Write *text* as the caller's reading that names the one that was checked; refused where that counts no more."""
+    found = find_reading(ctx.conn, target_id)
+    assert found is not None
+    sent = {"segment_id": found.segment_id, "text": text, "kind": kind, "expected_counting_id": target_id}
+    return str(ctx.run("representation.create", sent)["id"])
+
+
+def begin_agreement(job: JobContext) -> CheckPage:
+    """The checker that needs no model, with the character model of what persons have corrected so far."""
+    args: CheckArgs = job.args
+    made_by_persons = (
+        select(representations.c.content)
+        .where(
+            representations.c.kind == args.kind,
+            representations.c.provenance_kind == PERSON,
+            representations.c.segment_id.is_not(None),
+            representations.c.retracted.is_(False),
+        )
+        .order_by(representations.c.created_at.desc(), representations.c.id)
+        .limit(MOST_CORRECTED)
+    )
+    with job.library.db.read() as conn:
+        likelihood = Likelihood(text for (text,) in conn.execute(made_by_persons) if text)
+
+    def check(job: JobContext, page_id: str) -> PageOpinions:
+        lines = lines_of_page(job, page_id)
+        judged = zip(lines, judge(lines, likelihood), strict=True)
+        opinions = [
+            Opinion(line.reading_id, found.verdict, found.reasons, found.correction)
+            for line, found in judged
+            if found is not None
+        ]
+        return PageOpinions(len(lines), opinions)
+
+    return check
+
+
+def lines_of_page(job: JobContext, page_id: str) -> list[Line]:
+    """The lines of the page's newest pass, or of the newest of one model, that have a counting reading."""
+    args: CheckArgs = job.args
+    if withheld(job.library, job.principal, [page_id], "show"):
+        return []
+    with job.library.db.read() as conn:
+        rule = reading_rule(conn)
+        rows = _readings_of(conn, page_id, args.kind)
+        made = {
+            row["pass_id"] for row in rows if args.pass_model in (row["producer_tool"], row["producer_model"])
+        }
+        passes = [
+            one["id"]
+            for one in list_passes(conn, page_id, rule)
+            if args.pass_model in (None, one["model"], one["provider"]) or one["id"] in made
+        ]
+        if not passes:
+            return []
+        counting = counting_readings(conn, passes[-1], args.kind, rule)
+        try:
+            picture = page_image(job.library, conn, page_id)
+        except NotFound:
+            picture = None
+    by_id = {row["id"]: row for row in rows}
+    checked = [by_id[one.representation_id] for one in counting.values() if one.representation_id in by_id]
+    inks: list[Ink | None] = [None] * len(checked)
+    if picture is not None:
+        limit = job.engine.settings.max_image_pixels
+        with still_image(job.library, picture) as path:
+            from PIL import ImageOps
+
+            grey = ImageOps.exif_transpose(open_image(path, max_pixels=limit)).convert("L")
+        inks = list(ink_of(grey, [_rect(row) for row in checked]))
+    return [
+        Line(
+            row["id"],
+            row["content"] or "",
+            _maker(row),
+            row["provenance_kind"] == PERSON,
+            ink,
+            _others(row, rows),
+        )
+        for row, ink in zip(checked, inks, strict=True)
+    ]
+
+
+def _readings_of(conn: Connection, page_id: str, kind: str) -> list[dict[str, Any]]:
+    """Every reading of a line of the page, the oldest first, with where its line lies."""
+    columns = ("id", "segment_id", "content", "producer_tool", "producer_model", "provenance_kind", "created_by",
+               "corrects_representation_id")  # fmt: skip
+    boxes = ("bbox_x", "bbox_y", "bbox_w", "bbox_h")
+    asked = (
+        select(
+            *(representations.c[name] for name in columns),
+            segments.c.pass_id,
+            *(segments.c[name] for name in boxes),
+        )
+        .join(segments, segments.c.id == representations.c.segment_id)
+        .where(
+            representations.c.document_id == page_id,
+            representations.c.kind == kind,
+            representations.c.retracted.is_(False),
+            segments.c.kind == "line",
+            segments.c.deleted_at.is_(None),
+        )
+        .order_by(representations.c.created_at, representations.c.id)
+    )
+    return [row._asdict() for row in conn.execute(asked)]
+
+
+def _others(row: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, str]:
+    """What others than the maker of *row* read on that line: the newest of each."""
+    own = _maker(row)
+    return {
+        _maker(other): other["content"]
+        for other in rows
+        if other["content"]
+        and _maker(other) != own
+        and _is_independent(other)
+        and (other["segment_id"] == row["segment_id"] or _same_place(row, other))
+    }
+
+
+def _is_independent(row: dict[str, Any]) -> bool:
+    """Whether a reading was read from the page: a machine's correction was made of others."""
+    return row["provenance_kind"] == PERSON or row["corrects_representation_id"] is None
+
+
+def _maker(row: dict[str, Any]) -> str:
+    if row["provenance_kind"] == PERSON:
+        return str(row["created_by"] or "a person")
+    tool, model = row["producer_tool"], row["producer_model"]
+    known = [one for one in dict.fromkeys((tool, model)) if one]
+    return " ".join(known) or str(row["created_by"] or row["provenance_kind"])
+
+
+def _rect(row: dict[str, Any]) -> tuple[float, float, float, float]:
+    return row["bbox_x"], row["bbox_y"], row["bbox_w"], row["bbox_h"]
+
+
+def _same_place(row: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two lines cover one another by more than half of the larger."""
+    (x, y, w, h), (left, top, width, height) = _rect(row), _rect(other)
+    across = min(x + w, left + width) - max(x, left)
+    down = min(y + h, top + height) - max(y, top)
+    return across > 0 and down > 0 and across * down > 0.5 * max(w * h, width * height)

@@ -1,0 +1,37 @@
+"""Verdicts over HTTP: the person's route, and the agents', which never speaks for a person."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fastapi import APIRouter, Request, Response
+
+from armarium.api import REFUSALS, CurrentLibrary, CurrentPrincipal, act, written
+from armarium_checking.schemas import Verdict, VerdictParams
+
+router = APIRouter(tags=["checking"])
+
+
+@router.post(
+    "/api/check/verdicts",
+    response_model=written(Verdict),
+    responses=REFUSALS(404, 409),
+    summary="Give a verdict (check.verdict)",
+)
+def give_verdict(request: Request, _: CurrentLibrary, body: VerdictParams) -> Response:
+    """A person's is trusted as one, a machine's as a model's; it moves no state of what it is about."""
+    return act(request, "check.verdict", body)
+
+
+@router.post(
+    "/api/mcp/tools/check/verdicts",
+    response_model=written(Verdict),
+    responses=REFUSALS(404, 409),
+    summary="Give a verdict as an agent (check.verdict)",
+)
+def give_agents_verdict(
+    request: Request, _: CurrentLibrary, principal: CurrentPrincipal, body: VerdictParams
+) -> Response:
+    """As the route for persons, trusted as a model's whoever's token asks."""
+    agent = replace(principal, kind="machine", for_person=False)
+    return act(request, "check.verdict", body, principal=agent)

@@ -1,0 +1,132 @@
+"""Requests and answers of checking (open-fields B 4.9)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from armarium.api import Message, Params, ShownPath, SourceText, answer_of, paged
+from armarium_checking.models import verdicts
+
+Answer = Literal["confirm", "correct", "reject"]
+Trust = Literal["person", "model"]
+Id = Annotated[str, Field(min_length=1, max_length=200)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Words = Annotated[SourceText, Field(max_length=100_000)]
+
+
+class Checker(Params):
+    """Who checks: `builtin` and `agreement` needs no model."""
+
+    provider: Name
+    model: Name
+
+
+class RunParams(Params):
+    """What to check, and by whom."""
+
+    layer: Name
+    scope_ids: Annotated[list[Id], Field(min_length=1, max_length=10_000)]
+    checker: Checker
+    kind: Annotated[Name, Field(description="The kind of reading that is checked")] = "transcription"
+    pass_model: Annotated[Name | None, Field(description="Check the newest pass of this model or reader")] = (
+        None
+    )
+    prompt_file: ShownPath | None = None
+    language: Name | None = None
+    pages_may_leave: bool = False
+
+
+class CheckArgs(Params):
+    """The arguments of a check run."""
+
+    layer: str
+    page_ids: list[str]
+    provider: str
+    model: str
+    kind: str
+    pass_model: str | None = None
+    language: str | None = None
+    pages_may_leave: bool = False
+
+
+class StartedRun(Message):
+    """A run that was put in the queue."""
+
+    job_id: str
+    state: str
+
+
+class CancelParams(Params):
+    job_id: Id
+
+
+class Counts(Message):
+    """How many proposals were answered how; `unanswered` had no evidence either way."""
+
+    confirm: int
+    correct: int
+    reject: int
+    unanswered: int
+
+
+class Run(Message):
+    """A check run: how far it is, and what was answered."""
+
+    job_id: str
+    state: str
+    reason: str | None
+    layer: str
+    checker: dict[str, Any]
+    total: int
+    counts: Counts
+
+
+class VerdictParams(Params):
+    """The caller's own verdict; who gives it and how far it is to be trusted, the engine says."""
+
+    layer: Name
+    target_id: Id
+    verdict: Answer
+    reasons: Words
+    correction: Words | None = None
+    replacement_id: Id | None = None
+    episode_id: Id | None = None
+    segment_id: Id | None = None
+
+
+class RunVerdict(Params):
+    """One verdict of a run."""
+
+    target_id: Id
+    verdict: Answer
+    reasons: Words
+    correction: Words | None = None
+
+
+class TakeParams(Params):
+    """The verdicts of a run on one page."""
+
+    layer: Name
+    kind: Name
+    checker: Checker
+    episode_id: Id | None = None
+    verdicts: Annotated[list[RunVerdict], Field(max_length=20_000)]
+
+
+class Taken(Message):
+    """The ids of the verdicts that were written."""
+
+    verdict_ids: list[str]
+
+
+@answer_of(verdicts)
+class Verdict(Message):
+    """A verdict."""
+
+    verdict: Answer
+    trust: Trust
+
+
+Verdicts = paged(Verdict)

@@ -1,0 +1,142 @@
+"""The checker that needs no model: each signal by itself, on pages with ink; what it writes and what it leaves alone."""
+
+from __future__ import annotations
+
+from checking_desk import BUILTIN, MACHINE, Desk
+
+from armarium_checking.characters import Likelihood
+
+PROSE = (
+    "the quick brown fox jumps over the lazy dog and runs away",
+    "a letter from the bishop to the governor of the province",
+    "in the year of our lord sixteen hundred and twelve they met",
+    "the said parties have agreed to the sale of the said house",
+    "witnesses to this deed were the neighbours of the seller",
+)
+
+
+def said(desk: Desk, run_id: str) -> dict[str, str]:
+    """Reading's text to the verdict on it and its signal."""
+    texts = dict(desk.rows("SELECT id, content FROM content_representation"))
+    return {
+        texts[one["target_id"]]: f"{one['verdict']} {one['reasons'].partition(':')[0]}"
+        for one in desk.verdicts(run_id=run_id)
+    }
+
+
+def test_readers_who_agree_confirm_and_two_against_one_correct(desk: Desk) -> None:
+    page, pass_id, lines = desk.page([0.6, 0.6, 0.6])
+    desk.read(page, pass_id, lines, ["Dear Sir and friend", "yours truly ever", "Given at Lima"], "one")
+    desk.read(page, pass_id, lines, ["Dear Sir and friend", "yours faithfully", "qqqq ww"], "two")
+    desk.read(page, pass_id, lines, ["", "yours faithfully", ""], "three")
+    desk.read(page, pass_id, lines, ["Dear Sir and friend", "yours truly ever", "Given at Lima"], "one")
+    run = desk.check(page)
+    assert run["state"] == "done"
+    assert said(desk, run["job_id"]) == {
+        "Dear Sir and friend": "confirm agreement",
+        "yours truly ever": "correct agreement",
+        "Given at Lima": "reject agreement",
+    }
+    assert run["counts"] == {"confirm": 1, "correct": 1, "reject": 1, "unanswered": 0}
+    assert run["total"] == 3
+    (corrected,) = [one for one in desk.verdicts(run_id=run["job_id"]) if one["verdict"] == "correct"]
+    assert (corrected["correction"], corrected["trust"], corrected["episode_id"]) == (
+        "yours faithfully",
+        "model",
+        None,
+    )
+    assert corrected["checker"] == BUILTIN
+    ((text, corrects, kind),) = desk.rows(
+        "SELECT content, corrects_representation_id, provenance_kind FROM content_representation WHERE id = ?",
+        corrected["replacement_id"],
+    )
+    assert (text, corrects, kind) == ("yours faithfully", corrected["target_id"], "workflow")
+
+
+def test_a_correction_never_displaces_a_persons_reading(desk: Desk) -> None:
+    page, pass_id, lines = desk.page([0.6])
+    for reader in ("one", "two"):
+        desk.read(page, pass_id, lines, ["yours faithfully"], reader)
+    own = desk.do("representation.create", {"segment_id": lines[0], "text": "yours truly ever"})["id"]
+    run = desk.check(page)
+    assert run["counts"]["correct"] == 1
+    counting = desk.client.get(f"/api/segments/{lines[0]}/readings").json()["counting"]["transcription"]
+    assert counting["representation_id"] == own
+
+
+def test_a_reading_of_another_pass_in_the_same_place_is_another_readers(desk: Desk) -> None:
+    page, old, lines = desk.page([0.6, 0.6])
+    desk.read(page, old, lines, ["Dear Sir and friend", "yours truly"], "one")
+    new = desk.new_pass(page)
+    again = desk.lines(page, new, 2)
+    desk.read(page, new, again, ["Dear Sir and friend", "yours truly"], "two")
+    run = desk.check(page)
+    assert run["counts"]["confirm"] == 2
+    checked = {one["segment_id"] for one in desk.verdicts(run_id=run["job_id"])}
+    assert checked == set(again)
+    of_the_first = desk.check(page, pass_model="one")
+    assert {one["segment_id"] for one in desk.verdicts(run_id=of_the_first["job_id"])} == set(lines)
+
+
+def test_ink_and_lengths_speak_against_a_reading(desk: Desk) -> None:
+    page, pass_id, lines = desk.page([0.6, 0.6, 0.6, 0.6, 0.6, 0.0, 0.1])
+    texts = [*PROSE, "words where there are none", PROSE[0]]
+    desk.read(page, pass_id, lines, [*texts[:-1], PROSE[0] + " and"], "one")
+    run = desk.check(page)
+    assert said(desk, run["job_id"]) == {
+        "words where there are none": "reject ink",
+        PROSE[0] + " and": "reject length",
+    }
+    assert run["counts"]["unanswered"] == 5
+
+
+def test_what_is_unlike_the_corrected_lines_is_rejected(desk: Desk) -> None:
+    lines = [f"{one} {number}" for number in range(12) for one in PROSE]
+    likelihood = Likelihood(lines)
+    assert not any(likelihood.is_unlikely(line) for line in PROSE)
+    assert not likelihood.is_unlikely("the bishop and the governor met in the house of the seller")
+    assert likelihood.is_unlikely("xq#%vz kk@@ jjxqv ¤¤¤ wwqx")
+    assert not Likelihood(lines[:20]).is_unlikely("xq#%vz kk@@ jjxqv ¤¤¤ wwqx")
+    page, pass_id, ids = desk.page([0.5])
+    desk.read(page, pass_id, ids, ["xq#%vz kk@@ jjxqv ¤¤¤ wwqx"], "one")
+    other, other_pass, _ = desk.page([0.6])
+    for number in range(10):
+        made = desk.lines(other, other_pass, 6)
+        corrections = [
+            {"segment_id": one, "text": text} for one, text in zip(made, lines[number * 6 :], strict=False)
+        ]
+        desk.do("representation.create_many", {"corrections": corrections})
+    run = desk.check(page)
+    assert said(desk, run["job_id"]) == {"xq#%vz kk@@ jjxqv ¤¤¤ wwqx": "reject characters"}
+
+
+def test_nothing_is_said_where_nothing_speaks(desk: Desk) -> None:
+    page, pass_id, lines = desk.page([0.6])
+    desk.read(page, pass_id, lines, ["Dear Sir and friend"], "one")
+    assert desk.check(page)["counts"] == {"confirm": 0, "correct": 0, "reject": 0, "unanswered": 1}
+    assert desk.verdicts() == []
+
+
+def test_a_whole_run_is_taken_back_as_one_set(desk: Desk) -> None:
+    page, pass_id, lines = desk.page([0.6])
+    desk.read(page, pass_id, lines, ["yours faithfully"], "two")
+    desk.read(page, pass_id, lines, ["yours faithfully"], "three")
+    desk.read(page, pass_id, lines, ["yours truly ever"], "one")
+    before = desk.rows("SELECT id FROM content_representation ORDER BY id")
+    run = desk.check(page)
+    assert run["counts"]["correct"] == 1
+    steps = [row[0] for row in desk.rows("SELECT id FROM audit WHERE set_id = ? ORDER BY seq", run["job_id"])]
+    assert desk.client.post("/api/actions/audit/undo", json={"audit_ids": steps}).status_code == 200
+    assert (desk.verdicts(), desk.rows("SELECT id FROM content_representation ORDER BY id")) == ([], before)
+
+
+def test_a_page_that_its_starter_may_not_see_is_passed_over(desk: Desk) -> None:
+    page, pass_id, lines = desk.page([0.6])
+    for reader in ("one", "two"):
+        desk.read(page, pass_id, lines, ["Dear Sir and friend"], reader)
+    params = {"layer": "readings", "scope_ids": [page], "checker": BUILTIN}
+    job_id = desk.do("check.run", params, MACHINE)["job_id"]
+    desk.do("rights.set", {"target_kind": "document", "target_id": page, "restricted": True})
+    desk.engine.jobs.run_until_idle(desk.library)
+    assert desk.client.get(f"/api/check/runs/{job_id}").json()["counts"]["confirm"] == 0
+    assert desk.verdicts() == []

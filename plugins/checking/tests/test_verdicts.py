@@ -1,0 +1,168 @@
+"""Verdicts and runs over HTTP: who is trusted as what, what is refused, and how a run is cancelled and carried on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from checking_desk import BUILTIN, MACHINE, Desk
+
+from armarium.api import Engine
+from armarium_checking import jobs
+from armarium_testing.conformance import exercise_plugin
+
+NOWHERE = "f" * 32
+
+
+def reading(desk: Desk) -> tuple[str, str, str]:
+    """(page, line, reading) of one line."""
+    page, pass_id, lines = desk.page([0.6])
+    desk.read(page, pass_id, lines, ["Dear Sir and friend"], "one")
+    ((reading_id,),) = desk.rows("SELECT id FROM content_representation")
+    return page, lines[0], reading_id
+
+
+def agent(desk: Desk) -> dict[str, str]:
+    """The headers of an agent."""
+    told = desk.client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
+    secret = next(value for name, value in told.items() if name == "token" or name.endswith("_token"))
+    return {"Authorization": f"Bearer {secret}"}
+
+
+def test_actions_conform(engine: Engine, tmp_path: Path) -> None:
+    assert exercise_plugin(engine, "checking", tmp_path / "kit") == []
+
+
+def test_the_server_says_who_is_trusted_as_what(desk: Desk) -> None:
+    _, line, target = reading(desk)
+    body = {
+        "layer": "readings",
+        "target_id": target,
+        "verdict": "confirm",
+        "reasons": "Seen",
+        "segment_id": line,
+    }
+    machine = agent(desk)
+    for path, headers, trust in (
+        ("/api/check/verdicts", {}, "person"),
+        ("/api/check/verdicts", machine, "model"),
+        ("/api/mcp/tools/check/verdicts", {}, "model"),
+        ("/api/mcp/tools/check/verdicts", machine, "model"),
+    ):
+        answer = desk.client.post(path, json=body, headers=headers)
+        assert (answer.status_code, answer.json()["trust"]) == (200, trust), answer.text
+        assert answer.json()["audit_id"]
+    assert [one["trust"] for one in desk.verdicts(target_id=target)] == ["person", "model", "model", "model"]
+
+
+@pytest.mark.parametrize("path", ["/api/check/verdicts", "/api/mcp/tools/check/verdicts"])
+def test_what_the_server_says_is_not_the_callers(desk: Desk, path: str) -> None:
+    _, _, target = reading(desk)
+    body = {"layer": "readings", "target_id": target, "verdict": "confirm", "reasons": "Seen"}
+    refused: list[tuple[dict[str, Any], int, str]] = [
+        *(({name: "person"}, 422, "invalid_request") for name in ("trust", "run_id", "checker", "audit_id")),
+        ({"verdict": "maybe"}, 422, "invalid_request"),
+        ({"layer": "claims"}, 422, "unknown_layer"),
+        ({"target_id": NOWHERE}, 404, "unknown_target"),
+        ({"segment_id": NOWHERE}, 422, "other_segment"),
+        ({"correction": "Dear Madam"}, 422, "no_correction"),
+    ]
+    for more, status, code in refused:
+        answer = desk.client.post(path, json={**body, **more})
+        assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
+    assert desk.verdicts() == []
+
+
+def test_a_run_that_cannot_be_is_refused_before_it_is_queued(desk: Desk) -> None:
+    page, _, _ = reading(desk)
+    folder = desk.do("document.create", {"name": "Empty"})["id"]
+    body = {"layer": "readings", "scope_ids": [page], "checker": BUILTIN}
+    for more, status, code in (
+        ({"layer": "entities"}, 422, "unknown_layer"),
+        ({"checker": {"provider": "cloud", "model": "best"}}, 422, "unknown_checker"),
+        ({"prompt_file": "../../etc/passwd"}, 422, "no_prompt"),
+        ({"scope_ids": [folder]}, 422, "no_pages"),
+        ({"scope_ids": [NOWHERE]}, 404, None),
+        ({"scope_ids": []}, 422, "invalid_request"),
+    ):
+        answer = desk.client.post("/api/check/runs", json={**body, **more})
+        assert answer.status_code == status, answer.text
+        assert code is None or answer.json()["code"] == code
+    assert desk.rows("SELECT count(*) FROM job WHERE kind = 'check'") == [(0,)]
+
+
+def test_unknown_runs_are_named(desk: Desk) -> None:
+    assert desk.client.get(f"/api/check/runs/{NOWHERE}").json()["code"] == "unknown_run"
+    assert desk.client.post(f"/api/check/runs/{NOWHERE}/cancel").json()["code"] == "unknown_run"
+
+
+def test_a_run_that_waits_is_cancelled(desk: Desk) -> None:
+    page, _, _ = reading(desk)
+    body = {"layer": "readings", "scope_ids": [page], "checker": BUILTIN}
+    job_id = desk.client.post("/api/check/runs", json=body).json()["job_id"]
+    answer = desk.client.post(f"/api/check/runs/{job_id}/cancel")
+    assert (answer.status_code, answer.json()["state"]) == (200, "cancelled")
+    desk.engine.jobs.run_until_idle(desk.library)
+    assert desk.client.get(f"/api/check/runs/{job_id}").json()["state"] == "cancelled"
+
+
+def test_a_run_that_goes_on_stops_before_the_next_page(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = []
+    for _ in range(3):
+        page, pass_id, lines = desk.page([0.6])
+        pages.append(page)
+        for reader in ("one", "two"):
+            desk.read(page, pass_id, lines, ["Dear Sir and friend"], reader)
+    body = {"layer": "readings", "scope_ids": pages, "checker": BUILTIN}
+    job_id = desk.client.post("/api/check/runs", json=body).json()["job_id"]
+    act = jobs.JobContext.act
+
+    def cancelling(self: Any, *given: Any, **more: Any) -> Any:
+        done = act(self, *given, **more)
+        desk.do("check.cancel", {"job_id": job_id})
+        return done
+
+    monkeypatch.setattr(jobs.JobContext, "act", cancelling)
+    desk.engine.jobs.run_until_idle(desk.library)
+    run = desk.client.get(f"/api/check/runs/{job_id}").json()
+    assert (run["state"], run["counts"]["confirm"]) == ("cancelled", 1)
+
+
+def test_a_run_that_is_killed_says_nothing_twice(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(2):
+        page, pass_id, lines = desk.page([0.6])
+        for reader in ("one", "two"):
+            desk.read(page, pass_id, lines, ["Dear Sir and friend"], reader)
+    scope = [row[0] for row in desk.rows("SELECT id FROM document WHERE doc_type = 'file'")]
+    body = {"layer": "readings", "scope_ids": scope, "checker": BUILTIN}
+    job_id = desk.client.post("/api/check/runs", json=body).json()["job_id"]
+    act, calls = jobs.JobContext.act, []
+
+    def dying(self: Any, *given: Any, **more: Any) -> Any:
+        calls.append(1)
+        done = act(self, *given, **more)
+        if len(calls) == 1:
+            raise RuntimeError("the power went")
+        return done
+
+    monkeypatch.setattr(jobs.JobContext, "act", dying)
+    desk.engine.jobs.run_until_idle(desk.library)
+    desk.client.post(f"/api/activity/jobs/{job_id}/retry")
+    desk.engine.jobs.run_until_idle(desk.library)
+    run = desk.client.get(f"/api/check/runs/{job_id}").json()
+    assert (run["state"], run["counts"]["confirm"], len(desk.verdicts())) == ("done", 2, 2)
+
+
+def test_a_person_does_not_write_a_runs_corrections(desk: Desk) -> None:
+    _, _, target = reading(desk)
+    one = {"target_id": target, "verdict": "correct", "reasons": "agreement: so", "correction": "Dear Sirs"}
+    sent = {"layer": "readings", "kind": "transcription", "checker": BUILTIN, "verdicts": [one]}
+    refused = desk.client.post("/api/actions/invoke", json={"name": "check.take", "params": sent})
+    assert (refused.status_code, refused.json()["code"]) == (403, "run_only")
+    sent["verdicts"] = [{**one, "verdict": "reject"}]
+    refused = desk.client.post("/api/actions/invoke", json={"name": "check.take", "params": sent})
+    assert (refused.status_code, refused.json()["code"]) == (422, "no_correction")
+    sent["verdicts"] = [one]
+    desk.do("check.take", sent, MACHINE)
+    assert desk.verdicts()[0]["trust"] == "model"

@@ -1,0 +1,1 @@
+"""The demonstration: the main job from end to end, as one command."""

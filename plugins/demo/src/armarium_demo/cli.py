@@ -1,0 +1,294 @@
+"""`armarium demo`: the main job from end to end, on sample pages or a folder of the caller's, with pictures."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shutil
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from armarium.commandline import (
+    Refused,
+    Session,
+    Topic,
+    answer,
+    finished,
+    legible,
+    own_engine,
+    plural,
+    result_of,
+    settings_of_this_user,
+    table,
+    write_file,
+)
+from armarium.samples import sample_pages, write_sample_pages
+from armarium_documents.commandline import pages_of, write_exports
+
+MARKER = ".armarium-demo"
+PICTURES = 12
+"""How many pages are drawn; a picture takes longer than all the rest of a page's work but reading."""
+
+
+def commands() -> typer.Typer:
+    """The command."""
+    program = typer.Typer()
+    program.command(
+        rich_help_panel=Topic.projects, epilog="Example: armarium demo --folder pages --language es"
+    )(demo)
+    # Without this, typer would make the one command the whole program.
+    program.callback()(lambda: None)
+    return program
+
+
+@dataclass
+class Demo:
+    """One run of the demonstration: where its files are and what it found."""
+
+    folder: Path
+    session: Session
+    seconds: dict[str, float] = field(default_factory=dict)
+    truth: dict[str, list[str]] = field(default_factory=dict)
+    """Page name to the lines it really says, for the sample pages."""
+
+    def timed(self, what: str, began: float) -> None:
+        """Note how long a part took."""
+        self.seconds[what] = round(time.monotonic() - began, 2)
+
+
+def demo(
+    folder: Annotated[
+        str | None, typer.Option(help="A folder of pages; left out: sample pages are drawn.")
+    ] = None,
+    language: Annotated[str | None, typer.Option(help="Language of the pages (BCP 47).")] = None,
+    line_finder: Annotated[str, typer.Option(help="Reader that finds the lines.")] = "rapidocr",
+    reader: Annotated[
+        str | None, typer.Option(help="Reader that reads them; left out, of each page the one that fits.")
+    ] = None,
+    out: Annotated[str, typer.Option(help="Where the project and what it makes go.")] = "demo",
+) -> None:
+    """Import pages, find lines, read, correct a line, export, draw, undo and redo: in one go."""
+    given = _folder_of_pages(folder)
+    place = _fresh(Path(out).absolute(), given)
+    roots = [place, *([given] if given else [])]
+    settings = settings_of_this_user().model_copy(
+        update={"state_dir": place / "state", "library_roots": roots}
+    )
+    _share_runtimes(settings.state_dir)
+    with own_engine(settings) as session:
+        run = Demo(place, session)
+        source = given or _sample_pages(run)
+        library = place / "Demo.library"
+        session.post("/api/library", {"path": str(library), "name": "Demonstration"})
+        session.library = str(library)
+        _install_if_needed(session, line_finder)
+        report = _main_job(run, source, language, line_finder, reader)
+    answer(report, lambda: _show(report))
+
+
+def _fresh(place: Path, pages: Path | None) -> Path:
+    """An empty folder for the demonstration; one that an earlier run made is cleared, another is left alone."""
+    if pages is not None and place.resolve() in (pages, *pages.parents):
+        raise Refused(
+            f"{pages} lies inside {place}, which the demonstration clears; copy the pages elsewhere first."
+        )
+    if place.exists() and any(place.iterdir()):
+        if not (place / MARKER).is_file():
+            raise Refused(f"{place} is there and is not a demonstration's; name another with --out.")
+        shutil.rmtree(place)
+    place.mkdir(parents=True, exist_ok=True)
+    (place / MARKER).touch()
+    return place
+
+
+def _folder_of_pages(folder: str | None) -> Path | None:
+    if folder is None:
+        return None
+    place = Path(folder).expanduser().resolve()
+    if not place.is_dir():
+        raise Refused(f"{place} is not a folder; FOLDER names a folder of page images.")
+    return place
+
+
+def _share_runtimes(state: Path) -> None:
+    """Let the demonstration's engine use the runtimes of this machine: each takes a gigabyte and minutes to make."""
+    shared = settings_of_this_user().state_dir / "runtimes"
+    for folder in (shared, state):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    (state / "runtimes").symlink_to(shared, target_is_directory=True)
+
+
+def _sample_pages(run: Demo) -> Path:
+    began = time.monotonic()
+    place = run.folder / "pages"
+    typer.echo("Drawing sample pages: letters and deeds this project made up.", err=True)
+    write_sample_pages(place)
+    run.truth = {page.name: [line.text for line in page.lines] for page in sample_pages()}
+    run.timed("draw sample pages", began)
+    return place
+
+
+def _install_if_needed(session: Session, line_finder: str) -> None:
+    """The runtime of a line finder that has one of its own, installed when it is not here yet."""
+    from armarium.api import Engine
+
+    engine = Engine(settings_of_this_user())
+    needs = getattr(engine.drivers.load("armarium.readers", line_finder), "runtime", None)
+    if needs is None:
+        return
+    typer.echo(f"Setting up the runtime of {line_finder} where it is not set up yet.", err=True)
+    began = session.act("runtime.install", {"name": needs.name})["result"]
+    if began.get("job_id"):
+        finished(session, began["job_id"], f"Install {needs.name}")
+
+
+def _main_job(
+    run: Demo, source: Path, language: str | None, line_finder: str, reader: str | None
+) -> dict[str, Any]:
+    session = run.session
+    began = time.monotonic()
+    started = session.post("/api/documents/import", {"folder": str(source)})
+    finished(session, started["job_id"], "Import")
+    refused = result_of(session, started["job_id"]).get("refused", [])
+    run.timed("import", began)
+    pages = pages_of(session, [])
+    if not pages:
+        raise Refused(f"There is no page among the files of {source}.")
+    ids = [page["id"] for page in pages]
+
+    began = time.monotonic()
+    found = session.act("reading.find_lines", {"scope_ids": ids, "reader": line_finder})["result"]
+    finished(session, found["job_id"], "Find lines")
+    # Of this run: a page may have lines that a layout file beside it brought.
+    lines = result_of(session, found["job_id"])["lines"]
+    run.timed("find lines", began)
+
+    began = time.monotonic()
+    params: dict[str, Any] = {"scope_ids": ids}
+    params |= {key: value for key, value in (("reader", reader), ("language", language)) if value}
+    read = session.act("reading.read_lines", params)["result"]
+    finished(session, read["job_id"], "Read")
+    run.timed("read", began)
+
+    corrected = _correct_one(run, pages)
+    files = run.folder / "export"
+    files.mkdir(exist_ok=True)
+    began = time.monotonic()
+    written = write_exports(session, pages, "pagexml", files, overwrite=True)
+    written += write_exports(session, pages, "plain-text", files, overwrite=True)
+    run.timed("export", began)
+    began = time.monotonic()
+    pictures = _draw(run, pages)
+    run.timed("draw pages", began)
+    undone = session.post(f"/api/actions/audit/{corrected['audit_id']}/undo")
+    before = _line(session, corrected["document_id"], corrected["segment_id"])
+    session.post("/api/actions/audit/undo", {"audit_ids": undone["audit_ids"]})
+    after = _line(session, corrected["document_id"], corrected["segment_id"])
+    if (before, after) != (corrected["was"], corrected["now"]):
+        raise Refused("The undo and redo of the correction did not give back what was there.")
+    worked = run.seconds["find lines"] + run.seconds["read"]
+    return {
+        "pages": len(pages),
+        "lines": lines,
+        "seconds_a_page": round(worked / len(pages), 2),
+        "seconds": run.seconds,
+        "corrected": {key: corrected[key] for key in ("page", "was", "now", "audit_id")},
+        "not_imported": refused,
+        "library": session.library,
+        "exports": str(files),
+        "pictures": pictures,
+        "files_written": len(written),
+        "state_dir": str(run.folder / "state"),
+    }
+
+
+def _correct_one(run: Demo, pages: list[dict[str, Any]]) -> dict[str, Any]:
+    """Correct, as a person, the line that was read worst of those whose truth is known, else the longest."""
+    session = run.session
+    best: tuple[float, dict[str, Any]] | None = None
+    for page in pages:
+        text = session.get(f"/api/segments/document/{page['id']}/text")
+        truth = run.truth.get(Path(page["name"]).stem, [])
+        for span in text["spans"]:
+            read = text["text"][span["char_start"] : span["char_end"]]
+            near = difflib.get_close_matches(read, truth, 1, 0.6)
+            if truth and (not near or near[0] == read):
+                continue
+            now = near[0] if near else f"{read} [checked]"
+            weight = 1 - difflib.SequenceMatcher(None, read, now).ratio() if near else len(read) / 10_000
+            if best is None or weight > best[0]:
+                best = (
+                    weight,
+                    {
+                        "page": page["name"],
+                        "document_id": page["id"],
+                        "segment_id": span["segment_id"],
+                        "representation_id": span["representation_id"],
+                        "was": read,
+                        "now": now,
+                    },
+                )
+    if best is None:
+        raise Refused(
+            "No line was read on any page, so there is none to correct; look at the pictures' pages."
+        )
+    chosen = best[1]
+    body = {"text": chosen["now"], "expected_counting_id": chosen["representation_id"]}
+    written = session.post(f"/api/segments/{chosen['segment_id']}/correct", body)
+    return {**chosen, "audit_id": written["audit_id"]}
+
+
+def _line(session: Session, document_id: str, segment_id: str) -> str | None:
+    text = session.get(f"/api/segments/document/{document_id}/text")
+    for span in text["spans"]:
+        if span["segment_id"] == segment_id:
+            return str(text["text"][span["char_start"] : span["char_end"]])
+    return None
+
+
+def _draw(run: Demo, pages: list[dict[str, Any]]) -> list[str]:
+    folder = run.folder / "pictures"
+    folder.mkdir(exist_ok=True)
+    drawn = []
+    for number, page in enumerate(pages[:PICTURES], start=1):
+        picture = run.session.raw(
+            "GET", f"/api/segments/document/{page['id']}/picture", query={"max_size": 1600}
+        )
+        place = folder / f"{number:03}-{Path(page['name']).stem[:60].replace('/', '_')}.png"
+        write_file(place, picture, overwrite=True)
+        drawn.append(str(place))
+    return drawn
+
+
+def _show(report: dict[str, Any]) -> None:
+    where = os.path.relpath(report["state_dir"])
+    rows: list[tuple[object, object]] = [
+        ("pages", report["pages"]),
+        ("lines", report["lines"]),
+        ("seconds a page (lines and reading)", report["seconds_a_page"]),
+        (
+            "corrected",
+            f"{report['corrected']['page']}: {report['corrected']['was']} → {report['corrected']['now']}",
+        ),
+        ("undone and done again", f"step {report['corrected']['audit_id']}"),
+        ("project", os.path.relpath(report["library"])),
+        (
+            "PAGE XML and text",
+            f"{os.path.relpath(report['exports'])} ({plural(report['files_written'], 'file')})",
+        ),
+        (
+            "pictures of the pages",
+            os.path.relpath(Path(report["pictures"][0]).parent) if report["pictures"] else "",
+        ),
+        (
+            "API reference",
+            f"SERVICE_STATE_DIR={where} .venv/bin/armarium serve, then http://127.0.0.1:8765/docs",
+        ),
+    ]
+    table("The main job, done", ("", ""), rows)
+    for refusal in report["not_imported"]:
+        typer.echo(legible(f"not imported: {refusal['file']}: {refusal['why']}"))

@@ -1,0 +1,111 @@
+"""Pages exported into a folder, a file each: all or none."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from armarium.commandline import Refused, Session, file_name, place_for
+
+
+def write_exports(
+    session: Session,
+    pages: list[dict[str, Any]],
+    format_name: str,
+    folder: Path,
+    *,
+    overwrite: bool,
+    choices: Mapping[str, str] | None = None,
+    told: Callable[[dict[str, Any]], None] | None = None,
+    leaves_out: Callable[[dict[str, Any], Refused], bool] | None = None,
+) -> list[str]:
+    """Export *pages* into *folder*, one file each under the name the engine gives; the paths written.
+
+    Pages of several folders are written into folders of these names, below the one that holds them all.
+
+    *choices* is the query of each (pass_id, order_id, reading_kind); *told* gets each answer without its content;
+    *leaves_out* says of a page that is refused whether the others are written without it. All or nothing: the files
+    get their names only when every other page is exported and no name is taken.
+    """
+    made: list[tuple[Path, Path]] = []
+    taken: dict[Path, set[str]] = {}
+    below = _folders_of(session, pages)
+    new: list[Path] = []
+    try:
+        for page in pages:
+            try:
+                given = session.get(f"/api/documents/{page['id']}/export/{format_name}", **(choices or {}))
+            except Refused as refused:
+                if leaves_out is not None and leaves_out(page, refused):
+                    continue
+                raise
+            inner = folder.joinpath(*below[page["id"]])
+            name = _free(file_name(given["filename"]), taken.setdefault(inner, set()))
+            place = inner / name
+            place_for(place, overwrite=overwrite)
+            new += _make_folder(inner)
+            fresh = place.with_name(f".{name[:200]}.{secrets.token_hex(4)}")
+            made.append((fresh, place))
+            # Bytes, so that line ends are the format's on every system.
+            with fresh.open("xb") as file:
+                file.write(given.pop("content").encode("utf-8"))
+            if told is not None:
+                told(given)
+        for fresh, place in made:
+            fresh.replace(place)
+    finally:
+        for fresh, _ in made:
+            fresh.unlink(missing_ok=True)
+        for empty in reversed(new):
+            with suppress(OSError):
+                empty.rmdir()
+    return [str(place) for _, place in made]
+
+
+def _folders_of(session: Session, pages: list[dict[str, Any]]) -> dict[str, list[str]]:
+    """For each page the names of the folders it lies in, from the innermost on that holds all of *pages*."""
+    nodes: dict[str, dict[str, Any]] = {}
+
+    def above(parent_id: str | None) -> list[str]:
+        found: list[str] = []
+        while parent_id is not None:
+            if parent_id not in nodes:
+                nodes[parent_id] = session.get(f"/api/documents/{parent_id}")
+            found.append(parent_id)
+            parent_id = nodes[parent_id]["parent_id"]
+        return found[::-1]
+
+    chains = {page["id"]: above(page["parent_id"]) for page in pages}
+    shared = 0
+    for level in zip(*chains.values(), strict=False):
+        if len(set(level)) > 1:
+            break
+        shared += 1
+    return {
+        page: [file_name(nodes[one]["name"]).strip(" .") or "_" for one in chain[shared:]]
+        for page, chain in chains.items()
+    }
+
+
+def _make_folder(place: Path) -> list[Path]:
+    """The folders that had to be made for *place* to be one, outermost first."""
+    new = [one for one in (*reversed(place.parents), place) if not one.exists()]
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Refused(f"The folder {place} cannot be made: {error.strerror or error}.") from error
+    return new
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """*name*, or the first `name-2`, `name-3` that no page of this export has (case does not tell names apart)."""
+    stem, dot, suffix = name.rpartition(".")
+    candidate, number = name, 1
+    while candidate.casefold() in taken:
+        number += 1
+        candidate = f"{stem}-{number}{dot}{suffix}"
+    taken.add(candidate.casefold())
+    return candidate

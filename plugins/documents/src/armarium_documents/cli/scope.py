@@ -1,0 +1,61 @@
+"""Which pages and documents a command is about: those it names, or all of the project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from armarium.commandline import Refused, Session
+from armarium_documents.cli.naming import document_id, document_names
+
+Scope = Annotated[
+    list[str] | None,
+    typer.Argument(
+        help="Pages, files or folders, each by name, path or id; none: the whole project.",
+        autocompletion=document_names,
+    ),
+]
+
+
+def scope_of(session: Session, ids: list[str] | None) -> list[str]:
+    """The documents of these *ids*, names or paths, or the project's top nodes when none are named."""
+    if ids:
+        return [document_id(session, one) for one in ids]
+    found = [node["id"] for node in session.get("/api/documents", limit=1000)["items"]]
+    if not found:
+        raise Refused("The project has no pages yet; bring some in with armarium import FOLDER.")
+    return found
+
+
+def documents_under(session: Session, parent_id: str | None) -> Iterator[dict[str, Any]]:
+    """Every node under *parent_id* (None: the whole project), in order, walked page by page."""
+    offset = 0
+    while True:
+        answer = session.get("/api/documents", parent_id=parent_id, limit=500, offset=offset)
+        for node in answer["items"]:
+            yield node
+            if node["child_count"]:
+                yield from documents_under(session, node["id"])
+        offset += answer["count"]
+        if offset >= answer["total"] or not answer["count"]:
+            return
+
+
+def is_page(node: dict[str, Any]) -> bool:
+    """Whether a node carries a page's picture itself: an image file without pages, or a page."""
+    return node["doc_type"] == "page" or (node.get("file_type") == "image" and not node["child_count"])
+
+
+def pages_of(session: Session, ids: list[str]) -> list[dict[str, Any]]:
+    """The pages among and under the documents of these *ids*, names or paths (none: of the whole project), in order, each once."""
+    found: dict[str, dict[str, Any]] = {}
+    if not ids:
+        return [node for node in documents_under(session, None) if is_page(node)]
+    for identity in [document_id(session, one) for one in ids]:
+        node = session.get(f"/api/documents/{identity}")
+        for one in (node, *documents_under(session, identity)):
+            if is_page(one):
+                found.setdefault(one["id"], one)
+    return list(found.values())

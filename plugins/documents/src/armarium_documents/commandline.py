@@ -1,0 +1,19 @@
+"""What commands of other families may import from documents; re-exports only. Importable without the engine.
+
+Documents by name, path or id, the pages that a command is about, and pages exported into a folder.
+"""
+
+from armarium_documents.cli.exports import write_exports
+from armarium_documents.cli.naming import document_id, document_names
+from armarium_documents.cli.scope import Scope, documents_under, is_page, pages_of, scope_of
+
+__all__ = [
+    "Scope",
+    "document_id",
+    "document_names",
+    "documents_under",
+    "is_page",
+    "pages_of",
+    "scope_of",
+    "write_exports",
+]

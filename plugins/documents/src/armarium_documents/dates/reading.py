@@ -1,0 +1,259 @@
+"""A date as a document writes it, read: EDTF, the calendar it is dated by, and the same day in the Gregorian calendar."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+from armarium_documents.dates.calendars import (
+    Calendar,
+    Day,
+    YearBegins,
+    calendar_of,
+    day_number,
+    day_of,
+    easter,
+    is_a_day,
+    weekday,
+)
+from armarium_documents.dates.components import Parts, parts_of
+from armarium_documents.dates.dated import Precision, ReadDate
+from armarium_documents.dates.reigns import in_force, reign_in, republican
+from armarium_documents.dates.spans import century_or_decade, numeric
+from armarium_documents.dates.words import CIRCA, plain, stated_calendar
+
+LONGEST = 300
+"""A date is not longer than this; longer texts hold dates, and are not read here."""
+
+
+class Asked(NamedTuple):
+    """What is known of a document besides its text."""
+
+    month_first: bool
+    country: str | None
+    year_begins: YearBegins
+
+
+def read_date(
+    text: str,
+    *,
+    language: str | None = None,
+    country: str | None = None,
+    year_begins: YearBegins = "january-1",
+) -> ReadDate | None:
+    """The date that *text* is, or None: see `armarium_documents.api.read_date`."""
+    if not text or len(text) > LONGEST:
+        return None
+    stated, bare = stated_calendar(plain(text))
+    asked = Asked((language or "").casefold() == "en-us", country, year_begins)
+    about = (CIRCA.search(bare) is not None and not bare.startswith("c ")) or re.match(
+        r"c\.? ?\d", bare
+    ) is not None
+    unsure = "?" in bare
+    bare = CIRCA.sub(" ", bare).replace("?", " ") if about else bare.replace("?", " ")
+    found = _single(" ".join(bare.split()).strip(" .-"), asked, stated) or _interval(
+        " ".join(bare.split()), asked, stated
+    )
+    if found is None:
+        place, _, rest = text.partition(",")
+        # "Madrid, 3 de mayo de 1808": where it was written goes before when.
+        if rest and not any(letter.isdigit() for letter in place):
+            after = read_date(rest, language=language, country=country, year_begins=year_begins)
+            return None if after is None else after._replace(as_written=text)
+        return None
+    mark = "%" if about and unsure else "~" if about else "?" if unsure else ""
+    return found._replace(
+        as_written=text,
+        edtf=_marked(found.edtf, mark),
+        gregorian=_marked(found.gregorian, mark),
+    )
+
+
+def _marked(edtf: str, mark: str) -> str:
+    return (
+        edtf
+        if not mark
+        else "/".join(f"{part}{mark}" if part not in ("", "..") else part for part in edtf.split("/"))
+    )
+
+
+def _single(text: str, asked: Asked, stated: str | None) -> ReadDate | None:
+    days = republican(text)
+    if days is not None:
+        first, last = days
+        edtf = iso(first) if first == last else f"{iso(first)}/{iso(last)}"
+        return ReadDate("", edtf, "gregorian", "stated", edtf, "day" if first == last else "interval")
+    spread = century_or_decade(text)
+    if spread is not None:
+        return _without_day(spread[0], int(spread[0][:2] + "00"), spread[1], asked, stated)
+    parts = numeric(text, month_first=asked.month_first)
+    if parts is None:
+        reign = reign_in(text)
+        if reign is not None:
+            return _of_reign(*reign, stated=stated)
+        parts = parts_of(text)
+    return None if parts is None else _resolved(parts, asked, stated)
+
+
+def _resolved(parts: Parts, asked: Asked, stated: str | None) -> ReadDate | None:
+    if parts.season is not None and parts.year is not None:
+        return _without_day(f"{_year(parts.year)}-{parts.season}", parts.year, "season", asked, stated)
+    if parts.year is None:
+        if parts.month is None or parts.feast is not None:
+            return None
+        day = f"-{parts.day:02}" if parts.day else ""
+        if parts.day and not is_a_day(Day(2000, parts.month, parts.day), "gregorian"):
+            return None
+        calendar, basis = _calendar(Day(1600, 1, 1), asked, stated)
+        edtf = f"XXXX-{parts.month:02}{day}"
+        return ReadDate("", edtf, calendar, basis, edtf, "day" if day else "month")
+    if parts.feast is None and parts.day is None:
+        if parts.month is None:
+            return _without_day(_year(parts.year), parts.year, "year", asked, stated)
+        if not 1 <= parts.month <= 12:
+            return None
+        year = _counted(parts.year, Day(parts.year, parts.month, 1), asked.year_begins, parts.is_dual)
+        return _without_day(f"{_year(year)}-{parts.month:02}", year, "month", asked, stated)
+    return _of_day(parts, parts.year, asked, stated)
+
+
+def _of_day(parts: Parts, year: int, asked: Asked, stated: str | None) -> ReadDate | None:
+    """A date with a day of the month or a feast: the year's calendar says where Easter falls."""
+    calendar, _ = _calendar(Day(year, parts.month or 6, parts.day or 15), asked, stated)
+    day = parts.day_in(year, calendar)
+    if day is None:
+        return None
+    counted = _counted(year, day, asked.year_begins, parts.is_dual)
+    if counted != year:
+        # The document counts this day to the year before or after: its feasts are those of that year.
+        return _of_day(parts, counted, asked._replace(year_begins="january-1"), stated)
+    calendar, basis = _calendar(day, asked, stated)
+    day = parts.day_in(year, calendar)
+    if day is None or not is_a_day(day, calendar):
+        return None
+    if calendar_of(day, asked.country) is None and stated is None:
+        return None
+    return _told(day, calendar, basis, parts.weekday if parts.feast is None else None)
+
+
+def _told(
+    day: Day, calendar: Calendar, basis: Literal["stated", "country", "default"], named: int | None
+) -> ReadDate:
+    number = day_number(day, calendar)
+    fits = None if named is None else weekday(number) == named
+    return ReadDate("", iso(day), calendar, basis, iso(day_of(number, "gregorian")), "day", fits)
+
+
+def _of_reign(begin: Day, last: Day, rest: str, *, stated: str | None) -> ReadDate | None:
+    """A regnal year, or the day of it that the rest of the text names."""
+    calendar: Calendar = in_force(begin)
+    if not rest or not (words := parts_of(rest)):
+        if rest and not _is_silent(rest):
+            return None
+        edtf = f"{iso(begin)}/{iso(last)}"
+        ends = [iso(day_of(day_number(day, calendar), "gregorian")) for day in (begin, last)]
+        return ReadDate("", edtf, calendar, "country", "/".join(ends), "interval")
+    for year in (begin.year, last.year):
+        day = words.day_in(year, calendar)
+        if day is not None and begin <= day <= last and is_a_day(day, calendar):
+            return _told(day, calendar, "country", words.weekday if words.feast is None else None)
+    return None
+
+
+def _is_silent(text: str) -> bool:
+    from armarium_documents.dates.words import SILENT, words_of
+
+    return all(word in SILENT for word in words_of(text))
+
+
+def _calendar(
+    day: Day, asked: Asked, stated: str | None
+) -> tuple[Calendar, Literal["stated", "country", "default"]]:
+    if stated is not None:
+        return ("julian" if stated == "julian" else "gregorian"), "stated"
+    return calendar_of(day, asked.country) or "gregorian", "country" if asked.country else "default"
+
+
+def _counted(year: int, day: Day, begins: YearBegins, is_dual: bool) -> int:
+    """The year counted from 1 January in which a day lies that a document with another beginning counts to *year*."""
+    if is_dual or begins == "january-1":
+        return year
+    if begins == "march-25":
+        return year + 1 if (day.month, day.day) < (3, 25) else year
+    if begins == "december-25":
+        return year - 1 if (day.month, day.day) >= (12, 25) else year
+    # What is before the year's own Easter can only be meant of the next spring.
+    return year + 1 if day < easter(year, "julian") else year
+
+
+def _without_day(edtf: str, year: int, precision: Precision, asked: Asked, stated: str | None) -> ReadDate:
+    calendar, basis = _calendar(Day(year, 6, 15), asked, stated)
+    return ReadDate("", edtf, calendar, basis, edtf, precision)
+
+
+def _interval(text: str, asked: Asked, stated: str | None) -> ReadDate | None:
+    """From one date to another, before one, after one."""
+    for pattern, ends in _OPEN:
+        found = pattern.match(text)
+        if found is not None:
+            one = _single(found[1], asked, stated)
+            return None if one is None else _between(None, one) if ends else _between(one, None)
+    for pattern in _BETWEEN:
+        for found in pattern.finditer(text):
+            first, second = text[: found.start()], text[found.end() :]
+            opening = _OPENING.match(first)
+            first = first[opening.end() :] if opening else first
+            later = _single(second.strip(" ."), asked, stated)
+            if later is None:
+                continue
+            earlier = _single(first.strip(" ."), asked, stated) or _filled(first, second, asked, stated)
+            if earlier is not None and earlier.edtf.startswith("XXXX") and not later.edtf.startswith("XXXX"):
+                earlier = _filled(first, second, asked, stated)
+            if earlier is not None and earlier.edtf <= later.edtf and "/" not in earlier.edtf + later.edtf:
+                return _between(earlier, later)
+    return None
+
+
+_OPENING = re.compile(r"(?:between|entre|inter|zwischen|from|von|vom|de|del|du|desde|ab|a)\b ?")
+_BETWEEN = tuple(
+    re.compile(words)
+    for words in (
+        r" (?:until|till|hasta|jusqu a|jusque|bis(?: zum)?|usque(?: ad)?|to|au|al) ",
+        r" ?- ?",
+        r" (?:and|y|et|und|a) ",
+        r"/",
+    )
+)
+_OPEN = (
+    (re.compile(r"(?:before|antes de(?:l)?|avant|vor(?: dem)?|ante|hasta|until|not after) (.+)$"), True),
+    (re.compile(r"(?:after|despues de(?:l)?|apres|nach(?: dem)?|post|desde|since|not before) (.+)$"), False),
+)
+
+
+def _filled(first: str, second: str, asked: Asked, stated: str | None) -> ReadDate | None:
+    """The earlier of two dates with what only the later one says: its month, its year."""
+    words = second.split()
+    for begin in range(1, len(words)):
+        one = _single(f"{first} {' '.join(words[begin:])}".strip(), asked, stated)
+        if one is not None and not one.edtf.startswith("XXXX"):
+            return one
+    return None
+
+
+def _between(first: ReadDate | None, last: ReadDate | None) -> ReadDate:
+    known = last or first
+    assert known is not None
+    edtf = [one.edtf if one is not None else ".." for one in (first, last)]
+    gregorian = [one.gregorian if one is not None else ".." for one in (first, last)]
+    return known._replace(
+        edtf="/".join(edtf), gregorian="/".join(gregorian), precision="interval", weekday_fits=None
+    )
+
+
+def iso(day: Day) -> str:
+    """A day as EDTF."""
+    return f"{_year(day.year)}-{day.month:02}-{day.day:02}"
+
+
+def _year(year: int) -> str:
+    return f"{year:04}"

@@ -1,0 +1,310 @@
+"""The writes of IIIF: a manifest becomes a folder of referenced pages; their pictures come later, if asked for."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import fields
+from operator import attrgetter
+from typing import Any
+
+from sqlalchemy import select
+
+from armarium.api import (
+    ActionContext,
+    Conflict,
+    Egress,
+    Example,
+    NotFound,
+    Route,
+    action,
+    cancel_with_undo,
+    new_id,
+)
+from armarium_documents.api import (
+    add_rendition,
+    documents,
+    pages_under,
+    renditions,
+    replace_metadata,
+    require_live,
+    require_parent,
+    sources_folder,
+)
+from armarium_iiif.errors import AlreadyImported, NotACanvasImage, NothingToFetch
+from armarium_iiif.manifest_reader import ReferencedCanvas, ReferencedManifest, read_manifest
+from armarium_iiif.models import canvases, manifests
+from armarium_iiif.queries.references import folder_of_manifest, references
+from armarium_iiif.schemas import (
+    AttachImage,
+    FetchImages,
+    FetchManifest,
+    ImageAttached,
+    ImportManifest,
+    JobStarted,
+    ManifestImported,
+)
+
+SAMPLE = b"""{"@context": "http://iiif.io/api/presentation/3/context.json",
+ "id": "https://example.org/letters/manifest", "type": "Manifest", "label": {"en": ["Letters"]},
+ "items": [{"id": "https://example.org/letters/1", "type": "Canvas", "label": {"none": ["f. 1r"]},
+  "width": 3000, "height": 4000, "items": [{"id": "https://example.org/letters/1/page", "type": "AnnotationPage",
+   "items": [{"id": "https://example.org/letters/1/painting", "type": "Annotation", "motivation": "painting",
+    "target": "https://example.org/letters/1",
+    "body": {"id": "https://example.org/i/1/full/max/0/default.jpg", "type": "Image", "format": "image/jpeg",
+     "width": 3000, "height": 4000,
+     "service": [{"id": "https://example.org/i/1", "type": "ImageService3", "profile": "level2"}]}}]}]}]}
+"""
+
+_BATCH = 500
+
+_PUBLISHED = tuple(one.name for one in fields(ReferencedCanvas) if one.name in canvases.c)
+published = attrgetter(*_PUBLISHED)
+"""What is kept of a canvas: where its picture is."""
+
+
+def _import_example(ex: Example) -> dict[str, Any]:
+    folder = ex.run("document.create", {"name": "Letters of others"})
+    return {"file": SAMPLE.decode(), "filename": "letters.json", "parent_id": folder["id"]}
+
+
+@action(
+    "iiif.import",
+    params=ImportManifest,
+    result=ManifestImported,
+    summary="Make a folder of a IIIF manifest, with a page for each canvas; nothing is fetched.",
+    words="Imported a IIIF manifest as {|a folder}",
+    example=_import_example,
+)
+def import_manifest(ctx: ActionContext, p: ImportManifest) -> dict[str, Any]:
+    """One step: the folder, its pages, and the manifest byte for byte in the object store.
+
+    Raises NotAManifest, ManifestTooLarge, TooManyCanvases, AlreadyImported, NotFound for an unknown parent.
+    """
+    parent = sources_folder(ctx.conn) if p.parent_id is None else require_live(ctx.conn, p.parent_id)
+    require_parent(ctx.conn, parent.id, "folder")
+    data = p.file.encode() if isinstance(p.file, str) else p.file
+    found = read_manifest(data, p.filename)
+    digest = hashlib.sha256(data).hexdigest()
+    known = folder_of_manifest(ctx.conn, parent.id, digest)
+    if known is not None:
+        raise AlreadyImported(known[1], known[0])
+    ctx.project.objects.put_bytes(data)
+    address = p.url or found.manifest_id
+    folder_id = new_id()
+    folder_name = p.name or found.label or p.filename
+    ids = [new_id() for _ in found.canvases]
+    nodes: list[dict[str, Any]] = [
+        {
+            "id": folder_id,
+            "parent_id": parent.id,
+            "doc_type": "folder",
+            "name": folder_name,
+            "metadata": _source(address),
+        },
+        *(
+            _page_node(node_id, folder_id, number, canvas, address)
+            for number, (node_id, canvas) in enumerate(zip(ids, found.canvases, strict=True), 1)
+        ),
+    ]
+    for start in range(0, len(nodes), _BATCH):
+        ctx.run("document.add_files", {"nodes": nodes[start : start + _BATCH]})
+    _describe(ctx, folder_id, found)
+    _keep(ctx, folder_id, ids, found, digest, p.url)
+    ctx.target(folder_id)
+    return {
+        "document_id": folder_id,
+        "name": folder_name,
+        "version": found.version,
+        "canvases": len(ids),
+        "notes": found.notes,
+    }
+
+
+def _source(address: str | None) -> dict[str, Any]:
+    return {"source_type": "iiif", **({"iiif_manifest": address} if address else {})}
+
+
+def _page_node(
+    node_id: str, folder_id: str, number: int, canvas: ReferencedCanvas, address: str | None
+) -> dict[str, Any]:
+    metadata = _source(address)
+    if canvas.canvas_id is not None:
+        metadata["iiif_canvas_id"] = canvas.canvas_id
+    if canvas.width is not None:
+        metadata |= {"width": canvas.width, "height": canvas.height}
+    return {
+        "id": node_id,
+        "parent_id": folder_id,
+        "doc_type": "page",
+        "file_type": "image",
+        "name": canvas.label,
+        "sequence": number,
+        "page_label": canvas.label,
+        "metadata": metadata,
+    }
+
+
+def _describe(ctx: ActionContext, folder_id: str, found: ReferencedManifest) -> None:
+    changes: dict[str, Any] = {}
+    if found.described:
+        changes["source_metadata"] = dict(found.described)
+    if found.direction is not None:
+        changes["direction"] = found.direction
+    if changes:
+        ctx.run("document.update", {"document_id": folder_id, **changes})
+
+
+def _keep(
+    ctx: ActionContext,
+    folder_id: str,
+    ids: list[str],
+    found: ReferencedManifest,
+    digest: str,
+    url: str | None,
+) -> None:
+    ctx.conn.execute(
+        manifests.insert().values(
+            document_id=folder_id,
+            manifest_id=found.manifest_id,
+            url=url,
+            version=found.version,
+            original=digest,
+            canvas_count=len(ids),
+            notes=found.notes,
+            created_at=ctx.now,
+        )
+    )
+    ctx.bulk_insert(
+        canvases,
+        ("document_id", *_PUBLISHED, "created_at"),
+        [(node_id, *published(canvas), ctx.now) for node_id, canvas in zip(ids, found.canvases, strict=True)],
+    )
+
+
+@action(
+    "iiif.fetch_manifest",
+    params=FetchManifest,
+    result=JobStarted,
+    summary="Fetch a IIIF manifest by its address and import it, as a background job.",
+    route=Route("POST", "/api/iiif/manifests/fetch"),
+    words="Began to fetch a IIIF manifest",
+    # The name of this machine: should the job be run, the network gate refuses it and nobody is asked.
+    example=lambda ex: {"url": "http://localhost/letters/manifest"},
+    guards_targets=True,
+    after_undo=cancel_with_undo,
+)
+def fetch_manifest(ctx: ActionContext, p: FetchManifest) -> dict[str, Any]:
+    """Enqueue the job; the address is looked at first. Forbidden and BadRequest of the network gate, NotFound."""
+    Egress(local_only=ctx.engine.settings.local_only).checked(p.url)
+    parent = sources_folder(ctx.conn) if p.parent_id is None else require_live(ctx.conn, p.parent_id)
+    require_parent(ctx.conn, parent.id, "folder")
+    job_id = ctx.enqueue(
+        "iiif-manifest",
+        {"url": p.url, "parent_id": parent.id, "name": p.name},
+        title="Import a IIIF manifest",
+        subject={"kind": "document", "id": parent.id},
+    )
+    ctx.target(parent.id, job_id)
+    return {"job_id": job_id, "state": "waiting", "set_id": job_id}
+
+
+def _images_example(ex: Example) -> dict[str, Any]:
+    here = SAMPLE.replace(b"https://example.org/i/", b"http://localhost/i/").decode()
+    made = ex.run("iiif.import", {**_import_example(ex), "file": here})
+    return {"document_ids": [made["document_id"]]}
+
+
+@action(
+    "iiif.fetch_images",
+    params=FetchImages,
+    result=JobStarted,
+    summary="Fetch the pictures of imported canvases, as a background job.",
+    route=Route("POST", "/api/iiif/images/fetch"),
+    words="Began to fetch the pictures of {document_ids|imported pages}",
+    example=_images_example,
+    guards_targets=True,
+    after_undo=cancel_with_undo,
+)
+def fetch_images(ctx: ActionContext, p: FetchImages) -> dict[str, Any]:
+    """Enqueue the job for the canvases at and beneath the nodes named that lack their picture.
+
+    Raises NotFound for an unknown document, NothingToFetch.
+    """
+    for document_id in p.document_ids:
+        require_live(ctx.conn, document_id)
+    pages = [
+        one for one in references(ctx.conn, pages_under(ctx.conn, p.document_ids)) if not one.has_picture
+    ]
+    wanted = [one.document_id for one in pages if one.addresses()]
+    if not wanted:
+        raise NothingToFetch
+    count = f"{len(wanted)} {'page' if len(wanted) == 1 else 'pages'}"
+    job_id = ctx.enqueue("iiif-images", {"document_ids": wanted}, title=f"Fetch the pictures of {count}")
+    ctx.target(*p.document_ids[:100], job_id)
+    return {"job_id": job_id, "state": "waiting", "set_id": job_id, "pages": len(wanted)}
+
+
+def _attach_example(ex: Example) -> dict[str, Any]:
+    made = ex.run("iiif.import", _import_example(ex))
+    assert ex.library is not None
+    with ex.library.db.read() as conn:
+        page = conn.execute(
+            select(documents.c.id).where(documents.c.parent_id == made["document_id"])
+        ).scalar_one()
+    return {
+        "document_id": page,
+        "checksum": ex.library.objects.put_bytes(b"a picture"),
+        "mime_type": "image/jpeg",
+        "size_bytes": 9,
+        "pixel_width": 30,
+        "pixel_height": 40,
+        "source_url": "https://example.org/i/1/full/max/0/default.jpg",
+    }
+
+
+@action(
+    "iiif.attach_image",
+    params=AttachImage,
+    result=ImageAttached,
+    summary="Give a referenced canvas its fetched picture, whose bytes are among the project's files.",
+    words="Fetched the picture of {document_id|a page}",
+    example=_attach_example,
+)
+def attach_image(ctx: ActionContext, p: AttachImage) -> dict[str, Any]:
+    """Raises NotFound (no such document or object), NotACanvasImage, Conflict where it has a picture, Forbidden."""
+    node = require_live(ctx.conn, p.document_id)
+    found = references(ctx.conn, [node.id])
+    if not found:
+        raise NotACanvasImage(node.name)
+    if ctx.conn.execute(select(renditions.c.id).where(renditions.c.document_id == node.id)).first():
+        raise Conflict(f"{node.name} has its picture already.", code="has_picture")
+    if not ctx.project.objects.has(p.checksum):
+        raise NotFound(
+            f"The file {p.checksum[:12]}… is not among the project's files. Put it there first.",
+            code="object_missing",
+        )
+    rendition_id = add_rendition(
+        ctx,
+        node.id,
+        checksum=p.checksum,
+        mime_type=p.mime_type,
+        role="archival-original",
+        pixel_width=p.pixel_width,
+        pixel_height=p.pixel_height,
+        size_bytes=p.size_bytes,
+        made_by="iiif",
+        params={"exif_orientation": p.exif_orientation} if p.exif_orientation != 1 else {},
+    )
+    row = ctx.conn.execute(select(documents.c.metadata).where(documents.c.id == node.id)).scalar_one()
+    told = {
+        **row,
+        "width": row.get("width", p.pixel_width),
+        "height": row.get("height", p.pixel_height),
+        "source_url": p.source_url,
+        "checksum": p.checksum,
+        "file_size": p.size_bytes,
+    }
+    replace_metadata(ctx, node.id, told)
+    ctx.enqueue("thumbnails", {"document_ids": [node.id]}, title="Thumbnail", subject={"id": node.id})
+    ctx.target(node.id, rendition_id)
+    return {"document_id": node.id, "rendition_id": rendition_id}

@@ -1,0 +1,393 @@
+"""Reads a stranger's manifest (Presentation 2 and 3) into the canvases it references; nothing is fetched here.
+
+Every value may be missing or of the wrong kind. What cannot be used is left out and counted in the notes; only bytes
+that are no manifest at all, or one without canvases, are refused. Ranges are never walked, so none can lead in circles.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+from urllib.parse import urlsplit
+
+import orjson
+
+from armarium_formats.api import whole
+from armarium_iiif.errors import MAX_CANVASES, ManifestTooLarge, NotAManifest, TooManyCanvases
+from armarium_iiif.texts import plain_text
+
+Json = dict[str, Any]
+
+MAX_BYTES: Final = 64 * 1024 * 1024
+MAX_VALUES: Final = 2_500_000
+"""Values of a manifest: each becomes an object in memory, of which 25,000 canvases need about a million and a half."""
+
+MAX_SIDE: Final = 1_000_000
+"""Pixels on a side of a canvas that are believed."""
+
+MAX_ADDRESS: Final = 4000
+MAX_PAIRS: Final = 100
+
+
+@dataclass(slots=True)
+class ReferencedCanvas:
+    """One canvas: what it is called, how large it is, and where its picture is."""
+
+    label: str
+    canvas_id: str | None = None
+    width: int | None = None
+    height: int | None = None
+    image: str | None = None
+    format: str | None = None
+    image_width: int | None = None
+    image_height: int | None = None
+    service: str | None = None
+    service_version: int | None = None
+    service_level: int | None = None
+
+
+@dataclass(slots=True)
+class ReferencedManifest:
+    """A manifest as far as it is kept."""
+
+    version: int
+    label: str
+    manifest_id: str | None
+    canvases: list[ReferencedCanvas]
+    described: dict[str, str] = field(default_factory=dict)
+    direction: Literal["ltr", "rtl", "ttb"] | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+_NOTES: Final = {
+    "not-a-canvas": (
+        "1 entry among the canvases is none",
+        "{} entries among the canvases are none",
+        "left out",
+    ),
+    "no-canvas-id": (
+        "1 canvas has no usable id",
+        "{} canvases have no usable id",
+        "its lines are given under ours",
+    ),
+    "same-id": (
+        "1 canvas has the id of an earlier one",
+        "{} canvases have the id of an earlier one",
+        "left out",
+    ),
+    "no-size": (
+        "1 canvas has no usable size",
+        "{} canvases have no usable size",
+        "known once the picture is fetched",
+    ),
+    "no-picture": ("1 canvas has no picture", "{} canvases have no picture", "nothing can be fetched for it"),
+    "several-pictures": (
+        "1 canvas is composed of several pictures",
+        "{} canvases are composed of several pictures",
+        "the first is referenced",
+    ),
+    "address": (
+        "1 address is no web address (http or https)",
+        "{} addresses are no web addresses (http or https)",
+        "left out",
+    ),
+    "sequence": ("1 further sequence of pages", "{} further sequences of pages", "the first is imported"),
+    "range": (
+        "1 range (table of contents)",
+        "{} ranges (table of contents)",
+        "only in the manifest, which is kept",
+    ),
+}
+"""What was left out or decided: for one, for several, and what became of it."""
+
+
+def read_manifest(data: bytes, name: str) -> ReferencedManifest:
+    """The manifest in *data*; *name* is what refusals call it. ManifestTooLarge, NotAManifest, TooManyCanvases."""
+    return _Reader(name).read(data)
+
+
+class _Reader:
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.counted: Counter[str] = Counter()
+
+    def read(self, data: bytes) -> ReferencedManifest:
+        found = self._parsed(data)
+        version, canvases = self._canvases_of(found)
+        if len(canvases) > MAX_CANVASES:
+            raise TooManyCanvases(self.name, len(canvases))
+        seen: set[str] = set()
+        read = []
+        for number, value in enumerate(canvases, 1):
+            canvas = self._canvas(value, number, version)
+            if canvas is None:
+                continue
+            if canvas.canvas_id is not None:
+                if canvas.canvas_id in seen:
+                    self.counted["same-id"] += 1
+                    continue
+                seen.add(canvas.canvas_id)
+            read.append(canvas)
+        if not read:
+            raise NotAManifest(self.name, "it has no canvas.")
+        ranges = found.get("structures")
+        self.counted["range"] += len(ranges) if isinstance(ranges, list) else 0
+        return ReferencedManifest(
+            version=version,
+            label=plain_text(found.get("label")),
+            manifest_id=self._address(found.get("id") or found.get("@id")),
+            canvases=read,
+            described=_described(found),
+            direction=_direction(found, version),
+            notes=_told(self.counted),
+        )  # fmt: skip
+
+    def _parsed(self, data: bytes) -> Json:
+        if len(data) > MAX_BYTES:
+            raise ManifestTooLarge(self.name, MAX_BYTES)
+        text = data.removeprefix(b"\xef\xbb\xbf").strip()
+        if not text:
+            raise NotAManifest(self.name, "it is empty.")
+        if sum(text.count(sign) for sign in (b",", b"[", b"{")) > MAX_VALUES:
+            raise NotAManifest(
+                self.name, f"it has more than {MAX_VALUES} values, far more than any manifest of pages."
+            )
+        try:
+            found = orjson.loads(text)
+        except orjson.JSONDecodeError as fault:
+            raise NotAManifest(self.name, f"it is not JSON ({fault.msg}, line {fault.lineno}).") from None
+        if not isinstance(found, dict):
+            raise NotAManifest(self.name, "it is JSON, but no object.")
+        return found
+
+    def _canvases_of(self, found: Json) -> tuple[int, list[Any]]:
+        kind = found.get("type") or found.get("@type")
+        if kind == "Manifest":
+            items = found.get("items")
+            if isinstance(items, list):
+                return 3, items
+            raise NotAManifest(
+                self.name, "it names itself a Manifest of Presentation 3, and has no list `items`."
+            )
+        if kind == "sc:Manifest":
+            sequences = [one for one in _listed(found.get("sequences")) if isinstance(one, dict)]
+            if not sequences:
+                raise NotAManifest(
+                    self.name, "it names itself a sc:Manifest (Presentation 2), and has no sequence."
+                )
+            self.counted["sequence"] += len(sequences) - 1
+            return 2, _listed(sequences[0].get("canvases"))
+        if kind in ("Collection", "sc:Collection"):
+            members = [one for key in ("items", "manifests", "members") for one in _listed(found.get(key))]
+            ids = [self._address(_id(one)) for one in members[:200] if isinstance(one, dict)]
+            raise NotAManifest(
+                self.name,
+                "it is a collection of manifests. Import the manifests it names one by one.",
+                manifests=[one for one in ids if one][:100],
+            )
+        said = f"its type is {kind[:60]!r}" if isinstance(kind, str) else "it has no type"
+        raise NotAManifest(
+            self.name, f"{said}, where Manifest (Presentation 3) or sc:Manifest (2) was expected."
+        )
+
+    def _canvas(self, value: Any, number: int, version: int) -> ReferencedCanvas | None:
+        kind = (value.get("type") or value.get("@type")) if isinstance(value, dict) else None
+        if not isinstance(value, dict) or kind not in (None, "Canvas", "sc:Canvas"):
+            self.counted["not-a-canvas"] += 1
+            return None
+        made = ReferencedCanvas(label=plain_text(value.get("label")) or f"Page {number}")
+        made.canvas_id = self._address(_id(value))
+        if made.canvas_id is not None and "#" in made.canvas_id:
+            made.canvas_id = None  # a fragment is how parts of a canvas are named
+        if made.canvas_id is None:
+            self.counted["no-canvas-id"] += 1
+        made.width, made.height = _size(value)
+        if made.width is None:
+            self.counted["no-size"] += 1
+        bodies = list(_painted_3(value) if version == 3 else _painted_2(value))
+        if len(bodies) > 1:
+            self.counted["several-pictures"] += 1
+        if bodies:
+            self._picture(made, bodies[0])
+        if made.image is None and made.service is None:
+            self.counted["no-picture"] += 1
+        return made
+
+    def _picture(self, made: ReferencedCanvas, body: Json) -> None:
+        made.image = self._address(_id(body))
+        media = body.get("format")
+        made.format = (
+            media if isinstance(media, str) and media.startswith("image/") and len(media) < 60 else None
+        )
+        made.image_width, made.image_height = _size(body)
+        for service in _listed(body.get("service"))[:20]:
+            version = _service_version(service)
+            if version is None:
+                continue
+            address = self._address(_id(service))
+            if address is not None:
+                made.service, made.service_version = address.rstrip("/").removesuffix("/info.json"), version
+                made.service_level = _service_level(service)
+                break
+
+    def _address(self, value: Any) -> str | None:
+        """*value* where it is a plain web address: http or https, a host, no name or password, no blanks."""
+        if value is None:
+            return None
+        found = web_address(value)
+        if found is None:
+            self.counted["address"] += 1
+        return found
+
+
+def web_address(value: Any) -> str | None:
+    """*value* where it is a plain web address (http or https, a host, no name or password, no blanks), else None."""
+    if not isinstance(value, str) or not 0 < len(value) <= MAX_ADDRESS:
+        return None
+    if any(letter <= " " or letter in '"<>\\^`{|}\x7f' or letter.isspace() for letter in value):
+        return None
+    try:
+        parts = urlsplit(value)
+        _ = parts.port
+        value.encode()
+    except ValueError:
+        return None
+    if parts.scheme.lower() not in ("http", "https") or not parts.hostname or parts.username is not None:
+        return None
+    return value
+
+
+def _told(counted: Counter[str]) -> list[str]:
+    return [
+        f"{one if counted[what] == 1 else many.format(counted[what])}: {became}."
+        for what, (one, many, became) in _NOTES.items()
+        if counted[what]
+    ]
+
+
+def _listed(value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return value
+    return [] if value is None else [value]
+
+
+def _id(value: Any) -> Any:
+    return (value.get("id") or value.get("@id")) if isinstance(value, dict) else None
+
+
+def _size(value: Json) -> tuple[int, int] | tuple[None, None]:
+    sides = []
+    for name in ("width", "height"):
+        side = value.get(name)
+        if isinstance(side, str):
+            side = whole(side)
+        if isinstance(side, bool) or not isinstance(side, int | float) or not math.isfinite(side):
+            return None, None
+        if not 1 <= side <= MAX_SIDE:
+            return None, None
+        sides.append(round(side))
+    return sides[0], sides[1]
+
+
+def _painted_3(canvas: Json) -> Iterator[Json]:
+    """The pictures painted on a canvas of Presentation 3; of a choice its first."""
+    for page in _listed(canvas.get("items"))[:50]:
+        if not isinstance(page, dict):
+            continue
+        for annotation in _listed(page.get("items"))[:200]:
+            if not isinstance(annotation, dict) or annotation.get("motivation", "painting") not in (
+                "painting",
+                ["painting"],
+            ):
+                continue
+            for body in _listed(annotation.get("body"))[:1]:
+                if isinstance(body, dict) and body.get("type") == "Choice":
+                    body = next(iter(_listed(body.get("items"))), None)
+                if isinstance(body, dict) and body.get("type") == "SpecificResource":
+                    body = body.get("source")
+                if isinstance(body, str):
+                    body = {"id": body}
+                if isinstance(body, dict) and body.get("type", "Image") == "Image":
+                    yield body
+
+
+def _painted_2(canvas: Json) -> Iterator[Json]:
+    """The pictures painted on a canvas of Presentation 2; of a choice its default."""
+    for annotation in _listed(canvas.get("images"))[:200]:
+        resource = annotation.get("resource") if isinstance(annotation, dict) else None
+        for _ in range(3):
+            if not isinstance(resource, dict):
+                break
+            if resource.get("@type") == "oa:Choice":
+                resource = resource.get("default")
+            elif resource.get("@type") == "oa:SpecificResource":
+                resource = resource.get("full")
+        if isinstance(resource, str):
+            resource = {"@id": resource}
+        if isinstance(resource, dict):
+            yield resource
+
+
+def _service_version(service: Any) -> int | None:
+    """Which Image API a service speaks: by its type, else by its context or profile; None for another service."""
+    if not isinstance(service, dict):
+        return None
+    kind = service.get("type") or service.get("@type")
+    if isinstance(kind, str) and kind.startswith("ImageService") and kind[12:] in ("1", "2", "3"):
+        return int(kind[12:])
+    said = " ".join(
+        one
+        for key in ("@context", "profile", "dcterms:conformsTo")
+        for one in _listed(service.get(key))[:5]
+        if isinstance(one, str)
+    )
+    if "/image/3" in said:
+        return 3
+    if "/image/2" in said or "/image-api/2" in said:
+        return 2
+    return 1 if "/image/1" in said or "image-api/1" in said else None
+
+
+def _service_level(service: Json) -> int | None:
+    """The level of compliance a service claims, 0 to 2."""
+    for claimed in _listed(service.get("profile"))[:5]:
+        if isinstance(claimed, str):
+            for level in (2, 1, 0):
+                if f"level{level}" in claimed[-40:]:
+                    return level
+    return None
+
+
+def _described(found: Json) -> dict[str, str]:
+    """Metadata, summary, rights and attribution as plain pairs; several values of one name stand together."""
+    pairs: dict[str, str] = {}
+
+    def add(name: str, value: str) -> None:
+        if name and value and (name in pairs or len(pairs) < MAX_PAIRS):
+            pairs[name] = f"{pairs[name]}; {value}"[:2000] if name in pairs else value
+
+    for pair in _listed(found.get("metadata"))[: 4 * MAX_PAIRS]:
+        if isinstance(pair, dict):
+            add(plain_text(pair.get("label"), 100), plain_text(pair.get("value"), 2000))
+    add("Summary", plain_text(found.get("summary") or found.get("description"), 2000))
+    required = found.get("requiredStatement")
+    attribution = required.get("value") if isinstance(required, dict) else found.get("attribution")
+    add("Attribution", plain_text(attribution, 2000))
+    add("Rights", plain_text(found.get("rights") or found.get("license"), 2000))
+    return pairs
+
+
+def _direction(found: Json, version: int) -> Literal["ltr", "rtl", "ttb"] | None:
+    said = found.get("viewingDirection")
+    if said is None and version == 2:
+        first = next((one for one in _listed(found.get("sequences")) if isinstance(one, dict)), {})
+        said = first.get("viewingDirection")
+    known: dict[str, Literal["ltr", "rtl", "ttb"]] = {
+        "left-to-right": "ltr",
+        "right-to-left": "rtl",
+        "top-to-bottom": "ttb",
+    }
+    return known.get(said) if isinstance(said, str) else None

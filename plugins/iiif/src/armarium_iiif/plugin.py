@@ -1,0 +1,27 @@
+"""IIIF as a plugin: what it brings to the engine."""
+
+from __future__ import annotations
+
+from armarium.api import Plugin, hookimpl
+from armarium_iiif import actions
+from armarium_iiif.jobs import images_job, manifest_job
+from armarium_iiif.models import metadata
+from armarium_iiif.routes import router
+
+
+@hookimpl
+def armarium_plugin() -> Plugin:
+    """Pages and pictures for IIIF viewers; manifests of others by reference."""
+    return Plugin(
+        name="iiif",
+        summary="IIIF: pages as Presentation 3, pictures by the Image API 3, manifests of others by reference.",
+        metadata=metadata,
+        actions=(
+            actions.import_manifest,
+            actions.fetch_manifest,
+            actions.fetch_images,
+            actions.attach_image,
+        ),
+        jobs=(manifest_job, images_job),
+        routers=(router,),
+    )

@@ -1,0 +1,49 @@
+"""Which project an IIIF address is in: the one the request names, else the one open project that has the id.
+
+A viewer asks for pictures by addresses it builds itself and cannot always add a header or a query to them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Request
+from sqlalchemy import select, union_all
+from starlette.concurrency import run_in_threadpool
+
+from armarium.api import CurrentEngine, CurrentPrincipal, Engine, Library, OptionalLibrary, Principal
+from armarium_documents.api import documents, renditions
+from armarium_iiif.errors import InSeveralProjects, UnknownHere
+
+
+def project_with(engine: Engine, principal: Principal, identifier: str) -> Library:
+    """The one open project within the caller's reach that has a document or rendition of this id.
+
+    Raises UnknownHere, and InSeveralProjects where a package and its copy are both open.
+    """
+    found: list[Library] = []
+    for library in engine.libraries.open_now():
+        if principal.libraries is not None and str(library.path) not in principal.libraries:
+            continue
+        with library.db.read() as conn:
+            named = (select(table.c.id).where(table.c.id == identifier) for table in (documents, renditions))
+            if conn.execute(union_all(*named)).first() is not None:
+                found.append(library)
+    if not found:
+        raise UnknownHere(identifier)
+    if len(found) > 1:
+        raise InSeveralProjects(identifier)
+    return found[0]
+
+
+async def _library(
+    request: Request, engine: CurrentEngine, principal: CurrentPrincipal, named: OptionalLibrary
+) -> Library:
+    if named is not None:
+        return named
+    identifier = str(request.path_params.get("document_id") or request.path_params["image_id"])
+    return await run_in_threadpool(project_with, engine, principal, identifier)
+
+
+IiifLibrary = Annotated[Library, Depends(_library)]
+"""Dependency: the project of an IIIF address."""

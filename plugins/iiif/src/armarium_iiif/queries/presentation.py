@@ -1,0 +1,269 @@
+"""Canvases and manifests of IIIF Presentation 3, made of pages and folders with a constant number of statements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection
+
+from armarium.api import Library, json_text, raw_of
+from armarium_documents.api import Node, documents, pages_under, require_document
+from armarium_iiif.errors import MAX_CANVASES, NoPages, TooManyCanvases
+from armarium_iiif.places import PRESENTATION, Places
+from armarium_iiif.queries.canvases import PageCanvas, page_canvases, shown_canvas
+from armarium_iiif.texts import language_map
+from armarium_source_model.api import KEYS, PageFacts, page_facts
+
+Json = dict[str, Any]
+
+THUMBNAIL_SIDE = 256
+
+_FACTS = f"""
+SELECT attributes, source_metadata, date_original, date_iso, case_id, metadata
+FROM {documents} WHERE id = ?
+"""
+
+_CONTAINERS = f"""
+WITH RECURSIVE wanted(id) AS MATERIALIZED (SELECT DISTINCT p.parent_id FROM json_each(?) j
+  JOIN {documents} p ON p.id = j.value WHERE p.parent_id IS NOT NULL),
+ up(id, parent_id, name) AS (
+ SELECT d.id, d.parent_id, d.name FROM wanted w JOIN {documents} d ON d.id = w.id
+ UNION SELECT d.id, d.parent_id, d.name FROM up JOIN {documents} d ON d.id = up.parent_id WHERE up.id <> ?)
+SELECT id, parent_id, name FROM up
+"""
+
+
+def canvas(library: Library, places: Places, document_id: str) -> Json:
+    """The canvas of one page; NoCanvas for a node that is none."""
+    with library.db.read() as conn:
+        page = shown_canvas(conn, document_id)
+    return {"@context": PRESENTATION, **_canvas(places, page)}
+
+
+def manifest(library: Library, places: Places, document_id: str) -> Json:
+    """The manifest of a page, or of all pages at and beneath a folder or file, in reading order.
+
+    Folders within become ranges. NoPages where nothing has a picture or a size; TooManyCanvases beyond the limit.
+    """
+    with library.db.read() as conn:
+        node = require_document(conn, document_id)
+        ids = pages_under(conn, [document_id])
+        if len(ids) > MAX_CANVASES:
+            raise TooManyCanvases(node.name, len(ids))
+        pages = [page for page in page_canvases(conn, ids or [document_id]) if page.width is not None]
+        if not pages:
+            raise NoPages(node.name)
+        facts = raw_of(conn).execute(_FACTS, (document_id,)).fetchone()
+        stated = page_facts(conn, document_id)
+        containers = _containers(conn, node, [page.document_id for page in pages])
+    made: Json = {
+        "@context": PRESENTATION,
+        "id": places.manifest(document_id),
+        "type": "Manifest",
+        "label": language_map(node.name),
+        **_described(facts, stated),
+    }
+    thumbnail = next((found for page in pages if (found := _thumbnail(places, page))), None)
+    if thumbnail is not None:
+        made["thumbnail"] = thumbnail
+    made["items"] = [_canvas(places, page) for page in pages]
+    structures = _ranges(places, node, pages, containers)
+    if structures:
+        made["structures"] = structures
+    return made
+
+
+def _described(facts: Sequence[Any], stated: PageFacts) -> Json:
+    """What is said of the document: metadata pairs, direction of reading, a whole date."""
+    attributes, source, original, iso, case_id, metadata = facts
+    language, script, direction = (
+        None if (fact := stated.first(key)) is None else fact.value for key in KEYS
+    )
+    pairs: list[tuple[str, str]] = []
+    for name, value in (
+        ("Date", original or iso),
+        ("Case", case_id),
+        ("Language", language),
+        ("Script", script),
+    ):
+        if value:
+            pairs.append((name, str(value)))
+    for stored in (attributes, source):
+        for name, value in orjson.loads(stored).items():
+            pairs += [(name, words) for words in _values(value)]
+    made: Json = {}
+    if pairs:
+        made["metadata"] = [
+            {"label": language_map(name), "value": language_map(value)} for name, value in pairs
+        ]
+    if direction in ("rtl", "ltr", "ttb", "btt"):
+        made["viewingDirection"] = {
+            "rtl": "right-to-left",
+            "ltr": "left-to-right",
+            "ttb": "top-to-bottom",
+            "btt": "bottom-to-top",
+        }[direction]
+    if iso and len(iso) == 10 and iso[:4].isdigit():
+        made["navDate"] = f"{iso}T00:00:00Z"
+    known = orjson.loads(metadata)
+    if isinstance(known.get("iiif_manifest"), str):
+        made["seeAlso"] = [
+            {
+                "id": known["iiif_manifest"],
+                "type": "Dataset",
+                "label": language_map("The manifest this was imported from", "en"),
+                "format": "application/ld+json",
+            }
+        ]
+    return made
+
+
+def _values(value: Any) -> list[str]:
+    """An attribute's value as words: lists one by one, objects as JSON; empty ones are nothing to show."""
+    if value is None or value in ("", [], {}):
+        return []
+    if isinstance(value, bool):
+        return ["yes" if value else "no"]
+    if isinstance(value, list):
+        return [words for one in value for words in _values(one)]
+    return [json_text(value) if isinstance(value, dict) else str(value)]
+
+
+def _canvas(places: Places, page: PageCanvas) -> Json:
+    address = page.address(places)
+    own = places.canvas(page.document_id)
+    made: Json = {
+        "id": address,
+        "type": "Canvas",
+        "label": language_map(page.label or page.name),
+        "width": page.width,
+        "height": page.height,
+    }
+    body = _painted(places, page)
+    if body is not None:
+        thumbnail = _thumbnail(places, page)
+        if thumbnail:
+            made["thumbnail"] = thumbnail
+        made["items"] = [
+            {
+                "id": f"{own}#page",
+                "type": "AnnotationPage",
+                "items": [
+                    {
+                        "id": f"{own}#painting",
+                        "type": "Annotation",
+                        "motivation": "painting",
+                        "body": body,
+                        "target": address,
+                    }
+                ],
+            }
+        ]
+    else:
+        made["items"] = [{"id": f"{own}#page", "type": "AnnotationPage", "items": []}]
+    if page.has_lines:
+        made["annotations"] = [
+            {
+                "id": places.lines(page.document_id),
+                "type": "AnnotationPage",
+                "label": language_map("Lines", "en"),
+            }
+        ]
+    return made
+
+
+def _painted(places: Places, page: PageCanvas) -> Json | None:
+    """The picture on the canvas: the page's own by our image service, else the one its manifest points at."""
+    if page.rendition_id is not None and page.picture is not None:
+        service = places.image(page.rendition_id)
+        return {
+            "id": f"{service}/full/max/0/default.jpg",
+            "type": "Image",
+            "format": "image/jpeg",
+            "width": page.picture[0],
+            "height": page.picture[1],
+            "service": [{"id": service, "type": "ImageService3", "profile": "level2"}],
+        }
+    if page.image is None:
+        return None
+    made: Json = {"id": page.image, "type": "Image", "format": page.image_format or "image/jpeg"}
+    if page.image_size is not None:
+        made["width"], made["height"] = page.image_size
+    if page.service is not None:
+        made["service"] = [_service(page.service, page.service_version or 2, page.service_level)]
+    return made
+
+
+def _service(address: str, version: int, level: int) -> Json:
+    """Another's image service, as it describes itself."""
+    if version == 3:
+        return {"id": address, "type": "ImageService3", "profile": f"level{level}"}
+    profile = (
+        f"http://iiif.io/api/image/2/level{level}.json"
+        if version == 2
+        else f"http://library.stanford.edu/iiif/image-api/1.1/compliance.html#level{level}"
+    )
+    return {"@id": address, "@type": f"ImageService{version}", "profile": profile}
+
+
+def _thumbnail(places: Places, page: PageCanvas) -> list[Json]:
+    """A small picture of the page; none where only a large one is to be had."""
+    if page.rendition_id is not None and page.picture is not None:
+        width, height = _within(page.picture, THUMBNAIL_SIDE)
+        return [
+            {
+                "id": f"{places.image(page.rendition_id)}/full/{width},{height}/0/default.jpg",
+                "type": "Image",
+                "format": "image/jpeg",
+                "width": width,
+                "height": height,
+            }
+        ]
+    if page.service is not None and page.service_level > 0:
+        width = min(THUMBNAIL_SIDE, *(size[0] for size in (page.image_size, (page.width or 1, 0)) if size))
+        quality = "native" if page.service_version == 1 else "default"
+        return [{"id": f"{page.service}/full/{width},/0/{quality}.jpg", "type": "Image"}]
+    return []
+
+
+def _within(size: tuple[int, int], side: int) -> tuple[int, int]:
+    scale = min(1.0, side / max(size))
+    return max(1, round(size[0] * scale)), max(1, round(size[1] * scale))
+
+
+Containers = dict[str, tuple[str | None, str]]
+
+
+def _containers(conn: Connection, node: Node, ids: list[str]) -> Containers:
+    """The folders and files between the node and its pages: id to parent and name."""
+    rows = raw_of(conn).execute(_CONTAINERS, (json_text(ids), node.id))
+    return {row[0]: (row[1], row[2]) for row in rows}
+
+
+def _ranges(places: Places, node: Node, pages: Sequence[PageCanvas], containers: Containers) -> list[Json]:
+    """A range a folder, nested as the folders are, in the order of their first pages; [] where there is but one."""
+    made: dict[str, Json] = {}
+    top: list[Json] = []
+    for page in pages:
+        canvas = {"id": page.address(places), "type": "Canvas"}
+        at = page.parent_id
+        below: Json = canvas
+        while at is not None and at != node.id and at in containers:
+            found = made.get(at)
+            if found is not None:
+                found["items"].append(below)
+                break
+            parent, name = containers[at]
+            found = made[at] = {
+                "id": places.range(node.id, at),
+                "type": "Range",
+                "label": language_map(name),
+                "items": [below],
+            }
+            below, at = found, parent
+        else:
+            if below is not canvas and at == node.id:
+                top.append(below)
+    return top

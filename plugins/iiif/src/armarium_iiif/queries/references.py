@@ -1,0 +1,60 @@
+"""Reads of imported manifests: which folder a manifest became, which canvases still lack their picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sqlalchemy import Connection, select
+
+from armarium.api import json_text, raw_of
+from armarium_documents.api import documents, renditions
+from armarium_iiif.models import manifests
+
+
+class Reference(NamedTuple):
+    """Where the picture of a referenced canvas is."""
+
+    document_id: str
+    name: str
+    image: str | None
+    service: str | None
+    service_version: int | None
+    has_picture: bool
+
+    def addresses(self) -> list[str]:
+        """Where to ask for the picture, the largest first."""
+        found = []
+        if self.service is not None:
+            largest = "max" if self.service_version == 3 else "full"
+            plain = "native" if self.service_version == 1 else "default"
+            found.append(f"{self.service}/full/{largest}/0/{plain}.jpg")
+        if self.image is not None and self.image not in found:
+            found.append(self.image)
+        return found
+
+
+_REFERENCES = f"""
+SELECT d.id, d.name, c.image, c.service, c.service_version,
+ EXISTS (SELECT 1 FROM {renditions} r WHERE r.document_id = d.id)
+FROM json_each(?) j JOIN {documents} d ON d.id = j.value JOIN iiif_canvas c ON c.document_id = d.id
+WHERE d.deleted_at IS NULL ORDER BY j.key
+"""
+
+
+def references(conn: Connection, ids: Sequence[str]) -> list[Reference]:
+    """The live referenced canvases among *ids*, in that order."""
+    return [
+        Reference(row[0], row[1], row[2], row[3], row[4], bool(row[5]))
+        for row in raw_of(conn).execute(_REFERENCES, (json_text(list(ids)),))
+    ]
+
+
+def folder_of_manifest(conn: Connection, parent_id: str, checksum: str) -> tuple[str, str] | None:
+    """Id and name of the live folder in *parent_id* that was made of these very bytes."""
+    d = documents.c
+    made = select(d.id, d.name).join_from(manifests, documents, d.id == manifests.c.document_id)
+    row = conn.execute(
+        made.where(manifests.c.original == checksum, d.parent_id == parent_id, d.deleted_at.is_(None))
+    ).first()
+    return None if row is None else (row.id, row.name)

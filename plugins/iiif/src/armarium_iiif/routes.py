@@ -1,0 +1,158 @@
+"""IIIF over HTTP: lines, canvases and manifests (Presentation 3), the Image API 3 at level 2, manifests from files."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, File, Form, Path, Request, Response, UploadFile
+from starlette.responses import RedirectResponse
+
+from armarium.api import REFUSALS, CurrentEngine, act, json_response, written
+from armarium_iiif import image_service
+from armarium_iiif.errors import ManifestTooLarge
+from armarium_iiif.manifest_reader import MAX_BYTES
+from armarium_iiif.places import IMAGE, LEVEL, PRESENTATION, Places
+from armarium_iiif.projects import IiifLibrary
+from armarium_iiif.queries import lines, presentation
+from armarium_iiif.schemas import IiifCanvas, IiifManifest, ImageService, LinesPage, ManifestImported
+
+router = APIRouter(tags=["iiif"])
+
+_LD = {
+    "content": {"application/ld+json": {}},
+    "description": "As JSON, or as JSON-LD where that is asked for",
+}
+_READ: dict[int | str, dict[str, Any]] = {200: _LD, **REFUSALS(404, 409)}
+_Part = Annotated[str, Path(max_length=200)]
+
+
+def _places(request: Request) -> Places:
+    return Places(str(request.base_url).rstrip("/"))
+
+
+def _linked(request: Request, value: Any, profile: str, headers: dict[str, str] | None = None) -> Response:
+    """JSON, called JSON-LD only for a client that asks for that."""
+    answer = json_response(value, headers={"Vary": "Accept", **(headers or {})})
+    if "application/ld+json" in request.headers.get("accept", ""):
+        answer.headers["Content-Type"] = f'application/ld+json;profile="{profile}"'
+    return answer
+
+
+@router.get(
+    "/api/iiif/iiif/lines/{document_id}",
+    summary="The page's lines as a W3C AnnotationPage on its canvas",
+    response_model=LinesPage,
+    responses=_READ,
+)
+def read_lines(request: Request, library: IiifLibrary, document_id: str) -> Response:
+    return _linked(request, lines.lines_page(library, _places(request), document_id), PRESENTATION)
+
+
+@router.get(
+    "/api/iiif/canvas/{document_id}",
+    summary="The page as a IIIF canvas",
+    response_model=IiifCanvas,
+    responses=_READ,
+)
+def read_canvas(request: Request, library: IiifLibrary, document_id: str) -> Response:
+    return _linked(request, presentation.canvas(library, _places(request), document_id), PRESENTATION)
+
+
+@router.get(
+    "/api/iiif/manifest/{document_id}",
+    summary="A page, or all pages of a folder, as a IIIF Presentation 3 manifest",
+    response_model=IiifManifest,
+    responses=_READ,
+)
+def read_manifest(request: Request, library: IiifLibrary, document_id: str) -> Response:
+    return _linked(request, presentation.manifest(library, _places(request), document_id), PRESENTATION)
+
+
+@router.get(
+    "/api/iiif/image/{image_id}",
+    summary="Where an image service's information document is",
+    response_class=RedirectResponse,
+    status_code=303,
+    responses={303: {"description": "See info.json"}, **REFUSALS(404, 409)},
+)
+def image_base(request: Request, engine: CurrentEngine, library: IiifLibrary, image_id: str) -> Response:
+    image_service.picture(engine, library, image_id)
+    return RedirectResponse(f"{_places(request).image(image_id)}/info.json", status_code=303)
+
+
+@router.get(
+    "/api/iiif/image/{image_id}/info.json",
+    summary="What an image service offers (Image API 3, level 2)",
+    response_model=ImageService,
+    responses=_READ,
+)
+def image_information(
+    request: Request, engine: CurrentEngine, library: IiifLibrary, image_id: str
+) -> Response:
+    found = image_service.picture(engine, library, image_id)
+    link = f'<{LEVEL}>;rel="profile"'
+    return _linked(request, image_service.information(_places(request), found), IMAGE, {"Link": link})
+
+
+@router.get(
+    "/api/iiif/image/{image_id}/{region}/{size}/{rotation}/{quality}.{file_format}",
+    summary="A piece of a picture: region, size, rotation, quality and format by the Image API 3",
+    response_class=Response,
+    responses={
+        200: {
+            "content": {"image/jpeg": {}, "image/png": {}, "image/webp": {}},
+            "description": "The piece, encoded",
+        },
+        304: {"description": "Unchanged since the ETag sent"},
+        **REFUSALS(400, 404, 409),
+    },
+)
+def image_piece(
+    request: Request,
+    engine: CurrentEngine,
+    library: IiifLibrary,
+    image_id: str,
+    region: _Part,
+    size: _Part,
+    rotation: _Part,
+    quality: _Part,
+    file_format: _Part,
+) -> Response:
+    found = image_service.picture(engine, library, image_id)
+    wanted, etag = image_service.piece(found, region, size, rotation, quality, file_format)
+    canonical = f"{_places(request).image(image_id)}/{wanted.canonical}"
+    headers = {
+        "ETag": etag,
+        "Cache-Control": "private, max-age=31536000, immutable" if found.lasting else "private, no-cache",
+        "Link": f'<{canonical}>;rel="canonical",<{LEVEL}>;rel="profile"',
+    }
+    asked = request.headers.get("if-none-match")
+    if asked is not None and (
+        asked.strip() == "*" or etag in [one.strip().removeprefix("W/") for one in asked.split(",")]
+    ):
+        return Response(status_code=304, headers=headers)
+    data = image_service.piece_bytes(engine, library, found, wanted)
+    return Response(data, media_type=wanted.mime_type, headers=headers)
+
+
+@router.post(
+    "/api/iiif/manifests",
+    summary="Import a IIIF manifest by reference: a folder with a page for each canvas; nothing is fetched",
+    response_model=written(ManifestImported),
+    responses=REFUSALS(404, 409),
+)
+def import_manifest(
+    request: Request,
+    file: Annotated[UploadFile, File(description="The manifest, Presentation 2 or 3")],
+    parent_id: Annotated[str | None, Form(max_length=100)] = None,
+    name: Annotated[str | None, Form(min_length=1, max_length=500)] = None,
+) -> Response:
+    filename = (file.filename or "manifest.json")[:500]
+    data = file.file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise ManifestTooLarge(filename, MAX_BYTES)
+    return act(
+        request,
+        "iiif.import",
+        {"file": data, "filename": filename, "parent_id": parent_id or None, "name": name or None},
+    )

@@ -1,0 +1,61 @@
+"""IIIF at the command line: a manifest in by reference, and what is said when it, or its pictures, cannot be had."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from armarium_testing.command_line import Machine
+
+MANIFEST = {
+    "id": "https://example.org/m",
+    "type": "Manifest",
+    "label": {"en": ["Letters"]},
+    "items": [
+        {"id": "https://example.org/c/1", "type": "Canvas", "label": {"none": ["f. 1"]}, "width": 300, "height": 400,
+         "items": [{"type": "AnnotationPage", "items": [{"motivation": "painting",
+                                                         "body": {"id": "http://127.0.0.1:9/1.jpg", "type": "Image"}}]}]},
+        {"id": "https://example.org/c/1", "type": "Canvas"},
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture
+def project(desk: Machine) -> Machine:
+    desk.done("create", "Letters")
+    return desk
+
+
+def test_a_manifest_comes_in_from_a_file(project: Machine, tmp_path: Path) -> None:
+    (tmp_path / "m.json").write_text(json.dumps(MANIFEST))
+    said = project.done("iiif", "import", "m.json", "--name", "Of others").out
+    assert "Of others: 1 page in the folder" in said
+    assert "1 canvas has the id of an earlier one: left out." in said
+    made = project.done("ls", "--json").json
+    assert made
+
+
+def test_pictures_that_may_not_be_fetched_are_named(project: Machine, tmp_path: Path) -> None:
+    (tmp_path / "m.json").write_text(json.dumps(MANIFEST))
+    made = project.done("iiif", "import", "m.json", "--json").json
+    said = project.done("iiif", "pictures", made["document_id"]).out
+    assert "Fetched 0 pictures." in said
+    assert "127.0.0.1 is not on the network this request may reach" in said
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("gone.json", "cannot be read"),
+        ("odd.json", "it is not UTF-8"),
+        ("text.json", "it is not JSON"),
+        ("http://127.0.0.1/m", "not on the network"),
+        ("ftp://example.org/m", "http:// or https://"),
+    ],
+)
+def test_what_is_no_manifest_is_refused(project: Machine, tmp_path: Path, source: str, words: str) -> None:
+    (tmp_path / "odd.json").write_bytes(b"\xff\xfe")
+    (tmp_path / "text.json").write_text("a letter")
+    assert words in project.refused("iiif", "import", source)

@@ -1,0 +1,101 @@
+"""Pictures cropped, split and enhanced at the command line, and taken back."""
+
+from __future__ import annotations
+
+from armarium_testing.command_line import Machine, ids
+
+
+def size(machine: Machine, document: str) -> tuple[int, int]:
+    picture = machine.done("show", document, "--json").json["attachments"]["renditions"][0]
+    return picture["pixel_width"], picture["pixel_height"]
+
+
+def test_crop_cuts_pixels_or_parts_and_is_taken_back(wills: Machine) -> None:
+    known = ids(wills)
+    cut = wills.done("crop", known["1.png"], "--box", "10,5,40,20", "--json").json
+    assert size(wills, cut["children"][0]["id"]) == (40, 20)
+    said = wills.done("crop", known["1.png"], known["2.png"], "--box", "0%, 0%, 50%, 50%").out
+    assert "2.png, crop 1" in said
+    assert "Take it back with: armarium undo " in said
+    assert wills.done("uncrop", known["1.png"]).out.startswith("2 pictures went to the Trash.")
+
+
+def test_split_cuts_in_every_way_it_can_be_said(wills: Machine) -> None:
+    known = ids(wills)
+    two = wills.done("split", known["1.png"], "--at", "40%", "--json").json["items"][0]
+    assert [size(wills, one) for one in two["child_ids"]] == [(40, 80), (60, 80)]
+    assert "2 pictures" in wills.done("unsplit", known["1.png"]).out
+    four = wills.done("split", known["2.png"], "--columns", "2", "--rows", "2", "--json").json["items"][0]
+    assert {size(wills, one) for one in four["child_ids"]} == {(50, 40)}
+    said = wills.done("split", known["3.png"], "--box", "0%,0%,50%,100%", "--box", "60%,0%,40%,50%").out
+    assert "3.png, split 2" in said
+
+
+def test_a_folder_is_cut_as_a_batch(wills: Machine) -> None:
+    sources = ids(wills)["pages"]
+    said = wills.done("split", sources, "--columns", "2").out
+    assert said.startswith("3 pictures cut, 6 parts made.")
+    undo = said.split("armarium undo ")[1].strip()
+    wills.done("undo", undo)
+    assert len(ids(wills)) == 5
+    batch = wills.done("crop", sources, "--box", "90,0,10,10", "--recursive", "--json").json
+    assert [one["state"] for one in batch["items"]] == ["done"] * 3
+    outside = wills.done("crop", sources, "--box", "90,0,11,10").out
+    assert outside.startswith("0 pictures cut, 0 parts made.")
+    assert outside.count("  failed: ") == 3
+
+
+UNCUT = [
+    (("crop", "--box", "1,2,3"), "is no rectangle"),
+    (("crop", "--box", "a,2,3,4"), "is no rectangle"),
+    (("crop", "--box", "1%,2,3,4"), "mixes pixels and %"),
+    (("crop", "--box", "1.5,2,3,4"), "names parts of pixels"),
+    (("crop", "--box", "90,0,20,10"), "outside the picture"),
+    (("crop", "--box", "0%,0%,0%,10%"), "no area"),
+    (("crop", "--box", "1,1,1,1", "--recursive"), "goes with a folder"),
+    (("split",), "How?"),
+    (("split", "--at", "50%", "--rows", "2"), "How?"),
+    (("split", "--at", "100%"), "is no place between"),
+    (("split", "--at", "half"), "is no place between"),
+    (("split", "--box", "0,0,5,5", "--box", "5,0,5,5"), "are named in %"),
+    (("split", "--box", "0%,0%,50%,50%"), "at least 2"),
+    (("split", "--box", "0%,0%,60%,100%", "--box", "40%,0%,60%,100%"), "overlap"),
+    (("split", "--rows", "2", "--recursive"), "goes with a folder"),
+    (("uncrop",), "."),
+    (("unsplit",), "."),
+]
+
+
+def test_cuts_that_cannot_be_are_refused(wills: Machine) -> None:
+    before = ids(wills)
+    for (command, *options), said in UNCUT:
+        assert said in wills.refused(command, before["1.png"], *options), (command, options)
+    assert ids(wills) == before
+
+
+def test_pictures_and_folders_are_not_cut_together(wills: Machine) -> None:
+    known = ids(wills)
+    assert "not a folder among others" in wills.refused(
+        "crop", known["1.png"], known["Sources"], "--box", "0,0,9,9"
+    )
+    assert wills.refused("split", "f" * 32, "--rows", "2").startswith("There is no document")
+    wills.done("trash", known["3.png"])
+    half = wills.refused("split", known["2.png"], known["3.png"], "--rows", "2")
+    assert half.endswith("1 picture named before it stays split.")
+
+
+def test_enhance_makes_a_rendition_of_each_picture_once(wills: Machine) -> None:
+    known = ids(wills)
+
+    def roles() -> list[str]:
+        shown = wills.done("show", known["1.png"], "--json").json
+        return [one["role"] for one in shown["attachments"]["renditions"]]
+
+    said = wills.done("enhance", known["1.png"], known["2.png"], "--make", "background-removed").out
+    assert said.startswith("Background-removed: 2 pictures have one now.\nTake it back with: armarium undo ")
+    assert wills.done("enhance", "--make", "background-removed", "--json").json["pictures"] == 3
+    assert roles() == ["archival-original", "background-removed"]
+    wills.done("undo", said.split()[-1])
+    assert roles() == ["archival-original"]
+    wills.misused("enhance", "--contrast", "9")
+    assert wills.refused("enhance", "f" * 32).startswith("There is no document")

@@ -1,0 +1,210 @@
+"""What is written on one page: its order, shapes found on it, new outlines, renditions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Engine, Example, Library, action
+from armarium_documents.api import add_rendition, require_live
+from armarium_images.api import treated_rendition
+from armarium_layout.actions.samples import leaning_page, lined_page
+from armarium_layout.preparing import Preparation, preparations
+from armarium_layout.queries import DERIVED, derived_order
+from armarium_layout.schemas import (
+    OrderedPage,
+    OrderPage,
+    PreparedPage,
+    PreparePage,
+    ReshapedLines,
+    ReshapeLines,
+    TakenShapes,
+    TakeShapes,
+)
+
+
+def _order_example(ex: Example) -> dict[str, Any]:
+    page = lined_page(ex)
+    return {"document_id": page["document_id"], "pass_id": page["pass_id"]}
+
+
+@action(
+    "layout.order_page",
+    params=OrderPage,
+    result=OrderedPage,
+    summary="Put the regions and lines of a pass in the order they are read in, as a reading order of its own.",
+    words="Put the lines of {document_id|a page} in order",
+    example=_order_example,
+)
+def order_page(ctx: ActionContext, p: OrderPage) -> dict[str, Any]:
+    """One derived order a pass: an earlier one, of lines that have changed since, is withdrawn. Orders that persons made
+    stay. Raises NotFound, Conflict for a pass of another page or a withdrawn one, Forbidden by a lock."""
+    earlier = derived_order(ctx.conn, p.document_id, p.pass_id)
+    if earlier is not None:
+        ctx.run("reading_order.withdraw", {"order_id": earlier})
+    about = {"document_id": p.document_id, "pass_id": p.pass_id, "name": "In reading order", "kind": DERIVED}
+    made = ctx.run("reading_order.create", {**about, "seed_from_pass": True})
+    return {
+        "document_id": p.document_id,
+        "order_id": made["id"],
+        "entry_count": made["entry_count"],
+        "withdrawn_id": earlier,
+    }
+
+
+def _shapes_example(ex: Example) -> dict[str, Any]:
+    page = lined_page(ex)
+    return {
+        "document_id": page["document_id"],
+        "pass_id": page["pass_id"],
+        "shapes": [{"key": "r1", "rect": [0.1, 0.1, 0.8, 0.15], "kind_raw": "text"}],
+        "lines": [
+            {"segment_id": one, "expected_version": 1, "inside": "r1"} for one in page["segment_ids"][:3]
+        ],
+    }
+
+
+@action(
+    "layout.take_shapes",
+    params=TakeShapes,
+    result=TakenShapes,
+    summary="Add regions, cells or signs that were found to a page, and put its lines into them, in one step.",
+    words="Found regions on {document_id|a page}",
+    example=_shapes_example,
+)
+def take_shapes(ctx: ActionContext, p: TakeShapes) -> dict[str, Any]:
+    """Raises NotFound, Conflict for a pass or line of another page or a line changed since, Invalid for a bad shape."""
+    pass_id = p.pass_id
+    if pass_id is None:
+        pass_id = ctx.run("segment.pass_create", {"document_id": p.document_id, "name": p.name})["id"]
+    ids: dict[str, str] = {}
+    waiting = list(p.shapes)
+    while waiting:
+        # What stands inside another needs that one's id: those that wait for none go first.
+        keys = {shape.key for shape in waiting}
+        ready = [shape for shape in waiting if shape.inside not in keys] or waiting
+        made = ctx.run(
+            "segment.create_many",
+            {
+                "segments": [
+                    {
+                        "document_id": p.document_id,
+                        "pass_id": pass_id,
+                        "kind": shape.kind,
+                        "kind_raw": shape.kind_raw,
+                        "anchor": {"rect": shape.rect},
+                        "parent_segment_id": ids.get(shape.inside or "", shape.inside),
+                        "cell": None if shape.cell is None else shape.cell.model_dump(),
+                    }
+                    for shape in ready
+                ]
+            },
+        )
+        ids |= {shape.key: one["id"] for shape, one in zip(ready, made["items"], strict=True)}
+        done = {shape.key for shape in ready}
+        waiting = [shape for shape in waiting if shape.key not in done]
+    for line in p.lines:
+        ctx.run(
+            "segment.update",
+            {
+                "segment_id": line.segment_id,
+                "expected_version": line.expected_version,
+                "parent_segment_id": ids.get(line.inside, line.inside),
+            },
+        )
+    return {
+        "document_id": p.document_id,
+        "pass_id": pass_id,
+        "segment_ids": [ids[shape.key] for shape in p.shapes],
+    }
+
+
+def _outlines_example(ex: Example) -> dict[str, Any]:
+    page = lined_page(ex)
+    outline = {
+        "segment_id": page["segment_ids"][0],
+        "expected_version": 1,
+        "rect": [0.13, 0.09, 0.74, 0.04],
+        "polygon": [[0.13, 0.1], [0.5, 0.09], [0.87, 0.1], [0.87, 0.13], [0.13, 0.13]],
+    }
+    return {"document_id": page["document_id"], "outlines": [outline]}
+
+
+@action(
+    "layout.reshape_lines",
+    params=ReshapeLines,
+    result=ReshapedLines,
+    summary="Give lines of a page the outlines of their ink, in one step.",
+    words="Gave the lines of {document_id|a page} their outlines",
+    example=_outlines_example,
+)
+def reshape_lines(ctx: ActionContext, p: ReshapeLines) -> dict[str, Any]:
+    """Raises NotFound, Conflict for a line that was changed or withdrawn since, Invalid for a shape that cannot be held."""
+    require_live(ctx.conn, p.document_id)
+    for one in p.outlines:
+        ctx.run(
+            "segment.update",
+            {
+                "segment_id": one.segment_id,
+                "expected_version": one.expected_version,
+                "anchor": {"document_id": p.document_id, "rect": one.rect, "polygon": one.polygon},
+            },
+        )
+    return {"document_id": p.document_id, "segment_ids": [one.segment_id for one in p.outlines]}
+
+
+def _prepare_example(ex: Example) -> dict[str, Any]:
+    return {"document_id": leaning_page(ex)}
+
+
+def _made(engine: Engine, library: Library, p: PreparePage) -> list[Preparation]:
+    return preparations(library, p, max_pixels=engine.settings.max_image_pixels)
+
+
+def _prepare_ahead(engine: Engine, library: Library | None, p: PreparePage) -> None:
+    """Make the bytes before the writer is asked for; the step finds them again."""
+    assert library is not None
+    _made(engine, library, p)
+
+
+@action(
+    "layout.prepare_page",
+    params=PreparePage,
+    result=PreparedPage,
+    summary="Make renditions of a page's picture: level, with straight lines, without its paper.",
+    words="Prepared the picture of {document_id|a page}",
+    example=_prepare_example,
+    prepare=_prepare_ahead,
+)
+def prepare_page(ctx: ActionContext, p: PreparePage) -> dict[str, Any]:
+    """A rendition that is there already is not made twice. The primary picture stays the primary one.
+
+    Raises NotFound for an unknown document or one without a picture, Conflict in the Trash, Forbidden by a lock,
+    Invalid for a damaged picture.
+    """
+    require_live(ctx.conn, p.document_id)
+    made = []
+    for one in _made(ctx.engine, ctx.project, p):
+        piece = one.piece
+        if treated_rendition(ctx.conn, p.document_id, one.role, piece.checksum) is not None:
+            continue
+        rendition_id = add_rendition(
+            ctx,
+            p.document_id,
+            checksum=piece.checksum,
+            mime_type=piece.mime_type,
+            role=one.role,
+            pixel_width=piece.width,
+            pixel_height=piece.height,
+            size_bytes=piece.size_bytes,
+            transform=one.transform,
+            made_by="layout.prepare",
+            params=one.params,
+        )
+        made.append({"rendition_id": rendition_id, "role": one.role})
+    if p.background:
+        treated = ctx.run("image.treat_item", {"document_id": p.document_id, "role": "background-removed"})
+        if treated["made"]:
+            made.append({"rendition_id": treated["rendition_id"], "role": "background-removed"})
+    ctx.target(p.document_id, *(one["rendition_id"] for one in made))
+    ctx.changed(document_ids=[p.document_id])
+    return {"document_id": p.document_id, "renditions": made}

@@ -1,0 +1,145 @@
+"""Whether a picture shows two pages side by side, and where to cut it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import cv2
+import numpy
+
+from armarium_layout.finding.ink import Pixels, Sheet, rows_of
+
+LOOKED_AT = 1200
+"""The longest side, in pixels, at which a fold is looked for."""
+NARROWEST = 1.08
+"""A picture less wide than this, in heights, is one page."""
+FROM, TO = 0.3, 0.7
+"""The gutter is looked for between these parts of the width of what is photographed."""
+FOLD = 0.12
+"""Without at least this sign of a fold, two columns are not two pages."""
+DEEP = 4
+"""Greys by which the bottom of a fold's shadow is darker than both its rims."""
+SURE = 0.5
+"""The score from which a picture is a spread (see `gutter_of`)."""
+
+
+class Gutter(NamedTuple):
+    """Where two pages meet: x at the top and at the foot, in parts of the width, and how sure that is (0 to 1)."""
+
+    top: float
+    foot: float
+    score: float
+
+    @property
+    def x(self) -> float:
+        """Where an upright cut does least harm."""
+        return (self.top + self.foot) / 2
+
+
+def gutter_of(sheet: Sheet) -> Gutter | None:
+    """The gutter of an open book; None where the picture shows one page.
+
+    A fold is a line, a shadow or the edge of a sheet from top to foot, in a corridor where nothing is written, not far
+    from the middle; and both sides of it are pages.
+    """
+    if sheet.width < NARROWEST * sheet.height:
+        return None
+    left, right = _photographed(sheet.grey)
+    width = right - left
+    begin, end = int(left + FROM * width), int(left + TO * width)
+    if end - begin < 8:
+        return None
+    best = Gutter(0, 0, -1.0)
+    # Letters are lighter paper here: the straight edge of a column of print is no edge of a sheet.
+    paper = cv2.dilate(sheet.grey, numpy.ones((3, max(3, round(0.006 * sheet.width)) | 1), numpy.uint8))
+    fold, step, white = _fold(sheet.grey), _step(paper), _white(sheet)
+    height = sheet.height
+    # A camera seldom looks straight down: the fold leans.
+    for lean in numpy.linspace(-0.02, 0.02, 9) * sheet.width:
+        rows = numpy.linspace(-0.5, 0.5, height)[:, None] * lean
+        folded = numpy.maximum(_along(fold, rows, begin, end), numpy.abs(_along(step, rows, begin, end)))
+        score = 0.6 * folded + 0.4 * _along(white, rows, begin, end)
+        away = numpy.abs(numpy.arange(begin, end) - (left + right) / 2) / width
+        score = score - 0.9 * numpy.maximum(0, away - 0.04)
+        at = int(score.argmax())
+        if score[at] > best.score and folded[at] >= FOLD:
+            x = begin + at
+            top, foot = (x - lean / 2) / sheet.width, (x + lean / 2) / sheet.width
+            best = Gutter(float(top), float(foot), float(score[at]))
+    if best.score < SURE or not _both_sides(sheet, best, (left, right)):
+        return None
+    return _deepest(sheet, best)
+
+
+def _deepest(sheet: Sheet, found: Gutter) -> Gutter:
+    """The same at the bottom of its shadow, where it lies in one: the sides of a shadow are steps too."""
+    lean, near = (found.foot - found.top) * sheet.width, max(3, round(0.014 * sheet.width))
+    at = round(found.x * sheet.width)
+    rows = numpy.linspace(-0.5, 0.5, sheet.height)[:, None] * lean
+    grey = cv2.GaussianBlur(sheet.grey.astype(numpy.float32), (0, 0), 2)
+    depths = _along(grey, rows, at - near, at + near + 1)
+    lowest = int(depths.argmin())
+    rim = min(float(depths[: lowest + 1].max()), float(depths[lowest:].max()))
+    if rim - depths[lowest] < DEEP:
+        return found
+    moved = (at - near + lowest) / sheet.width - found.x
+    return Gutter(found.top + moved, found.foot + moved, found.score)
+
+
+def _photographed(grey: Pixels) -> tuple[int, int]:
+    """From where to where there is paper, left to right; dark or plain table on the sides is left out."""
+    columns = numpy.percentile(grey, 75, axis=0).astype(float)
+    bright = columns > 0.6 * numpy.percentile(columns, 80)
+    found = numpy.flatnonzero(bright)
+    return (int(found[0]), int(found[-1]) + 1) if len(found) else (0, grey.shape[1])
+
+
+def _fold(grey: Pixels) -> Pixels:
+    """For every pixel how much darker it is than what lies left and right of it, 0 to 1: a fold, its shadow, its thread."""
+    small = grey.astype(numpy.float32)
+    width = grey.shape[1]
+    found = numpy.zeros(small.shape, numpy.float32)
+    for reach in (0.004, 0.012, 0.03):
+        span = max(2, round(reach * width))
+        around = cv2.GaussianBlur(small, (0, 0), sigmaX=span / 2, sigmaY=3)
+        beside = numpy.minimum(numpy.roll(around, 2 * span, axis=1), numpy.roll(around, -2 * span, axis=1))
+        found = numpy.maximum(found, numpy.clip((beside - around) / (0.12 * beside + 1), 0, 1))
+    return found
+
+
+def _step(grey: Pixels) -> Pixels:
+    """For every pixel by how much its left is lighter (or, below 0, darker) than its right: the edge of a sheet."""
+    small = cv2.GaussianBlur(grey.astype(numpy.float32), (0, 0), sigmaX=1.2, sigmaY=4)
+    # A photograph's edge is a pixel or two wide; the lean that is tried next falls within this.
+    reach = max(2, round(0.003 * grey.shape[1]))
+    return numpy.clip((numpy.roll(small, reach, axis=1) - numpy.roll(small, -reach, axis=1)) / 24, -1, 1)
+
+
+def _white(sheet: Sheet) -> Pixels:
+    """For every pixel 1 where nothing is written near it to the left and right."""
+    span = max(3, round(0.012 * sheet.width)) | 1
+    near = cv2.dilate(sheet.ink.astype(numpy.uint8), numpy.ones((1, span), numpy.uint8))
+    return 1.0 - near.astype(numpy.float32)
+
+
+def _along(values: Pixels, rows: Pixels, begin: int, end: int) -> Pixels:
+    """The mean of *values* along a leaning line for each place where it crosses the middle height."""
+    height = values.shape[0]
+    step = max(1, height // 300)
+    picked = numpy.arange(int(0.05 * height), int(0.95 * height), step)
+    columns = numpy.clip(
+        numpy.rint(numpy.arange(begin, end)[None, :] + rows[picked]), 0, values.shape[1] - 1
+    ).astype(int)
+    return values[picked[:, None], columns].mean(axis=0)
+
+
+def _both_sides(sheet: Sheet, gutter: Gutter, ends: tuple[int, int]) -> bool:
+    """Whether both halves are pages: of like width, and at least one written on."""
+    at = gutter.x * sheet.width
+    left, right = at - ends[0], ends[1] - at
+    if min(left, right) < 0.5 * max(left, right):
+        return False
+    rows = rows_of(sheet.ink)
+    crossing = sum(row.left < at - 0.01 * sheet.width and row.right > at + 0.01 * sheet.width for row in rows)
+    sides = [sum(row.right <= at + 5 for row in rows), sum(row.left >= at - 5 for row in rows)]
+    return max(sides) >= 1 and crossing <= 0.2 * sum(sides) + 1

@@ -1,0 +1,192 @@
+"""The outline of each line from the ink along its baseline: ascenders, descenders and accents in, neighbours out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+from typing import NamedTuple
+
+import cv2
+import numpy
+
+from armarium_layout.finding.ink import Box, Pixels, letter_height, pieces_of
+
+Point = tuple[float, float]
+
+UP = 0.8
+"""How far above its baseline a line may reach, in distances to the line above."""
+DOWN = 0.45
+"""How far below, in distances to the line beneath."""
+BODY = 0.3
+"""The body of the letters: this part of the distance above the baseline."""
+
+
+TALLEST = 3.2
+"""Lines are not taller than this, in letters, however far apart they stand (in a table, say)."""
+
+
+class Track(NamedTuple):
+    """A baseline, pixel column by pixel column."""
+
+    left: int
+    ys: Pixels
+    """The height of the baseline in each column, from `left`."""
+    pitch: float
+    """The distance to the next line, in pixels."""
+
+    @property
+    def right(self) -> int:
+        return self.left + len(self.ys)
+
+
+def outlines_of(ink: Pixels, baselines: Sequence[Sequence[Point]]) -> list[list[Point] | None]:
+    """For each baseline (pixels, written left to right or right to left) the outline of its line, None where there is no ink.
+
+    A piece of ink is of the line whose letters' bodies it touches; where it touches those of several, it is cut between
+    them; where it touches none (a dot, an accent), it is of the nearest, sooner of the one beneath it. Baselines that run
+    up or down the page rather than along it have None.
+    """
+    pieces, labels = pieces_of(ink)
+    letters = letter_height(pieces)
+    tracks = _tracks(baselines, ink.shape, TALLEST * letters)
+    ruled = numpy.array([False, *(_is_rule(piece, letters) for piece in pieces)])
+    owner = _owners(ink, numpy.where(ruled[labels], 0, labels), tracks)
+    return [
+        None if track is None else _outline(owner, number + 1, track) for number, track in enumerate(tracks)
+    ]
+
+
+def _is_rule(piece: Box, letters: float) -> bool:
+    """Whether a piece is part of an upright rule between columns: no letter is so tall and thin."""
+    return piece.height > 2.5 * letters and piece.height > 8 * piece.width
+
+
+def _tracks(
+    baselines: Sequence[Sequence[Point]], shape: tuple[int, int], tallest: float
+) -> list[Track | None]:
+    height, width = shape
+    plain: list[tuple[int, Pixels] | None] = []
+    for points in baselines:
+        xs, ys = numpy.array([p[0] for p in points]), numpy.array([p[1] for p in points])
+        if len(points) < 2 or abs(xs[-1] - xs[0]) <= abs(ys[-1] - ys[0]):
+            plain.append(None)
+            continue
+        order = numpy.argsort(xs, kind="stable")
+        left, right = max(0, int(xs.min())), min(width, int(numpy.ceil(xs.max())) + 1)
+        if right - left < 2:
+            plain.append(None)
+            continue
+        columns = numpy.arange(left, right)
+        plain.append((left, numpy.clip(numpy.interp(columns, xs[order], ys[order]), 0, height - 1)))
+    pitches = [_pitch(number, plain) for number in range(len(plain))]
+    known = [pitch for pitch in pitches if pitch is not None]
+    usual = min(median(known) if known else height / 30, tallest or height)
+    tracks: list[Track | None] = []
+    for line, pitch in zip(plain, pitches, strict=True):
+        # A line far from the others is as tall as they are.
+        given = usual if pitch is None else min(pitch, 1.6 * usual, max(tallest, usual))
+        tracks.append(None if line is None else Track(line[0], line[1], given))
+    return tracks
+
+
+def _pitch(number: int, lines: Sequence[tuple[int, Pixels] | None]) -> float | None:
+    """The distance to the nearest line above or beneath that stands over or under this one."""
+    one = lines[number]
+    if one is None:
+        return None
+    found = []
+    for at, other in enumerate(lines):
+        if other is None or at == number:
+            continue
+        left, right = max(one[0], other[0]), min(one[0] + len(one[1]), other[0] + len(other[1]))
+        if right - left < 2:
+            continue
+        gap = abs(
+            float(
+                numpy.median(
+                    one[1][left - one[0] : right - one[0]] - other[1][left - other[0] : right - other[0]]
+                )
+            )
+        )
+        if gap > 3:
+            found.append(gap)
+    return min(found) if found else None
+
+
+def _owners(ink: Pixels, labels: Pixels, tracks: Sequence[Track | None]) -> Pixels:
+    """For every pixel of ink the number of its line, counted from 1; 0 for none."""
+    height, width = ink.shape
+    body = numpy.zeros(ink.shape, numpy.int32)
+    reach = numpy.zeros(ink.shape, bool)
+    nearest = numpy.zeros(ink.shape, numpy.int32)
+    distance = numpy.full(ink.shape, numpy.inf, numpy.float32)
+    rows = numpy.arange(height, dtype=numpy.float32)[:, None]
+    for number, track in enumerate(tracks, 1):
+        if track is None:
+            continue
+        # Letters may begin a little before the baseline and end after it.
+        spare = round(0.4 * track.pitch)
+        left, right = max(0, track.left - spare), min(width, track.right + spare)
+        ys = numpy.interp(numpy.arange(left, right), numpy.arange(track.left, track.right), track.ys).astype(
+            numpy.float32
+        )
+        low, high = int(max(0, ys.min() - track.pitch)), int(min(height, ys.max() + track.pitch + 1))
+        up = ys[None, :] - rows[low:high]
+        part = (slice(low, high), slice(left, right))
+        within = (up <= UP * track.pitch) & (up >= -DOWN * track.pitch)
+        reach[part] |= within
+        # Measured from the middle of the letters' bodies; above them counts half, since accents stand there.
+        away = numpy.where(up > 0, numpy.maximum(0, up - BODY * track.pitch) * 0.6, -up)
+        closer = within & (away < distance[part])
+        distance[part][closer] = away[closer]
+        nearest[part][closer] = number
+        body[part][(up >= 0) & (up <= BODY * track.pitch) & (body[part] == 0)] = number
+    return _assigned(ink & reach, labels, body, nearest)
+
+
+def _assigned(ink: Pixels, labels: Pixels, body: Pixels, nearest: Pixels) -> Pixels:
+    """Pieces that touch the body of one line alone are that line's as a whole; of others each pixel is the nearest's."""
+    count = int(labels.max()) + 1
+    touching = ink & (body > 0) & (labels > 0)
+    pairs = numpy.unique(numpy.stack([labels[touching], body[touching]], axis=1), axis=0)
+    owners = numpy.zeros(count, numpy.int32)
+    several = numpy.zeros(count, bool)
+    for label, line in pairs.tolist():
+        several[label] |= owners[label] not in (0, line)
+        owners[label] = line
+    whole = (owners > 0) & ~several
+    owner = numpy.where(ink & (labels > 0), nearest, 0)
+    return numpy.where(ink & whole[labels], owners[labels], owner)
+
+
+def _outline(owner: Pixels, number: int, track: Track) -> list[Point] | None:
+    spare = round(0.4 * track.pitch)
+    left, right = max(0, track.left - spare), min(owner.shape[1], track.right + spare)
+    low = int(max(0, track.ys.min() - track.pitch))
+    high = int(min(owner.shape[0], track.ys.max() + track.pitch + 1))
+    mine = owner[low:high, left:right] == number
+    inked = mine.any(axis=0)
+    if not inked.any():
+        return None
+    columns = numpy.flatnonzero(inked)
+    tops = mine.argmax(axis=0)[columns] + low
+    bottoms = high - mine[::-1].argmax(axis=0)[columns]
+    first, last = int(columns[0]) + left, int(columns[-1]) + left + 1
+    pad = max(1.0, 0.06 * track.pitch)
+    step = max(2, round(0.25 * track.pitch))
+    xs = numpy.unique(numpy.append(numpy.arange(first, last, step), last))
+    base = numpy.interp(xs, numpy.arange(track.left, track.right), track.ys)
+    # A band as wide as a letter gives each corner its height, so that the outline runs around words, not into letters.
+    upper, lower = [], []
+    for x, y in zip(xs, base, strict=True):
+        near = numpy.abs(columns + left - x) <= step
+        upper.append(min(float(tops[near].min()) if near.any() else y - BODY * track.pitch, y - 1) - pad)
+        lower.append(max(float(bottoms[near].max()) if near.any() else y, y + 1) + pad)
+    height, width = owner.shape
+    xs = xs.astype(float)
+    xs[0], xs[-1] = max(0.0, xs[0] - pad), min(float(width), xs[-1] + pad)
+    round_trip = [*zip(xs, upper, strict=True), *zip(xs[::-1], lower[::-1], strict=True)]
+    points = numpy.array(round_trip, numpy.float32)
+    points[:, 1] = numpy.clip(points[:, 1], 0, height)
+    simple = cv2.approxPolyDP(points, 0.8, True)[:, 0, :]
+    return [(float(x), float(y)) for x, y in simple] if len(simple) >= 3 else None

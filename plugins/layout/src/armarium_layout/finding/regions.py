@@ -1,0 +1,150 @@
+"""Blocks of lines from the white space between them: columns, headings, margins, paragraphs set apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from armarium_layout.finding.ink import Box
+
+BREAK = 0.35
+"""White between two lines, in heights of the lines, that parts no block however close the page's lines stand."""
+SPACING = 1.7
+"""Lines further apart than this part of the page's usual distance are of two blocks."""
+SHORT = 0.25
+"""A line that is shorter than this part of the one beneath, and not begun where that is, stands apart: a page number."""
+OVERLAP = 0.4
+"""Lines of one block stand over each other by this part of the narrower at least."""
+TALLER = 2.2
+"""Lines that differ in height by more than this are of two blocks: a heading and its text."""
+GUTTER = 1.5
+"""Pieces of a row that are nearer than this, in heights, are one line."""
+WIDE_GAP = 8.0
+"""Pieces up to this far apart are one line where lines near by run on across the gap: it is no gutter between columns."""
+AROUND = 3.5
+"""How far up and down, in heights, lines are asked whether they run across a gap."""
+
+
+def regions_of(lines: Sequence[Box]) -> list[list[int]]:
+    """Which of *lines* make a block together, each block from the top; the blocks by their first line.
+
+    A line belongs to the block of the line beneath when the two stand over each other, near, with letters of like
+    size, and no other line stands beside either: so a heading over two columns joins none of them.
+    """
+    parts = list(range(len(lines)))
+
+    def root(number: int) -> int:
+        while parts[number] != number:
+            parts[number] = parts[parts[number]]
+            number = parts[number]
+        return number
+
+    for one, other in _pieces_of_a_row(lines):
+        parts[root(one)] = root(other)
+    merged: dict[int, list[int]] = {}
+    for number in range(len(lines)):
+        merged.setdefault(root(number), []).append(number)
+    rows = [(_hull([lines[number] for number in group]), group) for group in merged.values()]
+    for above, below in _neighbours([box for box, _ in rows]):
+        parts[root(rows[above][1][0])] = root(rows[below][1][0])
+    blocks: dict[int, list[int]] = {}
+    for number in sorted(range(len(lines)), key=lambda n: (lines[n].top, lines[n].left)):
+        blocks.setdefault(root(number), []).append(number)
+    return list(blocks.values())
+
+
+def _hull(boxes: Sequence[Box]) -> Box:
+    whole = boxes[0]
+    for box in boxes[1:]:
+        whole = whole.around(box)
+    return whole
+
+
+def _pieces_of_a_row(lines: Sequence[Box]) -> list[tuple[int, int]]:
+    """Pairs of lines that stand side by side in one row and are pieces of one line."""
+    joined = []
+    order = sorted(range(len(lines)), key=lambda n: lines[n].left)
+    widest = WIDE_GAP * max((box.height for box in lines), default=0.0)
+    for place, one in enumerate(order):
+        a = lines[one]
+        for other in order[place + 1 :]:
+            b = lines[other]
+            if b.left - a.left > a.width + widest:
+                break
+            height = min(a.height, b.height)
+            down = min(a.bottom, b.bottom) - max(a.top, b.top)
+            if down <= 0.5 * height or max(a.height, b.height) >= TALLER * height:
+                continue
+            gap = b.left - a.right
+            if gap <= GUTTER * height or (gap <= WIDE_GAP * height and _runs_on(lines, a, b)):
+                joined.append((one, other))
+    return joined
+
+
+def _runs_on(lines: Sequence[Box], a: Box, b: Box) -> bool:
+    """Whether the lines above and beneath run on across the gap between two pieces of a row, more of them than break there."""
+    middle, height = (a.right + b.left) / 2, max(a.height, b.height)
+    top, bottom = min(a.top, b.top) - AROUND * height, max(a.bottom, b.bottom) + AROUND * height
+    across = beside = 0
+    for line in lines:
+        if line is a or line is b or not top < line.middle[1] < bottom:
+            continue
+        if line.left < middle - 0.3 * height and line.right > middle + 0.3 * height:
+            across += 1
+        elif line.right <= middle and middle - line.right < WIDE_GAP * height:
+            beside += 1
+    return across >= 2 and across >= beside
+
+
+def _over(a: Box, b: Box) -> float:
+    """By how much of the narrower two boxes stand over each other."""
+    narrower = min(a.width, b.width)
+    return (min(a.right, b.right) - max(a.left, b.left)) / narrower if narrower > 0 else 0.0
+
+
+def _neighbours(rows: Sequence[Box]) -> list[tuple[int, int]]:
+    """Pairs (above, below) of rows of one block."""
+    order = sorted(range(len(rows)), key=lambda n: rows[n].middle[1])
+    below: dict[int, list[int]] = {}
+    above: dict[int, list[int]] = {}
+    for place, one in enumerate(order):
+        a = rows[one]
+        nearest: float | None = None
+        for other in order[place + 1 :]:
+            b = rows[other]
+            if b.middle[1] - a.middle[1] < 0.5 * min(a.height, b.height):
+                continue
+            if nearest is not None and b.top > nearest:
+                break
+            if _over(a, b) > 0:
+                # All that stand in the first row beneath, not only one of them.
+                nearest = b.middle[1] if nearest is None else nearest
+                below.setdefault(one, []).append(other)
+                above.setdefault(other, []).append(one)
+    pairs = [
+        (one, others[0])
+        for one, others in below.items()
+        if len(others) == 1 and len(above[others[0]]) == 1 and _alike(rows[one], rows[others[0]])
+    ]
+    if not pairs:
+        return []
+    distances = {pair: rows[pair[1]].middle[1] - rows[pair[0]].middle[1] for pair in pairs}
+    usual = median(distances.values())
+    return [pair for pair in pairs if _near(rows[pair[0]], rows[pair[1]], distances[pair], usual)]
+
+
+def _alike(a: Box, b: Box) -> bool:
+    if a.width < SHORT * b.width and a.left - b.left > SHORT * b.width:
+        return False
+    return _over(a, b) >= OVERLAP and max(a.height, b.height) <= TALLER * min(a.height, b.height)
+
+
+def _near(a: Box, b: Box, distance: float, usual: float) -> bool:
+    white = b.top - a.bottom
+    return distance <= SPACING * usual or white <= BREAK * min(a.height, b.height)
+
+
+def hull_of(lines: Sequence[Box], pad: float = 0.0) -> Box:
+    """The box around *lines*, wider by *pad* each way."""
+    whole = _hull(list(lines))
+    return Box(whole.left - pad, whole.top - pad, whole.right + pad, whole.bottom + pad)

@@ -1,0 +1,131 @@
+"""Ruled lines on a page: where they run, mended where the ink is broken."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import cv2
+import numpy
+
+from armarium_layout.finding.ink import Pixels, Sheet
+
+SHORTEST = 0.03
+"""A rule is longer than this part of the longest side,"""
+LETTERS = 5
+"""and than so many letters are tall."""
+EDGE = 0.82
+"""Where one side of a line is darker than this part of the other it is the edge of a sheet, not a rule."""
+INKED = 0.6
+"""A rule has ink along this part of it at least."""
+CLEAR = 0.45
+"""Beside a rule there is less ink than this part of what is on it: a row of letters has as much."""
+SLANT = 0.02
+"""How much of its length a rule may lean and still be one."""
+
+
+class Rule(NamedTuple):
+    """A ruled line. along: where it begins and ends; at: where it stands across, at its beginning and its end.
+
+    A level rule runs from x = along[0] to along[1] at y = at[0] to at[1]; an upright one the other way about.
+    """
+
+    along: tuple[float, float]
+    at: tuple[float, float]
+
+    @property
+    def length(self) -> float:
+        return self.along[1] - self.along[0]
+
+    @property
+    def middle(self) -> float:
+        return (self.at[0] + self.at[1]) / 2
+
+    def where(self, place: float) -> float:
+        """Where it stands across at *place* along it, drawn on beyond its ends."""
+        begin, end = self.along
+        return self.at[0] + (self.at[1] - self.at[0]) * (place - begin) / max(end - begin, 1e-9)
+
+
+def rules_of(sheet: Sheet, letters: float, *, upright: bool) -> list[Rule]:
+    """The rules of a page, level ones or *upright* ones, ordered across. letters: their height in pixels."""
+    turned = [numpy.ascontiguousarray(one.T if upright else one) for one in (sheet.ink, sheet.grey)]
+    seen, grey = turned[0].astype(numpy.uint8), turned[1]
+    least = max(12.0, SHORTEST * max(seen.shape), LETTERS * letters)
+    run = max(9, round(least / 3))
+    # A leaning rule is steps of a pixel: a row thicker, its runs are unbroken.
+    thick = cv2.dilate(seen, numpy.ones((3, 1), numpy.uint8))
+    runs = cv2.morphologyEx(thick, cv2.MORPH_OPEN, numpy.ones((1, run), numpy.uint8))
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(runs, connectivity=8)
+    pieces = []
+    for number in range(1, count):
+        x, y, w, h, area = (int(value) for value in stats[number])
+        # As thick as a rule is, and no block of ink.
+        if area > 7 * w and h > 12:
+            continue
+        columns = labels[y : y + h, x : x + w] == number
+        ends = [_height(columns[:, :run]), _height(columns[:, -run:])]
+        pieces.append(Rule((x, x + w), (y + ends[0], y + ends[1])))
+    joined = [rule for rule in _joined(pieces, least) if rule.length >= least]
+    aside = max(4.0, 0.3 * letters)
+    return sorted(
+        (rule for rule in joined if _is_ruled(thick, grey, rule, aside)), key=lambda rule: rule.middle
+    )
+
+
+def _is_ruled(thick: Pixels, grey: Pixels, rule: Rule, aside: float) -> bool:
+    """Whether there is ink along a rule, and little to either side of it."""
+    xs = numpy.arange(int(rule.along[0]), int(rule.along[1]))
+    ys = rule.at[0] + (rule.at[1] - rule.at[0]) * (xs - rule.along[0]) / max(rule.length, 1e-9)
+
+    def sample(picture: Pixels, away: float) -> Pixels:
+        rows = numpy.clip(numpy.rint(ys + away), 0, thick.shape[0] - 1).astype(int)
+        return picture[rows, numpy.minimum(xs, thick.shape[1] - 1)]
+
+    def inked(away: float) -> float:
+        return float(sample(thick, away).mean())
+
+    on = max(inked(away) for away in (-1, 0, 1))
+    paper = [float(numpy.median(sample(grey, sign * 2.5 * aside))) for sign in (-1, 1)]
+    if min(paper) < EDGE * max(paper):
+        return False
+    # Of a double rule the other line stands to one side; letters stand on both.
+    sides = [min(inked(sign * away) for away in (aside, 1.6 * aside, 2.2 * aside)) for sign in (-1, 1)]
+    return on >= INKED and max(sides) < CLEAR * on
+
+
+def _height(part: Pixels) -> float:
+    rows = numpy.flatnonzero(part.any(axis=1))
+    return float(rows.mean()) if len(rows) else 0.0
+
+
+def _joined(pieces: list[Rule], least: float) -> list[Rule]:
+    """Pieces that go on where another ends, or run beside it as its other edge, made one."""
+    joined: list[Rule] = []
+    for piece in sorted(pieces, key=lambda rule: -rule.length):
+        for number, rule in enumerate(joined):
+            gap = max(piece.along[0] - rule.along[1], rule.along[0] - piece.along[1])
+            shorter, longer = sorted((rule.length, piece.length))
+            # A crumb far off the end of a rule is a stroke of a letter; two long pieces are one broken rule.
+            reach = 0.25 * longer if shorter >= least else min(1.5 * shorter, 0.25 * longer)
+            middle = sum(piece.along) / 2
+            aside = abs(rule.where(middle) - piece.middle)
+            if gap < reach and aside <= 3 + SLANT * max(0.0, gap) + 0.004 * rule.length:
+                joined[number] = _one(rule, piece)
+                break
+        else:
+            joined.append(piece)
+    if len(joined) < len(pieces):
+        # What was joined may meet what was too far away before.
+        return _joined(joined, least)
+    return joined
+
+
+def _one(a: Rule, b: Rule) -> Rule:
+    begin, end = min(a.along[0], b.along[0]), max(a.along[1], b.along[1])
+    xs = [*a.along, *b.along]
+    ys = [*a.at, *b.at]
+    weights = [a.length, a.length, b.length, b.length]
+    if end - begin <= 0 or len(set(xs)) < 2:
+        return a
+    slope, base = numpy.polyfit(xs, ys, 1, w=numpy.sqrt(weights))
+    return Rule((begin, end), (float(slope * begin + base), float(slope * end + base)))

@@ -1,0 +1,84 @@
+"""Places on a page that look like an example: the same sign drawn again, a little larger or smaller."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import cv2
+import numpy
+
+from armarium_layout.finding.ink import Box, Pixels
+
+TALL = 32
+"""The height, in pixels, at which examples are compared."""
+SIZES = (0.8, 0.9, 1.0, 1.12, 1.25)
+"""How much larger or smaller a sign may be than its example."""
+LIKE = 0.68
+"""From this likeness (1: the same) a place is a sign."""
+INKED = 0.5
+"""A place has at least this part of the example's ink, and at most twice."""
+
+
+class Sign(NamedTuple):
+    """A place that looks like an example. example: its number in the list given; likeness: up to 1."""
+
+    box: Box
+    example: int
+    likeness: float
+
+
+def signs_like(examples: Sequence[Pixels], ink: Pixels, like: float = LIKE) -> list[Sign]:
+    """Where *ink* (True where there is some) holds what an example (its ink, in pixels of the same picture) shows.
+
+    Each place once, as the example that it is most like; in the order of likeness.
+    """
+    found: list[Sign] = []
+    for number, example in enumerate(examples):
+        trimmed = _trimmed(example)
+        if trimmed is not None:
+            found += _places(trimmed, number, ink, like)
+    kept: list[Sign] = []
+    for sign in sorted(found, key=lambda one: -one.likeness):
+        area = sign.box.width * sign.box.height
+        if all(sign.box.shared(one.box) < 0.3 * min(area, one.box.width * one.box.height) for one in kept):
+            kept.append(sign)
+    return kept
+
+
+def _trimmed(ink: Pixels) -> Pixels | None:
+    """An example without the paper around it; None where it has no ink to speak of."""
+    rows, columns = numpy.flatnonzero(ink.any(axis=1)), numpy.flatnonzero(ink.any(axis=0))
+    if len(rows) < 3 or len(columns) < 3:
+        return None
+    return ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+
+
+def _places(example: Pixels, number: int, ink: Pixels, like: float) -> list[Sign]:
+    found = []
+    scale = min(1.0, TALL / max(example.shape))
+    page = _soft(ink, scale)
+    for size in SIZES:
+        pattern = _soft(example, scale * size)
+        # Paper around the sign counts too: a stroke of a larger letter is not the sign.
+        pattern = numpy.pad(pattern, 3)
+        if pattern.shape[0] >= page.shape[0] or pattern.shape[1] >= page.shape[1] or not pattern.std():
+            continue
+        likeness = cv2.matchTemplate(page, pattern, cv2.TM_CCOEFF_NORMED)
+        peaks = (likeness >= like) & (likeness == cv2.dilate(likeness, numpy.ones((9, 9), numpy.uint8)))
+        height, width = pattern.shape
+        inked = pattern.sum()
+        for y, x in numpy.argwhere(peaks).tolist():
+            there = float(page[y : y + height, x : x + width].sum())
+            if INKED * inked <= there <= 2 * inked:
+                corner = (x + 3) / scale, (y + 3) / scale
+                box = Box(*corner, corner[0] + (width - 6) / scale, corner[1] + (height - 6) / scale)
+                found.append(Sign(box, number, float(likeness[y, x])))
+    return found
+
+
+def _soft(ink: Pixels, scale: float) -> Pixels:
+    """Ink at another scale and softened, so that strokes need not lie pixel on pixel."""
+    size = (max(1, round(ink.shape[1] * scale)), max(1, round(ink.shape[0] * scale)))
+    shrunk = cv2.resize(ink.astype(numpy.float32), size, interpolation=cv2.INTER_AREA)
+    return cv2.GaussianBlur(shrunk, (0, 0), 1.2)

@@ -1,0 +1,130 @@
+"""A page's text shared out among its lines: by its own line breaks, by what a reader read, by how much fits into each."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from typing import NamedTuple
+
+EMPTY = 1.5
+"""What it costs to leave a line without a word."""
+BREAK = 0.15
+"""What it is worth to end a line where the text does."""
+LOOSEST = 2.5
+"""A line takes at most so many times the letters that it has room for."""
+
+
+ASTRAY = 0.1
+"""A line begins at most this part of the text, and `LINES_ASTRAY` lines, before or after where the room would have it."""
+LINES_ASTRAY = 6
+
+
+class Tied(NamedTuple):
+    """The words of one line, and how well they fit it (0 to 1)."""
+
+    text: str
+    fit: float
+
+
+def tied(text: str, widths: Sequence[float], read: Sequence[str | None] | None = None) -> list[Tied]:
+    """The words of *text* shared out, in order, among lines of these *widths* (any unit), all of them and none twice.
+
+    read: what was read in each line so far, None where nothing was: the words that are most like it go there. Where the
+    text has as many lines as the page and nothing was read, they are taken as they are.
+    """
+    written = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+    known = list(read or [None] * len(widths))
+    if not written or not widths:
+        return [Tied("", 0.0) for _ in widths]
+    if len(written) == len(widths) and not any(known):
+        return [Tied(line, 1.0) for line in written]
+    words: list[str] = []
+    ends: set[int] = set()
+    for line in written:
+        words += line.split(" ")
+        ends.add(len(words))
+    return _best(words, ends, widths, known)
+
+
+def _best(
+    words: list[str], ends: set[int], widths: Sequence[float], read: Sequence[str | None]
+) -> list[Tied]:
+    """The cheapest way to cut *words* into as many runs as there are lines."""
+    count, lines = len(words), len(widths)
+    begins = [0]
+    for word in words:
+        begins.append(begins[-1] + len(word) + 1)
+    letters, width = begins[-1], sum(widths) or 1.0
+    never = float("inf")
+    # costs[j]: the least it costs to have put the first j words into the lines so far.
+    costs = [0.0] + [never] * count
+    steps: list[list[int]] = []
+    reach, due = ASTRAY * letters + LINES_ASTRAY * letters / lines, 0.0
+    for number in range(lines):
+        first = bisect_left(begins, due - reach)
+        last = bisect_right(begins, due + reach)
+        due += letters * widths[number] / width
+        room = max(1.0, letters * widths[number] / width)
+        most = max(LOOSEST * room, LOOSEST * len(read[number] or ""), 40.0)
+        following = [never] * (count + 1)
+        step = [0] * (count + 1)
+        for begin in range(first, min(last, count + 1)):
+            if costs[begin] == never:
+                continue
+            for end in range(begin, count + 1):
+                long = begins[end] - begins[begin]
+                if end > begin + 1 and long > most:
+                    break
+                cost = costs[begin] + _cost(words[begin:end], long, room, read[number])
+                if end in ends:
+                    cost -= BREAK
+                if cost < following[end]:
+                    following[end], step[end] = cost, begin
+        costs = following
+        steps.append(step)
+    if costs[count] == never:
+        # More words than the lines can hold: the last takes the rest.
+        return [*(Tied("", 0.0) for _ in widths[:-1]), Tied(" ".join(words), 0.0)]
+    return _traced(words, steps, begins, widths, read)
+
+
+def _cost(words: list[str], long: int, room: float, read: str | None) -> float:
+    if not words:
+        return EMPTY
+    off = (long - room) / room
+    if read is None:
+        return min(off * off, 4.0)
+    return 3.0 * (1.0 - _likeness(" ".join(words), read)) + 0.1 * min(off * off, 4.0)
+
+
+def _likeness(text: str, read: str) -> float:
+    """1 where the letters are the same, 0 where none is; case and signs do not matter."""
+    from rapidfuzz.distance import Levenshtein
+
+    return float(Levenshtein.normalized_similarity(_bare(text), _bare(read)))
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text.casefold())
+
+
+def _traced(
+    words: list[str],
+    steps: list[list[int]],
+    begins: list[int],
+    widths: Sequence[float],
+    read: Sequence[str | None],
+) -> list[Tied]:
+    end = len(words)
+    found: list[Tied] = []
+    letters, width = begins[-1], sum(widths) or 1.0
+    for number in range(len(widths) - 1, -1, -1):
+        begin = steps[number][end]
+        text = " ".join(words[begin:end])
+        known = read[number]
+        room = max(1.0, letters * widths[number] / width)
+        fit = _likeness(text, known) if known else max(0.0, 1.0 - abs(len(text) - room) / room)
+        found.append(Tied(text, round(fit if text else 0.0, 3)))
+        end = begin
+    return found[::-1]

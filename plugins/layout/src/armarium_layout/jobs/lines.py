@@ -1,0 +1,130 @@
+"""The order of lines, the regions they stand in, and their outlines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from armarium.api import JobContext, PageSkipped, PageWork
+from armarium_layout.jobs.looking import boxes_of, page_shapes, page_sheet, rect_in, taking
+from armarium_layout.queries import derived_order, is_current, rect_of, shapes_of
+from armarium_layout.schemas import fractions
+
+if TYPE_CHECKING:
+    from sqlalchemy import Row
+
+    from armarium_layout.finding.ink import Box
+
+
+def put_in_order(job: JobContext, page_id: str) -> PageWork | None:
+    """The regions and lines of the working pass in the order they are read in; nothing where it is there already."""
+    with job.library.db.read() as conn:
+        shapes = shapes_of(conn, page_id)
+        if shapes.pass_id is None or not (shapes.lines or shapes.regions):
+            raise PageSkipped("The page has no lines yet; find them first.")
+        there = derived_order(conn, page_id, shapes.pass_id)
+        if there is not None and is_current(conn, there, page_id, shapes.pass_id):
+            raise PageSkipped("The lines of this page stand in their order already.")
+    about = {"document_id": page_id, "pass_id": shapes.pass_id}
+    return PageWork("layout.order_page", about, answers=("order_id", "entry_count"))
+
+
+def find_regions(job: JobContext, page_id: str) -> PageWork | None:
+    """Blocks of the page's lines, or of its ink where it has none."""
+    from armarium_layout.finding.ink import rows_of
+    from armarium_layout.finding.regions import hull_of, regions_of
+
+    shapes = page_shapes(job, page_id)
+    if shapes.regions:
+        raise PageSkipped("The page has regions already.")
+    _, sheet = page_sheet(job, page_id)
+    boxes = boxes_of(shapes.lines, sheet) if shapes.lines else rows_of(sheet.ink)
+    if not boxes:
+        raise PageSkipped("Nothing is written on the page.")
+    found: list[dict[str, Any]] = []
+    held: list[dict[str, Any]] = []
+    for number, block in enumerate(_worth(regions_of(boxes), boxes, known=bool(shapes.lines))):
+        key = f"region-{number}"
+        box = hull_of([boxes[at] for at in block])
+        found.append({"key": key, "kind_raw": "text", "rect": rect_in(box, sheet)})
+        held += [
+            {"segment_id": shapes.lines[at].id, "expected_version": shapes.lines[at].version, "inside": key}
+            for at in block
+            if shapes.lines and shapes.lines[at].parent_segment_id is None
+        ]
+    if not found:
+        raise PageSkipped("Nothing on the page is large enough to be a block of text.")
+    return taking(page_id, shapes, "Regions from white space", found, held)
+
+
+def _worth(blocks: Sequence[list[int]], boxes: Sequence[Box], *, known: bool) -> list[list[int]]:
+    """All blocks of known lines; of ink those that are more than a blot: two letters wide, or of several rows."""
+    if known:
+        return list(blocks)
+    return [
+        block for block in blocks if len(block) > 1 or boxes[block[0]].width > 1.2 * boxes[block[0]].height
+    ]
+
+
+def refine_shapes(job: JobContext, page_id: str) -> PageWork | None:
+    """Outlines of the lines that have a baseline and were not drawn by a person."""
+    from armarium_layout.finding.outlines import outlines_of
+
+    shapes = page_shapes(job, page_id)
+    if not shapes.lines:
+        raise PageSkipped("The page has no lines yet; find them first.")
+    wanted = [
+        number
+        for number, row in enumerate(shapes.lines)
+        if row.baseline
+        and not row.by_hand
+        and (job.args.lines == "all" or _is_plain(row.anchor.get("polygon")))
+    ]
+    if not wanted:
+        raise PageSkipped(
+            "No line of the page needs an outline: each has one, was drawn by a person or has no baseline."
+        )
+    _, sheet = page_sheet(job, page_id)
+    # All lines of the page take part, so that each gets its own ink; only those wanted are written.
+    baselines = [
+        [(x * sheet.width, y * sheet.height) for x, y in row.baseline or _foot(row)] for row in shapes.lines
+    ]
+    outlines = outlines_of(sheet.ink, baselines)
+    given = []
+    for number in wanted:
+        row, outline = shapes.lines[number], outlines[number]
+        if outline is None:
+            continue
+        polygon = [
+            fractions((min(1, max(0, x / sheet.width)), min(1, max(0, y / sheet.height)))) for x, y in outline
+        ]
+        if polygon != row.anchor.get("polygon"):
+            given.append(
+                {
+                    "segment_id": row.id,
+                    "expected_version": row.version,
+                    "rect": _rect_around(polygon),
+                    "polygon": polygon,
+                }
+            )
+    if not given:
+        raise PageSkipped("No line of the page has ink along its baseline that it does not hold already.")
+    return PageWork(
+        "layout.reshape_lines", {"document_id": page_id, "outlines": given}, answers=("segment_ids",)
+    )
+
+
+def _is_plain(polygon: Sequence[Sequence[float]] | None) -> bool:
+    return not polygon or len({x for x, _ in polygon}) <= 2 >= len({y for _, y in polygon})
+
+
+def _foot(row: Row[Any]) -> list[tuple[float, float]]:
+    x, y, w, h = rect_of(row)
+    return [(x, y + 0.8 * h), (x + w, y + 0.8 * h)]
+
+
+def _rect_around(points: Sequence[Sequence[float]]) -> list[float]:
+    left, top = min(x for x, _ in points), min(y for _, y in points)
+    right, bottom = max(x for x, _ in points), max(y for _, y in points)
+    # Not rounded: every point lies inside.
+    return [left, top, right - left, bottom - top]

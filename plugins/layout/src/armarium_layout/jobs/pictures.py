@@ -1,0 +1,34 @@
+"""Pictures cut in two, and pictures prepared."""
+
+from __future__ import annotations
+
+from armarium.api import JobContext, PageSkipped, PageWork
+from armarium_images.api import live_cuts
+from armarium_layout.jobs.looking import page_sheet
+
+
+def split_page(job: JobContext, page_id: str) -> PageWork | None:
+    """Both halves of a picture of an open book."""
+    from armarium_layout.finding.gutter import LOOKED_AT, gutter_of
+
+    with job.library.db.read() as conn:
+        if live_cuts(conn, page_id, "split")[1]:
+            raise PageSkipped("The picture is split, or a part of a split, already.")
+    _, sheet = page_sheet(job, page_id, LOOKED_AT)
+    gutter = gutter_of(sheet)
+    if gutter is None:
+        raise PageSkipped("The picture shows one page.")
+    at = round(gutter.x, 5)
+    regions = [{"bbox": [0.0, 0.0, at, 1.0]}, {"bbox": [at, 0.0, 1.0 - at, 1.0]}]
+    output = {"gutter": at, "score": round(gutter.score, 3)}
+    return PageWork(
+        "image.split", {"document_id": page_id, "regions": regions}, output, answers=("child_ids",)
+    )
+
+
+def prepare(job: JobContext, page_id: str) -> PageWork | None:
+    """Renditions of the page's picture; one that is there already is not made again."""
+    asked = {name: getattr(job.args, name) for name in ("deskew", "dewarp", "background")}
+    if not any(asked.values()):
+        raise PageSkipped("Nothing was to be done: deskew, dewarp and background are all off.")
+    return PageWork("layout.prepare_page", {"document_id": page_id, **asked}, answers=("renditions",))

@@ -1,0 +1,79 @@
+"""Readings that no reader makes: a page's text shared out among its lines, and drawings as vector pictures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import JobContext, PageSkipped, PageWork
+from armarium_layout.jobs.looking import boxes_of, page_shapes, page_sheet
+from armarium_layout.queries import PageShapes, lines_in_order, page_text_of, readings_of
+
+PROVIDER = "builtin"
+"""Who read what these jobs write as readings; the model names the job."""
+
+
+def tie_text(job: JobContext, page_id: str) -> PageWork | None:
+    """The page's text as readings of its lines, in their reading order."""
+    from armarium_layout.finding.ties import tied
+
+    shapes = page_shapes(job, page_id)
+    with job.library.db.read() as conn:
+        text = page_text_of(conn, page_id)
+        if not shapes.lines or shapes.pass_id is None:
+            raise PageSkipped("The page has no lines yet; find them first.")
+        if text is None:
+            raise PageSkipped("The page has no text of its own to share out among its lines.")
+        lines = lines_in_order(conn, page_id, shapes)
+        known = readings_of(conn, shapes.pass_id, "transcription")
+    read = [known[row.id].text if row.id in known else None for row in lines]
+    found = tied(text, [row.bbox_w for row in lines], read)
+    readings = [
+        {"segment_id": row.id, "text": one.text, "confidence": one.fit}
+        for row, one, there in zip(lines, found, read, strict=True)
+        if one.text and one.text != there
+    ]
+    if not readings:
+        raise PageSkipped("The lines have these words already.")
+    return _read(page_id, shapes, "tied-text", "transcription", readings)
+
+
+def _read(
+    page_id: str, shapes: PageShapes, model: str, kind: str, readings: list[dict[str, Any]]
+) -> PageWork:
+    return PageWork(
+        "reading.take",
+        {
+            "document_id": page_id,
+            "pass_id": shapes.pass_id,
+            "provider": PROVIDER,
+            "model": model,
+            "kind": kind,
+            "readings": readings,
+        },
+        answers=("representation_ids",),
+    )
+
+
+def trace_drawings(job: JobContext, page_id: str) -> PageWork | None:
+    """The ink of the page's drawings as vector pictures, each a reading of its region."""
+    from armarium_layout.finding.tracing import traced
+
+    shapes = page_shapes(job, page_id)
+    names = [name.casefold() for name in job.args.kinds]
+    drawings = [
+        row for row in shapes.regions if any(name in (row.kind_raw or "").casefold() for name in names)
+    ]
+    if not drawings or shapes.pass_id is None:
+        raise PageSkipped(f"No region of the page is called a drawing ({', '.join(job.args.kinds)}).")
+    with job.library.db.read() as conn:
+        known = readings_of(conn, shapes.pass_id, "drawing")
+    _, sheet = page_sheet(job, page_id)
+    readings = []
+    for row, box in zip(drawings, boxes_of(drawings, sheet), strict=True):
+        part = sheet.ink[round(box.top) : round(box.bottom), round(box.left) : round(box.right)]
+        picture = traced(part) if part.size else None
+        if picture is not None and (row.id not in known or known[row.id].text != picture):
+            readings.append({"segment_id": row.id, "text": picture})
+    if not readings:
+        raise PageSkipped("The drawings of the page are traced already, or have no ink.")
+    return _read(page_id, shapes, "traced-drawing", "drawing", readings)

@@ -1,0 +1,69 @@
+"""Signs found by their shape."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from armarium.api import JobContext, PageSkipped, PageWork, open_image
+from armarium_documents.api import page_image, still_image
+from armarium_layout.jobs.looking import boxes_of, mostly, page_shapes, page_sheet, rect_in, taking
+from armarium_layout.queries import PageShapes, segment_of, signs_of
+
+if TYPE_CHECKING:
+    from sqlalchemy import Row
+
+
+def find_signs(job: JobContext, page_id: str) -> PageWork | None:
+    """Places on the page that look like the examples, as words called signs."""
+    from armarium_layout.finding.signs import signs_like
+
+    shapes = page_shapes(job, page_id)
+    if not job.args.examples:
+        raise PageSkipped("No sign was given as an example: name segments that are drawn around one.")
+    _, sheet = page_sheet(job, page_id, SIGNS_LONGEST)
+    patterns = [_pattern(job, one, sheet.scale) for one in job.args.examples]
+    there = boxes_of(_signs_there(job, shapes, page_id), sheet)
+    lines = boxes_of(shapes.lines, sheet)
+    found: list[dict[str, Any]] = []
+    for number, sign in enumerate(signs_like(patterns, sheet.ink, job.args.likeness)):
+        if any(mostly(sign.box, box) for box in there):
+            continue
+        shape: dict[str, Any] = {
+            "key": f"sign-{number}",
+            "kind": "word",
+            "kind_raw": "sign",
+            "rect": rect_in(sign.box, sheet),
+        }
+        holder = max(range(len(lines)), key=lambda at: lines[at].shared(sign.box), default=None)
+        if holder is not None and lines[holder].shared(sign.box) > 0:
+            shape["inside"] = shapes.lines[holder].id
+        found.append(shape)
+    if not found:
+        raise PageSkipped("Nothing more on the page looks like the examples.")
+    return taking(page_id, shapes, "Signs found by their shape", found)
+
+
+SIGNS_LONGEST = 4000
+"""The longest side, in pixels, at which signs are looked for: they are smaller than letters at times."""
+
+
+def _pattern(job: JobContext, segment_id: str, scale: float) -> Any:
+    """The ink of an example, at the scale of the page that is looked at."""
+    from armarium_layout.finding.ink import sheet_of
+
+    with job.library.db.read() as conn:
+        row = segment_of(conn, segment_id)
+        picture = page_image(job.library, conn, row.document_id)
+    with still_image(job.library, picture) as path:
+        image = open_image(path, max_pixels=job.engine.settings.max_image_pixels)
+    sheet = sheet_of(image, round(scale * max(image.size)))
+    (box,) = boxes_of([row], sheet)
+    return sheet.ink[round(box.top) : round(box.bottom), round(box.left) : round(box.right)]
+
+
+def _signs_there(job: JobContext, shapes: PageShapes, page_id: str) -> list[Row[Any]]:
+    """Signs that the page has, the examples that lie on it among them."""
+    with job.library.db.read() as conn:
+        words = signs_of(conn, shapes.pass_id) if shapes.pass_id else []
+        examples = [segment_of(conn, one) for one in job.args.examples]
+    return [*words, *(row for row in examples if row.document_id == page_id)]

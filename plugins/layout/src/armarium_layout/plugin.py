@@ -1,0 +1,26 @@
+"""What layout brings to the engine: the only file with a hook."""
+
+from __future__ import annotations
+
+from armarium.api import Plugin, hookimpl
+from armarium_layout.actions import pages
+from armarium_layout.actions.started import STARTING
+from armarium_layout.recipe_jobs import RECIPE_JOBS
+
+
+@hookimpl
+def armarium_plugin() -> Plugin:
+    """The recipe jobs that need no model."""
+    return Plugin(
+        name="layout",
+        summary="Regions, outlines, table cells, orders, halves of spreads and prepared pictures, without a model",
+        prefixes=("layout", *(job.id for job in RECIPE_JOBS)),
+        actions=(
+            pages.order_page,
+            pages.take_shapes,
+            pages.reshape_lines,
+            pages.prepare_page,
+            *STARTING,
+        ),
+        recipe_jobs=RECIPE_JOBS,
+    )

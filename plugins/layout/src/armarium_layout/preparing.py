@@ -1,0 +1,100 @@
+"""The pictures that pages are prepared into, made before a step asks for the writer and held until it has written its rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from armarium.api import Library, open_image
+from armarium_documents.api import PageImage, page_image, still_image
+from armarium_images.api import Piece, plain, store, treated
+from armarium_layout.schemas import PreparePage
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+MOST_HELD = 16
+"""Made pictures that are held between the making and the step; only what is said of them, not their pixels."""
+
+
+class Preparation(NamedTuple):
+    """A rendition to be added. transform: six numbers to the primary's frame; None where the map is no affine one."""
+
+    role: str
+    piece: Piece
+    transform: list[float] | None
+    params: dict[str, Any]
+
+
+def preparations(library: Library, p: PreparePage, *, max_pixels: int) -> list[Preparation]:
+    """What is to be made of a page's primary picture; nothing for a page that is level, or straight, already.
+
+    The same picture always gives the same bytes. Raises NotFound for an unknown document or one without a picture,
+    Invalid in words for a damaged picture.
+    """
+    with library.db.read() as conn:
+        picture = page_image(library, conn, p.document_id)
+    held: dict[tuple[object, ...], list[Preparation]] = library.held.setdefault("layout.prepared", {})
+    told = (picture, p.deskew, p.dewarp, p.background)
+    if told not in held:
+        made = _made(library, picture, p, max_pixels)
+        while len(held) >= MOST_HELD:
+            held.pop(next(iter(held)), None)
+        held[told] = made
+    return held[told]
+
+
+def _made(library: Library, picture: PageImage, p: PreparePage, max_pixels: int) -> list[Preparation]:
+    import numpy
+
+    from armarium_layout.finding.ink import sheet_of
+
+    if p.background:
+        # The step of the family of images finds it again.
+        treated(library, picture.checksum, "the picture", "background-removed", 2.0, max_pixels=max_pixels)
+    if not (p.deskew or p.dewarp):
+        return []
+    with still_image(library, picture) as path:
+        source = open_image(path, max_pixels=max_pixels)
+    upright = plain(source)
+    sheet, pixels = sheet_of(upright), numpy.asarray(upright)
+    found = [_level(sheet, pixels)] if p.deskew else []
+    found += [_straight(sheet, pixels)] if p.dewarp else []
+    profile = source.info.get("icc_profile")
+    return [
+        Preparation(
+            role,
+            store(library, _image(made), profile),
+            transform,
+            {"from_rendition_id": picture.rendition_id, **params},
+        )
+        for role, made, transform, params in (one for one in found if one is not None)
+    ]
+
+
+def _image(pixels: Any) -> Image.Image:
+    from PIL import Image
+
+    return Image.fromarray(pixels)
+
+
+_Made = tuple[str, Any, list[float] | None, dict[str, Any]]
+
+
+def _level(sheet: Any, pixels: Any) -> _Made | None:
+    from armarium_layout.finding import leveling
+
+    degrees = leveling.lean_of(sheet)
+    if abs(degrees) < leveling.LEAST:
+        return None
+    made = leveling.levelled(pixels, degrees)
+    return "deskewed", made.pixels, made.transform, {"degrees": round(degrees, 3)}
+
+
+def _straight(sheet: Any, pixels: Any) -> _Made | None:
+    from armarium_layout.finding import leveling
+
+    bend = leveling.bend_of(leveling.curves_of(sheet))
+    if bend is None:
+        return None
+    made = leveling.straightened(pixels, bend)
+    return "dewarped", made.pixels, None, {"mesh": made.mesh}

@@ -1,0 +1,119 @@
+"""What layout asks of a page: its working pass with regions and lines, and the orders that were made for it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Row, select
+
+from armarium_documents.api import artifacts, document, representations
+from armarium_layout.errors import unknown_example
+from armarium_source_model.api import (
+    CountingText,
+    counting_readings,
+    get_pass,
+    list_orders,
+    order_walk,
+    pass_sequence,
+    segments,
+    segments_of,
+    working_pass,
+)
+
+DERIVED = "derived"
+"""The kind of a reading order that was worked out from where things stand."""
+
+
+class PageShapes(NamedTuple):
+    """The regions and lines of a page's working pass, as rows of the source model; no pass where it has none."""
+
+    pass_id: str | None
+    ground_truth: bool
+    regions: list[Row[Any]]
+    lines: list[Row[Any]]
+
+
+def shapes_of(conn: Connection, document_id: str) -> PageShapes:
+    """What the page is worked on by."""
+    pass_id, _ = working_pass(conn, document_id)
+    if pass_id is None:
+        return PageShapes(None, False, [], [])
+    truth = bool(get_pass(conn, pass_id).ground_truth)
+    return PageShapes(
+        pass_id, truth, segments_of(conn, pass_id, "region"), segments_of(conn, pass_id, "line")
+    )
+
+
+def rect_of(row: Row[Any]) -> tuple[float, float, float, float]:
+    """A segment's rectangle [x, y, w, h] in fractions."""
+    return row.bbox_x, row.bbox_y, row.bbox_w, row.bbox_h
+
+
+def derived_order(conn: Connection, document_id: str, pass_id: str) -> str | None:
+    """The newest reading order of a pass that was worked out; None where there is none."""
+    found = [
+        one
+        for one in list_orders(conn, document_id)["items"]
+        if one["pass_id"] == pass_id and one["kind"] == DERIVED
+    ]
+    return str(found[-1]["id"]) if found else None
+
+
+def is_current(conn: Connection, order_id: str, document_id: str, pass_id: str) -> bool:
+    """Whether an order still names the regions and lines of a pass as they would be put now."""
+    shapes = {row.id for kind in ("region", "line") for row in segments_of(conn, pass_id, kind)}
+    wanted = [one for one in pass_sequence(conn, document_id, pass_id) if one in shapes]
+    return [segment_id for _, segment_id, _ in order_walk(conn, order_id)] == wanted
+
+
+def lines_in_order(conn: Connection, document_id: str, shapes: PageShapes) -> list[Row[Any]]:
+    """The lines of a page's working pass in the order they are read in."""
+    assert shapes.pass_id is not None
+    place = {one: number for number, one in enumerate(pass_sequence(conn, document_id, shapes.pass_id))}
+    return sorted(shapes.lines, key=lambda row: place.get(row.id, len(place)))
+
+
+def readings_of(conn: Connection, pass_id: str, kind: str) -> dict[str, CountingText]:
+    """The readings of a kind that count in a pass, by segment."""
+    return counting_readings(conn, pass_id, kind)
+
+
+def page_text_of(conn: Connection, document_id: str) -> str | None:
+    """A text of the page as a whole: its newest transcription that is of no segment, else what the node itself holds, else
+    its newest transcription in one piece; None where there is none."""
+    text = conn.execute(
+        select(representations.c.content)
+        .where(
+            representations.c.document_id == document_id,
+            representations.c.segment_id.is_(None),
+            representations.c.kind == "transcription",
+            representations.c.retracted.is_(False),
+        )
+        .order_by(representations.c.created_at.desc(), representations.c.id.desc())
+        .limit(1)
+    ).scalar()
+    if not text:
+        text = document(conn, document_id)["page_content"]
+    if not text:
+        text = conn.execute(
+            select(artifacts.c.content)
+            .where(artifacts.c.document_id == document_id, artifacts.c.artifact_type == "transcription")
+            .order_by(artifacts.c.sequence.desc())
+            .limit(1)
+        ).scalar()
+    return text if text and text.strip() else None
+
+
+def segment_of(conn: Connection, segment_id: str) -> Row[Any]:
+    """A live segment as a row; NotFound where there is none."""
+    row = conn.execute(
+        select(segments).where(segments.c.id == segment_id, segments.c.deleted_at.is_(None))
+    ).one_or_none()
+    if row is None:
+        raise unknown_example(segment_id)
+    return row
+
+
+def signs_of(conn: Connection, pass_id: str) -> list[Row[Any]]:
+    """The words of a pass that are called signs."""
+    return [row for row in segments_of(conn, pass_id, "word") if row.kind_raw == "sign"]

@@ -1,0 +1,218 @@
+"""What layout can do in a workflow or a recipe: the jobs of C 4.4 that need no model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import Example, RecipeJob, page_kind
+from armarium_layout.actions.samples import (
+    add_lines,
+    drawing_page,
+    leaning_page,
+    letter_page,
+    sign_page,
+    spread_page,
+    table_page,
+    text_page,
+)
+from armarium_layout.jobs import cells, lines, pictures, readings, signs
+from armarium_layout.schemas import (
+    DrawingSettings,
+    NoSettings,
+    OutlineSettings,
+    PrepareSettings,
+    SignSettings,
+    TableSettings,
+)
+
+
+def _lined(ex: Example) -> dict[str, Any]:
+    """A page whose lines a machine found: a person's outlines are left as they are."""
+    page_id = letter_page(ex)
+    width, height = 600, 800
+    found = [
+        {
+            "key": f"l{y}",
+            "rect": [80 / width, (y - 22) / height, 440 / width, 26 / height],
+            "baseline": [[80 / width, y / height], [520 / width, y / height]],
+        }
+        for y in (100, 140, 180, 420, 460, 500)
+    ]
+    about = {"document_id": page_id, "name": "Lines", "provider": "sample-reader", "lines": found}
+    ex.run("segment.take_lines", about)
+    return {"page_id": page_id}
+
+
+def _drawn_lines(ex: Example) -> dict[str, Any]:
+    page_id = letter_page(ex)
+    add_lines(ex, page_id)
+    return {"page_id": page_id}
+
+
+PUT_IN_ORDER = RecipeJob(
+    kind=page_kind(
+        "put-in-order",
+        lines.put_in_order,
+        NoSettings,
+        summary="Put the lines of pages in order.",
+        lane="database",
+    ),
+    name="Put in order",
+    description="Puts the regions and lines of each page in the order they are read in: columns, margins, footnotes.",
+    layer="lines",
+    takes=("lines",),
+    gives=("reading_order",),
+    settings=NoSettings,
+    writes=("layout.order_page",),
+    compare="lines that follow the right one, of all lines",
+    example=_drawn_lines,
+)
+
+FIND_REGIONS = RecipeJob(
+    kind=page_kind(
+        "find-regions",
+        lines.find_regions,
+        NoSettings,
+        summary="Find the regions of pages.",
+        lane="local-model",
+    ),
+    name="Find regions",
+    description="Finds the blocks of text of each page from its lines and the white space between them.",
+    layer="lines",
+    takes=("page_image",),
+    gives=("regions",),
+    settings=NoSettings,
+    writes=("layout.take_shapes",),
+    compare="regions found of regions checked, and regions too many",
+    example=_drawn_lines,
+)
+
+REFINE_SHAPES = RecipeJob(
+    kind=page_kind(
+        "refine-shapes", lines.refine_shapes, OutlineSettings, summary="Give lines the outlines of their ink."
+    ),
+    name="Refine shapes",
+    description="Gives each line that has a baseline an outline around its own ink, without that of its neighbours.",
+    layer="lines",
+    takes=("lines",),
+    gives=("lines",),
+    settings=OutlineSettings,
+    writes=("layout.reshape_lines",),
+    compare="ink that both outlines hold, of the ink that either holds",
+    example=_lined,
+)
+
+FIND_CELLS = RecipeJob(
+    kind=page_kind(
+        "find-a-tables-cells", cells.find_cells, TableSettings, summary="Find the cells of tables."
+    ),
+    name="Find a table's cells",
+    description="Finds the rows, columns and cells of tables, ruled or not, and puts the lines of the page into them.",
+    layer="lines",
+    takes=("regions",),
+    gives=("table_cells",),
+    settings=TableSettings,
+    writes=("layout.take_shapes",),
+    compare="cells found of cells checked, and cells too many",
+    example=lambda ex: {"page_id": table_page(ex)},
+)
+
+SPLIT_PAGES = RecipeJob(
+    kind=page_kind(
+        "split-pages",
+        pictures.split_page,
+        NoSettings,
+        summary="Cut pictures of open books at their gutter.",
+        lane="images",
+    ),
+    name="Split pages",
+    description="Cuts the picture of an open book or notebook at its gutter into two pages; single pages stay whole.",
+    layer="prepare",
+    takes=("page_image",),
+    gives=("page_image",),
+    settings=NoSettings,
+    writes=("image.split",),
+    compare="spreads cut at the gutter of all spreads, and single pages cut",
+    example=lambda ex: {"page_id": spread_page(ex)},
+)
+
+PREPARE = RecipeJob(
+    kind=page_kind(
+        "prepare-the-image",
+        pictures.prepare,
+        PrepareSettings,
+        summary="Prepare the pictures of pages.",
+        lane="images",
+    ),
+    name="Prepare the image",
+    description="Makes renditions of each picture: level, with straight lines, without the paper. The picture itself stays.",
+    layer="prepare",
+    takes=("page_image",),
+    gives=("page_image", "rendition"),
+    settings=PrepareSettings,
+    writes=("layout.prepare_page",),
+    example=lambda ex: {"page_id": leaning_page(ex)},
+)
+
+TIE_TEXT = RecipeJob(
+    kind=page_kind(
+        "tie-text-to-lines",
+        readings.tie_text,
+        NoSettings,
+        summary="Share the text of pages out among their lines.",
+    ),
+    name="Tie text to lines",
+    description="Shares a page's text out among its lines: by its line breaks, by what was read, by how much fits into each.",
+    layer="reading",
+    takes=("page_reading", "lines"),
+    gives=("line_readings",),
+    settings=NoSettings,
+    writes=("reading.take",),
+    compare="lines that got their own words, of all lines",
+    example=lambda ex: {"page_id": text_page(ex)},
+)
+
+TRACE_DRAWING = RecipeJob(
+    kind=page_kind(
+        "trace-a-drawing",
+        readings.trace_drawings,
+        DrawingSettings,
+        summary="Trace the drawings of pages as vector pictures.",
+    ),
+    name="Trace a drawing",
+    description="Makes a vector picture (SVG) of the ink of each region that is a drawing, as a reading of that region.",
+    layer="reading",
+    takes=("regions",),
+    gives=("drawings",),
+    settings=DrawingSettings,
+    writes=("reading.take",),
+    compare="ink that both pictures hold, of the ink that either holds",
+    example=lambda ex: {"page_id": drawing_page(ex)},
+)
+
+FIND_SIGNS = RecipeJob(
+    kind=page_kind(
+        "find-signs", signs.find_signs, SignSettings, summary="Find signs on pages by their shape."
+    ),
+    name="Find signs",
+    description="Finds what looks like the signs given as examples: marks of notaries, abbreviations, marginal signs.",
+    layer="lines",
+    takes=("page_image",),
+    gives=("signs",),
+    settings=SignSettings,
+    writes=("layout.take_shapes",),
+    compare="signs found of signs checked, and places that are none",
+    example=sign_page,
+)
+
+RECIPE_JOBS = (
+    PREPARE,
+    SPLIT_PAGES,
+    FIND_REGIONS,
+    PUT_IN_ORDER,
+    REFINE_SHAPES,
+    FIND_SIGNS,
+    FIND_CELLS,
+    TIE_TEXT,
+    TRACE_DRAWING,
+)

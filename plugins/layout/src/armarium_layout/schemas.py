@@ -1,0 +1,184 @@
+"""What layout is asked and answers: the settings of its jobs, and what one step writes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from armarium.api import Message, Params
+
+Id = Annotated[str, Field(min_length=1, max_length=128)]
+ScopeIds = Annotated[
+    list[Id],
+    Field(min_length=1, max_length=10_000, description="Pages, or folders whose pages are meant, in order."),
+]
+Number = Annotated[float, Field(ge=-1, le=2, allow_inf_nan=False)]
+"""A fraction of the page, or a little over its edge."""
+Rect = Annotated[list[Number], Field(min_length=4, max_length=4)]
+Points = Annotated[list[tuple[Number, Number]], Field(max_length=10_000)]
+Version = Annotated[int, Field(ge=0, le=2**53)]
+
+
+class NoSettings(Params):
+    """There is nothing to set."""
+
+
+class OutlineSettings(Params):
+    """Which lines get a new outline."""
+
+    lines: Literal["plain", "all"] = Field(
+        default="plain",
+        description="plain: lines that have a rectangle or no outline; all: every line that no person drew.",
+    )
+
+
+class TableSettings(Params):
+    """Where tables are looked for."""
+
+    unruled: bool = Field(
+        default=True,
+        description="Also regions called tables that have no ruled lines: their columns are the white between the words.",
+    )
+
+
+class PrepareSettings(Params):
+    """What is done to each picture; each makes a rendition of its own, and the picture stays."""
+
+    deskew: bool = Field(default=True, description="Turn the page so that its lines are level.")
+    dewarp: bool = Field(
+        default=False, description="Make lines straight that bend, as near the fold of a book."
+    )
+    background: bool = Field(
+        default=False, description="Take the paper away so that the ink stands on white."
+    )
+
+
+class DrawingSettings(Params):
+    """Which regions are drawings."""
+
+    kinds: Annotated[list[Annotated[str, Field(min_length=1, max_length=80)]], Field(max_length=50)] = Field(
+        default=["image", "graphic", "drawing", "illustration", "figure", "map", "seal", "decoration"],
+        description="Regions whose kind has one of these words in it are traced.",
+    )
+
+
+class SignSettings(Params):
+    """Which signs are looked for."""
+
+    examples: Annotated[list[Id], Field(max_length=200)] = Field(
+        default=[], description="Segments that are drawn around a sign, on whatever page: its examples."
+    )
+    likeness: Annotated[float, Field(ge=0.4, le=1, allow_inf_nan=False)] = Field(
+        default=0.68,
+        description="How like an example a place must be, up to 1; lower finds more and errs more.",
+    )
+
+
+class OrderPage(Params):
+    document_id: Id
+    pass_id: Id
+
+
+class OrderedPage(Message):
+    """The reading order that was made, and the one that was withdrawn for it."""
+
+    document_id: str
+    order_id: str
+    entry_count: int
+    withdrawn_id: str | None
+
+
+class FoundCell(Params):
+    """A place in a table, counted from 0."""
+
+    row: Annotated[int, Field(ge=0, le=100_000)]
+    column: Annotated[int, Field(ge=0, le=100_000)]
+    row_span: Annotated[int, Field(ge=1, le=100_000)] = 1
+    column_span: Annotated[int, Field(ge=1, le=100_000)] = 1
+
+
+class FoundShape(Params):
+    """A region or sign that was found. key: its name in this step, for what stands inside it."""
+
+    key: Id
+    kind: Literal["region", "word"] = "region"
+    rect: Rect
+    kind_raw: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    inside: Id | None = None
+    """The segment that holds it, or the key of a shape named earlier."""
+    cell: FoundCell | None = None
+
+
+class HeldLine(Params):
+    """A segment that stands in one of the shapes now."""
+
+    segment_id: Id
+    expected_version: Version
+    inside: Id
+
+
+class TakeShapes(Params):
+    """Shapes found on one page, into a pass that it has or into a new one."""
+
+    document_id: Id
+    pass_id: Id | None = None
+    name: Annotated[str, Field(min_length=1, max_length=200)] = "Found on the page"
+    shapes: Annotated[list[FoundShape], Field(min_length=1, max_length=20_000)]
+    lines: Annotated[list[HeldLine], Field(max_length=50_000)] = []
+
+
+class TakenShapes(Message):
+    """segment_ids: of the shapes, in the order given."""
+
+    document_id: str
+    pass_id: str
+    segment_ids: list[str]
+
+
+class NewOutline(Params):
+    segment_id: Id
+    expected_version: Version
+    rect: Rect
+    polygon: Points
+
+
+class ReshapeLines(Params):
+    """New outlines of lines of one page."""
+
+    document_id: Id
+    outlines: Annotated[list[NewOutline], Field(min_length=1, max_length=20_000)]
+
+
+class ReshapedLines(Message):
+    document_id: str
+    segment_ids: list[str]
+
+
+class PreparePage(PrepareSettings):
+    document_id: Id
+
+
+class MadeRendition(Message):
+    rendition_id: str
+    role: str
+
+
+class PreparedPage(Message):
+    """The renditions that were made; none of those that were there already."""
+
+    document_id: str
+    renditions: list[MadeRendition]
+
+
+class StartedJob(Message):
+    """A job that was put in the queue."""
+
+    job_id: str
+    state: Literal["waiting"] = "waiting"
+    pages: int
+
+
+def fractions(values: Any) -> list[float]:
+    """Numbers as plain floats to seven decimals: less than a hundredth of a pixel."""
+    return [round(float(value), 7) for value in values]

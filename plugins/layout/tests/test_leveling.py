@@ -1,0 +1,125 @@
+"""Pages made level and straight: by the angle and the bend that the test gave them, on drawn and on real pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cv2
+import numpy
+import pytest
+from layout_pages import paper, real_image, write_block
+from PIL import Image
+
+from armarium_layout.finding.ink import sheet_of
+from armarium_layout.finding.leveling import (
+    MESH,
+    bend_of,
+    curves_of,
+    lean_of,
+    levelled,
+    straightened,
+)
+
+
+def page() -> Any:
+    image = paper(1000, 1400, grain=3)
+    write_block(image, 100, 90, 780, 36, seed=7)
+    return image
+
+
+@pytest.mark.parametrize("degrees", [-6.0, -2.5, -0.4, 0.0, 0.8, 5.0])
+def test_the_lean_that_a_page_was_given_is_found(degrees: float) -> None:
+    # Pillow turns against the clock; lines that fall to the right lean by a positive angle.
+    turned = page().rotate(-degrees, expand=True, fillcolor=225, resample=3)
+    assert lean_of(sheet_of(turned)) == pytest.approx(degrees, abs=0.12)
+
+
+@pytest.mark.parametrize("degrees", [-3.0, 2.0])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "page-pairs/dinglehopper-larex/462875_0008.jpg",
+        "hocr/426117689_0459.jpg",
+        "alto-pairs/caroline/bsb00095929.0011.jpeg",
+    ],
+)
+def test_on_real_pages_a_turn_more_is_found_as_a_turn_more(name: str, degrees: float) -> None:
+    image = real_image(name)
+    before = lean_of(sheet_of(image))
+    after = lean_of(sheet_of(image.rotate(-degrees, expand=True, fillcolor=200, resample=3)))
+    assert after - before == pytest.approx(degrees, abs=0.25)
+
+
+def test_a_levelled_page_is_level_and_its_transform_leads_each_point_back() -> None:
+    turned = numpy.asarray(page().rotate(-4, expand=True, fillcolor=225, resample=3))
+    # A mark that is found again: nothing else on the page is black and as wide.
+    turned = turned.copy()
+    cv2.circle(turned, (300, 500), 16, 0, -1)
+    made = levelled(turned, 4.0)
+    assert abs(lean_of(sheet_of(Image.fromarray(made.pixels)))) < 0.15
+    ys, xs = numpy.nonzero(cv2.blur(made.pixels, (15, 15)) < 8)
+    u, v = xs.mean() / made.pixels.shape[1], ys.mean() / made.pixels.shape[0]
+    a, b, c, d, e, f = made.transform
+    assert (a * u + c * v + e) * turned.shape[1] == pytest.approx(300, abs=1.5)
+    assert (b * u + d * v + f) * turned.shape[0] == pytest.approx(500, abs=1.5)
+
+
+def bent(pixels: Any, depth: float) -> Any:
+    """A page whose lines sag in the middle by *depth* of its height, more at its foot than at its head."""
+    height, width = pixels.shape
+    x, y = numpy.meshgrid(numpy.arange(width, dtype=numpy.float32), numpy.arange(height, dtype=numpy.float32))
+    drop = depth * height * ((x / width - 0.5) ** 2 * 4) * (0.5 + y / height)
+    return cv2.remap(
+        pixels, x, (y + drop).astype(numpy.float32), cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+    )
+
+
+def wobble(pixels: Any) -> float:
+    """How far the rows of a page run off the level, in pixels: the median of their deviations."""
+    curves = curves_of(sheet_of(Image.fromarray(pixels)))
+    return float(numpy.median([numpy.std([y for _, y in curve]) for curve in curves])) * pixels.shape[0]
+
+
+def test_lines_that_sag_are_made_straight() -> None:
+    straight = numpy.asarray(page())
+    sagging = bent(straight, 0.015)
+    bend = bend_of(curves_of(sheet_of(Image.fromarray(sagging))))
+    assert bend is not None
+    made = straightened(sagging, bend)
+    assert wobble(sagging) > 2 * wobble(straight)
+    assert wobble(made.pixels) < 1.3 * wobble(straight)
+    assert made.pixels.shape == sagging.shape
+
+
+def test_the_mesh_says_where_each_point_lies_on_the_picture_it_is_made_from() -> None:
+    sagging = bent(numpy.asarray(page()), 0.02)
+    bend = bend_of(curves_of(sheet_of(Image.fromarray(sagging))))
+    assert bend is not None
+    made = straightened(sagging, bend)
+    assert (len(made.mesh), len(made.mesh[0])) == (MESH, MESH)
+    height, width = sagging.shape
+    for row, line in enumerate(made.mesh):
+        for column, (x, y) in enumerate(line):
+            at = (
+                min(width - 1, round(column / (MESH - 1) * (width - 1))),
+                min(height - 1, round(row / (MESH - 1) * (height - 1))),
+            )
+            source_y = min(height - 1, max(0, round(y * (height - 1))))
+            assert x == pytest.approx(column / (MESH - 1), abs=1e-6)
+            near = sagging[max(0, source_y - 3) : source_y + 4, at[0]].astype(int)
+            assert near.min() - 8 <= int(made.pixels[at[1], at[0]]) <= near.max() + 8
+
+
+def test_straight_pages_blank_pages_and_crumbs_are_left_as_they_are() -> None:
+    assert bend_of(curves_of(sheet_of(page()))) is None
+    for image in (paper(600, 800, grain=2), paper(1, 1), paper(40, 3000)):
+        assert lean_of(sheet_of(image)) == 0.0
+        assert bend_of(curves_of(sheet_of(image))) is None
+
+
+@pytest.mark.parametrize("name", ["page-pairs/dinglehopper-larex/462875_0008.jpg", "hocr/426117689_0459.jpg"])
+def test_real_print_that_was_bent_is_straighter_afterwards(name: str) -> None:
+    sagging = bent(numpy.asarray(real_image(name)), 0.015)
+    bend = bend_of(curves_of(sheet_of(Image.fromarray(sagging))))
+    assert bend is not None
+    assert wobble(straightened(sagging, bend).pixels) < 0.6 * wobble(sagging)

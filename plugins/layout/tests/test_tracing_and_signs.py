@@ -1,0 +1,135 @@
+"""Drawings that are traced cover the ink they were traced from; signs are found where they were drawn, and nowhere else."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import cv2
+import numpy
+import pytest
+from layout_pages import paper, precision_and_recall, real_image, write_block
+from PIL import ImageDraw
+
+from armarium_layout.finding.ink import Box, sheet_of
+from armarium_layout.finding.signs import signs_like
+from armarium_layout.finding.tracing import traced
+
+
+def drawn_again(svg: str) -> Any:
+    """The ink of an SVG made of closed paths of straight lines, filled by the even-odd rule: a renderer of its own."""
+    from lxml import etree
+
+    root = etree.fromstring(svg.encode())
+    width, height = (int(value) for value in root.get("viewBox").split()[2:])
+    big = numpy.zeros((height * 4, width * 4), numpy.uint8)
+    path = root[0].get("d")
+    polygons = [
+        numpy.array([[float(x) * 4, float(y) * 4] for x, y in re.findall(r"([\d.-]+) ([\d.-]+)", part)])
+        .round()
+        .astype(numpy.int32)
+        for part in path.split("Z")
+        if part
+    ]
+    cv2.fillPoly(big, polygons, 1)
+    cv2.polylines(big, polygons, True, 1, 4)
+    return cv2.resize(big.astype(numpy.float32), (width, height), interpolation=cv2.INTER_AREA) >= 0.5
+
+
+def figure() -> Any:
+    image = paper(400, 400)
+    pen = ImageDraw.Draw(image)
+    pen.ellipse((60, 60, 340, 340), outline=20, width=14)
+    pen.ellipse((150, 150, 250, 250), outline=20, width=8)
+    pen.line((0, 390, 399, 300), fill=20, width=9)
+    return numpy.asarray(image) < 120
+
+
+def test_a_traced_drawing_covers_its_ink_and_its_holes_stay_open() -> None:
+    ink = figure()
+    svg = traced(ink)
+    assert svg is not None
+    again = drawn_again(svg)
+    assert (again & ink).sum() / (again | ink).sum() > 0.95
+    assert not again[200, 200]
+    assert not again[100, 200]
+
+
+def test_a_traced_drawing_is_well_formed_and_not_endless() -> None:
+    dice = numpy.random.default_rng(1)
+    svg = traced(dice.random((900, 900)) > 0.5)
+    assert svg is None or len(svg) < 1_000_000
+    assert "script" not in (traced(figure()) or "")
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 50), (200, 200)])
+def test_where_nothing_is_drawn_nothing_is_traced(shape: tuple[int, int]) -> None:
+    assert traced(numpy.zeros(shape, bool)) is None
+
+
+def test_a_real_ornament_is_traced_faithfully() -> None:
+    sheet = sheet_of(real_image("page-pairs/bronod/0001.jpg", 2000))
+    ink = sheet.ink[1100:1200, 1250:1750]
+    svg = traced(ink)
+    assert svg is not None
+    again = drawn_again(svg)
+    # Specks are left out on purpose.
+    assert (again & ink).sum() / ink.sum() > 0.9
+    assert (
+        again & ~cv2.dilate(ink.astype(numpy.uint8), numpy.ones((3, 3))).astype(bool)
+    ).sum() < 0.05 * ink.sum()
+
+
+def rosette(pen: Any, x: int, y: int, size: int) -> Box:
+    """A sign: a circle with a cross in it and a tail."""
+    pen.ellipse((x, y, x + size, y + size), outline=25, width=3)
+    pen.line((x, y + size / 2, x + size, y + size / 2), fill=25, width=3)
+    pen.line((x + size / 2, y, x + size / 2, y + size), fill=25, width=3)
+    return Box(x, y, x + size, y + size)
+
+
+def page_of_signs() -> tuple[Any, list[Box]]:
+    image = paper(1000, 1200, grain=3)
+    write_block(image, 160, 60, 720, 30, seed=3)
+    pen = ImageDraw.Draw(image)
+    return image, [
+        rosette(pen, x, y, size)
+        for x, y, size in ((60, 90, 44), (80, 400, 40), (55, 700, 50), (910, 300, 44))
+    ]
+
+
+def test_signs_are_found_where_they_stand_also_smaller_and_larger() -> None:
+    image, truth = page_of_signs()
+    ink = sheet_of(image).ink
+    first = truth[0]
+    example = ink[int(first.top) - 4 : int(first.bottom) + 4, int(first.left) - 4 : int(first.right) + 4]
+    found = [sign.box for sign in signs_like([example], ink)]
+    assert precision_and_recall(found, truth, 0.6) == (1.0, 1.0)
+
+
+def test_of_two_examples_each_place_goes_to_the_one_it_is_like() -> None:
+    image, truth = page_of_signs()
+    pen = ImageDraw.Draw(image)
+    star = []
+    for x, y in ((920, 600), (60, 950)):
+        pen.polygon([(x, y + 36), (x + 20, y), (x + 40, y + 36)], outline=25, width=3)
+        star.append(Box(x, y, x + 40, y + 36))
+    ink = sheet_of(image).ink
+    cut = [
+        ink[int(b.top) - 4 : int(b.bottom) + 4, int(b.left) - 4 : int(b.right) + 4]
+        for b in (truth[0], star[0])
+    ]
+    found = signs_like(cut, ink)
+    assert precision_and_recall([s.box for s in found if s.example == 0], truth, 0.5) == (1.0, 1.0)
+    assert precision_and_recall([s.box for s in found if s.example == 1], star, 0.5) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "example", [numpy.zeros((20, 20), bool), numpy.zeros((0, 0), bool), numpy.ones((2, 2), bool)]
+)
+def test_an_example_without_ink_finds_nothing(example: Any) -> None:
+    assert signs_like([example], figure()) == []
+
+
+def test_an_example_larger_than_the_page_finds_nothing() -> None:
+    assert signs_like([figure()], numpy.ones((10, 10), bool)) == []

@@ -1,0 +1,1 @@
+"""Recipe jobs that ask a provider's model about the words and signs of pages."""

@@ -1,0 +1,134 @@
+"""What every job that asks a model does alike: gather the lines it may send, ask, and mark what is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from armarium.api import JobContext, PageSkipped, PageWork, RetryLater, ServiceError
+from armarium_model_jobs.queries import Line, PageLines, lines_of
+from armarium_reading.api import Asked, ModelRequest, Picture, Subject, ask
+
+SYSTEM = "You work on sources of an archive. Answer only with what was asked for, and invent nothing."
+
+
+def one_of(ids: Iterable[str]) -> Any:
+    """The type of an answer that names one of *ids* and nothing else."""
+    return Literal[tuple(dict.fromkeys(ids))]
+
+
+def page_lines(job: JobContext, page_id: str) -> PageLines:
+    """The lines of a page; PageSkipped where none has words. Whether a model may see them, the gateway asks."""
+    with job.library.db.read() as conn:
+        found = lines_of(conn, page_id)
+    if not found.lines:
+        raise PageSkipped("The page has no lines with words; read them first.")
+    return found
+
+
+def as_material(lines: Iterable[Line], offered: Iterable[str] | None = None) -> str:
+    """Each line of text with its id before it, with a dash where it is only shown and not *offered*."""
+    named = None if offered is None else set(offered)
+    return "\n".join(
+        f"[{line.segment_id if named is None or line.segment_id in named else '-'}]{_place(line)} {line.text}"
+        for line in lines
+    )
+
+
+def _place(line: Line) -> str:
+    if not line.cell:
+        return ""
+    return f" (row {line.cell.get('row', 0) + 1}, column {line.cell.get('column', 0) + 1})"
+
+
+def ask_about(
+    job: JobContext,
+    page_id: str,
+    prompt: str,
+    answer: type[BaseModel] | None,
+    *,
+    material: str | None = None,
+    pictures: Sequence[Picture] = (),
+) -> Asked[Any]:
+    """Ask the model of the job's settings about a page, in the gateway's way.
+
+    PageSkipped where rights forbid it; RetryLater, with which the job is put off, where the provider is busy.
+    """
+    args = job.args
+    request = ModelRequest(
+        provider=args.provider,
+        model=args.model,
+        prompt=prompt,
+        system=SYSTEM,
+        material=material,
+        subject=Subject(page_id),
+        use_case=job.kind.name,
+        pictures=tuple(pictures),
+        pages_may_leave=args.pages_may_leave,
+    )
+    try:
+        return ask(job, request) if answer is None else ask(job, request, answer)
+    except ServiceError as error:
+        if error.code == "rights_restricted":
+            raise PageSkipped(error.detail) from error
+        if error.code == "provider_busy":
+            raise RetryLater(error.detail, seconds=error.fields.get("retry_after") or 60.0) from error
+        raise
+
+
+def with_prompt(task: str, job: JobContext) -> str:
+    """What the work asks, and what the settings add to it."""
+    return f"{task}\n\n{job.args.prompt}" if job.args.prompt else task
+
+
+def readings_work(
+    page_id: str, pass_id: str | None, kind: str, asked: Sequence[Asked[Any]], texts: dict[str, str]
+) -> PageWork:
+    """*texts* by segment as readings of the model that was asked."""
+    return PageWork(
+        "reading.take",
+        {
+            "document_id": page_id,
+            "pass_id": pass_id,
+            "provider": asked[0].provider,
+            "model": asked[0].model,
+            "kind": kind,
+            "readings": [{"segment_id": key, "text": text} for key, text in texts.items()],
+        },
+        output={"pass_id": pass_id, "kind": kind},
+        answers=("representation_ids",),
+    )
+
+
+def artifact_work(
+    job: JobContext,
+    page_id: str,
+    page: PageLines,
+    asked: Asked[Any],
+    artifact_type: str,
+    content: str,
+    **data: Any,
+) -> PageWork:
+    """An artifact of the page that names the call and the text it was made of."""
+    marks = {
+        "pass_id": page.pass_id,
+        "episode_id": asked.episode_id,
+        "text_fingerprint": page.fingerprint,
+        "cut": asked.cut,
+    }
+    return PageWork(
+        "artifact.create",
+        {
+            "document_id": page_id,
+            "artifact_type": artifact_type,
+            "content": content,
+            "data": {**data, **marks},
+            "step_name": job.kind.name,
+            "provider": asked.provider,
+            "model": asked.model,
+        },
+        output={"text": content, **data},
+        answers=("id",),
+    )

@@ -1,0 +1,97 @@
+"""New words for lines: corrected, translated, transliterated, normalised."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, create_model
+
+from armarium.api import JobContext, PageSkipped, PageWork
+from armarium_model_jobs.jobs.asking import (
+    as_material,
+    ask_about,
+    one_of,
+    page_lines,
+    readings_work,
+    with_prompt,
+)
+from armarium_model_jobs.queries import Line, PageLines, single_spaced, texts_of
+
+LINES_AT_ONCE = 200
+"""Lines that one call is shown; a longer page takes several."""
+
+CORRECT = (
+    "These are the lines of a page as a machine read them, each with its id in brackets. Correct what was misread, "
+    "keeping the spelling, abbreviations and line breaks of the source. Answer the lines that you change, by id, and no "
+    "others; a line with a dash for its id is only shown. Where nothing is misread, answer no lines."
+)
+
+RENDER = {
+    "translation": ("Translate each line into {into}.", "English"),
+    "transliteration": ("Transliterate each line into {into}, without translating it.", "Latin letters"),
+    "normalized_text": (
+        "Write each line in {into}, without translating or rewording it.",
+        "today's spelling",
+    ),
+}
+EACH_LINE = (
+    "These are the lines of a page, each with its id in brackets. {task} Read them as one text, and answer for each id "
+    "what stands in that line."
+)
+
+
+def correct(job: JobContext, page_id: str) -> PageWork | None:
+    """The lines that the model reads otherwise; those that a person wrote or chose are shown and never offered."""
+    page = page_lines(job, page_id)
+    offered = [line for line in page.lines if not line.by_person]
+    if not offered:
+        raise PageSkipped(
+            "Persons have read every line of the page; there is nothing for a model to correct."
+        )
+    there = {line.segment_id: line.text for line in offered}
+    return _rewritten(job, page_id, page, offered, CORRECT, "transcription", there)
+
+
+def render(job: JobContext, page_id: str) -> PageWork | None:
+    """The lines in another language, script or spelling, as readings of that kind."""
+    page = page_lines(job, page_id)
+    assert page.pass_id is not None
+    task, usual = RENDER[job.args.kind]
+    with job.library.db.read() as conn:
+        there = texts_of(conn, page.pass_id, job.args.kind)
+    prompt = EACH_LINE.format(task=task.format(into=job.args.into or usual))
+    return _rewritten(job, page_id, page, page.lines, prompt, job.args.kind, there)
+
+
+def _rewritten(
+    job: JobContext,
+    page_id: str,
+    page: PageLines,
+    offered: Sequence[Line],
+    task: str,
+    kind: str,
+    there: dict[str, str],
+) -> PageWork:
+    asked, texts, named = [], dict[str, str](), {line.segment_id for line in offered}
+    for start in range(0, len(page.lines), LINES_AT_ONCE):
+        shown = page.lines[start : start + LINES_AT_ONCE]
+        ids = [line.segment_id for line in shown if line.segment_id in named]
+        if not ids:
+            continue
+        material = as_material(shown, ids)
+        asked.append(ask_about(job, page_id, with_prompt(task, job), rewritten(ids), material=material))
+        for one in asked[-1].answer.lines:
+            texts[one.id] = single_spaced(one.text)
+    new = {key: text for key, text in texts.items() if text and text != there.get(key)}
+    if not new:
+        raise PageSkipped("The model answered nothing that is not there already.")
+    return readings_work(page_id, page.pass_id, kind, asked, new)
+
+
+def rewritten(ids: Sequence[str]) -> type[BaseModel]:
+    """An answer that gives lines of *ids* new words, and can name no other."""
+    text: Any = Annotated[str, Field(max_length=10_000)]
+    line = create_model("RewrittenLine", id=(one_of(ids), ...), text=(text, ...))
+    lines: Any = Annotated[list[line], Field(max_length=len(ids))]  # type: ignore[valid-type]
+    return create_model("RewrittenLines", lines=(lines, ...))

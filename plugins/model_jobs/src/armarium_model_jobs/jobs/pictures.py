@@ -1,0 +1,52 @@
+"""Pictures of pages and of parts of them, as a model is shown them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Row
+
+from armarium.api import JobContext, open_image
+from armarium_documents.api import page_image, still_image
+from armarium_reading.api import Picture
+
+LONGEST_SIDE = 2_000
+"""Pixels of a picture that is shown, at most; models make larger ones smaller themselves."""
+MARGIN = 0.25
+"""Of the height of a part: how much of what is around it is shown."""
+
+
+def _opened(job: JobContext, page_id: str) -> Any:
+    with job.library.db.read() as conn:
+        picture = page_image(job.library, conn, page_id)
+    with still_image(job.library, picture) as path:
+        return open_image(path, max_pixels=job.engine.settings.max_image_pixels).convert("RGB")
+
+
+def _shown(image: Any) -> Picture:
+    image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+    file = io.BytesIO()
+    image.save(file, "JPEG", quality=92)
+    return Picture(file.getvalue(), "image/jpeg")
+
+
+def page_picture(job: JobContext, page_id: str) -> Picture:
+    """The page. NotFound where it has no picture."""
+    return _shown(_opened(job, page_id))
+
+
+def part_pictures(job: JobContext, page_id: str, parts: Sequence[Row[Any]]) -> list[Picture]:
+    """Segments of the page, each cut out with a margin."""
+    page = _opened(job, page_id)
+    found = []
+    for part in parts:
+        left, top = part.bbox_x * page.width, part.bbox_y * page.height
+        width, height = part.bbox_w * page.width, part.bbox_h * page.height
+        margin = height * MARGIN
+        x, y = max(0, round(left - margin)), max(0, round(top - margin))
+        right = min(page.width, max(x + 1, round(left + width + margin)))
+        box = (x, y, right, min(page.height, max(y + 1, round(top + height + margin))))
+        found.append(_shown(page.crop(box)))
+    return found

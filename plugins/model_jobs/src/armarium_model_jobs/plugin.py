@@ -1,0 +1,17 @@
+"""What these jobs bring to the engine: the only file with a hook."""
+
+from __future__ import annotations
+
+from armarium.api import Plugin, hookimpl
+from armarium_model_jobs.recipe_jobs import RECIPE_JOBS
+
+
+@hookimpl
+def armarium_plugin() -> Plugin:
+    """The recipe jobs that ask a model."""
+    return Plugin(
+        name="model_jobs",
+        summary="Lines corrected and translated, entries, tables, signs and free questions, by a provider's model",
+        prefixes=tuple(job.id for job in RECIPE_JOBS),
+        recipe_jobs=RECIPE_JOBS,
+    )

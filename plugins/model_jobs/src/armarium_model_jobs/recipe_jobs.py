@@ -1,0 +1,150 @@
+"""What a model is asked for in a workflow or a recipe (C 4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from armarium.api import Engine, Example, JobContext, Library, PageWork, Placement, RecipeJob, page_kind
+from armarium_model_jobs import errors
+from armarium_model_jobs.jobs import lines, results, signs
+from armarium_model_jobs.samples import read_page, signed_page
+from armarium_model_jobs.schemas import ColumnSettings, ModelSettings, QuestionSettings, RenderSettings
+from armarium_reading.api import placed_with_provider
+
+
+def _placed(engine: Engine, library: Library, settings: ModelSettings) -> Placement:
+    if settings.provider is None:
+        raise errors.provider_needed()
+    return placed_with_provider(
+        engine, settings.provider, settings.model, pages_may_leave=settings.pages_may_leave
+    )
+
+
+def _placed_question(engine: Engine, library: Library, settings: QuestionSettings) -> Placement:
+    if settings.prompt is None or not settings.prompt.strip():
+        raise errors.prompt_needed()
+    return _placed(engine, library, settings)
+
+
+def _placed_table(engine: Engine, library: Library, settings: ColumnSettings) -> Placement:
+    if not settings.columns:
+        raise errors.columns_needed()
+    for number, name in enumerate(settings.columns):
+        if name in settings.columns[:number]:
+            raise errors.column_twice(name)
+    return _placed(engine, library, settings)
+
+
+def _job(
+    job_id: str,
+    work: Callable[[JobContext, str], PageWork | None],
+    settings: type[ModelSettings],
+    *,
+    summary: str,
+    place: Callable[[Engine, Library, Any], Placement] = _placed,
+    example: Callable[[Example], dict[str, Any]] = read_page,
+    **more: Any,
+) -> RecipeJob:
+    return RecipeJob(
+        kind=page_kind(job_id, work, settings, summary=summary, lane="network", also_lanes=("local-model",)),
+        settings=settings,
+        uses_llm=True,
+        provider_setting="provider",
+        model_setting="model",
+        place=place,
+        example=example,
+        **more,
+    )
+
+
+CORRECT = _job(
+    "correct",
+    lines.correct,
+    ModelSettings,
+    summary="Have a model correct the lines of pages.",
+    name="Correct",
+    description="A model corrects what a machine misread, line by line; what a person wrote or chose stays as it is.",
+    layer="reading",
+    takes=("line_readings",),
+    gives=("line_readings",),
+    writes=("reading.take",),
+    compare="characters wrong of all characters, before and after",
+)
+
+RENDER = _job(
+    "translate-transliterate-normalise",
+    lines.render,
+    RenderSettings,
+    summary="Have a model translate, transliterate or normalise the lines of pages.",
+    name="Translate, transliterate, normalise",
+    description="A model renders each line in another language, script or spelling, as a reading beside the transcription.",
+    layer="reading",
+    takes=("line_readings",),
+    gives=("line_readings",),
+    writes=("reading.take",),
+    compare="characters that differ from a person's rendering, of all characters",
+)
+
+ASK = _job(
+    "ask-a-model",
+    results.answer,
+    QuestionSettings,
+    summary="Ask a model about pages.",
+    place=_placed_question,
+    example=lambda ex: {**read_page(ex), "settings": {"prompt": "Who is written to?"}},
+    name="Ask a model",
+    description="Asks a model a question about the words of each page, and keeps what it answers beside the page.",
+    layer="knowledge",
+    takes=("page_reading",),
+    gives=(),
+    writes=("artifact.create",),
+)
+
+EXTRACT = _job(
+    "extract-to-a-table",
+    results.extract,
+    ColumnSettings,
+    summary="Have a model extract what pages say to a table.",
+    place=_placed_table,
+    example=lambda ex: {**read_page(ex), "settings": {"columns": ["Who", "What"]}},
+    name="Extract to a table",
+    description="A model extracts what each page says to rows with the columns named, each row with the lines it is from.",
+    layer="structure",
+    takes=("page_reading", "table_cells"),
+    gives=("table_rows",),
+    takes_any=True,
+    writes=("artifact.create",),
+    compare="cells that are right, of all cells",
+)
+
+SPLIT = _job(
+    "split-into-entries",
+    results.split,
+    ModelSettings,
+    summary="Have a model split pages into entries.",
+    name="Split into entries",
+    description="A model says with which lines the entries of a register, diary or list begin; the lines are shared out.",
+    layer="structure",
+    takes=("page_reading",),
+    gives=("entries",),
+    writes=("artifact.create",),
+    compare="entries that begin where they should, of all entries",
+)
+
+IDENTIFY = _job(
+    "identify-signs",
+    signs.identify,
+    ModelSettings,
+    summary="Have a model identify the signs of pages.",
+    example=signed_page,
+    name="Identify signs",
+    description="A model that takes pictures says what the signs found on each page are, as a description of each.",
+    layer="reading",
+    takes=("signs",),
+    gives=("sign_identifications",),
+    writes=("reading.take",),
+    compare="signs identified rightly, of all signs",
+)
+
+RECIPE_JOBS = (CORRECT, IDENTIFY, RENDER, SPLIT, EXTRACT, ASK)

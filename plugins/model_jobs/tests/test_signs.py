@@ -1,0 +1,74 @@
+"""Signs shown to a model as pictures, and pictures of pages: what is sent, and what comes of it."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from typing import Any
+
+from model_desk import Desk
+from PIL import Image
+
+from armarium_model_jobs.samples import read_page, signed_page
+
+
+def pictures_in(asked: dict[str, Any]) -> list[Image.Image]:
+    """The pictures that were sent, in order."""
+    parts = [
+        part
+        for one in asked["body"]["messages"]
+        if isinstance(one["content"], list)
+        for part in one["content"]
+    ]
+    urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+    return [Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))) for url in urls]
+
+
+def signs_of(desk: Desk, page: str) -> list[str]:
+    return [row[0] for row in desk.rows("SELECT id FROM segment WHERE document_id = ? ORDER BY id", page)]
+
+
+def test_each_sign_is_shown_cut_out_and_described(desk: Desk) -> None:
+    page = str(signed_page(desk.example)["page_id"])
+    first, second = signs_of(desk, page)
+    desk.answers(lambda ids: {"signs": [{"id": second, "is_a": "A notary's\nmark"}]})
+    done = desk.job("identify-signs", page)
+    assert done["state"] == "done", done
+    shown = pictures_in(desk.provider.asked[0])
+    assert [one.size for one in shown] == [(60, 60), (60, 60)]
+    for one in shown:
+        grey = one.convert("L")
+        assert grey.getpixel((30, 30)) < 60, "the sign is in the middle of its picture"
+        assert grey.getpixel((3, 3)) > 190, "with paper around it"
+    said = json.dumps(desk.provider.asked[0]["body"]["messages"])
+    assert said.index(first) < said.index(second)
+    assert desk.readings(page, "description") == {second: [("Loopback", "A notary's mark")]}
+
+
+def test_a_sign_that_is_identified_is_not_asked_about_again(desk: Desk) -> None:
+    page = str(signed_page(desk.example)["page_id"])
+    first, second = signs_of(desk, page)
+    desk.answers(lambda ids: {"signs": [{"id": first, "is_a": "A cross"}]})
+    desk.job("identify-signs", page)
+    desk.answers(lambda ids: {"signs": [{"id": second, "is_a": "A circle"}]})
+    desk.job("identify-signs", page)
+    assert len(pictures_in(desk.provider.asked[1])) == 1
+    assert desk.job("identify-signs", page)["skipped"] == 1
+    assert len(desk.provider.asked) == 2
+
+
+def test_a_sign_that_was_not_shown_cannot_be_named(desk: Desk) -> None:
+    elsewhere, page = (str(signed_page(desk.example)["page_id"]) for _ in range(2))
+    victim = signs_of(desk, elsewhere)[0]
+    desk.answers(lambda ids: {"signs": [{"id": victim, "is_a": "Mine"}]})
+    assert desk.job("identify-signs", page)["state"] == "failed"
+    assert desk.readings(elsewhere, "description") == {}
+
+
+def test_a_question_without_a_picture_says_so_where_one_is_wanted(desk: Desk) -> None:
+    page = str(read_page(desk.example)["page_id"])
+    done = desk.job("ask-a-model", page, prompt="What is drawn here?", picture=True)
+    assert done["state"] == "failed"
+    assert "picture" in done["reason"]
+    assert desk.provider.asked == []

@@ -1,0 +1,104 @@
+"""Cuts one line out of a page as the lines of the training were cut: level along its baseline, only its own area."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from armarium_reader_hand.picture import WIDEST, Grey
+from armarium_worker import LineShape
+
+Points = NDArray[np.float64]
+
+LOWEST = 4
+"""Pixels: a line lower or narrower than this is widened to it, so that there is something to read."""
+TALLEST = 192
+"""Pixels: a higher line is cut out smaller, since it is scaled down in any case."""
+PAPER = 70
+"""Percentile of grey that is taken for paper around a line."""
+BEND = 0.1
+"""Of the line's height: a baseline that bends more is straightened."""
+BLOCK = 64
+"""Pixels of width over which the tone of the paper is taken."""
+
+
+def cut_line(page: Grey, line: LineShape) -> Grey:
+    """The line's picture, level, in grey; paper where its outline leaves room."""
+    outline, along = _outline(line), _along(line)
+    across = np.array([-along[1], along[0]])
+    lengths, heights = outline @ along, outline @ across
+    width, height = (max(LOWEST, float(np.ptp(values))) for values in (lengths, heights))
+    scale = min(1.0, TALLEST / height, 2 * WIDEST / width)
+    size = max(1, round(width * scale)), max(1, round(height * scale))
+    # From the cut to the page: its axes are the line's direction and what is across it.
+    corner = along * lengths.min() + across * heights.min()
+    matrix = np.column_stack([along / scale, across / scale, corner])
+    cut: Any = cv2.warpAffine(
+        page, matrix, size, flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderMode=cv2.BORDER_REPLICATE
+    )
+    if len(line.polygon) > 2:
+        inside = np.column_stack([lengths - lengths.min(), heights - heights.min()]) * scale
+        _clear_outside(cut, inside)
+    if len(line.baseline) > 2:
+        base = np.array(line.baseline, dtype=np.float64)
+        base = np.column_stack([base @ along - lengths.min(), base @ across - heights.min()]) * scale
+        cut = _straight(cut, base)
+    return cut  # type: ignore[no-any-return]
+
+
+def _outline(line: LineShape) -> Points:
+    if len(line.polygon) > 2:
+        return np.array(line.polygon, dtype=np.float64)
+    x, y, w, h = line.rect
+    return np.array([[x, y], [x + w, y], [x + w, y + h], [x, y + h]], dtype=np.float64)
+
+
+def _along(line: LineShape) -> Points:
+    """The unit vector in which the line runs: that of its baseline, else level."""
+    if len(line.baseline) > 1:
+        points = np.array(line.baseline, dtype=np.float64)
+        slope = points[-1] - points[0] if len(points) == 2 else _principal(points)
+        length = float(np.hypot(*slope))
+        if length > 0:
+            return slope / length if slope[0] >= 0 else -slope / length
+    return np.array([1.0, 0.0])
+
+
+def _principal(points: Points) -> Points:
+    _, _, directions = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
+    first: Points = directions[0]
+    return first
+
+
+def _clear_outside(cut: Grey, outline: Points) -> None:
+    """Paper outside the outline, as light as the paper inside it nearby."""
+    mask = np.zeros(cut.shape, dtype=np.uint8)
+    cv2.fillPoly(mask, [np.round(outline).astype(np.int32)], 1)
+    if not mask.any():
+        return
+    everywhere = float(np.percentile(cut[mask > 0], PAPER))
+    for start in range(0, cut.shape[1], BLOCK):
+        block, own = cut[:, start : start + BLOCK], mask[:, start : start + BLOCK] > 0
+        block[~own] = np.percentile(block[own], PAPER) if own.sum() >= BLOCK else everywhere
+
+
+def _straight(cut: Grey, baseline: Points) -> Grey:
+    """Columns shifted so that a bent baseline lies level."""
+    order = np.argsort(baseline[:, 0])
+    columns = np.arange(cut.shape[1], dtype=np.float64)
+    heights = np.interp(columns, baseline[order, 0], baseline[order, 1])
+    if np.ptp(heights) <= BEND * cut.shape[0]:
+        return cut
+    rows = np.arange(cut.shape[0], dtype=np.float64)[:, None] + (heights - np.median(heights))[None, :]
+    across = np.broadcast_to(columns[None, :], rows.shape)
+    out: Any = cv2.remap(
+        cut,
+        across.astype(np.float32),
+        rows.astype(np.float32),
+        cv2.INTER_LINEAR,
+        borderMode=cv2.BORDER_REPLICATE,
+    )
+    return out  # type: ignore[no-any-return]

@@ -1,0 +1,75 @@
+"""The hand reader: reads given lines of handwriting in Latin script, with the weights of its own package.
+
+Runs in a worker process of the engine's own interpreter; it never downloads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from armarium_reader_hand import WEIGHTS
+from armarium_worker import LineReading, LineShape, ModelFile, Page, Reader
+
+TOGETHER = 16
+"""Lines that are run together."""
+MODEL = "hand-base"
+
+
+class HandReader(Reader):
+    """Handwriting of the 9th to the 21st century in Latin script; trained mostly on French and Latin."""
+
+    name = "hand"
+    label = "Armarium's hand reader"
+    can = frozenset({"read_lines"})
+    writing = frozenset({"hand"})
+    # Trained on the first seven; the others are written in the same letters. German hands (Kurrent) it cannot read.
+    languages = ("fr", "frm", "fro", "la", "it", "es", "ca", "en", "oc", "pt")
+    scripts = ("Latn",)
+    # What it states is the share already.
+    calibration = ((0.0, 0.0), (1.0, 1.0))
+
+    def load(self) -> None:
+        """Load the weights, with as many threads as the engine allows."""
+        from armarium_reader_hand.model import LineModel
+
+        self.lines: Any = LineModel.shipped(self.threads)
+
+    def open_page(self, path: Path, max_pixels: int) -> Page:
+        """Decode the page to grey."""
+        import numpy as np
+
+        page = super().open_page(path, max_pixels)
+        page.image = np.asarray(page.image.convert("L"))
+        return page
+
+    def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
+        """Read given lines, some together."""
+        from armarium_reader_hand.crops import cut_line
+        from armarium_reader_hand.picture import line_picture
+
+        for start in range(0, len(lines), TOGETHER):
+            pictures = [line_picture(cut_line(page.image, line)) for line in lines[start : start + TOGETHER]]
+            for text in self.lines.read(pictures):
+                yield LineReading(text.text, text.confidence)
+
+    @classmethod
+    def why_not(cls, language: str | None) -> str | None:
+        """A sentence where its weights are missing, or for a language it does not read."""
+        if not _shipped(WEIGHTS).is_file():
+            return f"{cls.label} is here without its weights; take another reader."
+        return super().why_not(language)
+
+    @classmethod
+    def models_here(cls, folder: Path, runtime_folder: Path | None) -> list[ModelFile]:
+        """The weights in this package, where it came with them."""
+        weights = _shipped(WEIGHTS)
+        if not weights.is_file():
+            return []
+        return [ModelFile(MODEL, "Base model for hands", None, len(weights.read_bytes()), shipped=True)]
+
+
+def _shipped(name: str) -> Any:
+    return files("armarium_reader_hand").joinpath(name)

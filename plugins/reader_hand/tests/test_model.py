@@ -1,0 +1,66 @@
+"""From pictures to texts with a network that answers as it is told to: what is fed in, and what becomes of the answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from armarium_reader_hand.model import MARGIN, LineModel
+from armarium_reader_hand.picture import HEIGHT
+
+ALPHABET = ["a", "\u0303", " ", "b"]
+CARD = {"alphabet": ALPHABET, "calibration": [[0.0, 0.0], [1.0, 0.9]]}
+
+
+class Network:
+    """Answers every line with the same classes, one a step, and keeps what it was given."""
+
+    def __init__(self, classes: list[int], sure: float = 0.999) -> None:
+        self.classes, self.sure = classes, sure
+        self.given: dict[str, NDArray[Any]] = {}
+
+    def run(self, _outputs: None, inputs: dict[str, NDArray[Any]]) -> list[NDArray[np.float32]]:
+        self.given = inputs
+        count, steps = len(inputs["lines"]), inputs["lines"].shape[3] // 4
+        rest = (1 - self.sure) / len(ALPHABET)
+        answer = np.full((steps, count, len(ALPHABET) + 1), rest, dtype=np.float32)
+        for step in range(steps):
+            answer[step, :, self.classes[step] if step < len(self.classes) else 0] = self.sure
+        return [np.log(answer)]
+
+
+def _picture(width: int, ink: int = 255) -> NDArray[np.uint8]:
+    return np.full((HEIGHT, width), ink, dtype=np.uint8)
+
+
+def test_letters_and_marks_become_composed_text_without_white_space_at_the_ends() -> None:
+    model = LineModel(Network([3, 1, 2, 3, 3, 0, 3, 4, 0, 4, 3]), CARD)
+    (read,) = model.read([_picture(80)])
+    assert read.text == "ã bb"
+    assert 0.85 < read.confidence < 0.9
+
+
+def test_a_line_answers_for_its_own_width_only() -> None:
+    network = Network([1] + [0] * 9 + [4])
+    short, long = LineModel(network, CARD).read([_picture(37), _picture(80)])
+    assert (short.text, long.text) == ("a", "ab")
+    assert network.given["steps"].tolist() == [10, 20]
+    assert network.given["lines"].shape == (2, 1, HEIGHT, 80 + MARGIN)
+    assert network.given["lines"][0, 0, 0].tolist() == [1.0] * 37 + [0.0] * (43 + MARGIN)
+
+
+def test_where_nothing_is_read_nothing_is_sure() -> None:
+    (read,) = LineModel(Network([]), CARD).read([_picture(40)])
+    assert read == ("", 0.0)
+
+
+def test_alternatives_come_likeliest_first_with_their_probabilities() -> None:
+    found = LineModel(Network([1, 0, 4], 0.9), CARD).alternatives(_picture(16), 3)
+    assert found[0][0] == "ab"
+    chances = [chance for _, chance in found]
+    assert chances == sorted(chances, reverse=True)
+    assert 0.6 < chances[0] <= 1
+    assert sum(chances) == pytest.approx(1, abs=0.4)

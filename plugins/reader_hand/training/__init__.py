@@ -1,0 +1,1 @@
+"""How the model of `armarium-reader-hand` is made: corpus, convention, augmentation, model, training, export, evaluation."""

@@ -1,0 +1,1 @@
+"""Local image-text models as a reader, through transformers in a runtime of their own."""

@@ -1,0 +1,134 @@
+"""Image-text models of transformers as a reader: TrOCR, and chat models that take pictures.
+
+This module is looked at by the engine and run inside a runtime, where of Armarium only the worker distribution can be
+imported; so everything heavy is imported inside methods.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from armarium_worker import LineReading, LineShape, ModelFile, Page, Reader, Refused, Runtime
+from armarium_worker.instructions import bare_line, read_line
+
+VISION = Runtime(
+    name="vision",
+    package="armarium_reader_vision",
+    requirements="requirements.txt",
+    probe="transformers",
+    summary="transformers 5.23 with PyTorch: models that read pictures of lines.",
+    size_mb=1900,
+)
+
+CONFIG = "config.json"
+"""The file by which a model's folder is named."""
+MARGIN = 0.15
+"""Of a line's height: how much of what is around it the model is shown."""
+MAX_NEW_TOKENS = 256
+
+
+class VisionReader(Reader):
+    """Reads given lines with a model of this machine that takes pictures."""
+
+    name = "vision"
+    label = "Image-text model"
+    can = frozenset({"read_lines"})
+    runtime = VISION
+    model_kind = "vision"
+    model_suffixes = (CONFIG,)
+    model_is_folder = True
+    reading_needs_model = True
+
+    def load(self) -> None:
+        """Import torch and transformers, and load the model of the given `config.json`'s folder."""
+        # Read when transformers is imported: what is not in the folder is not looked for elsewhere.
+        os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
+        import torch
+        import transformers
+
+        if self.model is None:
+            raise Refused("An image-text model is needed to read with; name one of this machine.")
+        torch.set_num_threads(self.threads)
+        folder = Path(self.model).parent
+        wants_gpu = self.device in ("cuda", "auto") and torch.cuda.is_available()
+        stated: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+        try:
+            config = transformers.AutoConfig.from_pretrained(folder, **stated)
+            self.chats = config.model_type != "vision-encoder-decoder"
+            kind = (
+                transformers.AutoModelForImageTextToText
+                if self.chats
+                else transformers.VisionEncoderDecoderModel
+            )
+            self.processor = transformers.AutoProcessor.from_pretrained(folder, **stated)
+            self.network = kind.from_pretrained(folder, use_safetensors=True, **stated)
+        except Exception as error:
+            raise Refused(
+                f"{folder.name} is no image-text model that this transformers can load ({type(error).__name__}). It takes "
+                "the folder of a model with config.json, weights as safetensors and the files of its processor."
+            ) from error
+        if self.chats and not getattr(self.processor, "chat_template", None):
+            raise Refused(f"{folder.name} has no chat template, so it cannot be told what to read.")
+        self.network = self.network.to("cuda" if wants_gpu else "cpu").eval()
+
+    def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
+        """Each line's picture on its own; how sure the model is, is the mean share of the letters it wrote."""
+        for line in lines:
+            picture = page.image.crop(box_of(line, page.width, page.height))
+            inputs = self._inputs(picture)
+            start = 0 if not self.chats else int(inputs["input_ids"].shape[-1])
+            text, sure = self._write(inputs, start)
+            yield LineReading(bare_line(text) if self.chats else text.strip(), sure)
+
+    def _inputs(self, picture: Any) -> Any:
+        if not self.chats:
+            return self.processor(images=picture, return_tensors="pt").to(self.network.device)
+        content = [{"type": "image", "image": picture}, {"type": "text", "text": read_line(self.language)}]
+        return self.processor.apply_chat_template(
+            [{"role": "user", "content": content}],
+            add_generation_prompt=True,
+            tokenize=True,
+            return_dict=True,
+            return_tensors="pt",
+        ).to(self.network.device)
+
+    def _write(self, inputs: Any, start: int) -> tuple[str, float | None]:
+        import torch
+
+        with torch.inference_mode():
+            made = self.network.generate(
+                **inputs,
+                max_new_tokens=MAX_NEW_TOKENS,
+                do_sample=False,
+                num_beams=1,
+                output_scores=True,
+                return_dict_in_generate=True,
+            )
+        shares = self.network.compute_transition_scores(
+            made.sequences, made.scores, normalize_logits=True
+        ).exp()
+        sure = float(shares.mean()) if shares.numel() else None
+        text = self.processor.batch_decode(made.sequences[:, start:], skip_special_tokens=True)[0]
+        return str(text), sure
+
+    @classmethod
+    def models_here(cls, folder: Path, runtime_folder: Path | None) -> list[ModelFile]:
+        """The folders of models: each by its own name."""
+        found = []
+        for config in sorted(folder.glob(f"*/{CONFIG}")) if folder.is_dir() else ():
+            size = sum(path.stat().st_size for path in config.parent.rglob("*") if path.is_file())
+            found.append(ModelFile(config.parent.name, config.parent.name, config, size))
+        return found
+
+
+def box_of(line: LineShape, width: int, height: int) -> tuple[int, int, int, int]:
+    """Left, top, right and bottom of what is shown of a line: its box with a margin, inside the page, never empty."""
+    x, y, w, h = line.rect
+    margin = h * MARGIN
+    left, top = max(0, round(x - margin)), max(0, round(y - margin))
+    left, top = min(left, width - 1), min(top, height - 1)
+    right, bottom = min(width, round(x + w + margin)), min(height, round(y + h + margin))
+    return left, top, max(right, left + 1), max(bottom, top + 1)

@@ -1,0 +1,1 @@
+"""The writes of reading, a file for each noun."""

@@ -1,0 +1,212 @@
+"""The engine-wide writes of providers, their models and keys; the owner's, and not undone (open-fields C)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Row, delete, insert, select, update
+
+from armarium.api import ActionContext, Egress, Example, Route, action, new_id
+from armarium_reading import errors
+from armarium_reading.models import provider_models, providers
+from armarium_reading.providers import keys
+from armarium_reading.providers.registry import provider_type
+from armarium_reading.queries.providers import list_models, provider_answer, require_provider
+from armarium_reading.readers import GROUP as READERS
+from armarium_reading.schemas.providers import (
+    CreateProviderParams,
+    Provider,
+    ProviderModels,
+    ProviderParams,
+    Removed,
+    SetKeyParams,
+    SetModelsParams,
+    UpdateProviderParams,
+)
+
+TAKEN_NAMES = frozenset({"user", "builtin", "linereader", "pdf-text-layer"})
+"""Makers of readings that are no providers: what they made must not be taken for a provider's."""
+
+
+def _example(ex: Example) -> str:
+    made = ex.run("provider.create", {"name": f"Server {new_id()}", "provider_type": "local-server"})
+    return str(made["id"])
+
+
+def _refuse_name(ctx: ActionContext, name: str, but: str | None = None) -> None:
+    if name.casefold() in TAKEN_NAMES or name.casefold() in ctx.engine.drivers.names(READERS):
+        raise errors.name_of_a_reader(name)
+    same = select(providers.c.id).where(providers.c.name == name, providers.c.id != (but or ""))
+    if ctx.conn.execute(same).first() is not None:
+        raise errors.name_taken(name)
+
+
+def _address(ctx: ActionContext, type_name: str, stated: str | None) -> str:
+    """Where the provider is asked; Invalid where neither it nor its type says, Forbidden and BadRequest for no address."""
+    address = stated or provider_type(ctx.engine, type_name).api_base
+    if address is None:
+        raise errors.address_needed(provider_type(ctx.engine, type_name).label)
+    Egress(local_only=False).checked(address, "network", literal=False)
+    return address
+
+
+def _answer(ctx: ActionContext, provider_id: str) -> dict[str, Any]:
+    ctx.target(provider_id)
+    return provider_answer(require_provider(ctx.conn, provider_id))
+
+
+def _drop_key(ctx: ActionContext, row: Row[Any]) -> None:
+    """Take the key out of the row; the secret goes once that is on disk."""
+    name = row.key_name
+    if name is not None:
+        ctx.conn.execute(update(providers).where(providers.c.id == row.id).values(key_name=None))
+        ctx.on_commit(lambda: keys.forget(ctx.engine, name))
+
+
+@action(
+    "provider.create",
+    params=CreateProviderParams,
+    result=Provider,
+    summary="Add a provider of models",
+    route=Route("POST", "/api/providers", refusals=(404, 409), status=201),
+    scope="engine",
+    role="owner",
+    undoable=False,
+    example=lambda ex: {"name": f"Server {new_id()}", "provider_type": "local-server"},
+)
+def create_provider(ctx: ActionContext, p: CreateProviderParams) -> dict[str, Any]:
+    """It has neither key nor models yet. 404 for a type that is not installed, 409 for a name that is taken."""
+    _refuse_name(ctx, p.name)
+    _address(ctx, p.provider_type, p.api_base)
+    row = {"id": new_id(), "key_name": None, **p.model_dump()}
+    ctx.conn.execute(insert(providers).values(**row))
+    return _answer(ctx, row["id"])
+
+
+@action(
+    "provider.update",
+    params=UpdateProviderParams,
+    result=Provider,
+    summary="Change a provider; another address discards its key",
+    route=Route("PATCH", "/api/providers/{provider_id}"),
+    scope="engine",
+    role="owner",
+    undoable=False,
+    example=lambda ex: {"provider_id": _example(ex), "enabled": False},
+)
+def update_provider(ctx: ActionContext, p: UpdateProviderParams) -> dict[str, Any]:
+    """What is left out stays. `api_base` null: the address of its type counts again."""
+    row = require_provider(ctx.conn, p.provider_id)
+    changes = p.model_dump(exclude_unset=True, exclude={"provider_id"})
+    if not changes or any(changes.get(name, "") is None for name in ("name", "enabled", "sort_order")):
+        raise errors.nothing_to_change()
+    if "name" in changes:
+        _refuse_name(ctx, changes["name"], row.id)
+    if "api_base" in changes:
+        former = row.api_base or provider_type(ctx.engine, row.provider_type).api_base
+        if _address(ctx, row.provider_type, changes["api_base"]) != former:
+            _drop_key(ctx, row)
+    ctx.conn.execute(update(providers).where(providers.c.id == row.id).values(**changes))
+    return _answer(ctx, row.id)
+
+
+@action(
+    "provider.delete",
+    params=ProviderParams,
+    result=Removed,
+    summary="Remove a provider with its models and its key",
+    route=Route("DELETE", "/api/providers/{provider_id}", refusals=(404,), answer="RemovedProvider"),
+    scope="engine",
+    role="owner",
+    undoable=False,
+    example=lambda ex: {"provider_id": _example(ex)},
+)
+def delete_provider(ctx: ActionContext, p: ProviderParams) -> dict[str, Any]:
+    """What its models made stays, and so does the ledger of its calls."""
+    row = require_provider(ctx.conn, p.provider_id)
+    _drop_key(ctx, row)
+    ctx.conn.execute(delete(provider_models).where(provider_models.c.provider_id == row.id))
+    ctx.conn.execute(delete(providers).where(providers.c.id == row.id))
+    ctx.target(row.id)
+    return {"status": "deleted", "id": row.id}
+
+
+@action(
+    "provider.set_models",
+    params=SetModelsParams,
+    result=ProviderModels,
+    summary="State the models that a provider may be asked with",
+    route=Route("PUT", "/api/providers/{provider_id}/models", refusals=(404,)),
+    scope="engine",
+    role="owner",
+    undoable=False,
+    example=lambda ex: {
+        "provider_id": _example(ex),
+        "models": [{"name": "Small", "model_id": "small:3b", "capabilities": ["text", "vision"]}],
+    },
+)
+def set_models(ctx: ActionContext, p: SetModelsParams) -> dict[str, Any]:
+    """A model that was there keeps its id; one that is not named goes."""
+    row = require_provider(ctx.conn, p.provider_id)
+    before = {one["model_id"]: one["id"] for one in list_models(ctx.conn, row.id)}
+    ctx.conn.execute(delete(provider_models).where(provider_models.c.provider_id == row.id))
+    if p.models:
+        ctx.conn.execute(
+            insert(provider_models),
+            [
+                {"id": before.get(one.model_id) or new_id(), "provider_id": row.id, **one.model_dump()}
+                for one in p.models
+            ],
+        )
+    ctx.target(row.id)
+    found = list_models(ctx.conn, row.id)
+    return {"items": found, "count": len(found)}
+
+
+@action(
+    "provider.set_key",
+    params=SetKeyParams,
+    result=Provider,
+    summary="Give a provider its key",
+    route=Route("PUT", "/api/providers/{provider_id}/key", refusals=(404,)),
+    scope="engine",
+    role="owner",
+    person_only=True,
+    undoable=False,
+    example=lambda ex: {"provider_id": _example(ex), "key": "sample-key"},
+)
+def set_key(ctx: ActionContext, p: SetKeyParams) -> dict[str, Any]:
+    """It replaces the one before, and is never answered back."""
+    row = require_provider(ctx.conn, p.provider_id)
+    _drop_key(ctx, row)
+    name = keys.keep(ctx.engine, p.key)
+    ctx.conn.execute(update(providers).where(providers.c.id == row.id).values(key_name=name))
+    return _answer(ctx, row.id)
+
+
+@action(
+    "provider.delete_key",
+    params=ProviderParams,
+    result=Removed,
+    summary="Remove the key of a provider",
+    route=Route("DELETE", "/api/providers/{provider_id}/key", refusals=(404,), answer="RemovedProviderKey"),
+    scope="engine",
+    role="owner",
+    undoable=False,
+    example=lambda ex: {"provider_id": _example(ex)},
+)
+def delete_key(ctx: ActionContext, p: ProviderParams) -> dict[str, Any]:
+    """Where there is none, nothing is changed and that is no fault."""
+    row = require_provider(ctx.conn, p.provider_id)
+    _drop_key(ctx, row)
+    return {"status": "deleted", "id": row.id}
+
+
+PROVIDER_ACTIONS = (
+    create_provider,
+    update_provider,
+    delete_provider,
+    set_models,
+    set_key,
+    delete_key,
+)

@@ -1,0 +1,213 @@
+"""The writes of reading: putting its jobs in the queue, and the models of this machine.
+
+The jobs' results are steps of their own, bound together by the job's id; taking back the step that started a job
+cancels what of it has not been done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from armarium.api import ActionContext, Example, Route, action, cancel_with_undo
+from armarium_documents.api import pages_under
+from armarium_reading import errors, local_models
+from armarium_reading.providers.served import lane_of, who_reads_lines
+from armarium_reading.readers import Choice, choose, models_folder
+from armarium_reading.schemas.reading import (
+    DeleteResult,
+    DownloadResult,
+    FindLinesParams,
+    ModelParams,
+    ReadingArgs,
+    ReadLinesParams,
+    ReadPagesParams,
+    StartedJob,
+)
+from armarium_source_model.api import get_pass, working_pass
+
+
+def _pages(ctx: ActionContext, scope: list[str]) -> list[str]:
+    pages = pages_under(ctx.conn, scope, for_processing=True)
+    if not pages:
+        raise errors.no_pages(scope)
+    ctx.target(*scope)
+    return pages
+
+
+def _page(ex: Example) -> str:
+    return str(ex.run("document.create", {"name": "Letter, first page", "doc_type": "page"})["id"])
+
+
+def _page_with_line(ex: Example) -> str:
+    page = _page(ex)
+    pass_id = ex.run("segment.pass_create", {"document_id": page, "name": "By hand"})["id"]
+    line = {
+        "document_id": page,
+        "pass_id": pass_id,
+        "kind": "line",
+        "anchor": {"rect": [0.1, 0.1, 0.8, 0.05]},
+    }
+    ex.run("segment.create_many", {"segments": [line]})
+    return page
+
+
+def _kept_model(ex: Example) -> dict[str, Any]:
+    folder = models_folder(ex.engine, "tesseract")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "sample.traineddata").write_bytes(b"sample")
+    return {"runtime": "tesseract", "model": "sample"}
+
+
+@action(
+    "reading.find_lines",
+    params=FindLinesParams,
+    result=StartedJob,
+    summary="Find the lines of pages with a reader; each page gets a new pass.",
+    route=Route("POST", "/api/reading/find-lines", status=202),
+    words="Began to find the lines of {scope_ids|pages}",
+    example=lambda ex: {"scope_ids": [_page(ex)]},
+    guards_targets=True,
+    after_undo=cancel_with_undo,
+)
+def find_lines(ctx: ActionContext, params: FindLinesParams) -> dict[str, Any]:
+    """Put a find-lines job in the queue. Raises NotFound and Invalid for a reader, model or page that is not there."""
+    pages = _pages(ctx, params.scope_ids)
+    choice = choose(ctx.engine, ctx.library, reader=params.reader, method="find_lines", model=params.model)
+    args = ReadingArgs(page_ids=pages, reader=params.reader, model=params.model, name=params.name)
+    return _enqueue(ctx, "find-lines", args, "Find lines", [choice])
+
+
+@action(
+    "reading.read_lines",
+    params=ReadLinesParams,
+    result=StartedJob,
+    summary="Read the lines of pages with a reader; each line gets a reading.",
+    route=Route("POST", "/api/reading/read", status=202),
+    words="Began to read the lines of {scope_ids|pages}",
+    example=lambda ex: {"scope_ids": [_page_with_line(ex)]},
+    guards_targets=True,
+    after_undo=cancel_with_undo,
+)
+def read_lines(ctx: ActionContext, params: ReadLinesParams) -> dict[str, Any]:
+    """Put a read-a-line job in the queue. Raises Invalid too where no page has lines or no reader fits, and Forbidden
+    where a provider's model is named that is not on this machine, without `pages_may_leave`."""
+    pages = _pages(ctx, params.scope_ids)
+    choices = who_reads_lines(ctx.engine, ctx.library, params)
+    if params.pass_id is not None:
+        document_id = get_pass(ctx.conn, params.pass_id).document_id
+        if document_id not in pages:
+            raise errors.other_pages_pass(params.pass_id)
+        pages = [document_id]
+    elif not any(working_pass(ctx.conn, page)[0] for page in pages):
+        raise errors.no_lines()
+    args = ReadingArgs(
+        page_ids=pages,
+        reader=params.reader,
+        model=params.model,
+        language=params.language,
+        pass_id=params.pass_id,
+        provider=params.provider,
+        pages_may_leave=params.pages_may_leave,
+    )
+    lane = lane_of(ctx.engine, params.provider) if params.provider else None
+    return _enqueue(ctx, "read-a-line", args, "Read lines", choices, lane)
+
+
+@action(
+    "reading.read_pages",
+    params=ReadPagesParams,
+    result=StartedJob,
+    summary="Find and read the lines of pages in one go; each page gets a new pass with its readings.",
+    route=Route("POST", "/api/reading/read-pages", status=202),
+    words="Began to find and read the lines of {scope_ids|pages}",
+    example=lambda ex: {"scope_ids": [_page(ex)]},
+    guards_targets=True,
+    after_undo=cancel_with_undo,
+)
+def read_pages(ctx: ActionContext, params: ReadPagesParams) -> dict[str, Any]:
+    """Put a read-a-page job in the queue."""
+    pages = _pages(ctx, params.scope_ids)
+    choice = choose(
+        ctx.engine,
+        ctx.library,
+        reader=params.reader,
+        method="read_page",
+        model=params.model,
+        language=params.language,
+    )
+    args = ReadingArgs(
+        page_ids=pages,
+        reader=params.reader,
+        model=params.model,
+        language=params.language,
+        name=params.name,
+    )
+    return _enqueue(ctx, "read-a-page", args, "Read pages", [choice])
+
+
+def _enqueue(
+    ctx: ActionContext,
+    kind: str,
+    args: ReadingArgs,
+    what: str,
+    choices: Sequence[Choice],
+    lane: str | None = None,
+) -> dict[str, Any]:
+    count = len(args.page_ids)
+    title = f"{what} with {' or '.join(choice.reader.label for choice in choices)}"
+    job_id = ctx.enqueue(
+        kind,
+        args.model_dump(mode="json"),
+        title=f"{title} ({count} {'page' if count == 1 else 'pages'})",
+        model=", ".join(f"{choice.reader.name}:{choice.model_name}" for choice in choices),
+        subject={"kind": "document", "id": args.page_ids[0]} if count == 1 else None,
+        lane=lane,
+    )
+    ctx.target(job_id)
+    return {"job_id": job_id, "state": "waiting", "pages": count}
+
+
+@action(
+    "model.download",
+    params=ModelParams,
+    result=DownloadResult,
+    summary="Download a model of a reader to this machine.",
+    example=lambda ex: {"runtime": "tesseract", "model": "spa"},
+    scope="engine",
+    bound=True,
+    undoable=False,
+)
+def download_model(ctx: ActionContext, params: ModelParams) -> dict[str, Any]:
+    """Queue the download, unless the model is here or on its way. Refusals as C 4.6 names them."""
+    reader = local_models.runner_of(ctx.engine, params.runtime)
+    answer = {"model_type": params.runtime, "model_id": params.model}
+    if local_models.is_present(ctx.engine, reader, params.model):
+        return {**answer, "status": "present", "job_id": None}
+    local_models.refuse_impossible(reader, params.model)
+    going = local_models.going_download(ctx.conn, params.runtime, params.model)
+    if going is not None:
+        return {**answer, "status": "downloading" if going[1] == "running" else "queued", "job_id": going[0]}
+    if ctx.engine.settings.local_only:
+        raise errors.offline()
+    job_id = ctx.enqueue(
+        "download-model", params.model_dump(), title=f"Download {params.model}", model=params.model
+    )
+    return {**answer, "status": "queued", "job_id": job_id}
+
+
+@action(
+    "model.delete",
+    params=ModelParams,
+    result=DeleteResult,
+    summary="Remove a model of a reader from this machine.",
+    example=_kept_model,
+    scope="engine",
+    role="owner",
+    undoable=False,
+)
+def delete_model(ctx: ActionContext, params: ModelParams) -> dict[str, Any]:
+    """Remove the file once the step is on disk; refused while a worker holds it."""
+    remove, size = local_models.removal(ctx.engine, params.runtime, params.model)
+    ctx.on_commit(remove)
+    return {"status": "deleted", "freed_bytes": size}

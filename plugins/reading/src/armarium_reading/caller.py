@@ -1,0 +1,52 @@
+"""For whom a model is asked: the project, the caller and the run that the ledger names, and how a call is ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from armarium.api import Engine, JobContext, Library, Principal
+
+
+def _goes_on() -> None:
+    """Nobody ends the call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks. *check* is called several times a second while a model answers, and ends the call by raising."""
+
+    engine: Engine
+    library: Library
+    principal: Principal
+    job_id: str | None = None
+    workflow_id: str | None = None
+    attempt: int = 1
+    check: Callable[[], None] = _goes_on
+
+    @classmethod
+    def of_job(cls, ctx: JobContext, *, workflow_id: str | None = None) -> Caller:
+        """The body of a job. A call in hand is finished when the job is paused; all else that stops it ends the call."""
+
+        def check() -> None:
+            if ctx.stop not in (None, "pause"):
+                ctx.check()
+
+        return cls(ctx.engine, ctx.library, ctx.principal, ctx.job_id, workflow_id, ctx.attempt, check=check)
+
+    @property
+    def thread_id(self) -> str | None:
+        """The run that the call belongs to: a workflow's, else the job itself."""
+        return self.principal.run_id or self.job_id
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a call of a model is about: a page, one of its segments, or what is said of it."""
+
+    document_id: str
+    segment_id: str | None = None
+    target_id: str | None = None
+    kind: str = "page"
+    also: tuple[str, ...] = ()
+    """Other documents whose text or picture is shown to the model with it: their rights are asked too."""

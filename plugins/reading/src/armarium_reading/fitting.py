@@ -1,0 +1,92 @@
+"""Which reader fits a page: each that is here reads a sample of its lines, and the one that expects to be right most
+often reads them all.
+
+What a reader says of its own confidence is comparable with another's only through the table that was measured for it
+(`Reader.calibration`): so a reader without one is taken only when it is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from armarium.api import Engine, Library, ServiceError
+from armarium_reading import errors
+from armarium_reading.readers import Choice, choose, readers
+
+SAMPLE = 8
+"""Lines of a page that each reader tries, spread over it."""
+
+Lines = Sequence[Mapping[str, Any]]
+
+
+def fitting(engine: Engine, library: Library | None, language: str | None) -> list[Choice]:
+    """The readers that could read lines in *language* without being told more; Invalid says why none can."""
+    found, reasons = [], []
+    for reader in readers(engine):
+        if "read_lines" in reader.can and reader.calibration:
+            try:
+                choice = choose(engine, library, reader=reader.name, method="read_lines", language=language)
+            except ServiceError as refusal:
+                reasons.append(refusal.detail)
+            else:
+                found.append(choice)
+    if not found:
+        raise errors.none_fits(reasons)
+    return found
+
+
+def sample(lines: Lines) -> list[Mapping[str, Any]]:
+    """At most SAMPLE of *lines*, spread evenly over them."""
+    count = min(SAMPLE, len(lines))
+    return [lines[(2 * number + 1) * len(lines) // (2 * count)] for number in range(count)]
+
+
+def expected(choice: Choice, readings: Lines) -> float:
+    """The share of letters, 0 to 1, that the reader's own table lets expect right; a line without text counts 0."""
+    shares = [
+        share(choice.reader.calibration, float(reading.get("confidence") or 0)) if reading["text"] else 0.0
+        for reading in readings
+    ]
+    return sum(shares) / len(shares) if shares else 0.0
+
+
+def share(table: Sequence[tuple[float, float]], stated: float) -> float:
+    """What *table*, rising pairs (stated confidence, share of right letters), gives for a *stated* confidence."""
+    before = table[0]
+    for pair in table:
+        if stated <= pair[0]:
+            width = pair[0] - before[0]
+            return pair[1] if width <= 0 else before[1] + (pair[1] - before[1]) * (stated - before[0]) / width
+        before = pair
+    return table[-1][1]
+
+
+def trial(
+    choices: Sequence[Choice], lines: Lines, read: Callable[[Choice, Lines], Mapping[str, Any]]
+) -> tuple[Choice, dict[str, float]]:
+    """The choice that expects most of a sample of *lines*, which `read` reads with each, and what each expects."""
+    some = sample(lines)
+    found = {choice.reader.name: expected(choice, read(choice, some)["readings"]) for choice in choices}
+    return max(choices, key=lambda choice: found[choice.reader.name]), found
+
+
+def add_page(
+    by_reader: Mapping[str, Any], taken: Choice, expectations: Mapping[str, float]
+) -> dict[str, Any]:
+    """*by_reader* with one more page: of each reader how many pages it read, and what all expected of those, summed."""
+    name = taken.reader.name
+    before = by_reader.get(name, {"model": taken.model_name, "pages": 0, "expected": {}})
+    sums = {other: before["expected"].get(other, 0.0) + value for other, value in expectations.items()}
+    return {**by_reader, name: {**before, "pages": before["pages"] + 1, "expected": sums}}
+
+
+def outcome(by_reader: Mapping[str, Any]) -> dict[str, Any]:
+    """What a job says of it: `{reader: {model, pages, expected: {reader: mean share}}}`."""
+    return {
+        name: {
+            **row,
+            "expected": {other: round(value / row["pages"], 4) for other, value in row["expected"].items()},
+        }
+        for name, row in by_reader.items()
+    }

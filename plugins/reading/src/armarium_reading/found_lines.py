@@ -1,0 +1,34 @@
+"""A worker's lines as the action that writes them takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def found_lines(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A worker's lines in fractions of the picture, as `segment.take_lines` takes them."""
+    width, height = float(found["width"]), float(found["height"])
+    taken: list[dict[str, Any]] = []
+    for number, line in enumerate(found["lines"]):
+        x, y, w, h = line["rect"]
+        body: dict[str, Any] = {
+            "key": line.get("key") or f"line-{number}",
+            "kind": line["kind"],
+            "rect": [x / width, y / height, w / width, h / height],
+        }
+        for name in ("polygon", "baseline"):
+            if name in line:
+                body[name] = [[px / width, py / height] for px, py in line[name]]
+        for ours, theirs in (("parent_key", "parent"), ("direction", "direction"), ("kind_raw", "kind_raw")):
+            if theirs in line:
+                body[ours] = line[theirs]
+        reading = line.get("reading")
+        confidence = line.get("confidence")
+        if reading is not None and reading["text"]:
+            body["text"] = reading["text"]
+            confidence = reading.get("confidence", confidence)
+        if confidence is not None:
+            body["confidence"] = confidence
+        taken.append(body)
+    return taken

@@ -1,0 +1,46 @@
+"""The long work of reading, and the kinds of its jobs."""
+
+from __future__ import annotations
+
+from armarium.api import JobKind
+from armarium_reading.downloads import run_download
+from armarium_reading.jobs.asking import AskLines
+from armarium_reading.jobs.pages import FindLines, ReadLines, ReadPage
+from armarium_reading.schemas.reading import ModelParams, ReadingArgs
+
+FIND_LINES = JobKind(
+    name="find-lines",
+    lane="local-model",
+    also_lanes=("network",),
+    summary="Find the lines of pages.",
+    run=lambda ctx: FindLines(ctx).run(),
+    args=ReadingArgs,
+    heavy=True,
+)
+READ_LINES = JobKind(
+    name="read-a-line",
+    lane="local-model",
+    also_lanes=("network",),
+    summary="Read the lines of pages.",
+    run=lambda ctx: (AskLines if ctx.args.provider else ReadLines)(ctx).run(),
+    args=ReadingArgs,
+    heavy=True,
+)
+READ_PAGES = JobKind(
+    name="read-a-page",
+    lane="local-model",
+    also_lanes=("network",),
+    summary="Find and read the lines of pages in one go.",
+    run=lambda ctx: ReadPage(ctx).run(),
+    args=ReadingArgs,
+    heavy=True,
+)
+DOWNLOAD_MODEL = JobKind(
+    name="download-model",
+    lane="network",
+    summary="Download a model of a reader to this machine.",
+    run=run_download,
+    args=ModelParams,
+    scope="engine",
+    needs_network=True,
+)

@@ -1,0 +1,95 @@
+"""Lines read by a provider's model: one call a line through the gateway, several lines of a page at a time."""
+
+from __future__ import annotations
+
+import io
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from armarium.api import RetryLater, ServiceError, open_image
+from armarium_documents.api import PageImage, still_image
+from armarium_reading.caller import Caller, Subject
+from armarium_reading.jobs.pages import PageAnswer, ReadLines
+from armarium_reading.providers.asking import ModelRequest, ask
+from armarium_reading.providers.wire import Picture
+from armarium_reading.queries.reading import answers_by_segment
+from armarium_reading.readers import Choice
+from armarium_worker.instructions import bare_line, read_line
+
+AT_ONCE = 4
+"""Lines of one job that are asked about at a time."""
+MARGIN = 0.15
+"""Of a line's height: how much of what is around it the model is shown."""
+
+
+class AskLines(ReadLines):
+    """Readings of lines, each the answer of a provider's model to the picture of the line."""
+
+    def ask(self, document_id: str) -> PageAnswer:
+        self.document_id = document_id
+        return super().ask(document_id)
+
+    def call(self, choice: Choice, picture: PageImage, more: dict[str, Any]) -> dict[str, Any]:
+        began, shapes = time.monotonic(), more["lines"]
+        limit = self.ctx.engine.settings.max_image_pixels
+        with still_image(self.ctx.library, picture) as path:
+            page = open_image(path, max_pixels=limit).convert("RGB")
+        caller = Caller.of_job(self.ctx)
+        with self.ctx.library.db.read() as conn:
+            # Of a run that was killed, or put off, in the midst of this page.
+            known = answers_by_segment(
+                conn, job_id=self.ctx.job_id, document_id=self.document_id, model=choice.model_name
+            )
+        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="armarium-ask") as pool:
+            asked = {
+                segment_id: pool.submit(self._read, caller, segment_id, cut(page, shape["rect"]))
+                for segment_id, shape in zip(more["segment_ids"], shapes, strict=True)
+                if segment_id not in known
+            }
+            try:
+                known |= {segment_id: one.result() for segment_id, one in asked.items()}
+                readings = [{"text": bare_line(known[segment_id])} for segment_id in more["segment_ids"]]
+            except BaseException as error:
+                for one in asked.values():
+                    one.cancel()
+                if isinstance(error, ServiceError) and error.code == "provider_busy":
+                    raise RetryLater(error.detail, seconds=error.fields.get("retry_after") or 60.0) from error
+                raise
+        return {
+            "readings": readings,
+            "width": picture.width,
+            "height": picture.height,
+            "seconds": time.monotonic() - began,
+        }
+
+    def record(self, document_id: str, answer: PageAnswer) -> int:
+        """Nothing: the gateway has noted each call already."""
+        return len(answer.found["readings"])
+
+    def _read(self, caller: Caller, segment_id: str, line: Picture) -> str:
+        request = ModelRequest(
+            provider=str(self.args.provider),
+            model=self.args.model,
+            prompt=read_line(self.args.language),
+            subject=Subject(self.document_id, segment_id=segment_id),
+            use_case=self.ctx.kind.name,
+            pictures=(line,),
+            pages_may_leave=self.args.pages_may_leave,
+        )
+        return ask(caller, request).answer
+
+
+def cut(page: Any, rect: list[float]) -> Picture:
+    """The picture of one line: its box (left, top, width, height in pixels of *page*) with a margin, as JPEG."""
+    x, y, w, h = rect
+    margin = h * MARGIN
+    box = (
+        max(0, round(x - margin)),
+        max(0, round(y - margin)),
+        min(page.width, max(round(x + w + margin), round(x) + 1)),
+        min(page.height, max(round(y + h + margin), round(y) + 1)),
+    )
+    file = io.BytesIO()
+    page.crop(box).save(file, "JPEG", quality=92)
+    return Picture(file.getvalue(), "image/jpeg")

@@ -1,0 +1,370 @@
+"""The long work of readers: find-lines, read-a-line, read-a-page.
+
+A job works page by page. Each page is one call of a worker process and one step with the checkpoint in its
+transaction; while that step is written the worker has the next page in hand already.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+
+from armarium.api import Invalid, JobContext, PageSkipped, ServiceError, now, open_image
+from armarium_documents.api import PageImage, documents, page_image, still_image
+from armarium_reading import ledger
+from armarium_reading.caller import Caller, Subject
+from armarium_reading.confidence import Confidence
+from armarium_reading.fitting import add_page, outcome, trial
+from armarium_reading.found_lines import found_lines
+from armarium_reading.handwriting import outline_of, page_score
+from armarium_reading.ledger import ModelCall
+from armarium_reading.permission import passing_over_restricted, refuse_withheld_page
+from armarium_reading.providers.served import who_reads_lines
+from armarium_reading.queries.reading import lines_of
+from armarium_reading.readers import Choice, choose
+from armarium_reading.schemas.reading import ReadingArgs
+from armarium_source_model.api import working_pass
+from armarium_worker import WorkerStopped
+
+MAX_FAILED = 1000
+"""Failed pages that are named in a job's result; all of them are in its log."""
+
+GONE = frozenset({"worker_died", "engine_stopping"})
+"""Codes of refusals after which there is no worker: they fail the job, not the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageAnswer:
+    """What a worker gave for a page, with what the page is written with."""
+
+    picture: PageImage
+    started_at: str
+    found: dict[str, Any]
+    choice: Choice
+    pass_id: str | None = None
+    segment_ids: tuple[str, ...] = ()
+    handwriting: float | None = None
+    """Above 0 the page looks written by hand; None where that was not asked (see `PageJob.assess`)."""
+    expected: Mapping[str, float] | None = None
+    """What each reader expected of the page, where several tried it."""
+
+
+class PageJob(ABC):
+    """One run of a job over pages; the three kinds differ in what they ask of the worker and what they write."""
+
+    method = ""
+
+    def __init__(self, ctx: JobContext) -> None:
+        self.ctx = ctx
+        self.args: ReadingArgs = ctx.args
+        self.choices = self.choose()
+        self.kept: dict[str, Any] = {
+            "next": 0,
+            "pages": 0,
+            "lines": 0,
+            "failed": [],
+            "skipped": 0,
+            "by_hand": [],
+            "by_hand_count": 0,
+            "without_lines": [],
+            "without_lines_count": 0,
+            "confidence": Confidence().kept(),
+            "by_reader": {},
+            **ctx.checkpoint,
+        }
+
+    def choose(self) -> list[Choice]:
+        """Who does the work, or, of lines, may do it; refused in words where nobody can."""
+        assert self.args.reader is not None
+        return [
+            choose(
+                self.ctx.engine,
+                self.ctx.library,
+                reader=self.args.reader,
+                method=self.method,
+                model=self.args.model,
+                language=self.args.language,
+            )
+        ]
+
+    def run(self) -> dict[str, Any]:
+        """Do every page that is left; one that fails is named and the rest goes on."""
+        total = len(self.args.page_ids)
+        self.ctx.progress(self.kept["next"], total)
+        for index, document_id, answer in self._ahead():
+            kept = {**self.kept, "next": index + 1, "failed": list(self.kept["failed"])}
+            try:
+                with passing_over_restricted():
+                    given = answer.result()
+                lines = self.record(document_id, given)
+                kept["pages"] += 1
+                kept["lines"] += lines
+                self._assess(document_id, given, kept)
+                if not lines and self.method != "read_lines":
+                    self._name_page("without_lines", document_id, kept)
+                with passing_over_restricted():
+                    self.write(document_id, given, kept)
+            except WorkerStopped:
+                self.ctx.check()
+                raise
+            except PageSkipped as skipped:
+                kept = {**self.kept, "next": index + 1, "skipped": self.kept["skipped"] + 1}
+                self._pass_over(document_id, str(skipped), kept, "info")
+            except ServiceError as refusal:
+                if refusal.code in GONE:
+                    raise
+                kept = {**self.kept, "next": index + 1, "failed": list(self.kept["failed"])}
+                if len(kept["failed"]) < MAX_FAILED:
+                    name = self._name(document_id)
+                    kept["failed"].append({"document_id": document_id, "name": name, "why": refusal.detail})
+                self._pass_over(document_id, refusal.detail, kept, "warning")
+            self.kept = kept
+            self.ctx.check()
+        if self.kept["failed"] and not self.kept["pages"]:
+            raise Invalid(
+                f"No page could be done. The first: {self.kept['failed'][0]['why']}", code="all_failed"
+            )
+        done = {key: self.kept[key] for key in ("pages", "lines", "skipped", "failed")}
+        if self.method != "read_lines":
+            done |= {key: self.kept[key] for key in ("without_lines", "without_lines_count")}
+        if "output" in self.kept:
+            done["output"] = self.kept["output"]
+        if self.method == "find_lines":
+            return done
+        return {
+            **done,
+            **self._who_read(),
+            "confidence": Confidence(**self.kept["confidence"]).told(),
+            "by_hand": self.kept["by_hand"],
+            "by_hand_count": self.kept["by_hand_count"],
+        }
+
+    def _who_read(self) -> dict[str, Any]:
+        """The reader and its model; where several tried, each that read pages too, and why."""
+        by_reader = outcome(self.kept["by_reader"])
+        most = max(by_reader, key=lambda name: int(by_reader[name]["pages"]), default=None)
+        who = next((one for one in self.choices if one.reader.name == most), self.choices[0])
+        said = {"reader": who.reader.name, "model": who.model_name}
+        return {**said, "by_reader": by_reader} if by_reader else said
+
+    def ask(self, document_id: str) -> PageAnswer:
+        """Call the worker for one page; runs in a thread of its own."""
+        refuse_withheld_page(self.ctx, document_id, "local-model")
+        picture = self._picture(document_id)
+        started_at = now()
+        (choice,) = self.choices
+        found = self.call(choice, picture, {})
+        hand = self.look(choice, picture, found.get("lines", []))
+        return PageAnswer(picture, started_at, found, choice, handwriting=hand)
+
+    def look(self, choice: Choice, picture: PageImage, lines: Sequence[dict[str, Any]]) -> float | None:
+        """How much *lines* look written by hand, where what reads them is meant for print alone."""
+        if self.method == "find_lines" or "hand" in choice.reader.writing:
+            return None
+        outlines = [outline_of(line) for line in lines if line.get("kind", "line") == "line"]
+        limit = self.ctx.engine.settings.max_image_pixels
+        with still_image(self.ctx.library, picture) as path:
+            return page_score(open_image(path, max_pixels=limit), outlines)
+
+    def readings(self, answer: PageAnswer) -> list[dict[str, Any]]:
+        """The readings of a page's lines, {text, confidence?} each."""
+        return []
+
+    def _assess(self, document_id: str, answer: PageAnswer, kept: dict[str, Any]) -> None:
+        """Add a page to what is told when all is read: how sure the reader was, and where hands were at work."""
+        readings = self.readings(answer)
+        total, page = Confidence(**kept["confidence"]), Confidence()
+        total.add(readings)
+        page.add(readings)
+        kept["confidence"] = total.kept()
+        if answer.expected is not None:
+            kept["by_reader"] = add_page(kept["by_reader"], answer.choice, answer.expected)
+        if answer.handwriting is not None and answer.handwriting > 0 and not page.is_sure:
+            self._name_page("by_hand", document_id, kept)
+
+    def _name_page(self, key: str, document_id: str, kept: dict[str, Any]) -> None:
+        kept[f"{key}_count"] += 1
+        if len(kept[key]) < MAX_FAILED:
+            kept[key] = [*kept[key], {"document_id": document_id, "name": self._name(document_id)}]
+
+    def call(self, choice: Choice, picture: PageImage, more: dict[str, Any]) -> dict[str, Any]:
+        """One call of the worker for a page's picture."""
+        with still_image(self.ctx.library, picture) as path:
+            return self.ctx.call_worker(
+                choice.runtime,
+                choice.target,
+                self.method,
+                {
+                    "image": str(path),
+                    "width": picture.width,
+                    "height": picture.height,
+                    **choice.params(self.args.language, self.ctx.engine.settings.max_image_pixels),
+                    **{name: value for name, value in more.items() if name != "segment_ids"},
+                },
+            )
+
+    def record(self, document_id: str, answer: PageAnswer) -> int:
+        """Note the call in the ledger; how many lines it gave."""
+        prompt, output, lines = self.told(answer)
+        ledger.record(
+            Caller.of_job(self.ctx),
+            ModelCall(
+                use_case=self.ctx.kind.name,
+                subject=Subject(document_id),
+                provider=answer.choice.reader.name,
+                model=answer.choice.model_name,
+                exchange={"prompt": prompt, "output": output},
+                started_at=answer.started_at,
+                seconds=float(answer.found.get("seconds", 0.0)),
+            ),
+        )
+        return lines
+
+    @abstractmethod
+    def told(self, answer: PageAnswer) -> tuple[str, str, int]:
+        """What was asked, what was answered (for the ledger), and the number of lines."""
+
+    def keep(self, kept: dict[str, Any], pass_id: str | None) -> dict[str, Any]:
+        """*kept*, where it is of a single page with what follows in a workflow is told of it."""
+        if len(self.args.page_ids) == 1:
+            kept["output"] = {"pass_id": pass_id}
+        return kept
+
+    @abstractmethod
+    def write(self, document_id: str, answer: PageAnswer, kept: dict[str, Any]) -> None:
+        """The page's one step, with the checkpoint in its transaction."""
+
+    def _ahead(self) -> Iterator[tuple[int, str, Future[PageAnswer]]]:
+        """The pages in order, each with its answer on the way; the worker is kept one page ahead of the writing."""
+        pages, first = self.args.page_ids, int(self.kept["next"])
+        with ThreadPoolExecutor(1, thread_name_prefix="armarium-reading") as pool:
+            coming = pool.submit(copy_context().run, self.ask, pages[first]) if first < len(pages) else None
+            for index in range(first, len(pages)):
+                assert coming is not None
+                present, coming = coming, None
+                # Until the answer is there, whatever it is.
+                present.exception()
+                if index + 1 < len(pages) and self.ctx.stop is None:
+                    coming = pool.submit(copy_context().run, self.ask, pages[index + 1])
+                yield index, pages[index], present
+                self.ctx.check()
+
+    def _pass_over(self, document_id: str, why: str, kept: dict[str, Any], level: Any) -> None:
+        self.ctx.log(level, why, document_id=document_id)
+        self.ctx.save(kept, done=kept["next"], total=len(self.args.page_ids))
+
+    def _picture(self, document_id: str) -> PageImage:
+        with self.ctx.library.db.read() as conn:
+            return page_image(self.ctx.library, conn, document_id)
+
+    def _name(self, document_id: str) -> str | None:
+        with self.ctx.library.db.read() as conn:
+            return conn.execute(select(documents.c.name).where(documents.c.id == document_id)).scalar()
+
+
+class FindLines(PageJob):
+    """Lines of pages, each page's as a new pass."""
+
+    method = "find_lines"
+
+    def told(self, answer: PageAnswer) -> tuple[str, str, int]:
+        lines = sum(line["kind"] == "line" for line in answer.found["lines"])
+        regions = len(answer.found["lines"]) - lines
+        return _asked("Find the lines of", answer), f"{lines} lines, {regions} regions", lines
+
+    def write(self, document_id: str, answer: PageAnswer, kept: dict[str, Any]) -> None:
+        self.ctx.act(
+            "segment.take_lines",
+            {
+                "document_id": document_id,
+                "rendition_id": answer.picture.rendition_id,
+                "name": self.args.name or f"Lines by {answer.choice.reader.label}",
+                "provider": answer.choice.reader.name,
+                "model": answer.choice.model_name,
+                "lines": found_lines(answer.found),
+            },
+            checkpoint=lambda answer: self.keep(kept, answer["pass_id"]),
+            done=kept["next"],
+            total=len(self.args.page_ids),
+        )
+
+
+class ReadPage(FindLines):
+    """Lines of pages with their readings."""
+
+    method = "read_page"
+
+    def readings(self, answer: PageAnswer) -> list[dict[str, Any]]:
+        return [line["reading"] for line in answer.found["lines"] if line["kind"] == "line"]
+
+    def told(self, answer: PageAnswer) -> tuple[str, str, int]:
+        texts = [reading["text"] for reading in self.readings(answer)]
+        return _asked("Find and read the lines of", answer), "\n".join(texts), len(texts)
+
+
+class ReadLines(PageJob):
+    """Readings of lines that pages have already."""
+
+    method = "read_lines"
+
+    def choose(self) -> list[Choice]:
+        return who_reads_lines(self.ctx.engine, self.ctx.library, self.args)
+
+    def ask(self, document_id: str) -> PageAnswer:
+        refuse_withheld_page(self.ctx, document_id, "local-model")
+        picture = self._picture(document_id)
+        with self.ctx.library.db.read() as conn:
+            pass_id = self.args.pass_id or working_pass(conn, document_id)[0]
+            if pass_id is None:
+                raise PageSkipped("The page has no lines yet; find them first.")
+            ids, shapes = lines_of(conn, pass_id, picture.width, picture.height)
+        if not ids:
+            raise PageSkipped("The page has no lines to read.")
+        started_at = now()
+
+        def attempt(one: Choice, some: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+            return self.call(one, picture, {"lines": list(some)})
+
+        choice, expected = self.choices[0], None
+        if len(self.choices) > 1:
+            choice, expected = trial(self.choices, shapes, attempt)
+        found = self.call(choice, picture, {"lines": shapes, "segment_ids": ids})
+        hand = self.look(choice, picture, shapes)
+        return PageAnswer(picture, started_at, found, choice, pass_id, tuple(ids), hand, expected)
+
+    def readings(self, answer: PageAnswer) -> list[dict[str, Any]]:
+        return list(answer.found["readings"])
+
+    def told(self, answer: PageAnswer) -> tuple[str, str, int]:
+        texts = [reading["text"] for reading in answer.found["readings"]]
+        return _asked(f"Read {len(texts)} lines of", answer), "\n".join(texts), len(texts)
+
+    def write(self, document_id: str, answer: PageAnswer, kept: dict[str, Any]) -> None:
+        readings = [
+            {"segment_id": segment_id, **reading}
+            for segment_id, reading in zip(answer.segment_ids, answer.found["readings"], strict=True)
+            if reading["text"]
+        ]
+        self.ctx.act(
+            "reading.take",
+            {
+                "document_id": document_id,
+                "pass_id": answer.pass_id,
+                "provider": answer.choice.reader.name,
+                "model": answer.choice.model_name,
+                "readings": readings,
+            },
+            checkpoint=self.keep(kept, answer.pass_id),
+            done=kept["next"],
+            total=len(self.args.page_ids),
+        )
+
+
+def _asked(what: str, answer: PageAnswer) -> str:
+    return f"{what} a page of {answer.picture.width} x {answer.picture.height} pixels."

@@ -1,0 +1,29 @@
+"""Pages that are passed over: because there is nothing to do on them, or because they may not be sent to a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+from armarium.api import Forbidden, JobContext, PageSkipped, withheld
+
+
+def refuse_withheld_page(
+    ctx: JobContext, document_id: str, use: Literal["local-model", "cloud-model"]
+) -> None:
+    """Pass over a page that may not be sent: asked when its turn comes, for it may have been restricted meanwhile."""
+    why = withheld(ctx.library, ctx.principal, [document_id], use).get(document_id)
+    if why is not None:
+        raise PageSkipped(why)
+
+
+@contextmanager
+def passing_over_restricted() -> Iterator[None]:
+    """Pass over a page that was restricted while it was read: its lines are not written."""
+    try:
+        yield
+    except Forbidden as refusal:
+        if refusal.code != "rights_restricted":
+            raise
+        raise PageSkipped(refusal.detail) from refusal

@@ -1,0 +1,92 @@
+"""Anthropic's messages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from armarium_reading.providers.wire import ProviderType, Question, Reply, Wire
+
+MAX_TOKENS = 8192
+"""The service asks for a limit; this one counts where none is stated."""
+
+ANSWER = "answer"
+
+
+class Anthropic(ProviderType):
+    """Anthropic itself, or a service that speaks its messages."""
+
+    name = "anthropic"
+    label = "Anthropic"
+    api_base = "https://api.anthropic.com/v1"
+
+    def headers(self, key: str | None) -> dict[str, str]:
+        stated = {"anthropic-version": "2023-06-01"}
+        return stated if key is None else {**stated, "x-api-key": key}
+
+    def wire(self, model: str, question: Question, *, stream: bool) -> Wire:
+        content: list[dict[str, Any]] = [
+            {
+                "type": "image",
+                "source": {"type": "base64", "media_type": one.mime_type, "data": one.base64},
+            }
+            for one in question.pictures
+        ]
+        content.append({"type": "text", "text": question.prompt})
+        body: dict[str, Any] = {
+            "model": model,
+            "max_tokens": question.max_tokens or MAX_TOKENS,
+            "messages": [{"role": "user", "content": content}],
+        }
+        if question.system:
+            body["system"] = question.system
+        if question.schema is not None:
+            tool = {
+                "name": ANSWER,
+                "description": "Give the answer.",
+                "input_schema": dict(question.schema),
+            }
+            body |= {"tools": [tool], "tool_choice": {"type": "tool", "name": ANSWER}}
+        if stream:
+            body["stream"] = True
+        return Wire("/messages", body)
+
+    def read(self, answer: Mapping[str, Any]) -> Reply:
+        reply = Reply(version=answer.get("model")) + _counted(answer["usage"]) + _ended(answer)
+        for block in answer["content"]:
+            if block["type"] == "text":
+                reply += Reply(block["text"])
+            elif block["type"] == "thinking":
+                reply += Reply(thinking=block["thinking"])
+            elif block["type"] == "tool_use":
+                reply += Reply(json.dumps(block["input"], ensure_ascii=False))
+        return reply
+
+    def piece(self, event: Mapping[str, Any]) -> Reply:
+        kind = event["type"]
+        if kind == "message_start":
+            message = event["message"]
+            return Reply(version=message.get("model")) + _counted(message["usage"])
+        if kind == "message_delta":
+            return _counted(event.get("usage") or {}) + _ended(event.get("delta") or {})
+        delta = event.get("delta") or {}
+        kind = delta.get("type")
+        if kind == "thinking_delta":
+            return Reply(thinking=delta["thinking"])
+        if kind == "text_delta":
+            return Reply(delta["text"])
+        return Reply(delta["partial_json"]) if kind == "input_json_delta" else Reply()
+
+
+def _counted(usage: Mapping[str, Any]) -> Reply:
+    taken = [
+        usage.get(name) for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    ]
+    known = [count for count in taken if count is not None]
+    return Reply(tokens_in=sum(known) if known else None, tokens_out=usage.get("output_tokens"))
+
+
+def _ended(message: Mapping[str, Any]) -> Reply:
+    why = message.get("stop_reason")
+    return Reply(ended=bool(why), cut=why == "max_tokens", declined="refusal" if why == "refusal" else None)

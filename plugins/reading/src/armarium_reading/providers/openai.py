@@ -1,0 +1,122 @@
+"""Chat completions as OpenAI defined them, and the many services and servers that speak the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from armarium_reading.providers.wire import ProviderType, Question, Reply, Wire
+
+
+class OpenAICompatible(ProviderType):
+    """Any service with chat completions at an address of the owner's."""
+
+    name = "openai-compatible"
+    label = "OpenAI-compatible service"
+    needs_key = False
+    limit: ClassVar[str] = "max_tokens"
+    usage: ClassVar[dict[str, Any]] = {"stream_options": {"include_usage": True}}
+    """What has the number of tokens told at the end of a stream."""
+
+    def wire(self, model: str, question: Question, *, stream: bool) -> Wire:
+        content: str | list[dict[str, Any]] = question.prompt
+        if question.pictures:
+            # Pictures first: models look where the words then tell them to.
+            content = [
+                {"type": "image_url", "image_url": {"url": f"data:{one.mime_type};base64,{one.base64}"}}
+                for one in question.pictures
+            ]
+            content.append({"type": "text", "text": question.prompt})
+        messages: list[dict[str, Any]] = [{"role": "user", "content": content}]
+        if question.system:
+            messages.insert(0, {"role": "system", "content": question.system})
+        body: dict[str, Any] = {"model": model, "messages": messages}
+        if question.schema is not None:
+            form = {"name": "answer", "schema": dict(question.schema)}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
+        if question.max_tokens is not None:
+            body[self.limit] = question.max_tokens
+        if stream:
+            body |= {"stream": True, **self.usage}
+        return Wire("/chat/completions", body)
+
+    def read(self, answer: Mapping[str, Any]) -> Reply:
+        choice = answer["choices"][0]
+        return _said(choice["message"], choice.get("finish_reason")) + _counted(answer)
+
+    def piece(self, event: Mapping[str, Any]) -> Reply:
+        choices = event.get("choices") or ()
+        said = _said(choices[0].get("delta") or {}, choices[0].get("finish_reason")) if choices else Reply()
+        return said + _counted(event)
+
+
+def _said(message: Mapping[str, Any], ended: str | None) -> Reply:
+    text, thinking = "", message.get("reasoning_content") or message.get("reasoning") or ""
+    content = message.get("content") or ""
+    if isinstance(content, str):
+        text = content
+    else:
+        # Mistral's reasoning models answer in parts, their thinking among them.
+        for part in content:
+            if part["type"] == "thinking":
+                thinking += "".join(one["text"] for one in part["thinking"])
+            elif part["type"] == "text":
+                text += part["text"]
+    declined = message.get("refusal") or ("content_filter" if ended == "content_filter" else None)
+    return Reply(text, thinking, ended=bool(ended), cut=ended == "length", declined=declined)
+
+
+def _counted(answer: Mapping[str, Any]) -> Reply:
+    usage = answer.get("usage") or {}
+    return Reply(
+        tokens_in=usage.get("prompt_tokens"),
+        tokens_out=usage.get("completion_tokens"),
+        version=answer.get("model"),
+    )
+
+
+class OpenAI(OpenAICompatible):
+    """OpenAI itself."""
+
+    name = "openai"
+    label = "OpenAI"
+    api_base = "https://api.openai.com/v1"
+    needs_key = True
+    limit = "max_completion_tokens"
+
+
+class OpenRouter(OpenAICompatible):
+    """OpenRouter, which passes questions on to models of many makers."""
+
+    name = "openrouter"
+    label = "OpenRouter"
+    api_base = "https://openrouter.ai/api/v1"
+    needs_key = True
+
+
+class Mistral(OpenAICompatible):
+    """Mistral's own service."""
+
+    name = "mistral"
+    label = "Mistral"
+    api_base = "https://api.mistral.ai/v1"
+    needs_key = True
+    # It tells the number unasked, and refuses fields that it does not know.
+    usage: ClassVar[dict[str, Any]] = {}
+
+
+class LocalServer(OpenAICompatible):
+    """A model server on this machine: Ollama's address, unless another is stated (LM Studio, vLLM, llama.cpp)."""
+
+    name = "local-server"
+    label = "Model server on this machine"
+    api_base = "http://127.0.0.1:11434/v1"
+    at_once = 4
+
+
+class ModelHub(ProviderType):
+    """A hub that models are fetched from and sent to; its key is for that work, and it is asked nothing."""
+
+    name = "model-hub"
+    label = "Model hub"
+    answers = False

@@ -1,0 +1,17 @@
+"""The provider types that are installed, by name."""
+
+from __future__ import annotations
+
+from armarium.api import Engine, Invalid
+from armarium_reading.providers.wire import GROUP, ProviderType
+
+
+def provider_type(engine: Engine, name: str) -> ProviderType:
+    """The provider type *name*; NotFound naming the installed ones."""
+    found = engine.drivers.load(GROUP, name)
+    if not (isinstance(found, type) and issubclass(found, ProviderType)):
+        raise Invalid(
+            f"The driver {name} is no provider type; its maker should derive it from ProviderType.",
+            code="not_a_provider_type",
+        )
+    return found()

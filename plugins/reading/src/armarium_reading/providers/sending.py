@@ -1,0 +1,283 @@
+"""Sends questions to providers: through the engine's one gate, a few at a time, again where a provider is busy."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Literal
+
+import orjson
+
+from armarium.api import Egress, Engine, Limits, ServiceError
+from armarium_reading import errors
+from armarium_reading.providers import keys
+from armarium_reading.providers.wire import ProviderType, Question, Reply
+
+MAX_ANSWER = 16 << 20
+"""Bytes of one answer."""
+TRIES = 4
+LONGEST_WAIT = 60.0
+"""Seconds; a provider that asks for a longer wait between two tries is told as busy."""
+BUSY = frozenset({408, 429, 500, 502, 503, 504, 529})
+_TICK = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A provider and a model of it, settled for one attempt."""
+
+    provider_id: str
+    provider: str
+    kind: ProviderType
+    api_base: str
+    model: Mapping[str, Any]
+    local: bool
+    key: str | None
+
+
+@dataclass(slots=True)
+class Heard:
+    """What came of a question. Without an error *reply* is whole; with one, it holds what had arrived by then."""
+
+    reply: Reply
+    error: ServiceError | None = None
+    said: str | None = None
+    """What the provider sent where that is no answer, at most `MAX_SAID` characters, without the key."""
+    attempts: int = 1
+
+
+MAX_SAID = 100_000
+
+
+class Sender:
+    """The connections of one engine to providers, and how many calls each has in hand."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._egress = Egress(local_only=engine.settings.local_only)
+        self._lock = threading.Lock()
+        self._clients: dict[bool, Any] = {}
+        self._slots: dict[str, threading.BoundedSemaphore] = {}
+        self._keys: dict[str, str] = {}
+
+    def is_here(self, api_base: str) -> bool:
+        """Whether the address is this machine's."""
+        return self._egress.leads_here(api_base)
+
+    def key(self, engine: Engine, name: str, provider: str) -> str:
+        """The key kept under *name*, which never means another key."""
+        with self._lock:
+            if name not in self._keys:
+                self._keys[name] = keys.fetch(engine, name, provider)
+            return self._keys[name]
+
+    @contextmanager
+    def slot(self, target: Target, check: Callable[[], None]) -> Iterator[bool]:
+        """Wait until the provider has room for one more call; whether that took a while."""
+        with self._lock:
+            slots = self._slots.setdefault(
+                target.provider_id, threading.BoundedSemaphore(target.kind.at_once)
+            )
+        at_once = slots.acquire(blocking=False)
+        while not (at_once or slots.acquire(timeout=_TICK)):
+            check()
+        try:
+            yield not at_once
+        finally:
+            slots.release()
+
+    def send(
+        self,
+        target: Target,
+        question: Question,
+        check: Callable[[], None],
+        on_text: Callable[[str], None] | None,
+    ) -> Heard | float:
+        """One attempt; where the provider is busy, the seconds it asks to wait (0: it does not say)."""
+        wire = target.kind.wire(target.model["model_id"], question, stream=on_text is not None)
+        client = self._client(target.local)
+        request = client.build_request(
+            "POST",
+            target.api_base.rstrip("/") + wire.path,
+            content=orjson.dumps(wire.body),
+            headers={"content-type": "application/json", **target.kind.headers(target.key)},
+            extensions={"check": check},
+        )
+        heard = Heard(Reply())
+        try:
+            response = client.send(request, stream=True)
+            try:
+                if response.status_code in BUSY:
+                    return _retry_after(response.headers.get("retry-after"))
+                kind = response.headers.get("content-type", "")
+                if on_text is not None and response.is_success and kind.startswith("text/event-stream"):
+                    self._hear_pieces(target, response.iter_bytes(), heard, on_text)
+                else:
+                    self._hear(target, response.status_code, response.read(), heard)
+            finally:
+                response.close()
+        except ServiceError as error:
+            heard.error = (
+                error
+                if error.code == "provider_failed"
+                else errors.provider_failed(target.provider, f"gave no whole answer. {error.detail}")
+            )
+        reply = heard.reply
+        heard.reply = replace(
+            reply,
+            text=keys.redact(reply.text, target.key),
+            thinking=keys.redact(reply.thinking, target.key),
+            version=keys.redact(str(reply.version)[:200], target.key) if reply.version else None,
+        )
+        if heard.error is None and heard.reply.declined:
+            heard.said = keys.redact(str(heard.reply.declined), target.key)[:MAX_SAID]
+            heard.error = errors.provider_failed(target.provider, "declined to answer this question.")
+        return heard
+
+    def _hear(self, target: Target, status: int, body: bytes, heard: Heard) -> None:
+        """Take a whole answer."""
+        said = keys.redact(body.decode("utf-8", "replace"), target.key)
+        heard.said = said[:MAX_SAID]
+        if not 200 <= status < 300:
+            heard.error = errors.provider_failed(target.provider, _why_refused(status, said))
+            return
+        try:
+            answer = orjson.loads(body)
+        except ValueError:
+            heard.error = errors.provider_failed(
+                target.provider,
+                "answers, but not with JSON (a web page, or half an answer). Is its address right?",
+            )
+            return
+        self._take(target, answer, heard, target.kind.read)
+        if heard.error is None:
+            heard.said = None
+
+    def _hear_pieces(
+        self, target: Target, chunks: Iterable[bytes], heard: Heard, on_text: Callable[[str], None]
+    ) -> None:
+        """Take an answer as it comes; what one event tells wrong ends it."""
+        for data in _events(chunks):
+            before = heard.reply.text
+            try:
+                event = orjson.loads(data)
+            except ValueError:
+                event = None
+            self._take(target, event, heard, target.kind.piece)
+            if heard.error is not None:
+                heard.said = keys.redact(data.decode("utf-8", "replace"), target.key)[:MAX_SAID]
+                return
+            if piece := heard.reply.text[len(before) :]:
+                on_text(keys.redact(piece, target.key))
+        if not heard.reply.ended:
+            heard.error = errors.provider_failed(target.provider, "broke off in the midst of its answer.")
+
+    def _take(
+        self, target: Target, answer: Any, heard: Heard, read: Callable[[Mapping[str, Any]], Reply]
+    ) -> None:
+        try:
+            if not isinstance(answer, Mapping):
+                raise TypeError
+            if target.kind.fault(answer) is not None:
+                heard.error = errors.provider_failed(target.provider, "answers that something went wrong.")
+                return
+            reply = heard.reply + read(answer)
+            sound = isinstance(reply.text, str) and isinstance(reply.thinking, str)
+            counts = (reply.tokens_in, reply.tokens_out)
+            if not sound or not all(count is None or isinstance(count, int) for count in counts):
+                raise TypeError
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError):
+            heard.error = errors.provider_failed(
+                target.provider, "answers in another form than its type does. Is its provider type right?"
+            )
+            return
+        heard.reply = reply
+
+    def _client(self, local: bool) -> Any:
+        """The gate's httpx client for this machine, or for all others."""
+        with self._lock:
+            if local not in self._clients:
+                # What is on this machine is asked there or not at all; what is not never leads back here.
+                reach: Literal["machine", "network"] = "machine" if local else "network"
+                limits = Limits(max_bytes=MAX_ANSWER, seconds=3600.0, silence=600.0)
+                self._clients[local] = self._egress.client(reach=reach, limits=limits)
+            return self._clients[local]
+
+
+def wait(seconds: float, check: Callable[[], None]) -> None:
+    """Sleep, looking several times a second whether to go on."""
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        check()
+        time.sleep(min(left, _TICK))
+    check()
+
+
+def pause_before(attempt: int, asked: float) -> float:
+    """Seconds to wait before the next attempt: as asked, else twice as long each time, and not all at once."""
+    return asked or min(20.0, 0.5 * 2.0**attempt) * random.uniform(0.75, 1.25)
+
+
+def _retry_after(stated: str | None) -> float:
+    if not stated:
+        return 0.0
+    try:
+        seconds = float(stated)
+    except ValueError:
+        try:
+            when = parsedate_to_datetime(stated)
+        except ValueError:
+            return 0.0
+        if when.tzinfo is None:
+            when = when.replace(tzinfo=UTC)
+        seconds = (when - datetime.now(UTC)).total_seconds()
+    return seconds if 0 < seconds < 1e6 else 0.0
+
+
+def _why_refused(status: int, said: str) -> str:
+    if 300 <= status < 400:
+        return "sent the request elsewhere, where it is not followed. Set the provider's new address."
+    if status in (401, 403):
+        return f"refuses the key ({status}). Give it a key that is valid for this model."
+    if status == 404:
+        return "knows no such model or address (404). Is its address right, and the model's name?"
+    if status == 413:
+        return "finds the question too large (413). Send a smaller picture, or less text."
+    return f"refuses the question ({status}); the ledger keeps what it said."
+
+
+def _events(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The data of server-sent events, up to the mark that ends them."""
+    rest, data = b"", list[bytes]()
+    for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            line = line.rstrip(b"\r")
+            if line.startswith(b"data:"):
+                data.append(line[5:].lstrip())
+            elif not line and data:
+                event, data = b"\n".join(data), []
+                if event == b"[DONE]":
+                    return
+                yield event
+    if data and data != [b"[DONE]"]:
+        yield b"\n".join(data)
+
+
+_senders: weakref.WeakKeyDictionary[Engine, Sender] = weakref.WeakKeyDictionary()
+_making = threading.Lock()
+
+
+def sender_of(engine: Engine) -> Sender:
+    """The connections of an engine; they go with it."""
+    with _making:
+        found = _senders.get(engine)
+        if found is None:
+            found = _senders[engine] = Sender(engine)
+        return found

@@ -1,0 +1,73 @@
+"""A provider's model in the place of a reader of this machine."""
+
+from __future__ import annotations
+
+from armarium.api import Engine, Library, Placement
+from armarium_reading import errors
+from armarium_reading.fitting import fitting
+from armarium_reading.providers.registry import provider_type
+from armarium_reading.providers.sending import sender_of
+from armarium_reading.queries.providers import require_model, require_provider
+from armarium_reading.readers import Choice, choose
+from armarium_reading.schemas.reading import ReadingArgs, ReadLinesSettings
+from armarium_worker import Reader
+
+
+def served_choice(engine: Engine, provider: str, model: str | None) -> Choice:
+    """The provider as one who reads lines. NotFound, Invalid; whether it may be asked, the gateway says at each call."""
+    with engine.state.read() as conn:
+        row = require_provider(conn, provider, by_name=True)
+        found = require_model(conn, row, model)
+    served = type(
+        "Served", (Reader,), {"name": row.name, "label": row.name, "can": frozenset({"read_lines"})}
+    )
+    return Choice(served, None, str(found["model_id"]))
+
+
+def lane_of(engine: Engine, provider: str) -> str:
+    """The lane of work with it: that of local models, where it is a server of this machine."""
+    with engine.state.read() as conn:
+        row = require_provider(conn, provider, by_name=True)
+    address = row.api_base or provider_type(engine, row.provider_type).api_base
+    return "local-model" if address and sender_of(engine).is_here(address) else "network"
+
+
+def placed_with_provider(
+    engine: Engine, provider: str, model: str | None, *, pages_may_leave: bool
+) -> Placement:
+    """Where work with a provider's model runs. NotFound, Invalid; Forbidden where pages would leave unasked."""
+    choice = served_choice(engine, provider, model)
+    refuse_to_leave(engine, provider, pages_may_leave)
+    return Placement(model=f"{choice.reader.name}:{choice.model_name}", lane=lane_of(engine, provider))
+
+
+def refuse_to_leave(engine: Engine, provider: str, pages_may_leave: bool) -> None:
+    """Forbidden where the provider is of another machine and nobody said that pages may leave this one."""
+    if not pages_may_leave and lane_of(engine, provider) == "network":
+        raise errors.pages_stay(provider)
+
+
+def who_reads_lines(
+    engine: Engine, library: Library | None, settings: ReadLinesSettings | ReadingArgs
+) -> list[Choice]:
+    """The reader of this machine, or the provider, that *settings* name; without a name the readers that may fit.
+
+    Forbidden where pages would leave unasked, Invalid where no reader fits.
+    """
+    if settings.provider is not None:
+        choice = served_choice(engine, settings.provider, settings.model)
+        refuse_to_leave(engine, settings.provider, settings.pages_may_leave)
+        return [choice]
+    if settings.reader is not None:
+        named = choose(
+            engine,
+            library,
+            reader=settings.reader,
+            method="read_lines",
+            model=settings.model,
+            language=settings.language,
+        )
+        return [named]
+    if settings.model is not None:
+        raise errors.model_of_whom()
+    return fitting(engine, library, settings.language)

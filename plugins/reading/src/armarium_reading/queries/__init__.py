@@ -1,0 +1,1 @@
+"""Reads of reading, a file for each noun."""

@@ -1,0 +1,64 @@
+"""Reads of providers and their models, from the engine's own database."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, Row, or_, select
+
+from armarium.api import Rows
+from armarium_reading import errors
+from armarium_reading.models import provider_models, providers
+
+_MODELS = Rows(provider_models)
+
+
+def provider_answer(row: Row[Any]) -> dict[str, Any]:
+    """A row as it is answered: whether there is a key, and not under which name it is kept."""
+    answer = row._asdict()
+    answer["has_key"] = answer.pop("key_name") is not None
+    return answer
+
+
+def list_providers(conn: Connection) -> list[dict[str, Any]]:
+    """All of them in their order."""
+    order = (providers.c.sort_order, providers.c.name)
+    return [provider_answer(row) for row in conn.execute(select(providers).order_by(*order))]
+
+
+def require_provider(conn: Connection, named: str, *, by_name: bool = False) -> Row[Any]:
+    """The row with this id (or, *by_name*, of this name); NotFound."""
+    is_meant = providers.c.id == named
+    if by_name:
+        is_meant = or_(is_meant, providers.c.name == named)
+    row = conn.execute(select(providers).where(is_meant).order_by(providers.c.id != named)).first()
+    if row is None:
+        known = [] if not by_name else list(conn.execute(select(providers.c.name)).scalars())
+        raise errors.unknown_provider(named, known)
+    return row
+
+
+def list_models(conn: Connection, provider_id: str) -> list[dict[str, Any]]:
+    """The models of a provider in their order; NotFound."""
+    require_provider(conn, provider_id)
+    return _models_of(conn, provider_id)
+
+
+def _models_of(conn: Connection, provider_id: str) -> list[dict[str, Any]]:
+    order = (provider_models.c.sort_order, provider_models.c.name)
+    return _MODELS.all(conn, provider_models.c.provider_id == provider_id, order=order)
+
+
+def require_model(conn: Connection, provider: Row[Any], model: str | None) -> dict[str, Any]:
+    """The model of *provider* called *model* (by its own name or the provider's), or its default; NotFound, Invalid."""
+    found = _models_of(conn, provider.id)
+    if model is None:
+        default = next((one for one in found if one["is_default"]), None)
+        if default is None:
+            raise errors.no_default_model(provider.name)
+        return default
+    for field in ("model_id", "name", "id"):
+        for one in found:
+            if one[field] == model:
+                return one
+    raise errors.unlisted_model(model, provider.name, [one["model_id"] for one in found])

@@ -1,0 +1,107 @@
+"""Reads of reading: the episode ledger, and the lines of a page as a reader is given them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from armarium_reading.models import episodes
+from armarium_source_model.api import get_pass, ladder_of_pass, segments_of
+
+
+def list_episodes(
+    conn: Connection,
+    *,
+    job_id: str | None = None,
+    document_id: str | None = None,
+    thread_id: str | None = None,
+    limit: int = 500,
+) -> list[dict[str, Any]]:
+    """Episodes in ledger order: of one job, about one document, of one run, where these are named."""
+    query = select(episodes).order_by(episodes.c.seq).limit(limit)
+    if job_id is not None:
+        query = query.where(episodes.c.job_id == job_id)
+    if document_id is not None:
+        query = query.where(episodes.c.document_id == document_id)
+    if thread_id is not None:
+        query = query.where(episodes.c.thread_id == thread_id)
+    return [episode_answer(row) for row in conn.execute(query)]
+
+
+def answers_by_segment(conn: Connection, *, job_id: str, document_id: str, model: str) -> dict[str, str]:
+    """What calls of a job to *model* answered about the segments of a page, failed ones left out; the last of each."""
+    asked = select(episodes.c.segment_id, episodes.c.exchange).where(
+        episodes.c.job_id == job_id,
+        episodes.c.document_id == document_id,
+        episodes.c.model == model,
+        episodes.c.kind == "model_call",
+        episodes.c.segment_id.is_not(None),
+    )
+    found = conn.execute(asked.order_by(episodes.c.seq)).all()
+    return {row.segment_id: row.exchange["output"] for row in found if "error" not in row.exchange}
+
+
+def cost_of_thread(conn: Connection, thread_id: str) -> float | None:
+    """What the calls of a run cost in US dollars; None where it made none, or the price of one is not known."""
+    costs = [
+        row.cost.get("usd")
+        for row in conn.execute(select(episodes.c.cost).where(episodes.c.thread_id == thread_id))
+    ]
+    return None if not costs or None in costs else float(sum(costs))
+
+
+def episode_answer(row: Row[Any]) -> dict[str, Any]:
+    """A row of the ledger as an Episode (A 4.10)."""
+    return {
+        "episode_id": row.id,
+        "at": row.at,
+        "kind": row.kind,
+        "use_case": row.use_case,
+        "node": row.node,
+        "run": {
+            "thread_id": row.thread_id,
+            "workflow_id": row.workflow_id,
+            "job_id": row.job_id,
+            "attempt": row.attempt,
+        },
+        "subject": {
+            "kind": row.subject_kind,
+            "id": row.document_id,
+            "segment_id": row.segment_id,
+            "target_id": row.target_id,
+        },
+        "model": {"provider": row.provider, "model": row.model, "version": row.model_version},
+        "exchange": row.exchange,
+        "timing": {"started_at": row.started_at, "seconds": row.seconds},
+        "cost": row.cost,
+        "corrects_episode_id": row.corrects_episode_id,
+        "caused_by_episode_id": row.caused_by_episode_id,
+        "stale_artifact_ids": row.stale_artifact_ids,
+        "actor": row.actor,
+    }
+
+
+def lines_of(
+    conn: Connection, pass_id: str, width: int, height: int
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """The live lines of a pass: their ids, and their shapes in pixels of a picture of *width* x *height*."""
+    ids: list[str] = []
+    shapes: list[dict[str, Any]] = []
+    ladder = ladder_of_pass(conn, get_pass(conn, pass_id).document_id, pass_id)
+    for row in segments_of(conn, pass_id, "line"):
+        x, y, w, h = row.anchor["rect"]
+        shape: dict[str, Any] = {"rect": [x * width, y * height, w * width, h * height]}
+        for name, points in (("polygon", row.anchor.get("polygon")), ("baseline", row.baseline)):
+            if points:
+                shape[name] = _in_pixels(points, width, height)
+        if direction := ladder.value("direction", row.id):
+            shape["direction"] = direction
+        ids.append(row.id)
+        shapes.append(shape)
+    return ids, shapes
+
+
+def _in_pixels(points: Sequence[Sequence[float]], width: int, height: int) -> list[list[float]]:
+    return [[x * width, y * height] for x, y in points]

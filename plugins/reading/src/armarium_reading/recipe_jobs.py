@@ -1,0 +1,117 @@
+"""What reading can do in a workflow or a recipe: find lines, read lines, read whole pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from armarium.api import Engine, Example, Library, Placement, RecipeJob, new_id
+from armarium_reading.jobs import FIND_LINES, READ_LINES, READ_PAGES
+from armarium_reading.providers.served import lane_of, who_reads_lines
+from armarium_reading.readers import choose
+from armarium_reading.schemas.reading import FindLinesSettings, ReadLinesSettings, ReadPagesSettings
+
+
+def _placed(method: str) -> Callable[[Engine, Library, Any], Placement]:
+    def place(engine: Engine, library: Library, settings: Any) -> Placement:
+        choice = choose(
+            engine,
+            library,
+            reader=settings.reader,
+            method=method,
+            model=settings.model,
+            language=getattr(settings, "language", None),
+        )
+        return Placement(model=f"{settings.reader}:{choice.model_name}")
+
+    return place
+
+
+def _place_line_reader(engine: Engine, library: Library, settings: ReadLinesSettings) -> Placement:
+    choices = who_reads_lines(engine, library, settings)
+    lane = lane_of(engine, settings.provider) if settings.provider is not None else None
+    return Placement(model=", ".join(f"{one.reader.name}:{one.model_name}" for one in choices), lane=lane)
+
+
+def _page(ex: Example) -> dict[str, Any]:
+    """A page whose picture has two dark rows."""
+    import io
+
+    from PIL import Image
+
+    assert ex.library is not None
+    image = Image.new("RGB", (100, 80), "white")
+    for top in (20, 50):
+        image.paste("black", (10, top, 90, top + 6))
+    file = io.BytesIO()
+    image.save(file, "PNG")
+    picture = {
+        "checksum": ex.library.objects.put_bytes(file.getvalue()),
+        "mime_type": "image/png",
+        "size_bytes": len(file.getvalue()),
+        "pixel_width": 100,
+        "pixel_height": 80,
+    }
+    folder_id = ex.run("document.create", {"name": "Box", "doc_type": "folder"})["id"]
+    page_id = new_id()
+    node = {"id": page_id, "parent_id": folder_id, "doc_type": "file", "file_type": "image", "name": "1.png"}
+    ex.run("document.add_files", {"nodes": [{**node, "picture": picture}]})
+    return {"page_id": page_id}
+
+
+def _page_with_lines(ex: Example) -> dict[str, Any]:
+    page = _page(ex)
+    pass_id = ex.run("segment.pass_create", {"document_id": page["page_id"], "name": "By hand"})["id"]
+    line = {"document_id": page["page_id"], "pass_id": pass_id, "kind": "line"}
+    shapes = [{"rect": [0.1, 0.2, 0.8, 0.15]}, {"rect": [0.1, 0.6, 0.8, 0.15]}]
+    ex.run("segment.create_many", {"segments": [{**line, "anchor": shape} for shape in shapes]})
+    return page
+
+
+RECIPE_JOBS = (
+    RecipeJob(
+        kind=FIND_LINES,
+        name="Find lines",
+        description="Finds the lines of handwriting or print on each page; each page gets a new pass.",
+        layer="lines",
+        takes=("page_image",),
+        gives=("lines",),
+        settings=FindLinesSettings,
+        writes=("segment.take_lines",),
+        compare="lines found of lines checked, and lines too many",
+        provider_setting="reader",
+        model_setting="model",
+        place=_placed("find_lines"),
+        example=_page,
+    ),
+    RecipeJob(
+        kind=READ_LINES,
+        name="Read lines",
+        description="Reads the lines of each page's working pass; each line gets a reading.",
+        layer="reading",
+        takes=("lines",),
+        gives=("line_readings",),
+        settings=ReadLinesSettings,
+        writes=("reading.take",),
+        compare="characters read wrong of all characters",
+        provider_setting="reader",
+        model_setting="model",
+        place=_place_line_reader,
+        example=_page_with_lines,
+    ),
+    RecipeJob(
+        kind=READ_PAGES,
+        name="Read pages",
+        description="Finds and reads the lines of each page in one go; each page gets a new pass with its readings.",
+        layer="reading",
+        takes=("page_image",),
+        gives=("page_reading",),
+        settings=ReadPagesSettings,
+        writes=("segment.take_lines",),
+        compare="characters read wrong of all characters",
+        provider_setting="reader",
+        model_setting="model",
+        place=_placed("read_page"),
+        example=_page,
+    ),
+)

@@ -1,0 +1,35 @@
+"""HTTP of providers that only reads; their writes are the routes of actions. Owner only (A 5)."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+
+from armarium.api import REFUSALS, CurrentEngine, CurrentOwner, json_response
+from armarium_reading.providers.wire import GROUP
+from armarium_reading.queries.providers import list_models, list_providers
+from armarium_reading.schemas.providers import ProviderModels, Providers
+
+router = APIRouter(tags=["reading"])
+
+
+@router.get(
+    "/api/providers", summary="The providers of models.", response_model=Providers, responses=REFUSALS()
+)
+def get_providers(engine: CurrentEngine, _: CurrentOwner) -> Response:
+    """In their order, each with whether it has a key; and the provider types there are."""
+    with engine.state.read() as conn:
+        found = list_providers(conn)
+    return json_response({"items": found, "count": len(found), "types": engine.drivers.names(GROUP)})
+
+
+@router.get(
+    "/api/providers/{provider_id}/models",
+    summary="The models that a provider may be asked with.",
+    response_model=ProviderModels,
+    responses=REFUSALS(404),
+)
+def get_provider_models(engine: CurrentEngine, provider_id: str, _: CurrentOwner) -> Response:
+    """In their order, with what they can and cost."""
+    with engine.state.read() as conn:
+        found = list_models(conn, provider_id)
+    return json_response({"items": found, "count": len(found)})

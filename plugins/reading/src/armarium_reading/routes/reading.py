@@ -1,0 +1,108 @@
+"""HTTP of reading: starting its jobs, the readers and models of this machine, the episode ledger."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from armarium.api import (
+    REFUSALS,
+    CurrentEngine,
+    CurrentLibrary,
+    CurrentPrincipal,
+    act,
+    json_response,
+    written,
+)
+from armarium_reading import local_models
+from armarium_reading.queries.reading import list_episodes
+from armarium_reading.readers import GROUP, readers, runtime_folder
+from armarium_reading.schemas.reading import (
+    DeleteResult,
+    DownloadResult,
+    Episodes,
+    LocalModels,
+    Readers,
+)
+
+router = APIRouter(tags=["reading"])
+
+Runtime = Annotated[str, Path(max_length=80, description="linereader, tesseract, …")]
+Model = Annotated[str, Path(max_length=300, description="Name of a model, or the id it is published under.")]
+
+
+@router.get(
+    "/api/reading/readers", summary="The installed readers.", response_model=Readers, responses=REFUSALS()
+)
+def get_readers(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
+    """What each reader can do, and whether its runtime is here."""
+    items = [
+        {
+            "name": reader.name,
+            "label": reader.label,
+            "can": sorted(reader.can),
+            "languages": list(reader.languages),
+            "scripts": list(reader.scripts),
+            "writing": sorted(reader.writing),
+            "runtime": reader.runtime.name if reader.runtime else None,
+            "installed": (reader.runtime is None or runtime_folder(engine, reader) is not None)
+            and reader.why_not(None) is None,
+            "model_kind": reader.model_kind,
+            "model_suffixes": list(reader.model_suffixes),
+            "reading_needs_model": reader.reading_needs_model,
+        }
+        for reader in readers(engine)
+    ]
+    return json_response({"items": items, "count": len(items), "refused": engine.drivers.refused(GROUP)})
+
+
+@router.get(
+    "/api/reading/episodes",
+    summary="Calls of models, from the episode ledger.",
+    response_model=Episodes,
+    responses=REFUSALS(404),
+)
+def get_episodes(
+    library: CurrentLibrary,
+    job_id: Annotated[str | None, Query(max_length=64)] = None,
+    document_id: Annotated[str | None, Query(max_length=64)] = None,
+    limit: Annotated[int, Query(ge=1, le=5000)] = 500,
+) -> Response:
+    """Episodes in ledger order, of a job or about a page."""
+    with library.db.read() as conn:
+        found = list_episodes(conn, job_id=job_id, document_id=document_id, limit=limit)
+    return json_response({"job_id": job_id, "count": len(found), "episodes": found})
+
+
+@router.get(
+    "/api/local-models",
+    summary="Models and runtimes on this machine.",
+    response_model=LocalModels,
+    responses=REFUSALS(),
+)
+def get_local_models(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
+    """What is here and what it takes on the disk."""
+    return json_response(local_models.listed(engine))
+
+
+@router.post(
+    "/api/local-models/download/{runtime}/{model:path}",
+    summary="Download a model to this machine.",
+    response_model=written(DownloadResult),
+    responses=REFUSALS(404, 409),
+)
+def download_model(request: Request, runtime: Runtime, model: Model) -> Response:
+    """Queue the download (C 4.6); unknown runtime 400, unknown model 404, no runner here 409, offline 409."""
+    return act(request, "model.download", {"runtime": runtime, "model": model})
+
+
+@router.delete(
+    "/api/local-models/{runtime}/{model:path}",
+    summary="Remove a model from this machine.",
+    response_model=written(DeleteResult),
+    responses=REFUSALS(404, 409),
+)
+def delete_model(request: Request, runtime: Runtime, model: Model) -> Response:
+    """Remove the file; 409 while it is in use or when it is part of a package."""
+    return act(request, "model.delete", {"runtime": runtime, "model": model})

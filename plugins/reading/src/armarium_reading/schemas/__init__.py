@@ -1,0 +1,1 @@
+"""Requests and answers of reading, a file for each noun."""

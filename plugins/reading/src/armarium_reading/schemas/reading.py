@@ -1,0 +1,204 @@
+"""Request and response models of reading."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field
+
+from armarium.api import Message, NameOrMaterialPath, Params
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+ScopeIds = Annotated[
+    list[Id],
+    Field(min_length=1, max_length=10_000, description="Pages, or folders whose pages are meant, in order."),
+]
+ReaderName = Annotated[str, Field(min_length=1, max_length=80, description="Name of an installed reader.")]
+ModelName = Annotated[
+    NameOrMaterialPath, Field(description="A model of this machine by name, or a file's full path.")
+]
+LANGUAGE_PATTERN = r"^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$"
+
+
+def check_language(tag: str) -> str:
+    """*tag* itself; ValueError saying what a language tag is when it has not the form of one."""
+    if re.match(LANGUAGE_PATTERN, tag) is None or tag.endswith("\n"):
+        raise ValueError(f"{tag!r} is no language tag; write one such as es, la or de-Latf")
+    return tag
+
+
+Language = Annotated[
+    str,
+    Field(max_length=40, json_schema_extra={"pattern": LANGUAGE_PATTERN}),
+    AfterValidator(check_language),
+]
+PassName = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class FindLinesSettings(Params):
+    """How lines are found."""
+
+    reader: ReaderName = "rapidocr"
+    model: ModelName | None = None
+    name: PassName | None = Field(
+        default=None, description="Name of the passes that are made; left out: the reader's."
+    )
+
+
+class FindLinesParams(FindLinesSettings):
+    """Whose lines to find, and by which reader."""
+
+    scope_ids: ScopeIds
+
+
+class ReadLinesSettings(Params):
+    """How lines are read: by which reader, or by which model of a provider."""
+
+    reader: ReaderName | None = None
+    """Left out: each page's lines by the reader that expects most of a sample of them."""
+    model: ModelName | None = None
+    language: Language | None = None
+    provider: Annotated[str, Field(min_length=1, max_length=80)] | None = None
+    """A provider by name or id, whose *model* reads in place of a reader of this machine."""
+    pages_may_leave: bool = False
+    """Whether pictures of lines may be sent to a provider of another machine."""
+
+
+class ReadLinesParams(ReadLinesSettings):
+    """Which lines to read, and by which reader."""
+
+    scope_ids: ScopeIds
+    pass_id: Id | None = None
+    """Read the lines of this pass; left out: of each page's working pass."""
+
+
+class ReadPagesSettings(FindLinesSettings):
+    """How pages are found and read in one go."""
+
+    language: Language | None = None
+
+
+class ReadPagesParams(ReadPagesSettings):
+    """Which pages to read in one go (find and read), and by which reader."""
+
+    scope_ids: ScopeIds
+
+
+class StartedJob(Message):
+    """A job that was put in the queue."""
+
+    job_id: str
+    state: Literal["waiting"] = "waiting"
+    pages: int
+
+
+class ReadingArgs(Message):
+    """Arguments of the three jobs; the pages are settled when the job is made, so its checkpoint can count them."""
+
+    page_ids: list[str]
+    reader: str | None
+    model: ModelName | None = None
+    language: str | None = None
+    pass_id: str | None = None
+    name: str | None = None
+    provider: str | None = None
+    pages_may_leave: bool = False
+
+
+class ModelParams(Params):
+    """Names a model of a runtime (`linereader`, `tesseract`, …)."""
+
+    runtime: str = Field(min_length=1, max_length=80)
+    model: str = Field(min_length=1, max_length=300)
+
+
+class DownloadResult(Message):
+    """What became of asking for a model (C 4.6)."""
+
+    status: Literal["queued", "downloading", "present"]
+    model_type: str
+    model_id: str
+    job_id: str | None = None
+
+
+class DeleteResult(Message):
+    """A model that was removed."""
+
+    status: Literal["deleted"]
+    freed_bytes: int
+
+
+class LocalModel(Message):
+    """A model on this machine."""
+
+    model_id: str
+    model_type: str
+    display_name: str
+    size_bytes: int | None = None
+    is_downloaded: bool = True
+    expected_size_mb: int | None = None
+    path: str | None = None
+    metadata: dict[str, Any] = {}
+
+
+class LocalModels(Message):
+    """The models and runtimes of this machine and what they take on its disk."""
+
+    items: list[LocalModel]
+    count: int
+    disk_bytes: int
+    runtimes: list[dict[str, Any]]
+
+
+class ReaderOut(Message):
+    """An installed reader."""
+
+    name: str
+    label: str
+    can: list[str]
+    languages: list[str]
+    scripts: list[str]
+    writing: list[Literal["hand", "print"]]
+    runtime: str | None
+    installed: bool
+    """Whether what it needs (its runtime, its weights) is on this machine."""
+    model_kind: str | None
+    model_suffixes: list[str]
+    reading_needs_model: bool
+
+
+class Readers(Message):
+    """The installed readers, and those that do not load with the reason."""
+
+    items: list[ReaderOut]
+    count: int
+    refused: dict[str, str]
+
+
+class Episode(Message):
+    """One call of a model (A 4.10)."""
+
+    episode_id: str
+    at: str
+    kind: Literal["model_call", "correction", "invalidation"]
+    use_case: str
+    node: str | None
+    run: dict[str, Any]
+    subject: dict[str, Any]
+    model: dict[str, Any]
+    exchange: dict[str, Any]
+    timing: dict[str, Any]
+    cost: dict[str, Any]
+    corrects_episode_id: str | None
+    caused_by_episode_id: str | None
+    stale_artifact_ids: list[str]
+    actor: str
+
+
+class Episodes(Message):
+    """Episodes of a job, oldest first."""
+
+    job_id: str | None
+    count: int
+    episodes: list[Episode]

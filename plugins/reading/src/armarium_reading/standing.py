@@ -1,0 +1,227 @@
+"""What became of what a model read: corrections and invalidations in the ledger, each naming the call (A 2.1, 4.10).
+
+The ledger is brought to what the project says, at the end of each step and in its transaction: a person's reading that
+corrects a model's, or a model's that a person chose, is a *correction* of the call; a model's reading that was retracted
+or taken back is an *invalidation* of it. Where that is no longer so (an undo), an invalidation names the note that it
+withdraws as `caused_by_episode_id`. So an undo, a redo and a step that did several of these things at once need no code
+of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, insert, or_, select
+
+from armarium.api import ActionContext, among, versions
+from armarium_documents.api import representations
+from armarium_reading.ledger import episode_row
+from armarium_reading.models import episodes
+from armarium_source_model.api import standing_choices
+
+_WATCHED = frozenset(
+    {"representation.create", "reading.choose", "reading.retract", "reading.take", "segment.take_lines"}
+)
+"""The actions, alone or inside others, of which a step can have such consequences."""
+
+_R = representations.c
+_READING = (
+    *(_R.id, _R.segment_id, _R.document_id, _R.content, _R.retracted, _R.provenance_kind, _R.created_at),
+    *(_R.corrects_representation_id, _R.producer_run_id, _R.producer_tool, _R.producer_model),
+)
+
+Readings = Mapping[str, Mapping[str, Any]]
+"""The readings of the segments that a step touched, by their ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    """A consequence as the ledger keeps it. *episode_id* is the call's; without a segment all that it gave is meant."""
+
+    kind: str
+    episode_id: str
+    segment_id: str | None = None
+    reading_id: str | None = None
+    text: str | None = None
+
+
+@dataclass(slots=True)
+class Standing:
+    """What stands of a call: the texts that persons put in the place of what it gave, and whether it still counts."""
+
+    corrections: dict[str | None, str] = field(default_factory=dict)
+    """Segment (None: the whole answer) to the text that a person wrote or chose for it, the last one."""
+    invalid: set[str | None] = field(default_factory=set)
+    """Segments whose reading was retracted or taken back; None: all that the call gave."""
+
+
+def standing_of(conn: Connection, episode_id: str) -> Standing:
+    """What stands of the call *episode_id* now."""
+    found = Standing()
+    for note in _standing(conn, episodes.c.corrects_episode_id == episode_id).values():
+        if note.kind == "correction":
+            found.corrections[note.segment_id] = note.text or ""
+        else:
+            found.invalid.add(note.segment_id)
+    return found
+
+
+def note_consequences(ctx: ActionContext) -> None:
+    """Bring the ledger to what this step has left of models' readings."""
+    if not _WATCHED & ctx.ran.keys():
+        return
+    segments = list(ctx.changes.get("segment_ids", ()))
+    touched = list(ctx.changes.get("representation_ids", ()))
+    rows = ctx.conn.execute(select(*_READING).where(among(_R.segment_id, segments))).all()
+    readings = {row.id: row._asdict() for row in rows}
+    calls = _Calls(ctx.conn)
+    wanted = dict.fromkeys(_wanted(ctx.conn, readings, calls))
+    one = _made_by_one_call(ctx.conn, touched, readings) or {}
+    if (call := calls.of(one)) and one["id"] not in readings:
+        wanted[_Note("invalidation", call)] = None
+    is_near = or_(
+        among(episodes.c.segment_id, segments),
+        episodes.c.segment_id.is_(None) & among(episodes.c.corrects_episode_id, calls.found),
+    )
+    documents = list(ctx.changes.get("document_ids", ()))
+    there = _standing(ctx.conn, among(episodes.c.document_id, documents), is_near)
+    new = [
+        _row(ctx, calls, _Note("invalidation", note.episode_id, note.segment_id, note.reading_id), identity)
+        for identity, note in there.items()
+        if note not in wanted
+    ]
+    held = set(there.values())
+    new += [_row(ctx, calls, note, None) for note in wanted if note not in held]
+    if new:
+        ctx.conn.execute(insert(episodes), new)
+
+
+def _wanted(conn: Connection, readings: Readings, calls: _Calls) -> Iterator[_Note]:
+    """What the ledger should say of these readings, in the order of their making."""
+    for reading in sorted(readings.values(), key=lambda one: (one["created_at"], one["id"])):
+        segment_id, said = reading["segment_id"], reading["content"]
+        if reading["producer_tool"] is not None:
+            if reading["retracted"] and (call := calls.of(reading)):
+                yield _Note("invalidation", call, segment_id, reading["id"])
+        elif (
+            reading["provenance_kind"] == "human"
+            and not reading["retracted"]
+            and (call := calls.of(_corrected(reading, readings)))
+        ):
+            yield _Note("correction", call, segment_id, reading["id"], said)
+    for segment_id in dict.fromkeys(reading["segment_id"] for reading in readings.values()):
+        for chosen in standing_choices(conn, segment_id).values():
+            reading = readings.get(chosen) or {}
+            if call := calls.of(reading):
+                yield _Note("correction", call, segment_id, chosen, reading["content"])
+
+
+def _corrected(reading: Mapping[str, Any], readings: Readings) -> Mapping[str, Any]:
+    """The model's reading that *reading* corrects, over however many others; empty where there is none."""
+    seen = set[str]()
+    while reading and reading["producer_tool"] is None and reading["id"] not in seen:
+        seen.add(reading["id"])
+        reading = readings.get(reading["corrects_representation_id"]) or {}
+    return reading
+
+
+def _made_by_one_call(
+    conn: Connection, touched: Iterable[str], readings: Readings
+) -> Mapping[str, Any] | None:
+    """One of a model's readings that this step made or took back: those of one step come from one call."""
+    for identity in touched:
+        reading = readings.get(identity)
+        if reading is None:
+            known = versions(conn, representations, identity)
+            reading = known[-1]["values"] if known else None
+        if reading is not None:
+            return reading
+    return None
+
+
+class _Calls:
+    """Which call of a model a reading comes from: the last about its page by the same run and model before it."""
+
+    def __init__(self, conn: Connection) -> None:
+        self._conn = conn
+        self._known: dict[tuple[Any, ...], str | None] = {}
+        self.rows: dict[str, Row[Any]] = {}
+
+    @property
+    def found(self) -> list[str]:
+        """The calls that were found so far."""
+        return list(self.rows)
+
+    def of(self, reading: Mapping[str, Any]) -> str | None:
+        """The episode of the call; None for a person's reading, and where the ledger knows of none."""
+        if reading.get("producer_tool") is None:
+            return None
+        named = ("document_id", "producer_run_id", "producer_tool", "producer_model", "created_at")
+        key = (*(reading[name] for name in named), reading["segment_id"])
+        if key not in self._known:
+            document_id, run_id, tool, model, made_at, segment_id = key
+            columns = episodes.c
+            row = self._conn.execute(
+                select(episodes)
+                .where(
+                    columns.document_id == document_id,
+                    columns.kind == "model_call",
+                    columns.thread_id.is_(run_id) if run_id is None else columns.thread_id == run_id,
+                    columns.provider == tool,
+                    columns.model == model,
+                    or_(columns.segment_id == segment_id, columns.segment_id.is_(None)),
+                    columns.at <= made_at,
+                )
+                .order_by(columns.segment_id.is_(None), columns.seq.desc())
+                .limit(1)
+            ).first()
+            self._known[key] = None if row is None else row.id
+            if row is not None:
+                self.rows[row.id] = row
+        return self._known[key]
+
+    def row(self, episode_id: str) -> Row[Any]:
+        """The episode itself."""
+        if episode_id not in self.rows:
+            found = self._conn.execute(select(episodes).where(episodes.c.id == episode_id)).one()
+            self.rows[episode_id] = found
+        return self.rows[episode_id]
+
+
+def _standing(conn: Connection, *where: ColumnElement[bool]) -> dict[str, _Note]:
+    """The notes of the ledger that were not withdrawn, by their episode, oldest first."""
+    c = episodes.c
+    found: dict[str, _Note] = {}
+    for row in conn.execute(
+        select(
+            c.id, c.kind, c.corrects_episode_id, c.caused_by_episode_id, c.segment_id, c.target_id, c.exchange
+        )
+        .where(c.kind != "model_call", *where)
+        .order_by(c.seq)
+    ):
+        if row.caused_by_episode_id is not None:
+            found.pop(row.caused_by_episode_id, None)
+        else:
+            text = row.exchange.get("corrected_text")
+            found[row.id] = _Note(row.kind, row.corrects_episode_id, row.segment_id, row.target_id, text)
+    return found
+
+
+def _row(ctx: ActionContext, calls: _Calls, note: _Note, withdraws: str | None) -> dict[str, Any]:
+    """*note* as a row of the ledger, in the run and of the model of the call that it names."""
+    call = calls.row(note.episode_id)
+    exchange = {"prompt": "", "output": ""}
+    if note.text is not None:
+        exchange["corrected_text"] = note.text
+    same = ("use_case", "node", "thread_id", "workflow_id", "job_id", "provider", "model", "model_version")
+    return {
+        **episode_row(note.kind, call.document_id, ctx.principal.name),
+        **{name: getattr(call, name) for name in same},
+        "segment_id": note.segment_id,
+        "target_id": note.reading_id,
+        "exchange": exchange,
+        "corrects_episode_id": note.episode_id,
+        "caused_by_episode_id": withdraws,
+    }

@@ -1,0 +1,41 @@
+"""What the tests of the gateway share: a page to ask about, short ways to ask, and the ledger read with plain SQL."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from reading_desk import Desk
+
+from armarium.principals import LOCAL_OWNER
+from armarium_reading.api import Asked, Caller, ModelRequest, Subject, ask
+
+
+def request_to(desk: Desk, provider: str = "Loopback", **stated: Any) -> ModelRequest:
+    """A question about a fresh page."""
+    subject = stated.pop("subject", None) or Subject(desk.page())
+    asked = {"prompt": "Read this line.", "use_case": "read-a-line", "seconds": 20.0, **stated}
+    return ModelRequest(provider=provider, subject=subject, **asked)
+
+
+def ask_of(desk: Desk, answer: Any = None, check: Any = None, **stated: Any) -> Asked[Any]:
+    """Ask for the owner, in no job."""
+    caller = Caller(desk.engine, desk.library, LOCAL_OWNER)
+    if check is not None:
+        caller = replace(caller, check=check)
+    request = stated.pop("request", None) or request_to(desk, **stated)
+    return ask(caller, request, answer) if answer is not None else ask(caller, request)
+
+
+def episodes(desk: Desk) -> list[dict[str, Any]]:
+    """The rows of the ledger, oldest first."""
+    names = (
+        "id, kind, use_case, document_id, provider, model, model_version, exchange, cost, seconds, "
+        "caused_by_episode_id, corrects_episode_id, actor, segment_id, target_id"
+    )
+    found = []
+    for row in desk.rows(f"SELECT {names} FROM episode ORDER BY seq"):
+        one = dict(zip(names.split(", "), row, strict=True))
+        found.append({**one, "exchange": json.loads(one["exchange"]), "cost": json.loads(one["cost"])})
+    return found

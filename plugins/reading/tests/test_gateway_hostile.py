@@ -1,0 +1,264 @@
+"""Providers that answer badly, slowly, never, elsewhere or with the key: the call fails in a sentence, and is in the ledger."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+from gateway_desk import ask_of, episodes, request_to
+from reading_desk import Desk
+
+from armarium.api import Engine, ServiceError
+from armarium_reading.providers import sending
+from armarium_testing.model_provider import OWNER, Answer, LoopbackProvider, whole
+
+KEY = "sk-loopback-0123456789"
+WHOLE = json.dumps(whole("/v1/chat/completions", Answer("Muy señor mío"))).encode()
+
+
+def failed(desk: Desk, **stated: Any) -> tuple[ServiceError, dict[str, Any]]:
+    """The refusal, and the one episode of the call."""
+    before = len(episodes(desk))
+    with pytest.raises(ServiceError) as caught:
+        ask_of(desk, **stated)
+    (episode,) = episodes(desk)[before:]
+    assert episode["exchange"]["error"] == caught.value.detail
+    assert caught.value.fields["episode_id"] == episode["id"]
+    return caught.value, episode
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attempts follow one another without a wait, unless the provider asks for one."""
+    monkeypatch.setattr(sending.random, "uniform", lambda *_: 0.0)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (
+            Answer(body=b"<html><body>Sign in</body></html>", headers={"content-type": "text/html"}),
+            "not with JSON",
+        ),
+        (Answer(body=WHOLE[:60]), "not with JSON"),
+        (Answer(body=b""), "not with JSON"),
+        (Answer(body=WHOLE[:60], headers={"content-length": str(len(WHOLE))}), "gave no whole answer"),
+        (Answer(body=b'{"error": {"message": "out of credit", "code": 402}}'), "something went wrong"),
+        (Answer(body=b'{"error": "model not loaded"}'), "something went wrong"),
+        (Answer(body=b"[]"), "another form"),
+        (Answer(body=b"null"), "another form"),
+        (Answer(body=b"{}"), "another form"),
+        (Answer(body=b'{"choices": []}'), "another form"),
+        (Answer(body=b'{"choices": [{"message": {"content": 7}}]}'), "another form"),
+        (Answer(body=b'{"choices": [{"message": {"content": {"a": 1}}}]}'), "another form"),
+        (Answer(body=b'{"choices": [{"message": {"content": "\\ud800"}}]}'), "not with JSON"),
+        (Answer(body=b"\xff\xfe\x00"), "not with JSON"),
+        (Answer(status=401, body=b"{}"), "refuses the key"),
+        (Answer(status=404, body=b"{}"), "knows no such model"),
+        (Answer(status=413, body=b"{}"), "too large"),
+        (Answer(status=400, body=b'{"error": {"message": "bad"}}'), "refuses the question (400)"),
+        (Answer(body=b"x", headers={"content-encoding": "gzip"}), "answers only packed"),
+    ],
+)
+def test_an_answer_that_is_none(desk: Desk, provider: LoopbackProvider, answer: Answer, words: str) -> None:
+    provider.add_to(desk.engine, "Loopback")
+    provider.answers = [answer]
+    error, episode = failed(desk)
+    assert (error.status, error.code) == (503, "provider_failed")
+    assert words in error.detail
+    assert "credit" not in error.detail
+    assert episode["cost"]["usd"] is None
+    assert len(provider.asked) == 1
+
+
+@pytest.mark.parametrize("kind", ["openai", "anthropic", "google"])
+def test_a_stream_that_tells_of_an_error_or_breaks_off(
+    desk: Desk, provider: LoopbackProvider, kind: str
+) -> None:
+    provider.add_to(desk.engine, "Loopback", kind)
+    begun = {
+        "openai": {"choices": [{"delta": {"content": "Muy"}}]},
+        "anthropic": {"type": "content_block_delta", "delta": {"type": "text_delta", "text": "Muy"}},
+        "google": {"candidates": [{"content": {"parts": [{"text": "Muy"}]}}]},
+    }[kind]
+    first = f"data: {json.dumps(begun)}\n\n".encode()
+    stream = {"content-type": "text/event-stream; charset=utf-8"}
+    overloaded = b'data: {"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}\n\n'
+    for rest, words in (
+        (overloaded, "something went wrong"),
+        (b"", "broke off"),
+        (b"data: [DONE]\n\n", "broke off"),
+        (b"data: {half\n\n", "another form"),
+        (b"data: 7\n\n", "another form"),
+    ):
+        provider.answers = [Answer(body=first + rest, headers=stream)]
+        pieces: list[str] = []
+        error, episode = failed(desk, on_text=pieces.append)
+        assert words in error.detail
+        assert (pieces, episode["exchange"]["output"]) == (["Muy"], "Muy")
+
+
+def test_a_slow_answer_and_one_that_never_comes_are_bounded(desk: Desk, provider: LoopbackProvider) -> None:
+    provider.add_to(desk.engine, "Loopback")
+    for slow in (Answer("late", seconds=60), Answer("x" * 500, drip=0.2)):
+        provider.answers = [slow]
+        began = time.monotonic()
+        error, _ = failed(desk, seconds=1.0)
+        assert "has not answered within 1 seconds" in error.detail
+        assert time.monotonic() - began < 2.0
+
+
+def test_a_provider_that_is_not_there(desk: Desk) -> None:
+    with LoopbackProvider() as gone:
+        gone.add_to(desk.engine, "Gone")
+    error, _ = failed(desk, provider="Gone")
+    assert "cannot be reached" in error.detail
+
+
+def test_an_answer_of_300_megabytes_is_not_taken_in(desk: Desk, provider: LoopbackProvider) -> None:
+    provider.add_to(desk.engine, "Loopback")
+    stated = Answer(body=b"{}", headers={"content-length": str(300 << 20)})
+    for huge in (stated, Answer(body=b" " * (1 << 20), endless=True)):
+        provider.answers = [huge]
+        error, _ = failed(desk)
+        assert "larger than" in error.detail
+
+
+def test_a_redirect_is_not_followed(desk: Desk, provider: LoopbackProvider) -> None:
+    provider.add_to(desk.engine, "Loopback")
+    with LoopbackProvider() as inner:
+        for place in (f"{inner.url}/v1/chat/completions", "http://169.254.169.254/latest", "//evil.example/"):
+            for status in (301, 302, 307, 308):
+                provider.answers = [Answer(status=status, body=b"", headers={"location": place})]
+                error, _ = failed(desk)
+                assert "sent the request elsewhere" in error.detail
+        assert inner.asked == []
+
+
+def test_a_provider_of_another_machine_cannot_lead_here(
+    desk: Desk, provider: LoopbackProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that says one address when it is asked and another when it is connected to: nothing is sent."""
+    port = int(provider.url.rpartition(":")[2])
+    answers = iter((["203.0.113.9"], ["127.0.0.1"], ["127.0.0.1"], ["203.0.113.9"]))
+    sender = sending.sender_of(desk.engine)
+    monkeypatch.setattr(sender._egress, "_resolve", lambda _host, _port: next(answers))
+    provider.add_to(desk.engine, "Two faces", host=f"http://two-faces.example:{port}")
+    error, _ = failed(desk, provider="Two faces", pages_may_leave=True)
+    assert "not on the network this request may reach" in error.detail
+    # And the other way round: what was taken for this machine is asked there or not at all.
+    error, _ = failed(desk, provider="Two faces")
+    assert "not on the network this request may reach" in error.detail
+    assert provider.asked == []
+
+
+@pytest.mark.parametrize("status", [400, 401, 500, 200])
+def test_a_key_that_the_provider_echoes_is_nowhere(
+    desk: Desk,
+    provider: LoopbackProvider,
+    status: int,
+    caplog: pytest.LogCaptureFixture,
+    quick: None,
+) -> None:
+    key = 'sk-"quoted"/and+more'
+    caplog.set_level("DEBUG")
+    provider.add_to(desk.engine, "Loopback", key=key)
+    echoed = {"error": {"message": f"Incorrect API key provided: {key}", "param": f"?key={key}"}}
+    provider.answers = [Answer(status=status, body=json.dumps(echoed).encode())]
+    error, _ = failed(desk)
+    spelled = (key, json.dumps(key)[1:-1])
+    told = [json.dumps(error.body()), caplog.text, str(desk.rows("SELECT * FROM episode"))]
+    assert not any(one in text for one in spelled for text in told)
+    assert status == 500 or "[key]" in told[2]
+    assert provider.asked[0]["headers"]["authorization"] == f"Bearer {key}"
+
+
+def test_a_key_that_the_provider_answers_with_is_nowhere(desk: Desk, provider: LoopbackProvider) -> None:
+    provider.add_to(desk.engine, "Loopback")
+    provider.answers = [Answer(f"Your key is {KEY}.", thinking=KEY)]
+    assert ask_of(desk).answer == "Your key is [key]."
+    assert ask_of(desk, on_text=lambda _: None).answer == "Your key is [key]."
+    assert KEY not in str(desk.rows("SELECT * FROM episode"))
+
+
+def test_a_key_does_not_follow_to_another_address(
+    engine: Engine, desk: Desk, provider: LoopbackProvider
+) -> None:
+    identity = provider.add_to(engine, "Loopback")
+    with LoopbackProvider() as other:
+        moved = {"provider_id": identity, "api_base": f"{other.url}/v1"}
+        engine.run(None, "provider.update", moved, OWNER)
+        ask_of(desk)
+        assert "authorization" not in other.asked[0]["headers"]
+
+
+def test_a_busy_provider_is_asked_again_when_it_says(desk: Desk, provider: LoopbackProvider) -> None:
+    provider.add_to(desk.engine, "Loopback")
+    for stated in ("1", None):
+        stated = stated or format_datetime(datetime.now(UTC) + timedelta(seconds=2.5), usegmt=True)
+        provider.answers = [Answer(status=429, body=b"{}", headers={"retry-after": stated}), "now"]
+        began = time.monotonic()
+        assert ask_of(desk).answer == "now"
+        assert time.monotonic() - began > 0.5
+    first, second = episodes(desk)
+    assert (first["exchange"]["attempts"], second["exchange"]["attempts"]) == (2, 2)
+
+
+def test_a_provider_that_stays_busy(desk: Desk, provider: LoopbackProvider, quick: None) -> None:
+    provider.add_to(desk.engine, "Loopback")
+    for status in (429, 500, 502, 503, 504, 529):
+        provider.answers = [Answer(status=status, body=b"<html>", headers={"retry-after": "soon"})]
+        before = len(provider.asked)
+        error, _ = failed(desk)
+        assert (error.status, error.code) == (503, "provider_busy")
+        assert len(provider.asked) - before == sending.TRIES
+
+
+def test_a_wait_that_is_too_long_is_left_to_the_caller(desk: Desk, provider: LoopbackProvider) -> None:
+    provider.add_to(desk.engine, "Loopback")
+    provider.answers = [Answer(status=429, body=b"{}", headers={"retry-after": "3600"})]
+    error, _ = failed(desk)
+    assert error.fields["retry_after"] == 3600.0
+    assert "in 3600 seconds" in error.detail
+    assert len(provider.asked) == 1
+
+
+def test_a_provider_that_is_switched_off_in_mid_run(
+    engine: Engine, desk: Desk, provider: LoopbackProvider
+) -> None:
+    identity = provider.add_to(engine, "Loopback")
+    provider.answers = [Answer(status=503, body=b"", headers={"retry-after": "1"}), "too late"]
+    off = {"provider_id": identity, "enabled": False}
+    timer = threading.Timer(0.4, lambda: engine.run(None, "provider.update", off, OWNER))
+    timer.start()
+    error, _ = failed(desk)
+    timer.join()
+    assert (error.status, error.code) == (403, "provider_off")
+    assert len(provider.asked) == 1
+
+
+def test_an_answer_that_was_declined_or_cut(desk: Desk, provider: LoopbackProvider) -> None:
+    provider.add_to(desk.engine, "Loopback")
+    choice = {"message": {"content": "", "refusal": "I cannot."}, "finish_reason": "stop"}
+    provider.answers = [Answer(body=json.dumps({"choices": [choice]}).encode())]
+    error, episode = failed(desk)
+    assert "declined" in error.detail
+    assert episode["exchange"]["said"] == "I cannot."
+    choice = {"message": {"content": "Muy se"}, "finish_reason": "length"}
+    provider.answers = [Answer(body=json.dumps({"choices": [choice]}).encode())]
+    cut = ask_of(desk)
+    assert (cut.answer, cut.cut, cut.cost_usd) == ("Muy se", True, None)
+
+
+def test_a_null_price_is_no_price_of_nothing(desk: Desk, provider: LoopbackProvider) -> None:
+    for number, prices in enumerate(({}, {"input_cost": 1.0}, {"input_cost": 0.0, "output_cost": 0.0})):
+        provider.add_to(desk.engine, f"P{number}", **prices)
+        assert ask_of(desk, provider=f"P{number}").cost_usd == (0.0 if number == 2 else None)
+    provider.answers = [Answer("x", counts=False)]
+    assert ask_of(desk, provider="P2").cost_usd is None
+    assert request_to(desk).pages_may_leave is False

@@ -1,0 +1,102 @@
+"""The only writes of rights: set a record, withdraw one (B 4.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import update
+
+from armarium.api import ActionContext, Example, Route, RowRule, action, new_id
+from armarium_rights.errors import already_withdrawn, unknown_record
+from armarium_rights.models import records
+from armarium_rights.queries import PROJECT, shown, target
+from armarium_rights.schemas import Record, SetParams, WithdrawParams
+
+Image = Mapping[str, Any] | None
+
+
+def _in_force(image: Image) -> bool:
+    return image is not None and image["withdrawn_at"] is None
+
+
+def _loosens(before: Image, after: Image) -> bool:
+    """A record that was in force is no more."""
+    return _in_force(before) and not _in_force(after)
+
+
+TIGHTENS_ONLY: RowRule[Any] = RowRule("rights_record", "person", when=_loosens)
+"""A machine may set a record; to withdraw it, to take back its setting or its withdrawal is a person's."""
+
+
+def _set_example(ex: Example) -> dict[str, Any]:
+    folder = ex.run("document.create", {"name": "Letters"})["id"]
+    return {
+        "target_kind": "document",
+        "target_id": folder,
+        "holders": ["The family of the writer"],
+        "consent": {"what": "Reading in the room", "by": "The family of the writer", "when": "2021-05"},
+        "labels": ["In copyright"],
+        "model_use": "local",
+    }
+
+
+@action(
+    "rights.set",
+    params=SetParams,
+    result=Record,
+    summary="Set rights on the project, a document or a segment.",
+    route=Route("POST", "/api/rights", name="set_rights", refusals=(404, 409)),
+    rules=(TIGHTENS_ONLY,),
+    words="Set rights on {target_id|the project}",
+    example=_set_example,
+)
+def set_rights(ctx: ActionContext, p: SetParams) -> dict[str, Any]:
+    """A record beside those that are there already: together they only tighten. A machine may set one too."""
+    document_id, segment_id = target(ctx.conn, p.target_kind, p.target_id)
+    stated = p.model_dump(mode="json", exclude={"target_id"})
+    row = {"id": new_id(), "document_id": document_id, "segment_id": segment_id, **stated, **ctx.provenance()}
+    ctx.conn.execute(records.insert().values(row))
+    _tell(ctx, row)
+    return shown({**row, "withdrawn_at": None})
+
+
+def _withdraw_example(ex: Example) -> dict[str, Any]:
+    return {
+        "record_id": ex.run("rights.set", {"target_kind": PROJECT, "target_id": PROJECT, "labels": ["CC0"]})[
+            "id"
+        ]
+    }
+
+
+@action(
+    "rights.withdraw",
+    params=WithdrawParams,
+    result=Record,
+    summary="Withdraw a rights record.",
+    route=Route("POST", "/api/rights/{record_id}/withdraw", name="withdraw_rights"),
+    rules=(TIGHTENS_ONLY,),
+    person_only=True,
+    words="Withdrew rights",
+    example=_withdraw_example,
+)
+def withdraw(ctx: ActionContext, p: WithdrawParams) -> dict[str, Any]:
+    """The record is kept and no longer counts; undoing this step puts it in force again. For persons alone."""
+    found = ctx.conn.execute(records.select().where(records.c.id == p.record_id)).first()
+    if found is None:
+        raise unknown_record(p.record_id)
+    row = found._asdict()
+    if row["withdrawn_at"] is not None:
+        raise already_withdrawn(p.record_id)
+    ctx.conn.execute(update(records).where(records.c.id == p.record_id).values(withdrawn_at=ctx.now))
+    _tell(ctx, row)
+    return shown({**row, "withdrawn_at": ctx.now})
+
+
+def _tell(ctx: ActionContext, row: Mapping[str, Any]) -> None:
+    about = [one for one in (row["document_id"], row["segment_id"]) if one is not None]
+    ctx.target(row["id"], *about)
+    if row["document_id"] is not None:
+        ctx.changed(document_ids=[row["document_id"]])
+    if row["segment_id"] is not None:
+        ctx.changed(segment_ids=[row["segment_id"]])

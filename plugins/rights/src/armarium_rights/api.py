@@ -1,0 +1,7 @@
+"""What other families may use of rights: the table of records. Whether something may be done they ask `armarium.api`."""
+
+from __future__ import annotations
+
+from armarium_rights.models import records
+
+__all__ = ["records"]

@@ -1,0 +1,144 @@
+"""Which records apply to a target, and what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any
+
+from fastapi import Query
+from sqlalchemy import Connection, and_, func, or_, select, true
+
+from armarium.api import Rows, among, query
+from armarium_documents.api import documents
+from armarium_rights.errors import no_such_project, unknown_record, unknown_target
+from armarium_rights.models import records
+from armarium_rights.schemas import Effective, TargetKind
+from armarium_source_model.api import forwardings, segments
+
+PROJECT = "library"
+STRICTEST = ("none", "local", "cloud")
+
+RECORDS = Rows(records, missing=unknown_record)
+
+live = records.c.withdrawn_at.is_(None)
+remade = forwardings.c.kind.in_(("merged", "split"))
+
+
+def shown(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of the table as it is answered."""
+    inner = ("document_id", "segment_id")
+    value = {column.name: row[column.name] for column in records.columns if column.name not in inner}
+    return value | {"target_id": row["segment_id"] or row["document_id"] or PROJECT}
+
+
+def documents_above(conn: Connection, ids: Iterable[str]) -> dict[str, int]:
+    """The documents *ids*, all above them and what an alias among them stands for, each with how far above it is."""
+
+    def above(nearer: set[str]) -> Iterator[str]:
+        asked = select(documents.c.parent_id, documents.c.alias_target_id)
+        for row in conn.execute(asked.where(among(documents.c.id, nearer))):
+            yield from row
+
+    return _levels(ids, above)
+
+
+def segments_above(conn: Connection, ids: Iterable[str]) -> dict[str, int]:
+    """The segments *ids*, the regions they lie in and those they were split or merged from, each with how far above."""
+    made = func.json_each(forwardings.c.new_segment_ids).table_valued("value").alias("made")
+
+    def above(nearer: set[str]) -> Iterator[str]:
+        regions = select(segments.c.parent_segment_id).where(among(segments.c.id, nearer))
+        origins = (
+            select(forwardings.c.old_segment_id)
+            .select_from(forwardings.join(made, true()))
+            .where(remade, among(made.c.value, nearer))
+        )
+        yield from conn.execute(regions).scalars()
+        yield from conn.execute(origins).scalars()
+
+    return _levels(ids, above)
+
+
+def _levels(ids: Iterable[str], above: Callable[[set[str]], Iterable[str | None]]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    nearer, level = set(ids), 0
+    while nearer:
+        found |= dict.fromkeys(nearer, level)
+        nearer = {one for one in above(nearer) if one is not None} - found.keys()
+        level += 1
+    return found
+
+
+def applying(
+    conn: Connection, document_ids: Iterable[str], segment_ids: Iterable[str] = ()
+) -> list[dict[str, Any]]:
+    """The live records above these documents and segments and their own, the project's first, the nearest last."""
+    docs, parts = documents_above(conn, document_ids), segments_above(conn, segment_ids)
+    about = records.c.target_kind
+    named = or_(
+        about == PROJECT,
+        and_(about == "document", among(records.c.document_id, docs)),
+        and_(about == "segment", among(records.c.segment_id, parts)),
+    )
+    ordered = select(records).where(live, named).order_by(records.c.created_at, records.c.id)
+    found = [row._asdict() for row in conn.execute(ordered)]
+    ranks = {PROJECT: 0, "document": 1, "segment": 2}
+
+    def nearness(row: Mapping[str, Any]) -> tuple[int, int]:
+        kind = row["target_kind"]
+        level = {"document": docs.get(row["document_id"]), "segment": parts.get(row["segment_id"])}.get(kind)
+        return ranks[kind], -(level or 0)
+
+    return sorted(found, key=nearness)
+
+
+def combined(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What records come to together; each only tightens."""
+    limits = [set(row["readers"]) for row in found if row["restricted"]]
+    stated = [row["model_use"] for row in found if row["model_use"] is not None]
+    return {
+        "restricted": bool(limits),
+        "readers": sorted(set.intersection(*limits)) if limits else None,
+        "model_use": min(stated, key=STRICTEST.index) if stated else None,
+        "labels": _each_once(row["labels"] for row in found),
+        "holders": _each_once(row["holders"] for row in found),
+        "conditions": _each_once([row["conditions"]] for row in found if row["conditions"]),
+        "record_ids": [row["id"] for row in found],
+    }
+
+
+@query(
+    "/api/rights/effective",
+    summary="What applies to a target: every record above it, combined so that each only tightens",
+    answer=Effective,
+    refusals=(404,),
+)
+def effective(
+    conn: Connection,
+    target_kind: TargetKind,
+    target_id: Annotated[str, Query(min_length=1, max_length=200)],
+) -> dict[str, Any]:
+    """The records of the project, of the documents above the target, of the regions it lies in, and its own."""
+    document_id, segment_id = target(conn, target_kind, target_id)
+    found = applying(conn, [document_id] if document_id else [], [segment_id] if segment_id else [])
+    return {"target_kind": target_kind, "target_id": target_id, **combined(found)}
+
+
+def target(conn: Connection, kind: str, target_id: str) -> tuple[str | None, str | None]:
+    """(document, segment) of a target, None where it has none; the refusal where it is not there."""
+    if kind == PROJECT:
+        if target_id != PROJECT:
+            raise no_such_project(target_id)
+        return None, None
+    if kind == "segment":
+        row = conn.execute(select(segments.c.document_id).where(segments.c.id == target_id)).first()
+        if row is None:
+            raise unknown_target(kind, target_id)
+        return str(row[0]), target_id
+    if conn.execute(select(documents.c.id).where(documents.c.id == target_id)).first() is None:
+        raise unknown_target(kind, target_id)
+    return target_id, None
+
+
+def _each_once(lists: Iterable[Iterable[str]]) -> list[str]:
+    return list(dict.fromkeys(one for listed in lists for one in listed))

@@ -1,0 +1,79 @@
+"""Requests and answers of rights (open-fields B 4.6)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from armarium.api import Message, Params, answer_of
+from armarium_rights.models import records
+
+TargetKind = Literal["library", "document", "segment"]
+ModelUse = Literal["none", "local", "cloud"]
+Id = Annotated[str, Field(min_length=1, max_length=200)]
+Words = Annotated[str, Field(min_length=1, max_length=10_000)]
+Name = Annotated[str, Field(min_length=1, max_length=500)]
+MANY = 1_000
+
+
+class Consent(Message):
+    """What was consented to, by whom and when, in words."""
+
+    what: Words
+    by: Name
+    when: Name
+
+
+class SetParams(Params):
+    """A new record about the project (`library`), a document with all beneath it, or a segment."""
+
+    target_kind: TargetKind
+    target_id: Annotated[Id, Field(description='"library" for the project')]
+    holders: Annotated[list[Name], Field(max_length=MANY)] = Field(default_factory=list)
+    consent: Consent | None = None
+    conditions: Words | None = None
+    labels: Annotated[list[Name], Field(max_length=MANY)] = Field(default_factory=list)
+    restricted: bool = False
+    readers: Annotated[
+        list[Id],
+        Field(max_length=MANY, description="Token or device ids that may see it; none: the owner alone"),
+    ] = Field(default_factory=list)
+    model_use: ModelUse | None = None
+
+    @model_validator(mode="after")
+    def _readers_of_what_is_restricted(self) -> SetParams:
+        if self.readers and not self.restricted:
+            raise ValueError("readers are named of what is restricted: send restricted true, or no readers")
+        return self
+
+
+class WithdrawParams(Params):
+    record_id: Id
+
+
+@answer_of(records)
+class Record(Message):
+    """A rights record."""
+
+    target_kind: TargetKind
+    target_id: str
+    holders: list[str]
+    consent: Consent | None
+    labels: list[str]
+    readers: list[str]
+    model_use: ModelUse | None
+
+
+class Effective(Message):
+    """What applies to a target: every record above it and its own, combined so that each only tightens."""
+
+    target_kind: TargetKind
+    target_id: str
+    restricted: bool
+    readers: Annotated[list[str] | None, Field(description="Who may see it beside the owner; null: all")]
+    model_use: Annotated[ModelUse | None, Field(description="The strictest stated; null: none is")]
+    labels: list[str]
+    holders: list[str]
+    conditions: list[str]
+    record_ids: Annotated[list[str], Field(description="The project's first, the target's own last")]

@@ -1,0 +1,116 @@
+"""What the records withhold: the one answer that the engine asks of this family (`Plugin.rights`)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sqlalchemy import Connection, and_, func, or_, select
+
+from armarium.api import Principal, Use, Withheld, among
+from armarium_rights.errors import loosened_by_machine
+from armarium_rights.models import records
+from armarium_rights.queries import PROJECT, applying, combined, live, remade
+from armarium_source_model.api import forwardings, segments
+
+
+class RightsOfProject:
+    """The rights records of a project (`armarium.api.Rights`)."""
+
+    parts = segments
+
+    def any(self, raw: sqlite3.Connection) -> bool:
+        """Whether a record is in force."""
+        return (
+            raw.execute("SELECT 1 FROM rights_record WHERE withdrawn_at IS NULL LIMIT 1").fetchone()
+            is not None
+        )
+
+    def withheld(self, conn: Connection, principal: Principal) -> Withheld:
+        """What restricted records, of which *principal* is no reader, are about."""
+        asked = select(records.c.target_kind, records.c.document_id, records.c.segment_id, records.c.readers)
+        nodes, parts = set(), set()
+        for kind, document_id, segment_id, readers in conn.execute(asked.where(live, records.c.restricted)):
+            if principal.reader_ids & set(readers):
+                continue
+            if kind == PROJECT:
+                return Withheld(everything=True)
+            if kind == "document":
+                nodes.add(document_id)
+            else:
+                parts.add(segment_id)
+        return Withheld(nodes=frozenset(nodes), parts=frozenset(_with_them(conn, parts)))
+
+    def reasons(self, conn: Connection, ids: Iterable[str], use: Use) -> Mapping[str, str]:
+        """Of *ids*, those that nobody may put to *use*, each with the sentence why."""
+        found = {}
+        for one in dict.fromkeys(ids):
+            page = conn.execute(select(segments.c.document_id).where(segments.c.id == one)).scalar()
+            rules = applying(conn, [page or one], [one] if page else [])
+            if page is None:
+                # A picture or text of the whole page shows every part of it.
+                on_it = records.c.target_kind == "segment", records.c.document_id == one
+                rules += [row._asdict() for row in conn.execute(select(records).where(live, *on_it))]
+            why = _why_not(combined(rules), use)
+            if why is not None:
+                found[one] = why
+        return found
+
+    def refuse_moves(self, conn: Connection, moves: Iterable[tuple[str | None, str | None]]) -> None:
+        """Refuse a move from beneath one parent to another that leaves a record behind which limits what is moved."""
+        for before, after in moves:
+            kept = {row["id"] for row in applying(conn, [after] if after else [])}
+            left = [row for row in applying(conn, [before] if before else []) if row["id"] not in kept]
+            if any(row["restricted"] or row["model_use"] in ("none", "local") for row in left):
+                raise loosened_by_machine()
+
+
+def _why_not(rules: Mapping[str, Any], use: Use) -> str | None:
+    model_use = rules["model_use"]
+    if use == "export":
+        if rules["restricted"]:
+            return "It is restricted, and what is restricted is left out of exports."
+        return "No model may be given it, so it is left out of exports." if model_use == "none" else None
+    if model_use == "none":
+        return "Its rights records let no model have it."
+    if use == "cloud-model" and model_use == "local":
+        return "Its rights records let only models of this machine have it."
+    return None
+
+
+def _with_them(conn: Connection, parts: set[str]) -> set[str]:
+    """*parts*, what lies within them, what was made of them, and what other passes have in the same place."""
+    made = func.json_each(forwardings.c.new_segment_ids).table_valued("value").alias("made")
+    other = segments.alias()
+    within = and_(
+        other.c.bbox_x + other.c.bbox_w / 2 >= segments.c.bbox_x,
+        other.c.bbox_x + other.c.bbox_w / 2 <= segments.c.bbox_x + segments.c.bbox_w,
+        other.c.bbox_y + other.c.bbox_h / 2 >= segments.c.bbox_y,
+        other.c.bbox_y + other.c.bbox_h / 2 <= segments.c.bbox_y + segments.c.bbox_h,
+    )
+    about = and_(
+        other.c.kind == segments.c.kind,
+        segments.c.bbox_x + segments.c.bbox_w / 2 >= other.c.bbox_x,
+        segments.c.bbox_x + segments.c.bbox_w / 2 <= other.c.bbox_x + other.c.bbox_w,
+        segments.c.bbox_y + segments.c.bbox_h / 2 >= other.c.bbox_y,
+        segments.c.bbox_y + segments.c.bbox_h / 2 <= other.c.bbox_y + other.c.bbox_h,
+    )
+    found: set[str] = set()
+    fresh = parts
+    while fresh:
+        found |= fresh
+        beneath = select(segments.c.id).where(among(segments.c.parent_segment_id, fresh))
+        after = (
+            select(made.c.value)
+            .select_from(forwardings.join(made, remade))
+            .where(among(forwardings.c.old_segment_id, fresh))
+        )
+        fresh = {*conn.execute(beneath).scalars(), *conn.execute(after).scalars()} - found
+    # Asked once: what lies in the same place as that is not withheld too, or a page would go line by line.
+    same_place = (
+        select(other.c.id)
+        .select_from(segments.join(other, other.c.document_id == segments.c.document_id))
+        .where(among(segments.c.id, found), or_(within, about))
+    )
+    return found | set(conn.execute(same_place).scalars())

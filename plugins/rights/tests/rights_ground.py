@@ -1,0 +1,208 @@
+"""A project with two pages that have something of each kind, one to be restricted; and callers who are not the owner."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from armarium.api import Engine, Library, new_id, raw_of
+from armarium.principals import LOCAL_OWNER
+
+WORDS = {"hidden": "Zyxwvuts", "open": "Abcdefgh"}
+"""A word that stands in every text of the one page and in none of the other."""
+
+COLOURS = {"hidden": (255, 0, 255), "open": (0, 200, 0)}
+MANY_LINES = 2
+
+EDITOR = replace(LOCAL_OWNER, role="editor", name="an editor", token_id="editor-token", token_kind="device")
+MACHINE = replace(EDITOR, kind="machine", name="an agent", token_id="agent-token", token_kind="agent")
+
+_PAGE = """<?xml version="1.0" encoding="UTF-8"?>
+<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15">
+  <Metadata><Creator>x</Creator><Created>2026-01-01T00:00:00</Created><LastChange>2026-01-01T00:00:00</LastChange></Metadata>
+  <Page imageFilename="{name}.png" imageWidth="600" imageHeight="400">
+    <TextRegion id="r1"><Coords points="50,40 550,40 550,360 50,360"/>
+      <TextLine id="l1"><Coords points="60,60 540,60 540,120 60,120"/><Baseline points="60,110 540,110"/>
+        <TextEquiv conf="0.9"><Unicode>{word} first line</Unicode></TextEquiv></TextLine>
+      <TextLine id="l2"><Coords points="60,160 540,160 540,220 60,220"/><Baseline points="60,210 540,210"/>
+        <TextEquiv conf="0.9"><Unicode>{other} second line</Unicode></TextEquiv></TextLine>
+    </TextRegion>
+  </Page>
+</PcGts>
+"""
+
+
+@dataclass
+class Page:
+    """A page, and the ids of what hangs on it."""
+
+    id: str
+    word: str
+    pass_id: str = ""
+    lines: list[str] = field(default_factory=list)
+    """Its first and its second line."""
+
+
+@dataclass
+class Ground:
+    """The project, and the pages in it: `box` holds `hidden`, `open` stands beside the box."""
+
+    engine: Engine
+    library: Library
+    client: Any
+    box: str
+    pages: dict[str, Page]
+
+    @property
+    def hidden(self) -> Page:
+        return self.pages["hidden"]
+
+    @property
+    def open(self) -> Page:
+        return self.pages["open"]
+
+    def do(self, name: str, params: dict[str, Any], who: Any = LOCAL_OWNER) -> dict[str, Any]:
+        return self.engine.run(self.library, name, params, who).result or {}
+
+    def restrict(self, target_id: str, kind: str = "document", **more: Any) -> dict[str, Any]:
+        """Set a restricted record on a target."""
+        stated = {"target_kind": kind, "target_id": target_id, "restricted": True, **more}
+        return self.do("rights.set", stated)
+
+    def rows(self, statement: str, *given: Any) -> list[tuple[Any, ...]]:
+        with self.library.db.read() as conn:
+            return raw_of(conn).execute(statement, given).fetchall()
+
+    def token(self, role: str = "editor") -> tuple[str, dict[str, str]]:
+        """(id, headers) of a new agent's token."""
+        made = self.client.post("/api/tokens", json={"name": f"a {role}", "role": role})
+        assert made.status_code == 200, made.text
+        told = made.json()
+        secret = next(value for name, value in told.items() if name == "token" or name.endswith("_token"))
+        return told.get("id") or told["token_id"], {"Authorization": f"Bearer {secret}"}
+
+
+def picture(colour: tuple[int, int, int]) -> bytes:
+    """A picture of one colour."""
+    from PIL import Image
+
+    file = io.BytesIO()
+    Image.new("RGB", (600, 400), colour).save(file, "PNG")
+    return file.getvalue()
+
+
+def lay(engine: Engine, library: Library, client: Any) -> Ground:
+    """Make the project."""
+    ground = Ground(engine, library, client, "", {})
+    ground.box = str(ground.do("document.create", {"name": "Box"})["id"])
+    for name in ("hidden", "open"):
+        ground.pages[name] = _page(ground, name, ground.box if name == "hidden" else None)
+    engine.jobs.run_until_idle(library, timeout=60)
+    for page in ground.pages.values():
+        _hang_on(ground, page)
+    engine.jobs.run_until_idle(library, timeout=60)
+    return ground
+
+
+def _page(ground: Ground, name: str, parent_id: str | None) -> Page:
+    bytes_ = picture(COLOURS[name])
+    stored = {
+        "checksum": ground.library.objects.put_bytes(bytes_),
+        "mime_type": "image/png",
+        "size_bytes": len(bytes_),
+        "pixel_width": 600,
+        "pixel_height": 400,
+    }
+    word = WORDS[name]
+    node = {
+        "id": new_id(),
+        "doc_type": "file",
+        "file_type": "image",
+        "name": f"{word}.png",
+        "picture": stored,
+    }
+    ground.do("document.add_files", {"nodes": [{**node, "parent_id": parent_id or _sources(ground)}]})
+    page = Page(str(node["id"]), word)
+    xml = _PAGE.format(name=word, word=word, other=word)
+    sent = {"file": (f"{word}.xml", xml.encode(), "application/xml")}
+    answer = ground.client.post(f"/api/documents/{page.id}/import", files=sent)
+    assert answer.status_code == 200, answer.text
+    page.pass_id = answer.json()["pass_id"]
+    page.lines = [
+        row[0]
+        for row in ground.rows(
+            "SELECT id FROM segment WHERE pass_id = ? AND kind = 'line' ORDER BY bbox_y", page.pass_id
+        )
+    ]
+    assert len(page.lines) == MANY_LINES
+    return page
+
+
+def _sources(ground: Ground) -> str:
+    return str(ground.do("document.create", {"name": "Beside"})["id"])
+
+
+def _hang_on(ground: Ground, page: Page) -> None:
+    """Something of each kind, with the page's word in it."""
+    word, line = page.word, page.lines[0]
+    post = ground.client.post
+
+    def send(path: str, body: dict[str, Any]) -> Any:
+        answer = post(path, json=body)
+        assert answer.status_code in (200, 201), (path, answer.text)
+        return answer.json()
+
+    send(f"/api/segments/{line}/correct", {"text": f"{word} corrected"})
+    send(
+        "/api/annotations",
+        {
+            "document_id": page.id,
+            "anchor_kind": "paragraph",
+            "paragraph_index": 0,
+            "kind": "note",
+            "text": word,
+        },
+    )
+    send("/api/bookmarks", {"target_id": page.id, "name": f"{word} kept"})
+    send("/api/links", {"from_id": line, "to_id": page.lines[1], "link_type": "continues", "note": word})
+    send(
+        "/api/reading-orders",
+        {
+            "document_id": page.id,
+            "pass_id": page.pass_id,
+            "name": word,
+            "kind": "imposed",
+            "seed_from_pass": True,
+        },
+    )
+    send(f"/api/images/{page.id}/crop", {"left": 0, "top": 0, "width": 200, "height": 100})
+    boxes = [{"bbox": [0.1, 0.1, 0.5, 0.1], "text": word, "level": "line"}]
+    artifact = {
+        "document_id": page.id,
+        "artifact_type": "ocr",
+        "content": word,
+        "ocr_geometry": {"provider": "p", "boxes": boxes},
+    }
+    ground.do("artifact.create", artifact)
+    ground.do(
+        "content_representation.create",
+        {"document_id": page.id, "kind": "description", "content": f"{word} whole"},
+    )
+    note = {"name": f"{word} note", "node_kind": "note", "page_content": f"{word} note", "parent_id": page.id}
+    note_made = post("/api/documents", json=note)
+    assert note_made.status_code in (200, 201), note_made.text
+    with ground.library.db.write() as conn:
+        from armarium_reading.models import episodes
+
+        told = {"prompt": f"Read {word}", "output": f"{word} read"}
+        conn.execute(
+            episodes.insert().values(
+                id=f"ep_{new_id()}", at="2026-01-01T00:00:00Z", kind="model_call", use_case="read-a-page",
+                subject_kind="page", document_id=page.id, provider="p", model="m", exchange=told, attempt=1,
+                started_at="2026-01-01T00:00:00Z", seconds=1.0, cost={}, stale_artifact_ids=[], actor="a",
+            )
+        )  # fmt: skip
+        from armarium.jobs.activity import record_activity
+
+        record_activity(conn, "system_info", f"Read {word}", metadata={"document_id": page.id})

@@ -1,0 +1,91 @@
+"""Pictures over HTTP, and the two writes that look at their body first; queries and actions declare the other routes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from armarium.api import REFUSALS, CurrentLibrary, Invalid, act, written
+from armarium_documents.api import require_document
+from armarium_source_model.queries.drawing import page_drawing_png
+from armarium_source_model.queries.pictures import LARGEST, SMALLEST, USUAL, segment_picture
+from armarium_source_model.schemas.segments import SegmentOut, SegmentUpdate
+from armarium_source_model.schemas.settings import ResolvedSettings, SettingPut
+
+router = APIRouter(prefix="/api/segments", tags=["segments"])
+settings = APIRouter(prefix="/api/source-settings", tags=["source settings"])
+
+
+@router.get(
+    "/document/{doc_id}/picture",
+    summary="A page drawn with its lines and readings",
+    response_class=Response,
+    responses={
+        **REFUSALS(404, 409),
+        200: {
+            "content": {"image/png": {}},
+            "description": "The page, its lines, and the readings beside it.",
+        },
+    },
+)
+def read_drawing(
+    library: CurrentLibrary,
+    doc_id: str,
+    pass_id: Annotated[str | None, Query(description="the pass to draw; left out: the working pass")] = None,
+    max_size: Annotated[int, Query(description="pixels of the page's longer side", ge=256, le=4096)] = 1600,
+    labels: Annotated[bool, Query(description="numbers and readings too")] = True,
+) -> Response:
+    """PNG bytes; 404 for a page that has no pass yet, 409 for a withdrawn one. Changes nothing."""
+    with library.db.read() as conn:
+        require_document(conn, doc_id)
+        png = page_drawing_png(library, conn, doc_id, pass_id=pass_id, max_size=max_size, labels=labels)
+    return Response(png, media_type="image/png")
+
+
+@router.put(
+    "/{segment_id}",
+    summary="Change a segment",
+    response_model=written(SegmentOut),
+    responses=REFUSALS(404, 409),
+)
+def update_segment(request: Request, segment_id: str, body: SegmentUpdate) -> Response:
+    """Refused (409) when the segment changed since the version the caller read; the answer names what moved."""
+    if body.segment_id != segment_id:
+        raise Invalid(f"The path names segment {segment_id}, the body {body.segment_id}; they must agree.")
+    return act(request, "segment.update", body)
+
+
+@router.get(
+    "/{segment_id}/picture",
+    summary="The picture of a segment",
+    response_class=Response,
+    responses={
+        **REFUSALS(404),
+        200: {"content": {"image/png": {}}, "description": "The segment's own area with a margin around it."},
+    },
+)
+def read_picture(
+    library: CurrentLibrary,
+    segment_id: str,
+    mask: Annotated[bool, Query(description="white outside the polygon")] = False,
+    straighten: Annotated[bool, Query(description="level along the baseline")] = False,
+    size: Annotated[int, Query(description="pixels of the longer side", ge=SMALLEST, le=LARGEST)] = USUAL,
+) -> Response:
+    """PNG bytes; 422 in words when no honest picture can be made, as when it was measured on another image."""
+    with library.db.read() as conn:
+        png = segment_picture(library, conn, segment_id, mask=mask, straighten=straighten, size=size)
+    return Response(png, media_type="image/png")
+
+
+@settings.put(
+    "",
+    summary="State a fact, or clear it",
+    response_model=written(ResolvedSettings),
+    responses=REFUSALS(404, 409),
+)
+def put(request: Request, body: SettingPut) -> Response:
+    """An empty value clears. Facts of a segment belong to the segment's own update."""
+    if not body.value:
+        return act(request, "source_setting.clear", body.model_dump(exclude={"value"}))
+    return act(request, "source_setting.set", body)

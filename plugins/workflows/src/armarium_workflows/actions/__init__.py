@@ -1,0 +1,20 @@
+"""The writes of workflows: workflows and chains as they are composed, and runs as they are started, stopped and removed."""
+
+from armarium_workflows.actions import chains, runs, starts, workflows
+
+ACTIONS = (
+    workflows.create,
+    workflows.update,
+    workflows.delete,
+    chains.create,
+    chains.update,
+    chains.delete,
+    starts.execute,
+    starts.execute_chain,
+    starts.read_again,
+    runs.pause,
+    runs.resume,
+    runs.cancel,
+    runs.delete_runs,
+    runs.delete_checkpoint,
+)

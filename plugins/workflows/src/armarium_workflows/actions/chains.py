@@ -1,0 +1,84 @@
+"""Composing chains: steps that are workflows, one after the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Example, Route, action, new_id
+from armarium_workflows.actions.workflows import an_example_saved
+from armarium_workflows.chaining import check_chain
+from armarium_workflows.models import chains
+from armarium_workflows.queries import CHAINS
+from armarium_workflows.schemas import Chain, ChainFields, ChainNamed, Deleted, SaveChainParams
+from armarium_workflows.shown import stored_workflow
+
+
+def an_example(ex: Example) -> dict[str, Any]:
+    """A chain of one step."""
+    step = {"id": "first", "workflow_id": an_example_saved(ex), "name": "Look"}
+    return {"name": "One thing after the other", "steps": [step]}
+
+
+def an_example_saved_chain(ex: Example) -> str:
+    """The id of a chain that was saved."""
+    return str(ex.run("chain.create", an_example(ex))["id"])
+
+
+def _check(ctx: ActionContext, p: ChainFields) -> None:
+    check_chain(p)
+    for step in p.steps:
+        stored_workflow(ctx.conn, ctx.engine, step.workflow_id)
+
+
+@action(
+    "chain.create",
+    params=ChainFields,
+    result=Chain,
+    summary="Save a new chain",
+    words="Saved a chain of workflows",
+    route=Route("POST", "/api/chains", refusals=(404,)),
+    example=an_example,
+)
+def create(ctx: ActionContext, p: ChainFields) -> dict[str, Any]:
+    """NotFound for an unknown workflow; Invalid for a jump that leads back or a path that is none."""
+    _check(ctx, p)
+    row = {"id": new_id(), **p.model_dump(mode="json"), "created_at": ctx.now, "updated_at": ctx.now}
+    ctx.conn.execute(chains.insert().values(row))
+    ctx.target(row["id"])
+    return row
+
+
+@action(
+    "chain.update",
+    params=SaveChainParams,
+    result=Chain,
+    summary="Save a chain as it is now",
+    words="Changed a chain of workflows",
+    route=Route("PUT", "/api/chains/{chain_id}", refusals=(404,)),
+    example=lambda ex: {"chain_id": an_example_saved_chain(ex), **an_example(ex), "name": "Another name"},
+)
+def update(ctx: ActionContext, p: SaveChainParams) -> dict[str, Any]:
+    """The whole of it, as `chain.create` takes it. Executions that go on keep the steps they began with."""
+    CHAINS.require(ctx.conn, p.chain_id)
+    _check(ctx, p)
+    changes = {**p.model_dump(mode="json", exclude={"chain_id"}), "updated_at": ctx.now}
+    ctx.conn.execute(chains.update().where(chains.c.id == p.chain_id).values(changes))
+    ctx.target(p.chain_id)
+    return CHAINS.require(ctx.conn, p.chain_id)
+
+
+@action(
+    "chain.delete",
+    params=ChainNamed,
+    result=Deleted,
+    summary="Remove a chain",
+    words="Removed a chain of workflows",
+    route=Route("DELETE", "/api/chains/{chain_id}", refusals=(404,)),
+    example=lambda ex: {"chain_id": an_example_saved_chain(ex)},
+)
+def delete(ctx: ActionContext, p: ChainNamed) -> dict[str, Any]:
+    """Its executions stay, and what they made."""
+    CHAINS.require(ctx.conn, p.chain_id)
+    ctx.conn.execute(chains.delete().where(chains.c.id == p.chain_id))
+    ctx.target(p.chain_id)
+    return {"status": "deleted", "id": p.chain_id}

@@ -1,0 +1,180 @@
+"""What is done with runs that were started: pause, resume, cancel, removal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Example, Route, UndoContext, action, raw_of, record_activity
+from armarium_workflows import checkpoints
+from armarium_workflows.actions.starts import an_execution, refuse_written
+from armarium_workflows.errors import ended, not_begun, not_paused, still_going
+from armarium_workflows.models import runs
+from armarium_workflows.queries import FINISHED, find_run, run_row
+from armarium_workflows.schemas import SAME_STATUS, Deleted, DeletedRuns, DeleteRunsParams, RunNamed, RunState
+
+
+def _going(ctx: ActionContext, thread_id: str) -> dict[str, Any]:
+    """A run whose job is there and has not ended; NotFound, Conflict."""
+    run = run_row(ctx.conn, thread_id)
+    if run["status"] in FINISHED:
+        raise ended(run["workflow_name"], run["status"])
+    if raw_of(ctx.conn).execute("SELECT 1 FROM job WHERE id = ?", (thread_id,)).fetchone() is None:
+        raise not_begun(run["workflow_name"])
+    return run
+
+
+def _a_run(ex: Example) -> dict[str, Any]:
+    return {"thread_id": ex.run("workflow.execute", an_execution(ex))["thread_id"]}
+
+
+def _a_paused_run(ex: Example) -> dict[str, Any]:
+    run = _a_run(ex)
+    ex.run("run.pause", run)
+    return run
+
+
+def _a_cancelled_run(ex: Example) -> dict[str, Any]:
+    run = _a_run(ex)
+    ex.run("run.cancel", run)
+    return run
+
+
+def _wake(undo: UndoContext) -> None:
+    """The hold is set back by the undo itself; bodies and lanes are told."""
+    engine, library = undo.step.engine, undo.step.library
+    undo.step.on_commit(lambda: engine.jobs.refresh(library))
+
+
+def _resume_undone(undo: UndoContext) -> None:
+    if not undo.redo:
+        refuse_written(undo, undo.target_ids)
+    _wake(undo)
+
+
+def _cancel_undone(undo: UndoContext) -> None:
+    """A cancelled run goes on where it was; done again, it is cancelled."""
+    for thread_id in undo.target_ids:
+        undo.step.run("job.cancel" if undo.redo else "job.retry", {"job_id": thread_id})
+
+
+@action(
+    "run.pause",
+    params=RunNamed,
+    result=RunState,
+    summary="Pause a run after the page in hand",
+    words="Paused a run of a workflow",
+    route=Route("POST", "/api/workflow-execution/threads/{thread_id}/pause"),
+    example=_a_run,
+    after_undo=_wake,
+)
+def pause(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
+    """Pages that wait for a lane are withdrawn until it is resumed; it stays paused across relaunch."""
+    _going(ctx, p.thread_id)
+    ctx.run("job.pause", {"job_id": p.thread_id, "paused": True})
+    ctx.target(p.thread_id)
+    return {"thread_id": p.thread_id, "status": run_row(ctx.conn, p.thread_id)["status"]}
+
+
+@action(
+    "run.resume",
+    params=RunNamed,
+    result=RunState,
+    summary="Let a paused run go on",
+    words="Let a run of a workflow go on",
+    route=Route("POST", "/api/workflow-execution/threads/{thread_id}/resume"),
+    example=_a_paused_run,
+    after_undo=_resume_undone,
+)
+def resume(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
+    """409 for a run that is not paused: of two at once the second is refused."""
+    run = run_row(ctx.conn, p.thread_id)
+    held = (
+        raw_of(ctx.conn)
+        .execute("SELECT 1 FROM job_hold WHERE job_id = ? AND paused = 1", (p.thread_id,))
+        .fetchone()
+    )
+    if run["status"] in FINISHED or held is None:
+        raise not_paused(run["workflow_name"], run["status"])
+    ctx.run("job.pause", {"job_id": p.thread_id, "paused": False})
+    ctx.target(p.thread_id)
+    return {"thread_id": p.thread_id, "status": run_row(ctx.conn, p.thread_id)["status"]}
+
+
+@action(
+    "run.cancel",
+    params=RunNamed,
+    result=RunState,
+    summary="Stop a run for good after the page in hand",
+    words="Cancelled a run of a workflow",
+    route=Route("POST", "/api/workflow-execution/threads/{thread_id}/cancel"),
+    example=_a_run,
+    after_undo=_cancel_undone,
+)
+def cancel(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
+    """Pages that wait for a lane are withdrawn. What it wrote stays; read-again takes up the rest."""
+    _going(ctx, p.thread_id)
+    ctx.run("job.cancel", {"job_id": p.thread_id})
+    ctx.target(p.thread_id)
+    return {"thread_id": p.thread_id, "status": run_row(ctx.conn, p.thread_id)["status"]}
+
+
+@action(
+    "run.delete",
+    params=DeleteRunsParams,
+    result=DeletedRuns,
+    summary="Remove runs from the list",
+    words="Removed runs of workflows from the list",
+    route=Route("POST", "/api/workflow-execution/runs/delete", refusals=(404,), name="delete_runs"),
+    example=lambda ex: {"thread_ids": [_a_cancelled_run(ex)["thread_id"]]},
+)
+def delete_runs(ctx: ActionContext, p: DeleteRunsParams) -> dict[str, Any]:
+    """Those that wait, run or are paused are kept. Their checkpoints, what they made and their episodes stay."""
+    found = _named(ctx, p)
+    kept, gone = [], []
+    for run in found:
+        if run["status"] in FINISHED:
+            gone.append(run["thread_id"])
+            told = {"workflow_id": run["workflow_id"], "metadata": {"thread_id": run["thread_id"]}}
+            record_activity(
+                ctx.conn, "workflow_deleted", f"{run['workflow_name']}: removed from the list.", **told
+            )
+        else:
+            kept.append({"thread_id": run["thread_id"], "why": f"It is {run['status']}."})
+    for thread_id in gone:
+        ctx.conn.execute(runs.delete().where(runs.c.thread_id == thread_id))
+    ctx.target(*gone)
+    return {"deleted": len(gone), "kept": kept}
+
+
+def _named(ctx: ActionContext, p: DeleteRunsParams) -> list[dict[str, Any]]:
+    statuses = {SAME_STATUS.get(one, one) for one in p.statuses} if p.statuses is not None else None
+    if p.thread_ids is not None:
+        named = [run_row(ctx.conn, one) for one in dict.fromkeys(p.thread_ids)]
+    else:
+        ids = (
+            raw_of(ctx.conn)
+            .execute("SELECT thread_id FROM workflow_run ORDER BY created_at, thread_id")
+            .fetchall()
+        )
+        named = [run for (one,) in ids if (run := find_run(ctx.conn, one)) is not None]
+    return [run for run in named if statuses is None or run["status"] in statuses]
+
+
+@action(
+    "run.delete_checkpoint",
+    params=RunNamed,
+    result=Deleted,
+    summary="Remove the checkpoint of a run that has ended",
+    words="Removed the checkpoint of a run",
+    route=Route("DELETE", "/api/workflow-execution/threads/{thread_id}"),
+    example=_a_cancelled_run,
+    undoable=False,
+)
+def delete_checkpoint(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
+    """What its nodes gave for each page is gone for good; the run stays in the list. 409 while it goes on."""
+    run = run_row(ctx.conn, p.thread_id)
+    if run["status"] not in FINISHED:
+        raise still_going(run["workflow_name"], run["status"])
+    checkpoints.forget(ctx.conn, p.thread_id)
+    ctx.target(p.thread_id)
+    return {"status": "deleted", "id": p.thread_id}

@@ -1,0 +1,268 @@
+"""Starting runs: of a workflow, of a chain, and again over what a run did not do. What they write are steps of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from armarium.api import (
+    ActionContext,
+    Example,
+    Route,
+    UndoContext,
+    action,
+    cancel_with_undo,
+    json_text,
+    new_id,
+    raw_of,
+)
+from armarium_documents.api import pages_under
+from armarium_workflows import checkpoints
+from armarium_workflows.actions.chains import an_example_saved_chain
+from armarium_workflows.actions.workflows import an_example_saved
+from armarium_workflows.chaining import lay_out_execution
+from armarium_workflows.errors import (
+    at_work,
+    empty_chain,
+    faulty_graph,
+    has_written,
+    no_checkpoint,
+    no_override,
+    no_pages,
+    nothing_left,
+    still_going,
+)
+from armarium_workflows.graph import Graph, problems_of
+from armarium_workflows.models import executions, runs
+from armarium_workflows.ports import BUILT_IN
+from armarium_workflows.queries import CHAINS, FINISHED, run_row, stored_run
+from armarium_workflows.running import stream_url
+from armarium_workflows.schemas import (
+    AcceptedChain,
+    ExecuteChainParams,
+    ExecuteParams,
+    ReadAgain,
+    RunNamed,
+    StartedRun,
+)
+from armarium_workflows.shown import stored_workflow
+from armarium_workflows.values import settings_of
+
+
+def new_run(ctx: ActionContext, workflow: Mapping[str, Any], **values: Any) -> dict[str, Any]:
+    """The row of a run of *workflow*, written."""
+    graph = {key: workflow[key] for key in ("nodes", "edges", "config", "provider", "model")}
+    row = {
+        "thread_id": new_id(),
+        "workflow_id": workflow["id"],
+        "workflow_name": workflow["name"],
+        "graph": graph,
+        "scope_ids": [],
+        "inputs": {},
+        "provider": None,
+        "model": None,
+        "pages_may_leave": False,
+        "timeout_seconds": None,
+        "execution_id": None,
+        "read_again_of": None,
+        "started_by": ctx.principal.name,
+        "created_at": ctx.now,
+        **values,
+    }
+    ctx.conn.execute(runs.insert().values(row))
+    return row
+
+
+def check_run(ctx: ActionContext, run: Mapping[str, Any]) -> None:
+    """Refuse now what could not run: a graph whose tools are gone, settings that do not fit, a reader that is not here."""
+    graph, jobs = Graph.of(run["graph"]), ctx.engine.recipe_jobs
+    problems = problems_of(graph, jobs)
+    if problems:
+        raise faulty_graph(problems)
+    nodes = [node for node in graph.nodes if node.tool not in BUILT_IN and node.enabled]
+    for choice, setting in ((run["provider"], "provider_setting"), (run["model"], "model_setting")):
+        if choice is not None and not any(getattr(jobs[node.tool], setting) for node in nodes):
+            raise no_override(choice)
+    for node in nodes:
+        if any(one.port_id not in jobs[node.tool].takes for one in node.input_mappings):
+            # What its settings are is known only page by page.
+            continue
+        settings = settings_of(node, jobs[node.tool], run, {})
+        ctx.engine.paths.check(settings, ctx.principal)
+        jobs[node.tool].placed(ctx.engine, ctx.project, settings)
+
+
+def _put_in(ctx: ActionContext, run: Mapping[str, Any], pages: Sequence[str]) -> None:
+    thread_id = str(run["thread_id"])
+    checkpoints.lay_out(ctx.conn, thread_id, pages)
+    ctx.enqueue(
+        "workflow", {"thread_id": thread_id}, title=run["workflow_name"], total=0, thread_id=thread_id
+    )
+    ctx.target(*run["scope_ids"], thread_id)
+
+
+def taken_back_whole(undo: UndoContext) -> None:
+    """The start of a run is taken back with all that it wrote; what of it waits is cancelled."""
+    if not undo.redo:
+        for name in _at_work(undo):
+            raise at_work(undo.audit_id, name)
+    cancel_with_undo(undo)
+
+
+def _at_work(undo: UndoContext) -> list[str]:
+    """Titles of jobs of the runs among the targets that have begun and not ended."""
+    rows = raw_of(undo.step.conn).execute(
+        "SELECT title FROM job WHERE thread_id IN (SELECT value FROM json_each(?)) AND state = 'running'",
+        (json_text(undo.target_ids),),
+    )
+    return [row[0] for row in rows]
+
+
+def only_before_writing(undo: UndoContext) -> None:
+    """Taken back as long as its runs have written nothing; else the refusal names what they wrote."""
+    if undo.redo:
+        cancel_with_undo(undo)
+        return
+    refuse_written(undo, undo.target_ids)
+    cancel_with_undo(undo)
+
+
+def refuse_written(undo: UndoContext, threads: Sequence[str]) -> None:
+    """Refuse where one of the runs *threads* has written something that stands."""
+    row = (
+        raw_of(undo.step.conn)
+        .execute(
+            "SELECT set_id, count(*) FROM audit WHERE set_id IN (SELECT value FROM json_each(?)) AND undone = 0 "
+            "AND inverse_of IS NULL GROUP BY set_id LIMIT 1",
+            (json_text(list(threads)),),
+        )
+        .fetchone()
+    )
+    if row is not None:
+        raise has_written(undo.audit_id, row[0], row[1])
+
+
+def an_execution(ex: Example) -> dict[str, Any]:
+    """A workflow and a page for it."""
+    page = ex.run("document.create", {"name": "Letter, first page", "doc_type": "page"})["id"]
+    return {"workflow_id": an_example_saved(ex), "scope_ids": [page]}
+
+
+@action(
+    "workflow.execute",
+    params=ExecuteParams,
+    result=StartedRun,
+    summary="Start a run of a workflow",
+    words="Ran a workflow over {scope_ids|pages}",
+    route=Route("POST", "/api/workflows/{workflow_id}/execute", status=202, refusals=(400, 404, 409)),
+    example=an_execution,
+    guards_targets=True,
+    undoes_sets=True,
+    after_undo=taken_back_whole,
+)
+def execute(ctx: ActionContext, p: ExecuteParams) -> dict[str, Any]:
+    """Refused before it is queued where it could not run. Its undo takes back all that the run wrote."""
+    workflow = stored_workflow(ctx.conn, ctx.engine, p.workflow_id)
+    pages = pages_under(ctx.conn, p.scope_ids, for_processing=True) if p.scope_ids else []
+    if p.scope_ids and not pages:
+        raise no_pages()
+    run = new_run(
+        ctx,
+        workflow,
+        scope_ids=p.scope_ids,
+        inputs=p.inputs,
+        provider=p.provider_override,
+        model=p.model_override,
+        pages_may_leave=p.pages_may_leave,
+    )
+    check_run(ctx, run)
+    _put_in(ctx, run, pages)
+    return {"thread_id": run["thread_id"], "stream_url": stream_url(run["thread_id"])}
+
+
+@action(
+    "chain.execute",
+    params=ExecuteChainParams,
+    result=AcceptedChain,
+    summary="Run the steps of a chain one after the other",
+    words="Ran a chain of workflows",
+    route=Route("POST", "/api/chains/{chain_id}/execute-steps", status=202, refusals=(400, 404)),
+    example=lambda ex: {"chain_id": an_example_saved_chain(ex)},
+    after_undo=only_before_writing,
+)
+def execute_chain(ctx: ActionContext, p: ExecuteChainParams) -> dict[str, Any]:
+    """Each step is a run of its own, which can be followed before it starts. Its undo: while nothing was written."""
+    chain = CHAINS.require(ctx.conn, p.chain_id)
+    if not chain["steps"]:
+        raise empty_chain(chain["name"])
+    execution_id = new_id()
+    accepted, threads = [], {}
+    for step in chain["steps"]:
+        workflow = stored_workflow(ctx.conn, ctx.engine, step["workflow_id"])
+        run = new_run(
+            ctx,
+            workflow,
+            provider=step["provider_override"],
+            model=step["model_override"],
+            timeout_seconds=step["timeout_seconds"],
+            execution_id=execution_id,
+        )
+        check_run(ctx, run)
+        checkpoints.lay_out(ctx.conn, run["thread_id"], [])
+        threads[step["id"]] = run["thread_id"]
+        told = {"step_id": step["id"], "workflow_id": workflow["id"], "name": step["name"]}
+        accepted.append({**told, "thread_id": run["thread_id"], "stream_url": stream_url(run["thread_id"])})
+    row = {
+        "id": execution_id,
+        "chain_id": chain["id"],
+        "chain_name": chain["name"],
+        "steps": chain["steps"],
+        "entry_step": chain["entry_step"],
+        "inputs": {**chain["initial_inputs"], **p.inputs},
+        "threads": threads,
+        "started_by": ctx.principal.name,
+        "created_at": ctx.now,
+    }
+    ctx.conn.execute(executions.insert().values(row))
+    lay_out_execution(ctx.conn, execution_id)
+    ctx.enqueue("chain", {"execution_id": execution_id}, title=chain["name"], total=0, thread_id=execution_id)
+    ctx.target(execution_id, *threads.values())
+    return {"execution_id": execution_id, "chain_id": chain["id"], "status": "waiting", "steps": accepted}
+
+
+def _a_run_not_done(ex: Example) -> dict[str, Any]:
+    thread_id = ex.run("workflow.execute", an_execution(ex))["thread_id"]
+    ex.run("run.cancel", {"thread_id": thread_id})
+    return {"thread_id": thread_id}
+
+
+@action(
+    "run.read_again",
+    params=RunNamed,
+    result=ReadAgain,
+    summary="Run a workflow again over the pages that a run did not do",
+    words="Ran a workflow again over what it had not done",
+    route=Route("POST", "/api/workflow-execution/threads/{thread_id}/read-again", refusals=(400, 404, 409)),
+    example=_a_run_not_done,
+    after_undo=only_before_writing,
+)
+def read_again(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
+    """One new run of the same workflow and model. 409 while the run goes on, and where it did all its pages."""
+    before, shown = stored_run(ctx.conn, p.thread_id), run_row(ctx.conn, p.thread_id)
+    if shown["status"] not in FINISHED:
+        raise still_going(before["workflow_name"], shown["status"])
+    if checkpoints.is_forgotten(ctx.conn, p.thread_id):
+        raise no_checkpoint(before["workflow_name"])
+    checkpoints.settle(ctx.conn, p.thread_id, len(before["graph"]["nodes"]))
+    left = checkpoints.not_done(ctx.conn, p.thread_id)
+    pages = pages_under(ctx.conn, left, for_processing=True) if left else []
+    if not pages:
+        raise nothing_left(before["workflow_name"])
+    workflow = {"id": before["workflow_id"], "name": before["workflow_name"], **before["graph"]}
+    same = ("inputs", "provider", "model", "pages_may_leave", "scope_ids")
+    run = new_run(ctx, workflow, read_again_of=p.thread_id, **{key: before[key] for key in same})
+    check_run(ctx, run)
+    _put_in(ctx, run, pages)
+    thread_id = run["thread_id"]
+    told = {"read_again_of": p.thread_id, "pages": len(pages), "stream_url": stream_url(thread_id)}
+    return {"thread_id": thread_id, **told}

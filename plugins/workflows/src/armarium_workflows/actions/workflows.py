@@ -1,0 +1,92 @@
+"""Composing workflows: every graph is looked at when it is saved, those that ship are read only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Engine, Example, Route, action, new_id
+from armarium_workflows.errors import faulty_graph, system_workflow
+from armarium_workflows.graph import Graph, problems_of
+from armarium_workflows.models import workflows
+from armarium_workflows.schemas import Deleted, SaveWorkflowParams, Workflow, WorkflowFields, WorkflowNamed
+from armarium_workflows.shown import shown_workflow, stored_workflow
+
+
+def an_example(ex: Example | None = None) -> dict[str, Any]:
+    """A graph of two nodes."""
+    edge = {"id": "e", "source": "pages", "source_port": "pages", "target": "result", "target_port": "value"}
+    nodes = [{"id": "pages", "tool": "input"}, {"id": "result", "tool": "output"}]
+    return {"name": "Look at pages", "nodes": nodes, "edges": [edge]}
+
+
+def an_example_saved(ex: Example) -> str:
+    """The id of a workflow that was saved."""
+    return str(ex.run("workflow.create", an_example())["id"])
+
+
+@action(
+    "workflow.create",
+    params=WorkflowFields,
+    result=Workflow,
+    summary="Save a new workflow",
+    words="Saved a workflow",
+    route=Route("POST", "/api/workflows", refusals=(404,)),
+    example=an_example,
+)
+def create(ctx: ActionContext, p: WorkflowFields) -> dict[str, Any]:
+    """Invalid, naming node and port, where the graph cannot run: types, circles, missing inputs, paths."""
+    _check(ctx.engine, p)
+    row = {"id": new_id(), **p.model_dump(mode="json"), "created_at": ctx.now, "updated_at": ctx.now}
+    ctx.conn.execute(workflows.insert().values(row))
+    ctx.target(row["id"])
+    return shown_workflow(ctx.engine, {**row, "is_system": False})
+
+
+def _check(engine: Engine, p: WorkflowFields) -> None:
+    problems = problems_of(Graph(p.nodes, p.edges), engine.recipe_jobs)
+    if problems:
+        raise faulty_graph(problems)
+
+
+def _own(ctx: ActionContext, workflow_id: str) -> dict[str, Any]:
+    """A workflow of the project; Forbidden for one that ships, NotFound."""
+    found = stored_workflow(ctx.conn, ctx.engine, workflow_id)
+    if found["is_system"]:
+        raise system_workflow(found["name"])
+    return found
+
+
+@action(
+    "workflow.update",
+    params=SaveWorkflowParams,
+    result=Workflow,
+    summary="Save a workflow as it is now",
+    words="Changed a workflow",
+    route=Route("PUT", "/api/workflows/{workflow_id}", refusals=(404,)),
+    example=lambda ex: {"workflow_id": an_example_saved(ex), **an_example(), "name": "Look twice"},
+)
+def update(ctx: ActionContext, p: SaveWorkflowParams) -> dict[str, Any]:
+    """The whole of it, as `workflow.create` takes it. Runs that go on keep the graph they began with."""
+    found = _own(ctx, p.workflow_id)
+    _check(ctx.engine, p)
+    changes = {**p.model_dump(mode="json", exclude={"workflow_id"}), "updated_at": ctx.now}
+    ctx.conn.execute(workflows.update().where(workflows.c.id == p.workflow_id).values(changes))
+    ctx.target(p.workflow_id)
+    return shown_workflow(ctx.engine, {**found, **changes})
+
+
+@action(
+    "workflow.delete",
+    params=WorkflowNamed,
+    result=Deleted,
+    summary="Remove a workflow",
+    words="Removed a workflow",
+    route=Route("DELETE", "/api/workflows/{workflow_id}", refusals=(404,)),
+    example=lambda ex: {"workflow_id": an_example_saved(ex)},
+)
+def delete(ctx: ActionContext, p: WorkflowNamed) -> dict[str, Any]:
+    """Its runs stay, and what they made."""
+    _own(ctx, p.workflow_id)
+    ctx.conn.execute(workflows.delete().where(workflows.c.id == p.workflow_id))
+    ctx.target(p.workflow_id)
+    return {"status": "deleted", "id": p.workflow_id}

@@ -1,0 +1,318 @@
+"""A chain: workflow runs one after the other, each set aside beforehand, with conditions between them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection
+
+from armarium.api import (
+    AfterChildren,
+    Engine,
+    Invalid,
+    JobContext,
+    Library,
+    NewJob,
+    ServiceError,
+    json_text,
+    now,
+    raw_of,
+)
+from armarium_documents.api import pages_under
+from armarium_workflows import checkpoints
+from armarium_workflows.errors import PathFault, faulty_chain
+from armarium_workflows.paths import parse_path, parse_pipes, read, through
+from armarium_workflows.queries import EXECUTIONS, find_run, outputs_of_run
+from armarium_workflows.running import note_cancelled
+from armarium_workflows.schemas import ChainFields, ChainStep
+
+_EXPRESSION = re.compile(
+    r"^(?P<path>.+?)\s*(?:(?P<op>==|!=|<=|>=|<|>|\bcontains\b)\s*(?P<value>.+))?$", re.DOTALL
+)
+LAST_EVENTS = 100
+
+
+def check_chain(chain: ChainFields) -> None:
+    """Refuse steps that are named twice or not at all, jumps that lead back, and paths that are none."""
+    ids = [step.id for step in chain.steps]
+    twice = next((one for one in ids if ids.count(one) > 1), None)
+    if twice is not None:
+        raise faulty_chain(f"Two steps have the id {twice}; each has its own.")
+    if chain.entry_step is not None and chain.entry_step not in ids:
+        raise faulty_chain(f"The chain begins with {chain.entry_step}, which is none of its steps.")
+    for number, step in enumerate(chain.steps):
+        condition = step.condition
+        for target in (condition.true_step, condition.false_step) if condition is not None else ():
+            if target is not None and target not in ids[number + 1 :]:
+                raise faulty_chain(
+                    f"Step {step.id} goes on with {target}, which does not come after it; a chain has no way back."
+                )
+        try:
+            for mapping in step.input_mappings:
+                _check_path(mapping.source_path, step.id, ids[:number])
+                if mapping.transform is not None:
+                    parse_pipes(mapping.transform)
+            if condition is not None:
+                _check_path(_parts(condition.expression)[0], step.id, ids[: number + 1])
+        except PathFault as fault:
+            raise faulty_chain(f"Step {step.id}: {fault}") from None
+
+
+def _check_path(text: str, step: str, before: list[str]) -> None:
+    path = parse_path(text)
+    if path.root not in ("nodes", "inputs"):
+        raise PathFault(f"a chain reads $.nodes.<step>.<key> and $.inputs.<key>, not {text[:120]}.")
+    if path.node is not None and path.node not in before:
+        raise PathFault(f"{text[:120]} reads step {path.node}, which does not come before it.")
+
+
+def _parts(expression: str) -> tuple[str, str | None, Any]:
+    match = _EXPRESSION.match(expression.strip())
+    if match is None:
+        raise PathFault(f"{expression[:120]!r} is no condition; write a path, or a path, == and a value.")
+    path, op, value = match.group("path"), match.group("op"), match.group("value")
+    if op is None:
+        return path, None, None
+    try:
+        return path, op, orjson.loads(value)
+    except orjson.JSONDecodeError:
+        raise PathFault(f"{value[:80]!r} is no JSON value; a text stands in double quotes.") from None
+
+
+def holds(expression: str, roots: Mapping[str, Any]) -> bool:
+    """Whether a condition holds: a path with something at it, or one compared with a JSON value."""
+    text, op, wanted = _parts(expression)
+    value = read(parse_path(text), roots)
+    if op is None:
+        return bool(value)
+    if op in ("==", "!="):
+        return (value == wanted) is (op == "==")
+    if op == "contains":
+        return isinstance(value, str | list) and wanted in value
+    numbers = [one for one in (value, wanted) if isinstance(one, int | float) and not isinstance(one, bool)]
+    if len(numbers) != 2:
+        return False
+    return bool({"<": value < wanted, "<=": value <= wanted, ">": value > wanted, ">=": value >= wanted}[op])
+
+
+def run_chain(job: JobContext) -> dict[str, Any]:
+    """The body of `chain`."""
+    with job.library.db.read() as conn:
+        execution = EXECUTIONS.require(conn, job.job_id)
+    steps = [ChainStep.model_validate(one) for one in execution["steps"]]
+    ids = [step.id for step in steps]
+    threads: dict[str, str] = execution["threads"]
+    kept: dict[str, Any] = job.checkpoint or {
+        "at": execution["entry_step"] or ids[0],
+        "results": {},
+        "errors": {},
+    }
+    if not job.checkpoint:
+        job.save(kept, along=lambda conn: _set_state(conn, job.job_id, status="running", started_at=now()))
+    while (at := kept["at"]) is not None:
+        job.check()
+        step = steps[ids.index(at)]
+        run = job.child(step.id)
+        why = None
+        if run is None:
+            why = _begin_step(job, execution, step, threads[step.id], kept)
+            if why is None:
+                raise AfterChildren
+        elif not run.finished:
+            raise AfterChildren
+        elif run.state != "done":
+            why = run.reason or f"It was {run.state}."
+        status = "done" if why is None else "failed" if run is None or run.state == "failed" else "cancelled"
+        kept = {
+            **kept,
+            "results": {**kept["results"], step.id: status},
+            "errors": {**kept["errors"], **({step.id: why} if why else {})},
+        }
+        kept["at"] = None if why and not step.continue_on_error else _next(job, execution, step, ids, kept)
+        results = kept["results"]
+        job.save(kept, along=lambda conn, given=results: _set_state(conn, job.job_id, results=given))  # type: ignore[misc]
+        if why and not step.continue_on_error:
+            _end(job, threads, ids, kept, "failed")
+            raise Invalid(f"Step {step.name}: {why}", code="step_failed")
+    _end(job, threads, ids, kept, "done")
+    return {"steps": kept["results"]}
+
+
+def _roots(conn: Connection, execution: Mapping[str, Any], done: Mapping[str, str]) -> dict[str, Any]:
+    nodes = {}
+    for step_id in done:
+        thread_id = execution["threads"][step_id]
+        run = find_run(conn, thread_id)
+        told = {key: run[key] for key in ("status", "pages", "pages_done", "pages_failed")} if run else {}
+        nodes[step_id] = {**told, **outputs_of_run(conn, thread_id)}
+    return {"nodes": nodes, "inputs": execution["inputs"], "files": [], "config": {}}
+
+
+def _next(
+    job: JobContext, execution: Mapping[str, Any], step: ChainStep, ids: list[str], kept: Mapping[str, Any]
+) -> str | None:
+    number = ids.index(step.id)
+    following = ids[number + 1] if number + 1 < len(ids) else None
+    if step.condition is None:
+        return following
+    with job.library.db.read() as conn:
+        roots = _roots(conn, execution, kept["results"])
+    try:
+        met = holds(step.condition.expression, roots)
+    except PathFault:
+        met = False
+    return (step.condition.true_step if met else step.condition.false_step) or following
+
+
+def _begin_step(
+    job: JobContext, execution: Mapping[str, Any], step: ChainStep, thread_id: str, kept: Mapping[str, Any]
+) -> str | None:
+    """Put the run of a step in the queue; why it cannot be begun, else None."""
+    with job.library.db.read() as conn:
+        roots = _roots(conn, execution, kept["results"])
+        try:
+            inputs = dict(execution["inputs"])
+            for mapping in step.input_mappings:
+                value = read(parse_path(mapping.source_path), roots)
+                inputs[mapping.target_key] = (
+                    through(value, parse_pipes(mapping.transform)) if mapping.transform else value
+                )
+            inputs |= step.static_inputs
+            scope = inputs.get("scope_ids") or []
+            if not isinstance(scope, list) or not all(isinstance(one, str) for one in scope):
+                return "Its input scope_ids is no list of ids."
+            pages = pages_under(conn, scope, for_processing=True) if scope else []
+        except PathFault as fault:
+            return str(fault)
+        except ServiceError as refusal:
+            return refusal.detail
+    if scope and not pages:
+        return "There are no pages in what was named."
+    new = NewJob(
+        "workflow",
+        {"thread_id": thread_id},
+        step.name,
+        key=step.id,
+        job_id=thread_id,
+        thread_id=thread_id,
+        total=0,
+    )
+    job.spawn_many(
+        [new],
+        along=lambda conn, ids: checkpoints.lay_out(conn, thread_id, pages, scope_ids=scope, inputs=inputs),
+    )
+    return None
+
+
+def _end(
+    job: JobContext, threads: Mapping[str, str], ids: list[str], kept: Mapping[str, Any], status: str
+) -> None:
+    """Steps that were not come to are skipped, and their streams end."""
+    with job.library.db.write() as conn:
+        skipped = [one for one in ids if one not in kept["results"]]
+        for step_id in skipped:
+            note_cancelled(conn, threads[step_id], "The chain skipped this step.")
+        last = next((one for one in reversed(ids) if kept["results"].get(one) == "done"), None)
+        outputs = outputs_of_run(conn, threads[last]) if last is not None else {}
+        results = {**kept["results"], **dict.fromkeys(skipped, "skipped")}
+        told = {one: {"status": state, "error": kept["errors"].get(one)} for one, state in results.items()}
+        _set_state(conn, job.job_id, status=status, results=told, final_outputs=outputs, finished_at=now())
+
+
+def _set_state(conn: Connection, execution_id: str, **values: Any) -> None:
+    given = {
+        name: json_text(value) if isinstance(value, Mapping) else value for name, value in values.items()
+    }
+    names = ", ".join(f"{name} = ?" for name in given)
+    raw_of(conn).execute(
+        f"UPDATE workflow_execution_state SET {names} WHERE id = ?", (*given.values(), execution_id)
+    )
+
+
+def lay_out_execution(conn: Connection, execution_id: str) -> None:
+    """The state of a new execution."""
+    raw_of(conn).execute(
+        "INSERT OR REPLACE INTO workflow_execution_state (id, status, results, final_outputs) VALUES (?, 'waiting', '{}', '{}')",
+        (execution_id,),
+    )
+
+
+def on_cancel(engine: Engine, library: Library | None, execution_id: str) -> None:
+    """Told after a chain was cancelled: steps it had not come to are cancelled, and their streams end."""
+    assert library is not None
+    with library.db.write() as conn:
+        execution = EXECUTIONS.get(conn, execution_id)
+        if execution is None:
+            return
+        for thread_id in execution["threads"].values():
+            run = find_run(conn, thread_id)
+            if run is not None and run["status"] == "waiting":
+                note_cancelled(conn, thread_id, "The chain was cancelled.")
+        _set_state(conn, execution_id, status="cancelled", finished_at=now())
+
+
+def execution_answer(conn: Connection, execution: Mapping[str, Any]) -> dict[str, Any]:
+    """An execution with how each of its steps stands."""
+    row = (
+        raw_of(conn)
+        .execute(
+            "SELECT s.status, s.results, s.final_outputs, COALESCE(j.started_at, s.started_at), "
+            "COALESCE(j.finished_at, s.finished_at), j.state FROM workflow_execution_state s "
+            "LEFT JOIN job j ON j.id = s.id WHERE s.id = ?",
+            (execution["id"],),
+        )
+        .fetchone()
+    )
+    status, results, outputs, started, finished, state = row
+    told = orjson.loads(results)
+    steps = []
+    for step in execution["steps"]:
+        run = find_run(conn, execution["threads"][step["id"]])
+        ended = told.get(step["id"])
+        ended = ended if isinstance(ended, dict) else {}
+        steps.append(
+            {
+                "step_id": step["id"],
+                "workflow_id": step["workflow_id"],
+                "thread_id": execution["threads"][step["id"]],
+                "status": ended.get("status") or (run["status"] if run else "cancelled"),
+                "error": ended.get("error"),
+                "duration_ms": _between(run["started_at"], run["finished_at"]) if run else None,
+            }
+        )
+    final = orjson.loads(outputs)
+    return {
+        "execution_id": execution["id"],
+        "chain_id": execution["chain_id"],
+        "status": state if state in ("done", "failed", "cancelled") else "running" if started else status,
+        "step_results": steps,
+        "final_outputs": final,
+        "final_files": [one for one in final.get("files", ()) if isinstance(one, str)],
+        "total_duration_ms": _between(started, finished),
+        "events": _events(conn, execution),
+    }
+
+
+def _events(conn: Connection, execution: Mapping[str, Any]) -> list[dict[str, Any]]:
+    steps = {thread_id: step_id for step_id, thread_id in execution["threads"].items()}
+    rows = raw_of(conn).execute(
+        "SELECT type, thread_id, message, timestamp FROM activity WHERE thread_id IN (SELECT value FROM json_each(?)) "
+        "ORDER BY seq DESC LIMIT ?",
+        (json_text(list(steps)), LAST_EVENTS),
+    )
+    found = [
+        {"event_type": kind, "step_id": steps[thread], "message": message, "progress": None, "timestamp": at}
+        for kind, thread, message, at in rows
+    ]
+    return found[::-1]
+
+
+def _between(started: str | None, finished: str | None) -> int | None:
+    from datetime import datetime
+
+    if started is None or finished is None:
+        return None
+    return round((datetime.fromisoformat(finished) - datetime.fromisoformat(started)).total_seconds() * 1000)

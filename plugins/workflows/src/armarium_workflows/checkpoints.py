@@ -1,0 +1,183 @@
+"""The checkpoint of a run: which pages it has, and what each node gave for each of them. Rows are written once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection
+
+from armarium.api import json_text, now, raw_of
+
+MOST_OUTPUT = 8 * 1024 * 1024
+"""Bytes of JSON that one node hands on for one page (A 4.10)."""
+
+
+@dataclass(frozen=True)
+class PageRow:
+    """What a node did with a page."""
+
+    page_id: str
+    position: int
+    state: str
+    reason: str | None = None
+    output: Any = None
+    job_id: str | None = None
+
+
+def size_fault(node: str, output: Any) -> str | None:
+    """Why *output* cannot be handed on; None when it can."""
+    size = len(orjson.dumps(output))
+    if size <= MOST_OUTPUT:
+        return None
+    return f"Node {node} gave {size / 1024 / 1024:.1f} MiB for this page; a node hands on at most 8 MiB."
+
+
+def lay_out(conn: Connection, thread_id: str, page_ids: Sequence[str], **given: Any) -> None:
+    """The pages of a new run, and its state; a run without pages has one item without an id.
+
+    *given*: `scope_ids` and `inputs` of a step of a chain.
+    """
+    keep(conn, thread_id, "", (PageRow(one, n, "waiting") for n, one in enumerate(page_ids or [""])))
+    raw_of(conn).execute(
+        "INSERT OR REPLACE INTO workflow_run_state "
+        "(thread_id, status, pages, pages_done, pages_failed, outputs, forgotten, scope_ids, inputs) "
+        "VALUES (?, 'waiting', ?, 0, 0, '{}', 0, ?, ?)",
+        (
+            thread_id,
+            len(page_ids),
+            *(json_text(given[one]) if one in given else None for one in ("scope_ids", "inputs")),
+        ),
+    )
+
+
+def keep(conn: Connection, thread_id: str, node_id: str, rows: Iterable[PageRow]) -> None:
+    """Write what a node did with pages; done again, it is the same row."""
+    raw_of(conn).executemany(
+        "INSERT INTO workflow_page (thread_id, node_id, page_id, position, state, reason, output, job_id) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (thread_id, node_id, page_id) DO UPDATE SET "
+        "state = excluded.state, reason = excluded.reason, output = excluded.output, "
+        "job_id = COALESCE(excluded.job_id, job_id)",
+        [
+            (
+                thread_id,
+                node_id,
+                row.page_id,
+                row.position,
+                row.state,
+                row.reason,
+                None if row.output is None else json_text(row.output),
+                row.job_id,
+            )
+            for row in rows
+        ],
+    )
+
+
+def pages(conn: Connection, thread_id: str, start: int, limit: int) -> list[tuple[str, int]]:
+    """(page, position) of a run's pages from position *start* on."""
+    return list(
+        raw_of(conn).execute(
+            "SELECT page_id, position FROM workflow_page WHERE thread_id = ? AND node_id = '' AND position >= ? "
+            "ORDER BY position LIMIT ?",
+            (thread_id, start, limit),
+        )
+    )
+
+
+def given(
+    conn: Connection, thread_id: str, node_ids: Sequence[str], page_ids: Sequence[str]
+) -> dict[str, dict[str, tuple[str, Any]]]:
+    """Page to node to (state, output)."""
+    found: dict[str, dict[str, tuple[str, Any]]] = {}
+    for page_id, node_id, state, output in raw_of(conn).execute(
+        "SELECT p.page_id, p.node_id, p.state, p.output FROM json_each(?) n, json_each(?) g JOIN workflow_page p "
+        "ON p.thread_id = ? AND p.node_id = n.value AND p.page_id = g.value",
+        (json_text(list(node_ids)), json_text(list(page_ids)), thread_id),
+    ):
+        found.setdefault(page_id, {})[node_id] = (state, None if output is None else orjson.loads(output))
+    return found
+
+
+def positions(conn: Connection, thread_id: str, page_ids: Sequence[str]) -> dict[str, int]:
+    """The place of each page in the run."""
+    return dict(
+        raw_of(conn).execute(
+            "SELECT page_id, position FROM workflow_page WHERE thread_id = ? AND node_id = '' "
+            "AND page_id IN (SELECT value FROM json_each(?))",
+            (thread_id, json_text(list(page_ids))),
+        )
+    )
+
+
+def settle(conn: Connection, thread_id: str, steps: int) -> tuple[int, int, int]:
+    """Say of each page whether the run did it: by all *steps*, or failed at one; (pages, done, failed)."""
+    raw = raw_of(conn)
+    raw.execute(
+        # A page in hand when the run was cancelled was finished all the same.
+        "UPDATE workflow_page SET state = 'done' WHERE thread_id = ? AND state = 'queued' "
+        "AND EXISTS (SELECT 1 FROM job WHERE job.id = workflow_page.job_id AND job.state = 'done')",
+        (thread_id,),
+    )
+    raw.execute(
+        "UPDATE workflow_page AS p SET (state, reason) = (SELECT CASE WHEN sum(q.state = 'failed') THEN 'failed' "
+        "WHEN sum(q.state IN ('done', 'skipped')) >= ?2 THEN 'done' ELSE 'waiting' END, "
+        "max(CASE WHEN q.state = 'failed' THEN q.reason END) FROM workflow_page q "
+        "WHERE q.thread_id = ?1 AND q.page_id = p.page_id AND q.node_id <> '') "
+        "WHERE p.thread_id = ?1 AND p.node_id = ''",
+        (thread_id, steps),
+    )
+    total, done, failed = raw.execute(
+        "SELECT count(*), COALESCE(sum(state = 'done'), 0), COALESCE(sum(state = 'failed'), 0) FROM workflow_page "
+        "WHERE thread_id = ? AND node_id = '' AND page_id <> ''",
+        (thread_id,),
+    ).fetchone()
+    raw.execute(
+        "UPDATE workflow_run_state SET pages_done = ?, pages_failed = ? WHERE thread_id = ?",
+        (done, failed, thread_id),
+    )
+    return total, done, failed
+
+
+def not_done(conn: Connection, thread_id: str) -> list[str]:
+    """The pages that a run which has ended did not do, in order."""
+    rows = raw_of(conn).execute(
+        "SELECT page_id FROM workflow_page WHERE thread_id = ? AND node_id = '' AND page_id <> '' AND state <> 'done' "
+        "ORDER BY position",
+        (thread_id,),
+    )
+    return [row[0] for row in rows]
+
+
+def set_state(conn: Connection, thread_id: str, **values: Any) -> None:
+    """Change how a run stands."""
+    given = {
+        name: json_text(value) if isinstance(value, Mapping) else value for name, value in values.items()
+    }
+    names = ", ".join(f"{name} = ?" for name in given)
+    raw_of(conn).execute(
+        f"UPDATE workflow_run_state SET {names} WHERE thread_id = ?", (*given.values(), thread_id)
+    )
+
+
+def set_ended(conn: Connection, thread_id: str, status: str, reason: str | None, **values: Any) -> None:
+    """A run is over."""
+    set_state(conn, thread_id, status=status, reason=reason, finished_at=now(), **values)
+
+
+def forget(conn: Connection, thread_id: str) -> None:
+    """Remove the checkpoint of a run; how it ended stays."""
+    raw_of(conn).execute("DELETE FROM workflow_page WHERE thread_id = ?", (thread_id,))
+    set_state(conn, thread_id, forgotten=1)
+
+
+def is_forgotten(conn: Connection, thread_id: str) -> bool:
+    """Whether the checkpoint of a run was removed."""
+    row = (
+        raw_of(conn)
+        .execute("SELECT forgotten FROM workflow_run_state WHERE thread_id = ?", (thread_id,))
+        .fetchone()
+    )
+    return row is None or bool(row[0])

@@ -1,0 +1,191 @@
+"""Commands of workflows: list them, run one, watch a run, compare two, read again what one did not do."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Annotated, Any
+
+import typer
+
+from armarium.commandline import Refused, Session, Topic, answer, plural, project_session, table
+from armarium_documents.commandline import Scope, scope_of
+
+EVERY = 0.5
+"""Seconds between two looks at a run."""
+
+ENDED = ("done", "failed", "cancelled")
+Thread = Annotated[str, typer.Argument(help="A run, by its thread id or the beginning of it.")]
+NoWait = Annotated[bool, typer.Option("--no-wait", help="Do not wait for the end.")]
+
+
+def commands() -> typer.Typer:
+    """The commands."""
+    program = typer.Typer()
+    group = typer.Typer(no_args_is_help=True, help="Run work on pages as a workflow, and look at its runs.")
+    group.command("list", epilog="Example: armarium workflow list --runs")(list_)
+    group.command("run", epilog="Example: armarium workflow run system-find-and-read 0001.jpg")(run)
+    group.command("watch", epilog="Example: armarium workflow watch 01a2")(watch)
+    group.command("compare", epilog="Example: armarium workflow compare 01a2 01a3")(compare)
+    group.command("read-again", epilog="Example: armarium workflow read-again 01a2")(read_again)
+    program.add_typer(group, name="workflow", rich_help_panel=Topic.work)
+    return program
+
+
+def list_(
+    runs: Annotated[bool, typer.Option("--runs", help="The runs instead, newest first.")] = False,
+    status: Annotated[str | None, typer.Option(help="With --runs: only those that are so.")] = None,
+) -> None:
+    """The workflows there are, or their runs."""
+    with project_session() as session:
+        if not runs:
+            found = session.get("/api/workflows")
+            names = [(one["id"], one["folder_path"], one["name"]) for one in found["items"]]
+            answer(found, lambda: table("Workflows", ("id", "folder", "name"), names))
+            return
+        found = session.get("/api/workflow-execution/runs", status=status)
+    rows = [
+        (one["thread_id"], one["status"], one["workflow_name"], f"{one['pages_done']} of {one['pages']}")
+        for one in found["items"]
+    ]
+    answer(found, lambda: table("Runs", ("run", "status", "workflow", "pages done"), rows))
+
+
+def run(
+    workflow: Annotated[str, typer.Argument(help="A workflow, by its id or its name.")],
+    ids: Scope = None,
+    provider: Annotated[str | None, typer.Option(help="Used by every node that takes one.")] = None,
+    model: Annotated[str | None, typer.Option(help="Used by every node that takes one.")] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="A setting of the work, as language=fr; again for more."
+        ),
+    ] = None,
+    no_wait: NoWait = False,
+) -> None:
+    """Run a workflow over pages, step by step."""
+    inputs = dict(_named_value(one) for one in setting or ())
+    with project_session() as session:
+        body = {
+            "workflow_id": _workflow(session, workflow),
+            "scope_ids": scope_of(session, ids),
+            "inputs": inputs,
+            "provider_override": provider,
+            "model_override": model,
+        }
+        thread_id = session.act("workflow.execute", body)["result"]["thread_id"]
+        ended = _of(session, thread_id) if no_wait else _followed(session, thread_id)
+    _told(ended)
+
+
+def _named_value(text: str) -> tuple[str, Any]:
+    """`NAME=VALUE`, the value as JSON where it is, else as it stands."""
+    name, sign, value = text.partition("=")
+    if not name or not sign:
+        raise Refused(f"{text!r} is no setting; write --set NAME=VALUE, as in --set language=fr.")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def watch(thread: Thread) -> None:
+    """Follow a run to its end."""
+    with project_session() as session:
+        ended = _followed(session, _thread(session, thread))
+    _told(ended)
+
+
+def read_again(thread: Thread, no_wait: NoWait = False) -> None:
+    """Run the same workflow over the pages that a run did not do."""
+    with project_session() as session:
+        begun = session.act("run.read_again", {"thread_id": _thread(session, thread)})["result"]
+        ended = _of(session, begun["thread_id"]) if no_wait else _followed(session, begun["thread_id"])
+    _told(ended)
+
+
+def compare(left: Thread, right: Thread) -> None:
+    """What two runs differ in, page by page."""
+    with project_session() as session:
+        params = {"left": _thread(session, left), "right": _thread(session, right)}
+        found = session.get("/api/workflow-execution/comparisons", **params)
+
+    def words() -> None:
+        for pair in found["pairs"]:
+            rate = "" if pair["rate"] is None else f", {pair['rate']:.1%} of the characters differ"
+            typer.echo(f"{pair['document_id']} ({pair['artifact_type']}): {pair['both']} the same{rate}")
+            for line in pair["lines"]:
+                if line["op"] != "equal":
+                    for sign, text in (("-", line["left_text"]), ("+", line["right_text"])):
+                        if text is not None:
+                            typer.echo(f"  {sign} {text}")
+            for sign, items in (("-", pair["only_left"]), ("+", pair["only_right"])):
+                for item in items:
+                    typer.echo(f"  {sign} {item}")
+        for one in found["unpaired"]:
+            typer.echo(f"{one['document_id']} ({one['artifact_type']}): only in the {one['side']} run")
+        if not found["pairs"] and not found["unpaired"]:
+            typer.echo("Neither run made anything that could be compared.")
+
+    answer(found, words)
+
+
+def _workflow(session: Session, named: str) -> str:
+    items = session.get("/api/workflows")["items"]
+    found = [one["id"] for one in items if named in (one["id"], one["name"])]
+    if len(found) != 1:
+        why = f"{len(found)} workflows are called {named}" if found else f"There is no workflow {named}"
+        raise Refused(f"{why}; `armarium workflow list` shows their ids.")
+    return str(found[0])
+
+
+def _thread(session: Session, begun: str) -> str:
+    items = session.get("/api/workflow-execution/runs", limit=500)["items"]
+    found = [one["thread_id"] for one in items if one["thread_id"].startswith(begun)]
+    if begun in found:
+        return begun
+    if len(found) != 1:
+        why = f"{len(found)} runs begin with {begun}" if found else f"There is no run {begun}"
+        raise Refused(f"{why}; `armarium workflow list --runs` shows them.")
+    return str(found[0])
+
+
+def _of(session: Session, thread_id: str) -> dict[str, Any]:
+    found: dict[str, Any] = session.get(f"/api/workflow-execution/threads/{thread_id}")
+    return found
+
+
+def _followed(session: Session, thread_id: str) -> dict[str, Any]:
+    """A run at its end; each step is told when it changes."""
+    shown: dict[str, tuple[str, int]] = {}
+    while True:
+        run = _of(session, thread_id)
+        # Whoever watches is waiting: the run goes before other work.
+        session.get(f"/api/activity/jobs/{thread_id}")
+        for node in run["nodes"]:
+            state = (node["status"], node["done"])
+            if node["status"] != "waiting" and shown.get(node["node_id"]) != state:
+                shown[node["node_id"]] = state
+                counts = f", {node['done']} of {plural(node['total'], 'page')}" if node["total"] else ""
+                typer.echo(f"{node['label']}: {node['status']}{counts}", err=True)
+        if run["status"] in ENDED or run["status"] == "paused":
+            return run
+        time.sleep(EVERY)
+
+
+def _told(run: dict[str, Any]) -> None:
+    def words() -> None:
+        typer.echo(
+            f"{run['workflow_name']}: {run['status']}, {run['pages_done']} of {plural(run['pages'], 'page')} done."
+        )
+        if run["reason"]:
+            typer.echo(f"  {run['reason']}")
+        for page in run["page_items"]:
+            if page["status"] == "failed":
+                typer.echo(f"  not done: {page['document_id']}: {page['reason']}")
+        if run["status"] in ENDED and run["pages_done"] < run["pages"]:
+            typer.echo(f"  armarium workflow read-again {run['thread_id']} takes up the rest.")
+        typer.echo(f"  run {run['thread_id']}", err=True)
+
+    answer(run, words)

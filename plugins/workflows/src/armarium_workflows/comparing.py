@@ -1,0 +1,126 @@
+"""Two runs side by side: what each made of a document, line by line for transcriptions, item by item for anything else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import orjson
+from fastapi import Query
+from sqlalchemy import Connection, select
+
+from armarium.api import query
+from armarium_documents.api import artifacts
+from armarium_workflows.errors import not_done, same_run
+from armarium_workflows.queries import run_row
+from armarium_workflows.schemas import Comparison
+
+Thread = Annotated[str, Query(min_length=1, max_length=64)]
+
+
+@query(
+    "/api/workflow-execution/comparisons",
+    summary="What two runs differ in",
+    answer=Comparison,
+    refusals=(404, 409),
+)
+def compare_runs(conn: Connection, left: Thread, right: Thread) -> dict[str, Any]:
+    """What they made is paired by document and kind. 422 for the same run twice, 409 for one that is not done."""
+    if left == right:
+        raise same_run()
+    shown = {"left": run_row(conn, left), "right": run_row(conn, right)}
+    for run in shown.values():
+        if run["status"] != "done":
+            raise not_done(run["workflow_name"], run["status"])
+    mine, theirs = _made(conn, left), _made(conn, right)
+    pairs = [_pair(key, mine[key], theirs[key]) for key in mine if key in theirs]
+    unpaired = [
+        {"document_id": key[0], "artifact_type": key[1], "side": side, "artifact_id": one["id"]}
+        for side, own, other in (("left", mine, theirs), ("right", theirs, mine))
+        for key, one in own.items()
+        if key not in other
+    ]
+    return {**shown, "pairs": pairs, "unpaired": unpaired}
+
+
+def _made(conn: Connection, thread_id: str) -> dict[tuple[str, str], Any]:
+    """(document, kind) to the last artifact of that kind which a run left."""
+    columns = (
+        artifacts.c.id,
+        artifacts.c.document_id,
+        artifacts.c.artifact_type,
+        artifacts.c.content,
+        artifacts.c.data,
+    )
+    rows = conn.execute(
+        select(*columns)
+        .where(artifacts.c.run_id == thread_id)
+        .order_by(artifacts.c.created_at, artifacts.c.id)
+    )
+    return {(row.document_id, row.artifact_type): row._asdict() for row in rows}
+
+
+def _pair(key: tuple[str, str], left: Any, right: Any) -> dict[str, Any]:
+    lines: list[dict[str, Any]] = []
+    rate: float | None = None
+    only_left: list[Any] = []
+    only_right: list[Any] = []
+    if key[1] == "transcription":
+        mine, theirs = (left["content"] or "").splitlines(), (right["content"] or "").splitlines()
+        lines = differences(mine, theirs)
+        rate = error_rate(left["content"] or "", right["content"] or "")
+        both = sum(one["op"] == "equal" for one in lines)
+    else:
+        own, other = _items(left), _items(right)
+        only_left = [value for name, value in own.items() if name not in other]
+        only_right = [value for name, value in other.items() if name not in own]
+        both = len(own.keys() & other.keys())
+    return {
+        "document_id": key[0],
+        "artifact_type": key[1],
+        "left_artifact_id": left["id"],
+        "right_artifact_id": right["id"],
+        "lines": lines,
+        "rate": rate,
+        "only_left": only_left,
+        "only_right": only_right,
+        "both": both,
+    }
+
+
+def differences(left: Sequence[str], right: Sequence[str]) -> list[dict[str, Any]]:
+    """The lines of two texts one by one: equal, replaced, inserted or deleted, numbered from 0."""
+    from rapidfuzz.distance import Levenshtein
+
+    found: list[dict[str, Any]] = []
+    for step in Levenshtein.opcodes(left, right):
+        mine, theirs = range(step.src_start, step.src_end), range(step.dest_start, step.dest_end)
+        for number in range(max(len(mine), len(theirs))):
+            at = mine[number] if number < len(mine) else None
+            there = theirs[number] if number < len(theirs) else None
+            found.append(
+                {
+                    "op": step.tag,
+                    "left_line": at,
+                    "right_line": there,
+                    "left_text": left[at] if at is not None else None,
+                    "right_text": right[there] if there is not None else None,
+                }
+            )
+    return found
+
+
+def error_rate(left: str, right: str) -> float | None:
+    """Characters to change of *left* to make it *right*, of all its characters; None where it has none."""
+    from rapidfuzz.distance import Levenshtein
+
+    return Levenshtein.distance(left, right) / len(left) if left else None
+
+
+def _items(artifact: Any) -> dict[str, Any]:
+    """What an artifact of an extraction holds, each item by its own text."""
+    data = artifact["data"] or {}
+    listed = [item for value in data.values() if isinstance(value, list) for item in value]
+    if not listed and artifact["content"]:
+        listed = artifact["content"].splitlines()
+    return {orjson.dumps(item, option=orjson.OPT_SORT_KEYS).decode(): item for item in listed}

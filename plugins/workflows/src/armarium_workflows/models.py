@@ -1,0 +1,138 @@
+"""The tables of workflows: what people compose, the runs that were started, and what each node gave for each page."""
+
+from __future__ import annotations
+
+from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, PrimaryKeyConstraint, Table, Text
+
+from armarium.api import HIDDEN, Json, operational, tracked
+
+metadata = MetaData()
+
+workflows = Table(
+    "workflow",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("folder_path", Text, nullable=False),
+    Column("sort_order", Integer, nullable=False),
+    Column("is_template", Boolean, nullable=False),
+    Column("tags", Json, nullable=False),
+    Column("nodes", Json, nullable=False),
+    Column("edges", Json, nullable=False),
+    Column("config", Json, nullable=False),
+    Column("provider", Text),
+    Column("model", Text),
+    Column("created_at", Text, nullable=False),
+    Column("updated_at", Text, nullable=False),
+    info=tracked(label="workflow", monotonic=("updated_at",), large=("nodes", "edges", "config")),
+)
+"""A graph that a person or agent saved; those that ship are made from the recipe jobs and have no row."""
+
+chains = Table(
+    "workflow_chain",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("steps", Json, nullable=False),
+    Column("entry_step", Text),
+    Column("initial_inputs", Json, nullable=False),
+    Column("folder_path", Text, nullable=False),
+    Column("sort_order", Integer, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("updated_at", Text, nullable=False),
+    info=tracked(label="chain", monotonic=("updated_at",), large=("steps",)),
+)
+
+runs = Table(
+    "workflow_run",
+    metadata,
+    Column("thread_id", Text, primary_key=True),
+    # No foreign key: a run outlives its workflow, and those that ship have no row.
+    Column("workflow_id", Text, nullable=False, index=True),
+    Column("workflow_name", Text, nullable=False),
+    Column("graph", Json, nullable=False, info=HIDDEN),
+    Column("scope_ids", Json, nullable=False),
+    Column("inputs", Json, nullable=False, info=HIDDEN),
+    Column("provider", Text),
+    Column("model", Text),
+    Column("pages_may_leave", Boolean, nullable=False, info=HIDDEN),
+    Column("timeout_seconds", Float, info=HIDDEN),
+    Column("execution_id", Text, index=True),
+    Column("read_again_of", Text),
+    Column("started_by", Text),
+    Column("created_at", Text, nullable=False, index=True),
+    info=tracked(label="workflow run", large=("graph", "inputs")),
+)
+"""A run that was started, with the graph as it was then."""
+
+run_states = Table(
+    "workflow_run_state",
+    metadata,
+    Column("thread_id", Text, primary_key=True),
+    Column("status", Text, nullable=False),
+    Column("reason", Text),
+    Column("pages", Integer, nullable=False),
+    Column("pages_done", Integer, nullable=False),
+    Column("pages_failed", Integer, nullable=False),
+    # Of a step of a chain: what it works on, which is known only when the chain comes to it.
+    Column("scope_ids", Json),
+    Column("inputs", Json),
+    Column("outputs", Json, nullable=False),
+    Column("cost_usd", Float),
+    Column("started_at", Text),
+    Column("finished_at", Text),
+    Column("forgotten", Boolean, nullable=False),
+    info=operational(),
+)
+"""How a run stands or ended. `forgotten`: its checkpoint was removed."""
+
+node_pages = Table(
+    "workflow_page",
+    metadata,
+    Column("thread_id", Text, nullable=False),
+    # Empty: the page in the run as a whole.
+    Column("node_id", Text, nullable=False),
+    # Empty: the run has no pages.
+    Column("page_id", Text, nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("reason", Text),
+    Column("output", Json),
+    Column("job_id", Text),
+    PrimaryKeyConstraint("thread_id", "node_id", "page_id"),
+    Index("ix_workflow_page_order", "thread_id", "node_id", "position"),
+    Index("ix_workflow_page_of", "thread_id", "page_id"),
+    info=operational(),
+)
+"""The checkpoint of a run: what each node gave for each page."""
+
+executions = Table(
+    "workflow_execution",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("chain_id", Text, nullable=False, index=True),
+    Column("chain_name", Text, nullable=False),
+    Column("steps", Json, nullable=False),
+    Column("entry_step", Text),
+    Column("inputs", Json, nullable=False),
+    Column("threads", Json, nullable=False),
+    Column("started_by", Text),
+    Column("created_at", Text, nullable=False),
+    info=tracked(label="execution of a chain", large=("steps", "inputs")),
+)
+"""One execution of a chain, with its steps as they were then and the run that was set aside for each."""
+
+execution_states = Table(
+    "workflow_execution_state",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("status", Text, nullable=False),
+    Column("results", Json, nullable=False),
+    Column("final_outputs", Json, nullable=False),
+    Column("started_at", Text),
+    Column("finished_at", Text),
+    info=operational(),
+)
+"""How an execution stands or ended."""

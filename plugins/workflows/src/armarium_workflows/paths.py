@@ -1,0 +1,170 @@
+"""The path language of workflows (A 4.10): where a value comes from, and the pipes it goes through. Values are plain JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from armarium_workflows.errors import PathFault
+
+ROOTS = ("nodes", "inputs", "files", "config")
+PIPES = ("upper", "lower", "trim", "join", "json_extract")
+DEEPEST = 16
+
+_KEY = r"[A-Za-z0-9_][A-Za-z0-9_-]*"
+_START = re.compile(
+    rf"\$\.(?:(nodes)\.({_KEY})\.({_KEY})|(inputs|config)\.({_KEY})|(files)\[([0-9]{{1,6}})\])"
+)
+_MORE = re.compile(rf"\.({_KEY})|\[([0-9]{{1,6}})\]")
+_PIPE = re.compile(r"\s*([a-z_]+)\s*(?:\(\s*(\"(?:[^\"\\]|\\.)*\")\s*\))?\s*")
+
+
+@dataclass(frozen=True)
+class Pipe:
+    """One change of a value: its name, and the text in its brackets."""
+
+    name: str
+    argument: str | None = None
+
+
+@dataclass(frozen=True)
+class Path:
+    """A parsed path: its root, the keys and indexes below it, and the pipes."""
+
+    root: str
+    keys: tuple[str | int, ...]
+    pipes: tuple[Pipe, ...] = ()
+
+    @property
+    def node(self) -> str | None:
+        """The node whose output it reads, where it reads one's."""
+        return str(self.keys[0]) if self.root == "nodes" else None
+
+
+def parse_path(text: str) -> Path:
+    """*text* such as `$.nodes.read.text | trim`; PathFault saying what is wrong with it."""
+    head, pipe, tail = text.partition("|")
+    head = head.strip()
+    begun = _START.match(head)
+    if begun is None:
+        raise PathFault(
+            f"{text[:120]!r} is no path. Write $.nodes.<id>.<key>, $.inputs.<key>, $.files[n] or $.config.<key>, and "
+            f"pipes after it: | {', | '.join(PIPES)}."
+        )
+    parts = begun.groups()
+    keys: list[str | int] = []
+    if parts[0]:
+        root, keys = "nodes", [parts[1], parts[2]]
+    elif parts[3]:
+        root, keys = parts[3], [parts[4]]
+    else:
+        root, keys = "files", [int(parts[6])]
+    at = begun.end()
+    while at < len(head):
+        more = _MORE.match(head, at)
+        if more is None:
+            raise PathFault(
+                f"{text[:120]!r} is no path from its character {at + 1} on; go on with .<key> or [n]."
+            )
+        keys.append(more.group(1) if more.group(1) is not None else int(more.group(2)))
+        at = more.end()
+    if len(keys) > DEEPEST:
+        raise PathFault(f"{text[:120]!r} goes {len(keys)} levels deep; a path goes {DEEPEST} at most.")
+    return Path(root, tuple(keys), parse_pipes(tail) if pipe else ())
+
+
+def parse_pipes(text: str) -> tuple[Pipe, ...]:
+    """*text* such as `trim | join(", ")`; PathFault naming the pipes there are."""
+    found: list[Pipe] = []
+    at = 0
+    while True:
+        match = _PIPE.match(text, at)
+        if match is None or match.group(1) not in PIPES:
+            raise PathFault(f"{text.strip()[:80]!r} is no pipe; there are {', '.join(PIPES)}.")
+        argument = orjson.loads(match.group(2)) if match.group(2) else None
+        found.append(Pipe(match.group(1), argument))
+        at = match.end()
+        if at >= len(text):
+            return tuple(found)
+        if text[at] != "|":
+            raise PathFault(
+                f"{text.strip()[:80]!r} has something after a pipe that is none; put | between two pipes."
+            )
+        at += 1
+
+
+def read(path: Path, roots: Mapping[str, Any]) -> Any:
+    """The value at *path* under *roots* (a mapping of the four roots), after its pipes; None where there is none."""
+    value: Any = roots.get(path.root)
+    for key in path.keys:
+        value = _below(value, key)
+    return through(value, path.pipes)
+
+
+def through(value: Any, pipes: Sequence[Pipe]) -> Any:
+    """*value* after *pipes*; PathFault where one cannot take it."""
+    for pipe in pipes:
+        value = _changed(value, pipe)
+    return value
+
+
+def _below(value: Any, key: str | int) -> Any:
+    if isinstance(key, str):
+        return value.get(key) if isinstance(value, Mapping) else None
+    return (
+        value[key]
+        if isinstance(value, Sequence) and not isinstance(value, str) and key < len(value)
+        else None
+    )
+
+
+def _changed(value: Any, pipe: Pipe) -> Any:
+    if value is None:
+        return None
+    if pipe.name == "join":
+        if not isinstance(value, list):
+            raise PathFault(f"join takes a list, and this is {_kind(value)}.")
+        return ("" if pipe.argument is None else pipe.argument).join(_text(one) for one in value)
+    if pipe.name == "json_extract":
+        return _extracted(value, pipe.argument)
+    if not isinstance(value, str):
+        raise PathFault(f"{pipe.name} takes a text, and this is {_kind(value)}.")
+    return {"upper": value.upper, "lower": value.lower, "trim": value.strip}[pipe.name]()
+
+
+def _extracted(value: Any, argument: str | None) -> Any:
+    """A JSON text read, and what lies in it at a path such as `people[0].name`."""
+    if isinstance(value, str):
+        try:
+            value = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            raise PathFault("json_extract takes a JSON text, and this is none.") from None
+    rest = f".{argument}" if argument and not argument.startswith("[") else argument or ""
+    at = 0
+    while at < len(rest):
+        more = _MORE.match(rest, at)
+        if more is None:
+            raise PathFault(f"json_extract takes a path such as people[0].name, and {argument!r} is none.")
+        value = _below(value, more.group(1) if more.group(1) is not None else int(more.group(2)))
+        at = more.end()
+    return value
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def _kind(value: Any) -> str:
+    kinds = {
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+        list: "a list",
+        dict: "an object",
+        str: "a text",
+    }
+    return kinds.get(type(value), "something else")

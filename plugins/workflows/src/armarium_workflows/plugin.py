@@ -1,0 +1,28 @@
+"""What workflows bring to the engine: the only file with a hook."""
+
+from __future__ import annotations
+
+from armarium.api import Plugin, hookimpl
+from armarium_workflows.actions import ACTIONS
+from armarium_workflows.comparing import compare_runs
+from armarium_workflows.jobs import KINDS
+from armarium_workflows.models import metadata
+from armarium_workflows.queries import QUERIES
+from armarium_workflows.routes import router
+from armarium_workflows.running import reconcile
+
+
+@hookimpl
+def armarium_plugin() -> Plugin:
+    """Workflows, chains, their runs."""
+    return Plugin(
+        name="workflows",
+        summary="Workflows: graphs of work on pages, their runs, chains of them, and what two runs differ in",
+        prefixes=("workflow", "chain", "run"),
+        metadata=metadata,
+        actions=ACTIONS,
+        jobs=KINDS,
+        queries=(*QUERIES, compare_runs),
+        routers=(router,),
+        on_open=(reconcile,),
+    )

@@ -1,0 +1,104 @@
+"""The ports of a node: what goes in and comes out, with its type, and which output fits which input."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from armarium.api import RecipeJob
+
+BUILT_IN = ("input", "output", "branch", "map", "merge", "transform")
+"""Tools that are no recipe job and are done in the step itself."""
+
+OF_MATERIAL = {
+    "page_image": "image",
+    "rendition": "image",
+    "line_readings": "text",
+    "page_reading": "text",
+    "files": "files",
+    "recording": "file",
+    "model": "file",
+}
+"""The type of a port by its material; any other is json."""
+
+OF_SETTING = {
+    "string": "text",
+    "integer": "number",
+    "number": "number",
+    "boolean": "boolean",
+    "array": "array",
+}
+
+
+@dataclass(frozen=True)
+class PortSpec:
+    """An input or output of a node. A port of a *material* carries pages that have it."""
+
+    id: str
+    type: str
+    material: str | None = None
+    required: bool = False
+
+    def shown(self) -> dict[str, Any]:
+        """As it is answered."""
+        return {"id": self.id, "type": self.type, "material": self.material, "required": self.required}
+
+
+_VALUE_IN = PortSpec("value", "any", required=True)
+_IN = {
+    "input": (),
+    "output": (_VALUE_IN,),
+    "branch": (_VALUE_IN,),
+    "merge": (_VALUE_IN,),
+    "transform": (_VALUE_IN,),
+    "map": (PortSpec("items", "array", required=True),),
+}
+_OUT = {
+    "input": (PortSpec("pages", "files"),),
+    "output": (PortSpec("value", "any"),),
+    "branch": (PortSpec("value", "any"),),
+    "merge": (PortSpec("value", "any"),),
+    "transform": (PortSpec("value", "any"),),
+    "map": (PortSpec("items", "array"),),
+}
+
+
+def inputs_of(tool: str, jobs: Mapping[str, RecipeJob]) -> tuple[PortSpec, ...]:
+    """What goes into a node of *tool*: of a recipe job its materials and its settings."""
+    if tool in _IN:
+        return _IN[tool]
+    job = jobs[tool]
+    materials = [
+        PortSpec(name, OF_MATERIAL.get(name, "json"), name, not job.takes_any or len(job.takes) == 1)
+        for name in job.takes
+    ]
+    settings = [PortSpec(one["key"], OF_SETTING.get(one["type"], "json")) for one in job.entry()["settings"]]
+    return (*materials, *(one for one in settings if one.id not in job.takes))
+
+
+def outputs_of(tool: str, jobs: Mapping[str, RecipeJob]) -> tuple[PortSpec, ...]:
+    """What comes out of a node of *tool*: of a recipe job its materials, and `result`, what it says of the page."""
+    if tool in _OUT:
+        return _OUT[tool]
+    materials = [PortSpec(name, OF_MATERIAL.get(name, "json"), name) for name in jobs[tool].gives]
+    return (*materials, PortSpec("result", "json"))
+
+
+def fits(source: PortSpec, target: PortSpec) -> bool:
+    """Whether an edge may lead from *source* to *target*.
+
+    Pages as they come from `input`, or through a node that takes anything, fit any material: a page has what it has.
+    """
+    if "any" in (source.type, target.type):
+        return True
+    if target.material is not None:
+        same = source.material == target.material
+        return (
+            same
+            or source.id == "pages"
+            or (source.material, target.material) == ("line_readings", "page_reading")
+        )
+    if target.type == "json":
+        return source.type in ("json", "array", "number", "boolean", "text")
+    return source.type == target.type

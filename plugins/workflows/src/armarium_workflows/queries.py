@@ -1,0 +1,257 @@
+"""Reads of workflows, chains, runs and executions; they write nothing."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import orjson
+from fastapi import Query
+from sqlalchemy import Connection
+
+from armarium.api import Rows, json_text, query, raw_of
+from armarium_reading.api import list_episodes
+from armarium_workflows.errors import unknown_chain, unknown_execution, unknown_run
+from armarium_workflows.models import chains, executions, runs, workflows
+from armarium_workflows.schemas import (
+    SAME_STATUS,
+    Chain,
+    Chains,
+    Execution,
+    RunEpisodes,
+    Runs,
+    RunStatus,
+    RunView,
+    WorkflowFolders,
+)
+from armarium_workflows.system import FOLDERS
+
+WORKFLOWS = Rows(workflows)
+CHAINS = Rows(chains, missing=unknown_chain)
+EXECUTIONS = Rows(executions, missing=unknown_execution)
+FINISHED = ("done", "failed", "cancelled")
+
+_FROM = "FROM workflow_run r LEFT JOIN workflow_run_state s ON s.thread_id = r.thread_id LEFT JOIN job j ON j.id = r.thread_id"
+_STATUS = (
+    "CASE WHEN j.id IS NULL THEN COALESCE(s.status, 'waiting') "
+    "WHEN j.state IN ('waiting', 'running') AND EXISTS (SELECT 1 FROM job_hold h WHERE h.paused = 1 "
+    "AND h.job_id IN (j.id, j.parent_id)) AND NOT EXISTS (SELECT 1 FROM job c WHERE c.thread_id = r.thread_id "
+    "AND c.state = 'running' AND c.body_done = 0) THEN 'paused' "
+    "WHEN j.state = 'waiting' AND j.started_at IS NOT NULL THEN 'running' ELSE j.state END"
+)
+_COLUMNS = {
+    "thread_id": "r.thread_id",
+    "workflow_id": "r.workflow_id",
+    "workflow_name": "r.workflow_name",
+    "status": _STATUS,
+    "reason": "CASE WHEN j.id IS NULL THEN s.reason ELSE j.reason END",
+    "scope_ids": "COALESCE(s.scope_ids, r.scope_ids)",
+    "pages": "COALESCE(s.pages, 0)",
+    "pages_done": "COALESCE(s.pages_done, 0)",
+    "pages_failed": "COALESCE(s.pages_failed, 0)",
+    "provider": "r.provider",
+    "model": "r.model",
+    "execution_id": "r.execution_id",
+    "read_again_of": "r.read_again_of",
+    "started_by": "r.started_by",
+    "created_at": "r.created_at",
+    "started_at": "COALESCE(j.started_at, s.started_at)",
+    "finished_at": "CASE WHEN j.id IS NULL THEN s.finished_at ELSE j.finished_at END",
+    "cost_usd": "s.cost_usd",
+}
+_SELECT = ", ".join(f"{text} AS {name}" for name, text in _COLUMNS.items())
+SortBy = Literal[
+    "created_at",
+    "started_at",
+    "finished_at",
+    "status",
+    "workflow_name",
+    "pages",
+    "pages_done",
+    "pages_failed",
+]
+
+
+def _row(values: Any) -> dict[str, Any]:
+    row = dict(zip(_COLUMNS, values, strict=True))
+    return {**row, "scope_ids": orjson.loads(row["scope_ids"])}
+
+
+def find_run(conn: Connection, thread_id: str) -> dict[str, Any] | None:
+    """The run as a list shows it, or None."""
+    found = raw_of(conn).execute(f"SELECT {_SELECT} {_FROM} WHERE r.thread_id = ?", (thread_id,)).fetchone()
+    return _row(found) if found is not None else None
+
+
+def run_row(conn: Connection, thread_id: str) -> dict[str, Any]:
+    """The run as a list shows it; NotFound."""
+    found = find_run(conn, thread_id)
+    if found is None:
+        raise unknown_run(thread_id)
+    return found
+
+
+def stored_run(conn: Connection, thread_id: str) -> dict[str, Any]:
+    """The run as it was started, graph and inputs too; NotFound."""
+    found = conn.execute(runs.select().where(runs.c.thread_id == thread_id)).first()
+    if found is None:
+        raise unknown_run(thread_id)
+    later = (
+        raw_of(conn)
+        .execute(
+            "SELECT scope_ids, inputs FROM workflow_run_state WHERE thread_id = ? AND inputs IS NOT NULL",
+            (thread_id,),
+        )
+        .fetchone()
+    )
+    more = (
+        {"scope_ids": orjson.loads(later[0]), "inputs": orjson.loads(later[1])} if later is not None else {}
+    )
+    return {**found._asdict(), **more}
+
+
+@query(
+    "/api/workflows/folders", summary="The folders of the palette", answer=WorkflowFolders, refusals=(404,)
+)
+def list_folders(conn: Connection) -> dict[str, Any]:
+    """In the order in which work happens. A folder that is not among them comes after these."""
+    return {"items": list(FOLDERS), "count": len(FOLDERS)}
+
+
+@query("/api/chains", summary="The chains of the project", answer=Chains, refusals=(404,))
+def list_chains(conn: Connection) -> dict[str, Any]:
+    """By folder and order."""
+    items = CHAINS.all(conn, order=(chains.c.folder_path, chains.c.sort_order, chains.c.name, chains.c.id))
+    return {"items": items, "count": len(items)}
+
+
+@query("/api/chains/{chain_id}", summary="A chain", answer=Chain)
+def get_chain(conn: Connection, chain_id: str) -> dict[str, Any]:
+    """With its steps."""
+    return CHAINS.require(conn, chain_id)
+
+
+@query("/api/workflow-execution/runs", summary="The runs of workflows", answer=Runs, refusals=(404,))
+def list_runs(
+    conn: Connection,
+    status: Annotated[list[RunStatus] | None, Query()] = None,
+    workflow_id: Annotated[str | None, Query(max_length=64)] = None,
+    sort_by: SortBy = "created_at",
+    sort_direction: Literal["asc", "desc"] = "desc",
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+) -> dict[str, Any]:
+    """From the store of runs, so that one without events of activity appears too."""
+    wheres, values = ["1"], list[Any]()
+    if status:
+        wheres.append(f"{_STATUS} IN (SELECT value FROM json_each(?))")
+        values.append(json_text([SAME_STATUS.get(one, one) for one in status]))
+    if workflow_id is not None:
+        wheres.append("r.workflow_id = ?")
+        values.append(workflow_id)
+    where = " AND ".join(wheres)
+    raw = raw_of(conn)
+    (total,) = raw.execute(
+        f"SELECT count(*) {_FROM if status else 'FROM workflow_run r'} WHERE {where}", values
+    ).fetchone()
+    order = (
+        f"{_COLUMNS[sort_by]} {sort_direction}, r.created_at {sort_direction}, r.thread_id {sort_direction}"
+    )
+    rows = raw.execute(
+        f"SELECT {_SELECT} {_FROM} WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?", (*values, limit, offset)
+    )
+    items = [_row(row) for row in rows]
+    return {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}
+
+
+@query(
+    "/api/workflow-execution/threads/{thread_id}", summary="A run with its steps and pages", answer=RunView
+)
+def get_run(
+    conn: Connection,
+    thread_id: str,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+) -> dict[str, Any]:
+    """`limit` and `offset` are of its pages, which are in the order of the scope."""
+    return {
+        **run_row(conn, thread_id),
+        "nodes": nodes_of(conn, thread_id),
+        "page_items": pages_of(conn, thread_id, limit, offset),
+        "outputs": outputs_of_run(conn, thread_id),
+        "limit": limit,
+        "offset": offset,
+    }
+
+
+def nodes_of(conn: Connection, thread_id: str) -> list[dict[str, Any]]:
+    """The steps of a run in the order in which they are done; one that has not begun is waiting."""
+    from armarium_workflows.graph import Graph
+
+    graph = Graph.of(stored_run(conn, thread_id)["graph"])
+    rows = raw_of(conn).execute(
+        "SELECT key, state, reason, done, total, started_at FROM job WHERE parent_id = ?", (thread_id,)
+    )
+    jobs = {row[0]: row[1:] for row in rows}
+    found = []
+    for node in graph.order:
+        state, reason, done, total, started = jobs.get(node.id, ("waiting", None, 0, 0, None))
+        found.append(
+            {
+                "node_id": node.id,
+                "step_id": f"{thread_id}:{node.id}",
+                "tool": node.tool,
+                "label": node.label or node.id,
+                "status": "running" if state == "waiting" and started else state,
+                "reason": reason,
+                "done": done,
+                "total": total,
+            }
+        )
+    return found
+
+
+def pages_of(conn: Connection, thread_id: str, limit: int, offset: int) -> list[dict[str, Any]]:
+    """Pages of a run with how each stands."""
+    rows = raw_of(conn).execute(
+        "SELECT page_id, state, reason FROM workflow_page WHERE thread_id = ? AND node_id = '' AND page_id <> '' "
+        "ORDER BY position LIMIT ? OFFSET ?",
+        (thread_id, limit, offset),
+    )
+    return [{"document_id": page, "status": state, "reason": reason} for page, state, reason in rows]
+
+
+def outputs_of_run(conn: Connection, thread_id: str) -> dict[str, Any]:
+    """What the output nodes of a run gave; empty before its end."""
+    row = (
+        raw_of(conn)
+        .execute("SELECT outputs FROM workflow_run_state WHERE thread_id = ?", (thread_id,))
+        .fetchone()
+    )
+    found: dict[str, Any] = orjson.loads(row[0]) if row is not None else {}
+    return found
+
+
+@query(
+    "/api/workflow-execution/threads/{thread_id}/episodes",
+    summary="The calls of models that a run made",
+    answer=RunEpisodes,
+)
+def run_episodes(
+    conn: Connection, thread_id: str, limit: Annotated[int, Query(ge=1, le=5000)] = 500
+) -> dict[str, Any]:
+    """In ledger order; corrections and invalidations name the episode they are about. Deleting a run keeps them."""
+    found = list_episodes(conn, thread_id=thread_id, limit=limit)
+    if not found:
+        run_row(conn, thread_id)
+    return {"thread_id": thread_id, "count": len(found), "episodes": found}
+
+
+@query("/api/chains/executions/{execution_id}", summary="An execution of a chain", answer=Execution)
+def get_execution(conn: Connection, execution_id: str) -> dict[str, Any]:
+    """Each step with how it stands; outputs when the chain has ended."""
+    from armarium_workflows.chaining import execution_answer
+
+    return execution_answer(conn, EXECUTIONS.require(conn, execution_id))
+
+
+QUERIES = (list_folders, list_chains, get_chain, list_runs, get_run, run_episodes, get_execution)

@@ -1,0 +1,72 @@
+"""HTTP of workflows that is neither an action nor a query of the project alone: what ships, and the stream of a run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import StreamingResponse
+
+from armarium.api import REFUSALS, CurrentEngine, CurrentLibrary, CurrentPrincipal, json_response
+from armarium_workflows.queries import run_row
+from armarium_workflows.schemas import Workflow, Workflows
+from armarium_workflows.shown import all_workflows, shown_workflow, stored_workflow
+from armarium_workflows.stream import RunStream
+
+router = APIRouter(tags=["workflows"])
+
+
+@router.get("/api/workflows", response_model=Workflows, responses=REFUSALS(404), summary="The workflows")
+def list_workflows(engine: CurrentEngine, library: CurrentLibrary) -> Response:
+    """Those that ship, made from the recipe jobs of the loaded plugins, then those of the project."""
+    with library.db.read() as conn:
+        items = all_workflows(conn, engine)
+    return json_response({"items": items, "count": len(items)})
+
+
+@router.get(
+    "/api/workflows/{workflow_id}", response_model=Workflow, responses=REFUSALS(404), summary="A workflow"
+)
+def get_workflow(
+    engine: CurrentEngine, library: CurrentLibrary, workflow_id: Annotated[str, Path(max_length=64)]
+) -> Response:
+    """With the ports of each node."""
+    with library.db.read() as conn:
+        return json_response(shown_workflow(engine, stored_workflow(conn, engine, workflow_id)))
+
+
+@router.get(
+    "/api/workflow-execution/threads/{thread_id}/stream",
+    responses={
+        **REFUSALS(404),
+        200: {
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "description": "Events of the run: `snapshot` first, `end` last; id is the number, data is JSON.",
+        },
+    },
+    response_class=StreamingResponse,
+    summary="The stream of a run",
+)
+async def follow_run(
+    request: Request,
+    engine: CurrentEngine,
+    library: CurrentLibrary,
+    principal: CurrentPrincipal,
+    thread_id: Annotated[str, Path(max_length=64)],
+    after: Annotated[int | None, Query(ge=0, le=2**62, description="Resume after this number.")] = None,
+    deltas: Annotated[bool, Query(description="Also pieces of models' answers as they come.")] = False,
+) -> StreamingResponse:
+    """It may be attached before the run starts. `Last-Event-ID` goes before `?after=`; `resync` where it is too old."""
+    last = request.headers.get("last-event-id")
+    if last is not None:
+        after = int(last) if last.isascii() and last.isdigit() and len(last) < 19 else 0
+
+    def there() -> None:
+        with library.db.read() as conn:
+            run_row(conn, thread_id)
+
+    await run_in_threadpool(there)
+    stream = RunStream(engine, library, principal, thread_id, after, deltas)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(stream.events(), media_type="text/event-stream", headers=headers)

@@ -1,0 +1,203 @@
+"""A run: one step after the other, each a job under it, until all nodes have been over all pages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection
+
+from armarium.api import (
+    AfterChildren,
+    Engine,
+    Invalid,
+    JobContext,
+    Library,
+    NewJob,
+    now,
+    raw_of,
+    record_activity,
+)
+from armarium_reading.api import cost_of_thread
+from armarium_workflows import checkpoints
+from armarium_workflows.graph import Graph
+from armarium_workflows.queries import FINISHED, stored_run
+
+MOST_FINAL = 8 * 1024 * 1024
+"""Bytes of JSON that the outputs of a run take together; of more, only the count is kept."""
+
+
+def stream_url(thread_id: str) -> str:
+    """Where a run is followed."""
+    return f"/api/workflow-execution/threads/{thread_id}/stream"
+
+
+def tell(conn: Connection, run: Mapping[str, Any], kind: Any, message: str, **more: Any) -> None:
+    """An event of a run, in the activity log and in the run's own."""
+    record_activity(
+        conn,
+        kind,
+        f"{run['workflow_name']}: {message}",
+        level="error" if kind == "workflow_failed" else "info",
+        workflow_id=run["workflow_id"],
+        thread_id=run["thread_id"],
+        **more,
+    )
+
+
+def run_workflow(job: JobContext) -> dict[str, Any]:
+    """The body of `workflow`: it begins a step, lets its thread go, and goes on when the step has ended."""
+    with job.library.db.read() as conn:
+        run = stored_run(conn, job.job_id)
+    order = Graph.of(run["graph"]).order
+    if "at" not in job.checkpoint:
+        begun = {"at": 0, "since": time.time()}
+        job.save(begun, along=lambda conn: _begin(conn, run))
+    while (at := job.checkpoint["at"]) < len(order):
+        job.check()
+        node = order[at]
+        step = job.child(node.id)
+        if step is None:
+            _refuse_late(job, run, len(order))
+            args = {"thread_id": job.job_id, "node_id": node.id}
+            title = node.label or node.id
+            job.spawn_many(
+                [NewJob("workflow-step", args, title, key=node.id, job_id=f"{job.job_id}:{node.id}", total=0)]
+            )
+            raise AfterChildren
+        if not step.finished:
+            raise AfterChildren
+        if step.state != "done":
+            why = f"Step {node.label or node.id} {step.state}: {step.reason or 'no reason was given.'}"
+            _fail(job, run, len(order), why)
+        job.save({**job.checkpoint, "at": at + 1})
+    return _finish(job, run, [node.id for node in order if node.tool == "output"], len(order))
+
+
+def _begin(conn: Connection, run: Mapping[str, Any]) -> None:
+    checkpoints.set_state(conn, run["thread_id"], status="running", started_at=now())
+    tell(conn, run, "workflow_started", "begun.")
+
+
+def _refuse_late(job: JobContext, run: Mapping[str, Any], steps: int) -> None:
+    limit = run["timeout_seconds"]
+    if limit is not None and time.time() - job.checkpoint["since"] > limit:
+        _fail(job, run, steps, f"It took longer than the {limit:g} seconds that its chain gives it.")
+
+
+def _fail(job: JobContext, run: Mapping[str, Any], steps: int, why: str) -> None:
+    with job.library.db.write() as conn:
+        checkpoints.settle(conn, job.job_id, steps)
+        checkpoints.set_ended(conn, job.job_id, "failed", why)
+        tell(conn, run, "workflow_failed", "failed.", error=why)
+    raise Invalid(why, code="run_failed")
+
+
+def _finish(job: JobContext, run: Mapping[str, Any], outputs: list[str], steps: int) -> dict[str, Any]:
+    with job.library.db.write() as conn:
+        pages, done, failed = checkpoints.settle(conn, job.job_id, steps)
+        first = (
+            raw_of(conn)
+            .execute(
+                "SELECT reason FROM workflow_page WHERE thread_id = ? AND node_id = '' AND state = 'failed' "
+                "ORDER BY position LIMIT 1",
+                (job.job_id,),
+            )
+            .fetchone()
+        )
+    if first is not None and done == 0:
+        _fail(job, run, steps, f"No page could be done. The first: {first[0]}" if pages else first[0])
+    result = {"pages": pages, "pages_done": done, "pages_failed": failed}
+
+    def along(conn: Connection) -> None:
+        given = _final(conn, job.job_id, outputs)
+        cost = cost_of_thread(conn, job.job_id)
+        checkpoints.set_ended(conn, job.job_id, "done", None, outputs=given, cost_usd=cost)
+        tell(conn, run, "workflow_completed", "done.", metadata=result)
+
+    if not job.checkpoint.get("told"):
+        job.save({**job.checkpoint, "told": True}, along=along)
+    return result
+
+
+def _final(conn: Connection, thread_id: str, nodes: list[str]) -> dict[str, Any]:
+    """What each output node gave: its value, or the list of them where the run has several pages."""
+    found: dict[str, Any] = {}
+    left = MOST_FINAL
+    for node_id in nodes:
+        values: list[Any] = []
+        for (output,) in raw_of(conn).execute(
+            "SELECT output FROM workflow_page WHERE thread_id = ? AND node_id = ? AND state = 'done' ORDER BY position",
+            (thread_id, node_id),
+        ):
+            left -= len(output or "")
+            if left < 0:
+                break
+            values.append((orjson.loads(output) if output else {}).get("value"))
+        if left < 0:
+            (count,) = (
+                raw_of(conn)
+                .execute(
+                    "SELECT count(*) FROM workflow_page WHERE thread_id = ? AND node_id = ? AND state = 'done'",
+                    (thread_id, node_id),
+                )
+                .fetchone()
+            )
+            found[node_id] = {"count": count, "too_large": True}
+        else:
+            found[node_id] = values[0] if len(values) == 1 else values
+    return found
+
+
+def on_pause(engine: Engine, library: Library | None, thread_id: str, paused: bool) -> None:
+    """Told after a run was paused or let go on, by whichever route."""
+    assert library is not None
+    with library.db.write() as conn:
+        run = _run_if_there(conn, thread_id)
+        if run is not None:
+            kind = "workflow_paused" if paused else "workflow_resumed"
+            tell(conn, run, kind, "paused." if paused else "goes on.")
+
+
+def on_cancel(engine: Engine, library: Library | None, thread_id: str) -> None:
+    """Told after a run was cancelled, by whichever route."""
+    assert library is not None
+    with library.db.write() as conn:
+        note_cancelled(conn, thread_id, "Cancelled by a person.")
+
+
+def note_cancelled(conn: Connection, thread_id: str, why: str) -> None:
+    """Say what of a cancelled run was done."""
+    run = _run_if_there(conn, thread_id)
+    if run is None:
+        return
+    checkpoints.settle(conn, thread_id, len(run["graph"]["nodes"]))
+    checkpoints.set_ended(conn, thread_id, "cancelled", why)
+    tell(conn, run, "workflow_cancelled", why)
+
+
+def _run_if_there(conn: Connection, thread_id: str) -> dict[str, Any] | None:
+    from armarium_workflows.models import runs
+
+    row = conn.execute(runs.select().where(runs.c.thread_id == thread_id)).first()
+    return row._asdict() if row is not None else None
+
+
+def reconcile(engine: Engine, library: Library) -> None:
+    """When a project is opened: runs whose job has ended meanwhile say so, for jobs are kept 30 days and runs longer."""
+    with library.db.write() as conn:
+        rows = (
+            raw_of(conn)
+            .execute(
+                "SELECT s.thread_id, j.state, j.reason FROM workflow_run_state s JOIN job j ON j.id = s.thread_id "
+                f"WHERE s.finished_at IS NULL AND j.state IN {FINISHED}"
+            )
+            .fetchall()
+        )
+        for thread_id, state, reason in rows:
+            run = _run_if_there(conn, thread_id)
+            if run is not None:
+                checkpoints.settle(conn, thread_id, len(run["graph"]["nodes"]))
+                checkpoints.set_ended(conn, thread_id, state, reason)

@@ -1,0 +1,294 @@
+"""What workflows, chains and runs answer (A 4.10)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from armarium.api import Message
+from armarium_workflows.schemas.requests import ChainFields, Edge, JsonObject, NodeIn
+
+
+class Port(Message):
+    """An input or output of a node."""
+
+    id: str
+    type: str
+    material: str | None
+    required: bool
+
+
+class Node(NodeIn):
+    """A node with what goes in and comes out."""
+
+    input_ports: list[Port]
+    output_ports: list[Port]
+    uses_llm: bool
+
+
+class Workflow(Message):
+    """A workflow as it is answered."""
+
+    id: str
+    name: str
+    description: str
+    folder_path: str
+    sort_order: int
+    is_template: bool
+    is_system: bool
+    tags: list[str]
+    nodes: list[Node]
+    edges: list[Edge]
+    config: JsonObject
+    provider: str | None
+    model: str | None
+    created_at: str | None
+    updated_at: str | None
+
+
+class Workflows(Message):
+    """Those that ship, then those of the project."""
+
+    items: list[Workflow]
+    count: int
+
+
+class WorkflowFolder(Message):
+    """A folder of the palette."""
+
+    path: str
+    display_name: str
+    sort_order: int
+    icon: str
+
+
+class WorkflowFolders(Message):
+    """The folders of the palette, in the order in which work happens."""
+
+    items: list[WorkflowFolder]
+    count: int
+
+
+class Deleted(Message):
+    """Something that is gone."""
+
+    status: Literal["deleted"]
+    id: str
+
+
+class Chain(ChainFields):
+    """A chain as it is answered."""
+
+    id: str
+    created_at: str
+    updated_at: str
+
+
+class Chains(Message):
+    """The chains of the project."""
+
+    items: list[Chain]
+    count: int
+
+
+class StartedRun(Message):
+    """A run that was put in the queue."""
+
+    thread_id: str
+    stream_url: str
+
+
+class AcceptedStep(Message):
+    """A step of an execution, with the run that was set aside for it."""
+
+    step_id: str
+    workflow_id: str
+    name: str
+    thread_id: str
+    stream_url: str
+
+
+class AcceptedChain(Message):
+    """An execution that was put in the queue."""
+
+    execution_id: str
+    chain_id: str
+    status: str
+    steps: list[AcceptedStep]
+
+
+class StepResult(Message):
+    """How a step of a chain stands or ended."""
+
+    step_id: str
+    workflow_id: str
+    thread_id: str
+    status: Literal["waiting", "running", "paused", "done", "failed", "skipped", "cancelled"]
+    error: str | None = None
+    duration_ms: int | None = None
+
+
+class ExecutionEvent(Message):
+    """Something that happened in an execution."""
+
+    event_type: str
+    step_id: str | None
+    message: str | None
+    progress: float | None
+    timestamp: str
+
+
+class Execution(Message):
+    """An execution of a chain."""
+
+    execution_id: str
+    chain_id: str
+    status: str
+    step_results: list[StepResult]
+    final_outputs: JsonObject
+    final_files: list[str]
+    total_duration_ms: int | None
+    events: list[ExecutionEvent]
+
+
+class Run(Message):
+    """A run as a list shows it."""
+
+    thread_id: str
+    workflow_id: str
+    workflow_name: str
+    status: str
+    reason: str | None
+    scope_ids: list[str]
+    pages: int
+    pages_done: int
+    pages_failed: int
+    provider: str | None
+    model: str | None
+    execution_id: str | None
+    read_again_of: str | None
+    started_by: str | None
+    created_at: str
+    started_at: str | None
+    finished_at: str | None
+    cost_usd: float | None
+
+
+class Runs(Message):
+    """A page of runs."""
+
+    items: list[Run]
+    count: int
+    total: int
+    limit: int
+    offset: int
+
+
+class RunNode(Message):
+    """A step of a run."""
+
+    node_id: str
+    step_id: str
+    tool: str
+    label: str
+    status: str
+    reason: str | None
+    done: int
+    total: int
+
+
+class RunPage(Message):
+    """A page of a run."""
+
+    document_id: str
+    status: str
+    reason: str | None
+
+
+class RunView(Run):
+    """A run with its steps, and a page of its pages."""
+
+    nodes: list[RunNode]
+    page_items: list[RunPage]
+    outputs: JsonObject
+    limit: int
+    offset: int
+
+
+class RunState(Message):
+    """A run and its status now."""
+
+    thread_id: str
+    status: str
+
+
+class ReadAgain(Message):
+    """The new run over what another did not do."""
+
+    thread_id: str
+    read_again_of: str
+    pages: int
+    stream_url: str
+
+
+class KeptRun(Message):
+    """A run that was not deleted, and why."""
+
+    thread_id: str
+    why: str
+
+
+class DeletedRuns(Message):
+    """How many runs are gone, and which were kept."""
+
+    deleted: int
+    kept: list[KeptRun]
+
+
+class LineDifference(Message):
+    """A block of lines that two transcriptions share or differ in; lines are counted from 0."""
+
+    op: Literal["equal", "replace", "insert", "delete"]
+    left_line: int | None = None
+    right_line: int | None = None
+    left_text: str | None = None
+    right_text: str | None = None
+
+
+class ComparedPair(Message):
+    """What two runs made of one document, of one kind."""
+
+    document_id: str
+    artifact_type: str
+    left_artifact_id: str | None
+    right_artifact_id: str | None
+    lines: list[LineDifference]
+    rate: float | None
+    only_left: list[Any]
+    only_right: list[Any]
+    both: int
+
+
+class Unpaired(Message):
+    """What only one of the two runs made."""
+
+    document_id: str
+    artifact_type: str
+    side: Literal["left", "right"]
+    artifact_id: str
+
+
+class Comparison(Message):
+    """Two runs side by side."""
+
+    left: Run
+    right: Run
+    pairs: list[ComparedPair]
+    unpaired: list[Unpaired]
+
+
+class RunEpisodes(Message):
+    """The calls of models that a run made, in the order of the ledger."""
+
+    thread_id: str
+    count: int
+    episodes: list[dict[str, Any]]

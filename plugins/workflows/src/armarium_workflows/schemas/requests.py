@@ -1,0 +1,184 @@
+"""What workflows, chains and runs are asked (A 4.10)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from armarium.api import Params, Sent, ShownPath
+
+Id = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[0-9A-Za-z_:-]+$")]
+NodeId = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[0-9A-Za-z_][0-9A-Za-z_-]*$")]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Words = Annotated[str, Field(max_length=10_000)]
+Folder = Annotated[ShownPath, Field(pattern=r"^/[^\x00]*$", max_length=200)]
+PathText = Annotated[ShownPath, Field(min_length=1, max_length=1000)]
+Choice = Annotated[str, Field(min_length=1, max_length=300)]
+JsonObject = dict[str, Any]
+MOST_NODES = 200
+"""Nodes of one workflow. Each is a step of every run."""
+
+
+class Mapping(Sent):
+    """A value for an input of a node, from somewhere in the run."""
+
+    port_id: NodeId
+    source_path: PathText
+    transform: PathText | None = None
+
+
+class NodeIn(Params):
+    """One node as it is sent."""
+
+    id: NodeId
+    tool: Annotated[str, Field(min_length=1, max_length=80)]
+    label: Name | None = None
+    description: Words | None = None
+    enabled: bool = True
+    inputs: JsonObject = {}
+    input_mappings: Annotated[list[Mapping], Field(max_length=100)] = []
+    config: JsonObject = {}
+    output_schema: JsonObject | None = None
+    provider_name: Choice | None = None
+    model_name: Choice | None = None
+    position_x: float = 0.0
+    position_y: float = 0.0
+
+
+class Edge(Params):
+    """A line from an output of one node to an input of another; *when* names the branch value it is for."""
+
+    id: NodeId
+    source: NodeId
+    source_port: NodeId
+    target: NodeId
+    target_port: NodeId
+    when: Annotated[str, Field(max_length=1000)] | None = None
+
+
+class WorkflowFields(Params):
+    """What a workflow is made of."""
+
+    name: Name
+    description: Words = ""
+    folder_path: Folder = "/"
+    sort_order: Annotated[int, Field(ge=-1_000_000, le=1_000_000)] = 0
+    is_template: bool = False
+    tags: Annotated[list[Annotated[str, Field(max_length=100)]], Field(max_length=100)] = []
+    nodes: Annotated[list[NodeIn], Field(max_length=20_000)]
+    edges: Annotated[list[Edge], Field(max_length=50_000)] = []
+    config: JsonObject = {}
+    provider: Choice | None = None
+    model: Choice | None = None
+
+
+class SaveWorkflowParams(WorkflowFields):
+    """A workflow by its id, and all that it is to be."""
+
+    workflow_id: Id
+
+
+class WorkflowNamed(Params):
+    """A workflow by its id."""
+
+    workflow_id: Id
+
+
+class ChainMapping(Params):
+    """An input of a step, from the outputs of a step before it (`$.nodes.<step>.<key>`) or from the inputs."""
+
+    source_path: PathText
+    target_key: NodeId
+    transform: PathText | None = None
+
+
+class Condition(Params):
+    """Asked when its step is done: which step comes next. One left out: the following one, or the end."""
+
+    expression: PathText
+    true_step: NodeId | None = None
+    false_step: NodeId | None = None
+
+
+class ChainStep(Params):
+    """One step of a chain: a workflow, and what it is run with."""
+
+    id: NodeId
+    workflow_id: Id
+    name: Name
+    input_mappings: Annotated[list[ChainMapping], Field(max_length=100)] = []
+    static_inputs: JsonObject = {}
+    condition: Condition | None = None
+    continue_on_error: bool = False
+    timeout_seconds: Annotated[float, Field(gt=0, le=31_536_000)] = 300
+    provider_override: Choice | None = None
+    model_override: Choice | None = None
+
+
+class ChainFields(Params):
+    """What a chain is made of."""
+
+    name: Name
+    description: Words = ""
+    steps: Annotated[list[ChainStep], Field(max_length=100)] = []
+    entry_step: NodeId | None = None
+    initial_inputs: JsonObject = {}
+    folder_path: Folder = "/"
+    sort_order: Annotated[int, Field(ge=-1_000_000, le=1_000_000)] = 0
+
+
+class SaveChainParams(ChainFields):
+    """A chain by its id, and all that it is to be."""
+
+    chain_id: Id
+
+
+class ChainNamed(Params):
+    """A chain by its id."""
+
+    chain_id: Id
+
+
+class ExecuteParams(WorkflowNamed):
+    """What a run works on."""
+
+    scope_ids: Annotated[
+        list[Id], Field(max_length=10_000, description="Pages, or folders whose pages are meant, in order.")
+    ] = []
+    inputs: JsonObject = {}
+    provider_override: Choice | None = None
+    model_override: Choice | None = None
+    pages_may_leave: bool = False
+
+
+class ExecuteChainParams(ChainNamed):
+    """The inputs that all steps share; `scope_ids` among them names the pages."""
+
+    inputs: JsonObject = {}
+
+
+class RunNamed(Params):
+    """A run by its thread id."""
+
+    thread_id: Id
+
+
+RunStatus = Literal[
+    "waiting", "running", "paused", "done", "failed", "cancelled", "accepted", "queued", "completed"
+]
+SAME_STATUS = {"accepted": "waiting", "queued": "waiting", "completed": "done"}
+"""Other words for a status that a filter may use (A 3)."""
+
+
+class DeleteRunsParams(Params):
+    """Which runs: by id, by status, or those of the ids that have one of the statuses."""
+
+    thread_ids: Annotated[list[Id], Field(min_length=1, max_length=10_000)] | None = None
+    statuses: Annotated[list[RunStatus], Field(min_length=1, max_length=10)] | None = None
+
+    @model_validator(mode="after")
+    def _one_at_least(self) -> DeleteRunsParams:
+        if self.thread_ids is None and self.statuses is None:
+            raise ValueError("name thread_ids, statuses or both")
+        return self

@@ -1,0 +1,391 @@
+"""One step of a run: a node over the pages that reach it. Built-in nodes are done here; recipe jobs page by page as jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection
+
+from armarium.api import (
+    AfterChildren,
+    Invalid,
+    JobContext,
+    NewJob,
+    Params,
+    RecipeJob,
+    ServiceError,
+    record_activity,
+)
+from armarium_source_model.api import page_text
+from armarium_workflows import checkpoints
+from armarium_workflows.checkpoints import PageRow, size_fault
+from armarium_workflows.errors import PathFault
+from armarium_workflows.graph import Graph
+from armarium_workflows.paths import parse_path, parse_pipes, read, through
+from armarium_workflows.ports import BUILT_IN
+from armarium_workflows.queries import stored_run
+from armarium_workflows.schemas import Edge
+from armarium_workflows.values import READINGS, at_port, job_for_page, settings_of
+
+AT_ONCE = 200
+"""Pages that are looked at, or put in the queue, in one transaction."""
+
+
+class Step:
+    """The work of one step."""
+
+    def __init__(self, job: JobContext) -> None:
+        self.job = job
+        self.thread_id: str = job.args["thread_id"]
+        with job.library.db.read() as conn:
+            self.run = stored_run(conn, self.thread_id)
+        self.graph = Graph.of(self.run["graph"])
+        self.node = self.graph.by_id[job.args["node_id"]]
+        self.name = self.node.label or self.node.id
+        self.into: Sequence[Edge] = self.graph.edges_into[self.node.id]
+        self.sources = self.graph.read_by(self.node)
+
+    def do(self) -> dict[str, Any]:
+        """All of it, from the checkpoint on."""
+        kept = self.job.checkpoint
+        if not kept:
+            self.job.save(
+                {"phase": "begin", "next": 0}, along=lambda conn: self._tell(conn, "node_started", "Begun.")
+            )
+        try:
+            if self.node.tool in BUILT_IN or not self.node.enabled:
+                self._compute()
+            else:
+                self._hand_in(self.job.engine.recipe_jobs.require(self.node.tool))
+                self._collect(self.job.engine.recipe_jobs.require(self.node.tool))
+        except ServiceError as refusal:
+            # Told in words of its own; the run reads them from the step's row.
+            with self.job.library.db.write() as conn:
+                self._tell(conn, "node_failed", refusal.detail)
+            raise
+        counts = self._counts()
+        self.job.save(
+            {"phase": "end"}, along=lambda conn: self._tell(conn, "node_completed", "Done.", **counts)
+        )
+        return counts
+
+    def _tell(self, conn: Connection, kind: Any, message: str, **data: Any) -> None:
+        if self.job.checkpoint.get("phase") == "end":
+            return
+        record_activity(
+            conn,
+            kind,
+            f"{self.name}: {message}",
+            level="error" if kind == "node_failed" else "info",
+            workflow_id=self.run["workflow_id"],
+            thread_id=self.thread_id,
+            node_id=self.node.id,
+            metadata=data,
+        )
+
+    def _counts(self) -> dict[str, int]:
+        with self.job.library.db.read() as conn:
+            rows = conn.exec_driver_sql(
+                "SELECT state, count(*) FROM workflow_page WHERE thread_id = ? AND node_id = ? GROUP BY state",
+                (self.thread_id, self.node.id),
+            ).all()
+        return {f"pages_{state}": int(count) for state, count in rows}
+
+    def _chunks(
+        self, phase: str
+    ) -> Iterator[tuple[list[tuple[str, int]], dict[str, dict[str, tuple[str, Any]]]]]:
+        """The pages that are still to be looked at, with what the nodes before gave for them."""
+        while True:
+            self.job.check()
+            kept = self.job.checkpoint
+            start = kept["next"] if kept.get("phase") in ("begin", phase) else None
+            if start is None:
+                return
+            with self.job.library.db.read() as conn:
+                found = checkpoints.pages(conn, self.thread_id, start, AT_ONCE)
+                before = checkpoints.given(conn, self.thread_id, self.sources, [page for page, _ in found])
+            if not found:
+                return
+            yield found, before
+
+    def _compute(self) -> None:
+        """A built-in node: each page's value is worked out here."""
+        for found, before in self._chunks("compute"):
+            rows = [self._computed(page, position, before.get(page, {})) for page, position in found]
+            at = found[-1][1] + 1
+            # What only hands pages on is not counted as work on them.
+            counts = {} if self.node.tool in ("input", "output") else {"done": at}
+            self._keep(rows, {"phase": "compute", "next": at}, **counts)
+
+    def _keep(self, rows: Sequence[PageRow], checkpoint: dict[str, Any], **counts: Any) -> None:
+        self.job.save(
+            checkpoint,
+            along=lambda conn: checkpoints.keep(conn, self.thread_id, self.node.id, rows),
+            **counts,
+        )
+
+    def _computed(self, page: str, position: int, before: Mapping[str, tuple[str, Any]]) -> PageRow:
+        why = self._does_not_reach(before)
+        if why is not None:
+            return PageRow(page, position, "skipped", why)
+        if not self.node.enabled:
+            return PageRow(page, position, "done", output={})
+        try:
+            output = COMPUTE[self.node.tool](self, page, before)
+        except PathFault as fault:
+            return PageRow(page, position, "failed", f"{self.name}: {fault}")
+        fault_of_size = size_fault(self.node.id, output)
+        if fault_of_size is not None:
+            return PageRow(page, position, "failed", fault_of_size)
+        return PageRow(page, position, "done", output=output)
+
+    def _delivered(self, before: Mapping[str, tuple[str, Any]]) -> list[Edge]:
+        """The edges along which a page comes."""
+        return [
+            edge
+            for edge in self.into
+            if (given := before.get(edge.source)) is not None
+            and given[0] == "done"
+            and (edge.when is None or edge.when == (given[1] or {}).get("branch"))
+            and not (
+                edge.when is None and self._is_otherwise(edge) and self._has_own_branch(edge, given[1] or {})
+            )
+        ]
+
+    def _is_otherwise(self, edge: Edge) -> bool:
+        return self.graph.by_id[edge.source].tool == "branch"
+
+    def _has_own_branch(self, edge: Edge, output: Mapping[str, Any]) -> bool:
+        """Whether a page's value at a branch has an edge of its own, so that one without a value is not for it."""
+        value = output.get("branch")
+        return any(
+            one.source == edge.source and one.when == value
+            for one in self.graph.edges
+            if one.when is not None
+        )
+
+    def _does_not_reach(self, before: Mapping[str, tuple[str, Any]]) -> str | None:
+        """Why a page does not come to this node; None when it does."""
+        delivered = self._delivered(before)
+        enough = bool(delivered) if self.node.tool == "merge" else len(delivered) == len(self.into)
+        if enough or not self.into:
+            return None
+        missing = next(edge for edge in self.into if edge not in delivered)
+        return f"Node {missing.source} did not hand it on."
+
+    def _roots(self, page: str, before: Mapping[str, tuple[str, Any]]) -> dict[str, Any]:
+        return {
+            "nodes": {node_id: output or {} for node_id, (_, output) in before.items()},
+            "inputs": self.run["inputs"],
+            "files": [page] if page else [],
+            "config": self.run["graph"].get("config", {}),
+        }
+
+    def value(self, port: str, page: str, before: Mapping[str, tuple[str, Any]]) -> Any:
+        """What comes in at *port*: by a path, else along an edge, else as the node states it."""
+        for mapping in self.node.input_mappings:
+            if mapping.port_id == port:
+                value = read(parse_path(mapping.source_path), self._roots(page, before))
+                return through(value, parse_pipes(mapping.transform)) if mapping.transform else value
+        edges = [edge for edge in self._delivered(before) if edge.target_port == port]
+        if self.node.tool == "merge":
+            return {edge.source: at_port(before[edge.source][1], edge.source_port) for edge in edges}
+        if edges:
+            return at_port(before[edges[0].source][1], edges[0].source_port)
+        return self.node.inputs.get(port)
+
+    def branch(self, page: str, before: Mapping[str, tuple[str, Any]]) -> dict[str, Any]:
+        """The value that edges are for."""
+        value = self.value("value", page, before)
+        text = self.node.config.get("path")
+        asked = read(parse_path(text), self._roots(page, before)) if text else value
+        word = asked if isinstance(asked, str) else orjson.dumps(asked).decode()
+        return {"value": value, "branch": word}
+
+    def transform(self, page: str, before: Mapping[str, tuple[str, Any]]) -> dict[str, Any]:
+        """A value through pipes."""
+        value, pipes = self.value("value", page, before), self.node.config.get("transform")
+        return {"value": through(value, parse_pipes(str(pipes))) if pipes else value}
+
+    def map(self, page: str, before: Mapping[str, tuple[str, Any]]) -> dict[str, Any]:
+        """Each item of a list through pipes."""
+        items, pipes = self.value("items", page, before), self.node.config.get("transform")
+        if not isinstance(items, list):
+            raise PathFault("map takes a list, and this is none.")
+        parsed = parse_pipes(str(pipes)) if pipes else ()
+        return {"items": [through(one, parsed) for one in items]}
+
+    def _hand_in(self, recipe: RecipeJob) -> None:
+        """Put a job in the queue for each page that reaches the node, or one for all of them."""
+        whole: list[str] = list(self.job.checkpoint.get("whole", ()))
+        for found, before in self._chunks("hand-in"):
+            skipped, reaching = list[PageRow](), list[tuple[str, int]]()
+            for page, position in found:
+                why = self._does_not_reach(before.get(page, {})) or ("" if page else "The run has no pages.")
+                if why:
+                    skipped.append(PageRow(page, position, "skipped", why))
+                else:
+                    reaching.append((page, position))
+            kept = {"phase": "hand-in", "next": found[-1][1] + 1}
+            if recipe.each == "scope":
+                whole += [page for page, _ in reaching]
+                self._keep(skipped, {**kept, "whole": whole})
+            else:
+                self._spawn(recipe, reaching, before, skipped, kept)
+        if self.job.checkpoint["phase"] not in ("hand-in", "begin"):
+            return
+        kept = {"phase": "collect", "after": 0}
+        if recipe.each == "scope" and whole:
+            settings = self._settings(recipe, whole[0], {})
+            self.job.spawn_many([self._new_job(recipe, settings, whole, "scope", self.name)], checkpoint=kept)
+        else:
+            self.job.save(kept)
+
+    def _settings(self, recipe: RecipeJob, page: str, before: Mapping[str, tuple[str, Any]]) -> Params:
+        mapped = {
+            one.port_id: self.value(one.port_id, page, before)
+            for one in self.node.input_mappings
+            if one.port_id not in recipe.takes
+        }
+        return settings_of(self.node, recipe, self.run, mapped)
+
+    def _new_job(
+        self, recipe: RecipeJob, settings: Params, pages: Sequence[str], key: str, title: str
+    ) -> NewJob:
+        placed = recipe.placed(self.job.engine, self.job.library, settings)
+        return NewJob(
+            recipe.kind,
+            recipe.arguments(pages, settings),
+            title=f"{recipe.name}: {title}",
+            key=key,
+            total=len(pages),
+            model=placed.model,
+            lane=placed.lane,
+            subject={"kind": "page", "id": pages[0]} if len(pages) == 1 else None,
+            handed_in_by=self.thread_id,
+        )
+
+    def _spawn(
+        self,
+        recipe: RecipeJob,
+        reaching: Sequence[tuple[str, int]],
+        before: Mapping[str, dict[str, tuple[str, Any]]],
+        rows: list[PageRow],
+        kept: dict[str, Any],
+    ) -> None:
+        jobs, queued = list[NewJob](), list[tuple[str, int]]()
+        made: dict[str, NewJob] = {}
+        for page, position in reaching:
+            try:
+                settings = self._settings(recipe, page, before.get(page, {}))
+                known = settings.model_dump_json()
+                if known not in made:
+                    made[known] = self._new_job(recipe, settings, [page], page, "page")
+            except (PathFault, Invalid) as fault:
+                told = fault.detail if isinstance(fault, Invalid) else str(fault)
+                rows.append(PageRow(page, position, "failed", f"{self.name}: {told}"))
+                continue
+            one = made[known]
+            jobs.append(job_for_page(one, recipe, settings, page, position))
+            queued.append((page, position))
+
+        def along(conn: Connection, ids: list[str]) -> None:
+            handed = [PageRow(p, n, "queued", job_id=one) for (p, n), one in zip(queued, ids, strict=True)]
+            checkpoints.keep(conn, self.thread_id, self.node.id, [*rows, *handed])
+
+        self.job.spawn_many(jobs, checkpoint=kept, along=along)
+
+    def _collect(self, recipe: RecipeJob) -> None:
+        """When all pages have ended: what each gave."""
+        kept = self.job.checkpoint
+        if kept["phase"] != "collect":
+            return
+        while children := self.job.children(kept["after"], AT_ONCE):
+            self.job.check()
+            if not all(child.finished for child in children):
+                raise AfterChildren
+            if recipe.each == "scope":
+                self._take_whole(children[0])
+            elif READINGS & set(recipe.gives):
+                for child in children:
+                    self._take_reading(child)
+            else:
+                self._keep(self._rows(children), {"phase": "collect", "after": children[-1].seq})
+            kept = self.job.checkpoint
+
+    def _rows(self, children: Sequence[Any]) -> list[PageRow]:
+        with self.job.library.db.read() as conn:
+            at = checkpoints.positions(conn, self.thread_id, [child.key for child in children])
+        return [self._outcome(child, child.key, at[child.key]) for child in children]
+
+    def _outcome(
+        self, child: Any, page: str, position: int, more: Mapping[str, Any] | None = None
+    ) -> PageRow:
+        if child.state != "done":
+            why = child.reason or f"It was {child.state}."
+            return PageRow(page, position, "failed", why, job_id=child.id)
+        output = {**((child.result or {}).get("output") or {}), **(more or {})}
+        fault = size_fault(self.node.id, output)
+        if fault is not None:
+            return PageRow(page, position, "failed", fault, job_id=child.id)
+        return PageRow(page, position, "done", output=output, job_id=child.id)
+
+    def _take_whole(self, child: Any) -> None:
+        """One job did all pages: each has its outcome, and the first also its output where that is large."""
+        with self.job.library.db.read() as conn:
+            rows = conn.exec_driver_sql("SELECT args FROM job WHERE id = ?", (child.id,)).scalar_one()
+            pages = orjson.loads(rows)["page_ids"]
+            at = checkpoints.positions(conn, self.thread_id, pages)
+        first = self._outcome(child, pages[0], at[pages[0]])
+        small = first.output is not None and len(orjson.dumps(first.output)) < 10_000
+        rest = [
+            PageRow(page, at[page], first.state, first.reason, first.output if small else {}, child.id)
+            for page in pages[1:]
+        ]
+        self._keep([first, *rest], {"phase": "collect", "after": child.seq})
+
+    def _take_reading(self, child: Any) -> None:
+        """A reading also leaves a transcription artifact that names its pass, by which runs are compared."""
+        kept = {"phase": "collect", "after": child.seq}
+        (row,) = self._rows([child])
+        pass_id = (row.output or {}).get("pass_id") if row.state == "done" else None
+        if pass_id is None:
+            self._keep([row], kept)
+            return
+        try:
+            with self.job.library.db.read() as conn:
+                text = page_text(conn, row.page_id, pass_id=pass_id).text
+            if self.job.checkpoint.get("made") != child.id:
+                self.job.act(
+                    "artifact.create",
+                    {
+                        "document_id": row.page_id,
+                        "artifact_type": "transcription",
+                        "content": text,
+                        "data": {"pass_id": pass_id},
+                        "workflow_id": self.run["workflow_id"],
+                        "step_name": self.name[:200],
+                    },
+                    checkpoint={**self.job.checkpoint, "made": child.id},
+                )
+        except ServiceError as refusal:
+            self._keep([PageRow(row.page_id, row.position, "failed", refusal.detail, job_id=child.id)], kept)
+            return
+        self._keep([self._outcome(child, row.page_id, row.position, {"text": text})], kept)
+
+
+COMPUTE: dict[str, Callable[[Step, str, Mapping[str, tuple[str, Any]]], dict[str, Any]]] = {
+    "input": lambda step, page, before: {"pages": page},
+    "output": lambda step, page, before: {"value": step.value("value", page, before)},
+    "merge": lambda step, page, before: {"value": step.value("value", page, before)},
+    "branch": Step.branch,
+    "transform": Step.transform,
+    "map": Step.map,
+}
+
+
+def run_step(job: JobContext) -> dict[str, Any]:
+    """The body of `workflow-step`."""
+    return Step(job).do()

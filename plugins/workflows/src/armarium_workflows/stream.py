@@ -1,0 +1,167 @@
+"""The stream of a run (A 6): a snapshot, then what happens, from the run's own log, so that it can be resumed."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection
+
+from armarium.api import Engine, Library, Principal, now, raw_of
+from armarium_workflows.queries import FINISHED, find_run, nodes_of
+
+EVERY = 0.25
+"""Seconds between two looks at the log."""
+
+QUIET = 10.0
+"""Seconds of silence after which a comment shows that the stream is alive."""
+
+AT_ONCE = 500
+ALIVE = b": alive\n\n"
+DELTA = "model_delta"
+"""Kind of event on the engine's stream that carries a piece of a model's answer, with its thread_id."""
+
+_LINES = (
+    "SELECT l.seq, l.at, l.row_id, l.level, l.message, l.data FROM job_log l WHERE l.seq > ?1 AND (l.row_id = ?2 "
+    "OR l.row_id IN (SELECT id FROM job WHERE thread_id = ?2)) ORDER BY l.seq LIMIT ?3"
+)
+
+
+def frame(seq: int, kind: str, data: dict[str, Any]) -> bytes:
+    """An event in the stream's framing."""
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (seq, kind.encode(), orjson.dumps(data))
+
+
+class RunStream:
+    """One listener to one run."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        library: Library,
+        principal: Principal,
+        thread_id: str,
+        after: int | None,
+        deltas: bool,
+    ) -> None:
+        self.engine, self.library, self.principal = engine, library, principal
+        self.thread_id, self.after, self.deltas = thread_id, after, deltas
+        self.shown: dict[str, tuple[int, int]] = {}
+        self.waiting: str | None = None
+
+    async def events(self) -> AsyncIterator[bytes]:
+        """The framed events until the run has ended, was removed, or the caller may no longer see it."""
+        delta_at = self.engine.events.seq
+        seq, ended, frames = await asyncio.to_thread(self._first)
+        for one in frames:
+            yield one
+        sent = checked = time.monotonic()
+        while not ended:
+            await asyncio.sleep(EVERY)
+            at = time.monotonic()
+            if self.engine.events.closed or not self.engine.started:
+                return
+            if at - checked >= QUIET:
+                checked = at
+                if not self.engine.auth.still_valid(self.principal):
+                    return
+            if self.deltas:
+                delta_at, found = self._new_deltas(delta_at)
+                for body in found:
+                    yield self._told(seq, DELTA, data=body)
+            seq, ended, frames = await asyncio.to_thread(self._more, seq)
+            for one in frames:
+                yield one
+                sent = at
+            if at - sent >= QUIET:
+                yield ALIVE
+                sent = at
+        yield self._told(seq, "end")
+
+    def _first(self) -> tuple[int, bool, list[bytes]]:
+        """The snapshot, and from where to go on: after the last event that was seen, else from now."""
+        with self.library.db.read() as conn:
+            run = find_run(conn, self.thread_id)
+            (newest,) = raw_of(conn).execute("SELECT COALESCE(max(seq), 0) FROM job_log").fetchone()
+            if run is None:
+                return newest, True, []
+            frames = []
+            seq = newest if self.after is None else self.after
+            if self.after is not None and (self.after > newest or self._is_too_old(conn)):
+                frames.append(
+                    frame(newest, "resync", {"seq": newest, "thread_id": self.thread_id, "kind": "resync"})
+                )
+                seq = newest
+            state = {"run": run, "nodes": nodes_of(conn, self.thread_id)}
+        frames.append(self._told(seq, "snapshot", done=run["pages_done"], total=run["pages"], data=state))
+        return seq, run["status"] in FINISHED and seq >= newest, frames
+
+    def _is_too_old(self, conn: Connection) -> bool:
+        """Whether lines after the number asked for are no longer kept; the oldest that is kept tells."""
+        (oldest,) = raw_of(conn).execute("SELECT COALESCE(min(seq), 0) FROM job_log").fetchone()
+        return self.after is not None and 0 < self.after < oldest - 1
+
+    def _more(self, seq: int) -> tuple[int, bool, list[bytes]]:
+        with self.library.db.read() as conn:
+            run = find_run(conn, self.thread_id)
+            lines = raw_of(conn).execute(_LINES, (seq, self.thread_id, AT_ONCE)).fetchall()
+            nodes = nodes_of(conn, self.thread_id) if run is not None else []
+            lane = self._lane(conn)
+        frames = [self._line(*line) for line in lines]
+        seq = lines[-1][0] if lines else seq
+        for node in nodes:
+            counts = (node["done"], node["total"])
+            if node["status"] == "running" and counts[1] and self.shown.get(node["node_id"]) != counts:
+                self.shown[node["node_id"]] = counts
+                frames.append(
+                    self._told(seq, "node_progress", node_id=node["node_id"], done=counts[0], total=counts[1])
+                )
+        if lane is not None and lane != self.waiting:
+            frames.append(self._told(seq, "lane_waiting", message=f"Waits for the lane {lane}."))
+        self.waiting = lane
+        ended = run is None or (run["status"] in FINISHED and len(lines) < AT_ONCE)
+        return seq, ended, frames
+
+    def _lane(self, conn: Connection) -> str | None:
+        """The lane that pages of the run wait for while none is in hand."""
+        row = (
+            raw_of(conn)
+            .execute(
+                "SELECT kind, lane FROM job j WHERE thread_id = ?1 AND state = 'waiting' AND handed_in_by IS NOT NULL "
+                "AND NOT EXISTS (SELECT 1 FROM job c WHERE c.thread_id = ?1 AND c.state = 'running' AND c.body_done = 0) LIMIT 1",
+                (self.thread_id,),
+            )
+            .fetchone()
+        )
+        return self.engine.kinds.lane_of(row[0], row[1]) if row is not None else None
+
+    def _line(self, seq: int, at: str, row_id: str, level: str, message: str, text: str) -> bytes:
+        data = orjson.loads(text)
+        kind = data.pop("type", "log")
+        _, _, node_id = row_id.partition(":")
+        told = {
+            "node_id": node_id or None,
+            "document_id": data.pop("document_id", None),
+            "error": data.pop("error", None),
+        }
+        return self._told(seq, kind, at=at, message=message, data={**data, "level": level}, **told)
+
+    def _told(self, seq: int, kind: str, **given: Any) -> bytes:
+        given = {name: value for name, value in given.items() if value is not None}
+        return frame(
+            seq,
+            kind,
+            {"seq": seq, "at": now(), "thread_id": self.thread_id, "kind": kind, "data": {}, **given},
+        )
+
+    def _new_deltas(self, after: int) -> tuple[int, list[dict[str, Any]]]:
+        found = self.engine.events.since(after)
+        if found is None:
+            return self.engine.events.seq, []
+        mine = [
+            one.data for one in found if one.kind == DELTA and one.data.get("thread_id") == self.thread_id
+        ]
+        return found[-1].seq if found else after, mine

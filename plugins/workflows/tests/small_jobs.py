@@ -1,0 +1,252 @@
+"""Small recipe jobs for tests, and short ways to compose, run and look at workflows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Column, MetaData, Table, Text
+
+from armarium.api import (
+    ActionContext,
+    Conflict,
+    Engine,
+    JobContext,
+    Library,
+    PageWork,
+    Params,
+    Plugin,
+    RecipeJob,
+    action,
+    new_id,
+    page_kind,
+    tracked,
+)
+from armarium.principals import LOCAL_OWNER
+
+metadata = MetaData()
+marks = Table(
+    "small_mark",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("page_id", Text, nullable=False),
+    Column("word", Text, nullable=False),
+    Column("run_id", Text),
+    info=tracked(label="mark"),
+)
+
+
+class Mark(Params):
+    """A page and the word it is marked with."""
+
+    page_id: str
+    word: str
+
+
+@action(
+    "small.mark",
+    summary="Mark a page with a word",
+    params=Mark,
+    example=lambda ex: {"page_id": "a", "word": "b"},
+)
+def mark(ctx: ActionContext, p: Mark) -> dict[str, Any]:
+    """One row a mark."""
+    row = {"id": new_id(), "page_id": p.page_id, "word": p.word, "run_id": ctx.run_id}
+    ctx.conn.execute(marks.insert().values(row))
+    return row
+
+
+class MarkSettings(Params):
+    """How pages are marked."""
+
+    word: str = "seen"
+    reader: str | None = None
+    times: int = 1
+    bad: list[str] = []
+
+
+def work(job: JobContext, page_id: str) -> PageWork:
+    """Mark the page; refused where the page is named bad."""
+    if page_id in job.args.bad:
+        raise Conflict("The page is torn.")
+    word = job.args.word if job.args.reader is None else f"{job.args.reader}:{job.args.word}"
+    output = {"word": word, "big": "x" * (9 * 1024 * 1024 if word == "huge" else 1)}
+    return PageWork("small.mark", {"page_id": page_id, "word": word}, output)
+
+
+def recipe(name: str, takes: tuple[str, ...], gives: tuple[str, ...], **more: Any) -> RecipeJob:
+    """A recipe job that marks pages."""
+    given: dict[str, Any] = {"layer": "lines", "settings": MarkSettings, "writes": ("small.mark",), **more}
+    return RecipeJob(
+        kind=page_kind(name, work, MarkSettings, summary="Mark pages."),
+        name=name,
+        description=f"Marks pages ({name}).",
+        takes=takes,  # type: ignore[arg-type]
+        gives=gives,  # type: ignore[arg-type]
+        provider_setting="reader",
+        example=lambda ex: {"page_id": "a page"},
+        **given,
+    )
+
+
+class ReadSettings(Params):
+    """What pages are read as."""
+
+    text: str = "Dear Sir"
+
+
+def read(job: JobContext, page_id: str) -> PageWork:
+    """A pass whose lines are those of the text."""
+    lines = [
+        {"key": str(n), "kind": "line", "rect": [0.1, 0.1 + n / 20, 0.8, 0.04], "text": line}
+        for n, line in enumerate(job.args.text.split("|"))
+    ]
+    params = {"document_id": page_id, "name": "Read", "provider": "small", "model": "small", "lines": lines}
+    return PageWork("segment.take_lines", params, answers=("pass_id",))
+
+
+READ = RecipeJob(
+    kind=page_kind("small-read", read, ReadSettings, summary="Read pages."),
+    name="Read",
+    description="Reads what it is told.",
+    layer="reading",
+    takes=("page_image",),
+    gives=("page_reading",),
+    settings=ReadSettings,
+    writes=("segment.take_lines",),
+)
+
+
+class PeopleSettings(Params):
+    """Who is found."""
+
+    people: list[str] = []
+
+
+PEOPLE = RecipeJob(
+    kind=page_kind(
+        "small-people",
+        lambda job, page: PageWork(
+            "artifact.create",
+            {"document_id": page, "artifact_type": "people", "data": {"people": job.args.people}},
+        ),
+        PeopleSettings,
+        summary="Find people.",
+    ),
+    name="Find people",
+    description="Finds whom it is told.",
+    layer="entities",
+    takes=("page_image",),
+    gives=("mentions",),
+    settings=PeopleSettings,
+    writes=("artifact.create",),
+)
+
+JOBS = (
+    READ,
+    PEOPLE,
+    recipe("small-regions", ("page_image",), ("regions",)),
+    recipe("small-lines", ("regions",), ("lines",)),
+    recipe("small-whole", ("lines",), ("model",), each="scope"),
+    recipe("small-either", ("lines", "regions"), ("lines",), takes_any=True),
+)
+
+
+def small_plugin() -> Plugin:
+    """The plugin of a stranger."""
+    return Plugin(name="small", summary="Marks pages.", metadata=metadata, actions=(mark,), recipe_jobs=JOBS)
+
+
+def node(identity: str, tool: str, **more: Any) -> dict[str, Any]:
+    """A node."""
+    return {"id": identity, "tool": tool, **more}
+
+
+def edge(source: str, target: str, **more: Any) -> dict[str, Any]:
+    """An edge from `node.port` to `node.port`."""
+    (one, one_port), (other, other_port) = source.split("."), target.split(".")
+    ends = {"source": one, "source_port": one_port, "target": other, "target_port": other_port}
+    return {"id": f"{one}-{other}-{other_port}-{more.get('when', '')}".rstrip("-"), **ends, **more}
+
+
+def two_steps(**settings: Any) -> dict[str, Any]:
+    """Pages through two jobs."""
+    return {
+        "name": "Two steps",
+        "nodes": [
+            node("pages", "input"),
+            node("first", "small-regions", config={"word": "one", **settings}),
+            node("second", "small-lines", config={"word": "two"}),
+            node("result", "output"),
+        ],
+        "edges": [
+            edge("pages.pages", "first.page_image"),
+            edge("first.regions", "second.regions"),
+            edge("second.result", "result.value"),
+        ],
+    }
+
+
+@dataclass
+class Ground:
+    """Short ways to do and to look."""
+
+    engine: Engine
+    library: Library
+    client: Any
+
+    def do(self, name: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Run an action as the owner; its result."""
+        return self.engine.run(self.library, name, params, LOCAL_OWNER).result or {}
+
+    def pages(self, count: int) -> list[str]:
+        """So many pages."""
+        return [
+            str(self.do("document.create", {"name": f"{n}", "doc_type": "page"})["id"]) for n in range(count)
+        ]
+
+    def save(self, workflow: dict[str, Any]) -> str:
+        """A saved workflow's id."""
+        answer = self.client.post("/api/workflows", json=workflow)
+        assert answer.status_code == 200, answer.text
+        return str(answer.json()["id"])
+
+    def start(self, workflow_id: str, pages: list[str], **more: Any) -> str:
+        """A run's thread id."""
+        answer = self.client.post(f"/api/workflows/{workflow_id}/execute", json={"scope_ids": pages, **more})
+        assert answer.status_code == 202, answer.text
+        return str(answer.json()["thread_id"])
+
+    def start_held(self, workflow: dict[str, Any], pages: list[str]) -> str:
+        """A run that is paused before it begins; its thread id."""
+        self.client.put("/api/activity/jobs/paused", json={"paused": True})
+        thread_id = self.start(self.save(workflow), pages)
+        self.client.post(f"/api/workflow-execution/threads/{thread_id}/pause")
+        self.client.put("/api/activity/jobs/paused", json={"paused": False})
+        return thread_id
+
+    def idle(self) -> None:
+        """Wait until nothing goes on."""
+        assert self.engine.jobs.run_until_idle(self.library, 60)
+
+    def run(self, workflow: dict[str, Any], pages: list[str], **more: Any) -> dict[str, Any]:
+        """Save, run and wait; the run."""
+        thread_id = self.start(self.save(workflow), pages, **more)
+        self.idle()
+        return self.of(thread_id)
+
+    def of(self, thread_id: str) -> dict[str, Any]:
+        """A run as it is answered."""
+        answer = self.client.get(f"/api/workflow-execution/threads/{thread_id}")
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def rows(self, statement: str, *values: Any) -> list[Any]:
+        """What a query answers."""
+        with self.library.db.read() as conn:
+            return [tuple(row) for row in conn.exec_driver_sql(statement, values).all()]
+
+    def marks(self) -> list[Any]:
+        """(page, word) of every mark."""
+        return sorted(self.rows("SELECT page_id, word FROM small_mark"))

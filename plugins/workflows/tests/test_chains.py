@@ -1,0 +1,270 @@
+"""A chain runs workflows one after the other, each a run that is there from the start; conditions choose the next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from small_jobs import Ground, edge, node, two_steps
+
+
+def speaking(value: str = "word") -> dict[str, Any]:
+    """A workflow without pages that hands on an input."""
+    return {
+        "name": "Speak",
+        "nodes": [
+            node(
+                "say", "transform", input_mappings=[{"port_id": "value", "source_path": f"$.inputs.{value}"}]
+            ),
+            node("result", "output"),
+        ],
+        "edges": [edge("say.value", "result.value")],
+    }
+
+
+def failing() -> dict[str, Any]:
+    """A workflow that fails whatever it is given."""
+    workflow = speaking()
+    workflow["nodes"][0] |= {"config": {"transform": "join"}}
+    return workflow
+
+
+def chain(ground: Ground, steps: list[dict[str, Any]], **more: Any) -> str:
+    answer = ground.client.post("/api/chains", json={"name": "A chain", "steps": steps, **more})
+    assert answer.status_code == 200, answer.text
+    return str(answer.json()["id"])
+
+
+def executed(ground: Ground, chain_id: str, **inputs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What was accepted, and how it ended."""
+    accepted = ground.client.post(f"/api/chains/{chain_id}/execute-steps", json={"inputs": inputs})
+    assert accepted.status_code == 202, accepted.text
+    ground.idle()
+    told = accepted.json()
+    return told, ground.client.get(f"/api/chains/executions/{told['execution_id']}").json()
+
+
+def statuses(execution: dict[str, Any]) -> dict[str, str]:
+    return {step["step_id"]: step["status"] for step in execution["step_results"]}
+
+
+def step(identity: str, workflow_id: str, **more: Any) -> dict[str, Any]:
+    return {"id": identity, "workflow_id": workflow_id, "name": identity.title(), **more}
+
+
+def test_steps_run_one_after_the_other_and_hand_on_what_they_gave(ground: Ground) -> None:
+    speak = ground.save(speaking())
+    mapping = {"source_path": "$.nodes.first.result", "target_key": "word", "transform": "upper"}
+    identity = chain(ground, [step("first", speak), step("second", speak, input_mappings=[mapping])])
+    told, ended = executed(ground, identity, word="so")
+    assert [one["stream_url"].split("/")[-2] for one in told["steps"]] == [
+        one["thread_id"] for one in told["steps"]
+    ]
+    assert (ended["status"], statuses(ended)) == ("done", {"first": "done", "second": "done"})
+    assert ended["final_outputs"] == {"result": "SO"}
+    assert ended["total_duration_ms"] >= 0
+    kinds = [(one["event_type"], one["step_id"]) for one in ended["events"]]
+    assert kinds.index(("workflow_completed", "first")) < kinds.index(("workflow_started", "second"))
+
+
+def test_pages_come_from_the_inputs_and_each_run_is_listed_with_its_execution(ground: Ground) -> None:
+    pages = ground.pages(2)
+    marking = ground.save(two_steps())
+    told, ended = executed(ground, chain(ground, [step("mark", marking)]), scope_ids=pages)
+    assert ended["status"] == "done"
+    assert len(ground.marks()) == 4
+    run = ground.of(told["steps"][0]["thread_id"])
+    assert (run["execution_id"], run["scope_ids"], run["pages_done"]) == (told["execution_id"], pages, 2)
+
+
+def test_static_inputs_win_over_inputs(ground: Ground) -> None:
+    speak = ground.save(speaking())
+    identity = chain(
+        ground, [step("a", speak, static_inputs={"word": "stated"})], initial_inputs={"word": "first"}
+    )
+    assert executed(ground, identity, word="given")[1]["final_outputs"] == {"result": "stated"}
+    assert executed(ground, chain(ground, [step("a", speak)], initial_inputs={"word": "first"}))[1][
+        "final_outputs"
+    ] == {"result": "first"}
+
+
+@pytest.mark.parametrize(
+    ("expression", "taken"),
+    [
+        ('$.inputs.word == "go"', "yes"),
+        ('$.inputs.word != "go"', "no"),
+        ("$.nodes.ask.result", "yes"),
+        ("$.inputs.gone", "no"),
+        ("$.inputs.count > 2", "yes"),
+        ("$.inputs.count <= 2", "no"),
+        ("$.inputs.word < 2", "no"),
+        ('$.nodes.ask.result contains "g"', "yes"),
+        ('$.nodes.ask.status == "done"', "yes"),
+        ("$.inputs.word | join", "no"),
+    ],
+)
+def test_a_condition_chooses_the_next_step_and_the_others_are_skipped(
+    ground: Ground, expression: str, taken: str
+) -> None:
+    speak = ground.save(speaking())
+    condition = {"expression": expression, "true_step": "yes", "false_step": "no"}
+    steps = [
+        step("ask", speak, condition=condition),
+        step("between", speak),
+        step("yes", speak),
+        step("no", speak),
+    ]
+    if taken == "yes":
+        steps[2]["condition"] = {"expression": "$.inputs.gone"}
+    told, ended = executed(ground, chain(ground, steps), word="go", count=3)
+    found = statuses(ended)
+    assert (found["ask"], found["between"], found[taken]) == ("done", "skipped", "done")
+    if taken == "no":
+        assert found["yes"] == "skipped"
+    skipped = ground.of(told["steps"][1]["thread_id"])
+    assert (skipped["status"], skipped["reason"]) == ("cancelled", "The chain skipped this step.")
+
+
+def test_a_failed_step_ends_the_chain_unless_it_is_to_go_on(ground: Ground) -> None:
+    speak, bad = ground.save(speaking()), ground.save(failing())
+    _, ended = executed(ground, chain(ground, [step("bad", bad), step("next", speak)]), word="so")
+    assert (ended["status"], statuses(ended)) == ("failed", {"bad": "failed", "next": "skipped"})
+    assert "join takes a list" in ended["step_results"][0]["error"]
+    _, ended = executed(
+        ground, chain(ground, [step("bad", bad, continue_on_error=True), step("next", speak)]), word="so"
+    )
+    assert (ended["status"], statuses(ended)) == ("done", {"bad": "failed", "next": "done"})
+
+
+def test_a_step_may_choose_the_provider(ground: Ground) -> None:
+    pages = ground.pages(1)
+    marking = ground.save(two_steps())
+    executed(ground, chain(ground, [step("mark", marking, provider_override="kraken")]), scope_ids=pages)
+    assert {word for _, word in ground.marks()} == {"kraken:one", "kraken:two"}
+
+
+def test_a_step_that_takes_too_long_is_stopped_before_its_next_node(ground: Ground) -> None:
+    marking = ground.save(two_steps())
+    identity = chain(ground, [step("mark", marking, timeout_seconds=1e-9)])
+    _, ended = executed(ground, identity, scope_ids=ground.pages(1))
+    assert "took longer than the 1e-09 seconds" in ended["step_results"][0]["error"]
+    assert ground.marks() == []
+
+
+@pytest.mark.parametrize("scope", [7, "a page", [1], ["nobody"]])
+def test_pages_that_are_none_fail_the_step(ground: Ground, scope: Any) -> None:
+    _, ended = executed(ground, chain(ground, [step("mark", ground.save(two_steps()))]), scope_ids=scope)
+    assert statuses(ended) == {"mark": "failed"}
+    assert ended["step_results"][0]["error"]
+
+
+def test_an_empty_folder_fails_the_step(ground: Ground) -> None:
+    folder = str(ground.do("document.create", {"name": "Box"})["id"])
+    _, ended = executed(ground, chain(ground, [step("mark", ground.save(two_steps()))]), scope_ids=[folder])
+    assert ended["step_results"][0]["error"] == "There are no pages in what was named."
+
+
+def test_a_chain_begins_where_it_says(ground: Ground) -> None:
+    speak = ground.save(speaking())
+    identity = chain(ground, [step("a", speak), step("b", speak)], entry_step="b")
+    assert statuses(executed(ground, identity, word="so")[1]) == {"a": "skipped", "b": "done"}
+
+
+def test_a_chain_is_cancelled_whole(ground: Ground) -> None:
+    speak = ground.save(speaking())
+    identity = chain(ground, [step("a", speak), step("b", speak)])
+    told = ground.client.post(f"/api/chains/{identity}/execute-steps", json={}).json()
+    thread = told["steps"][0]["thread_id"]
+    waiting = ground.of(thread)
+    assert (waiting["status"], [one["status"] for one in waiting["nodes"]]) == (
+        "waiting",
+        ["waiting", "waiting"],
+    )
+    for what in ("pause", "cancel"):
+        assert (
+            ground.client.post(f"/api/workflow-execution/threads/{thread}/{what}").json()["code"]
+            == "not_begun"
+        )
+    ground.client.post(f"/api/activity/jobs/{told['execution_id']}/cancel")
+    ended = ground.client.get(f"/api/chains/executions/{told['execution_id']}").json()
+    assert (ended["status"], statuses(ended)) == ("cancelled", {"a": "cancelled", "b": "cancelled"})
+
+
+def test_its_start_is_undone_only_while_nothing_was_written(ground: Ground) -> None:
+    marking = ground.save(two_steps())
+    identity = chain(ground, [step("mark", marking)])
+    begun = ground.client.post(
+        f"/api/chains/{identity}/execute-steps", json={"inputs": {"scope_ids": ground.pages(1)}}
+    )
+    assert ground.client.post(f"/api/actions/audit/{begun.json()['audit_id']}/undo").status_code == 200
+    assert ground.client.get(f"/api/chains/executions/{begun.json()['execution_id']}").status_code == 404
+    told, _ = executed(ground, identity, scope_ids=ground.pages(1))
+    answer = ground.client.post(f"/api/actions/audit/{told['audit_id']}/undo")
+    assert (answer.status_code, answer.json()["set_id"]) == (409, told["steps"][0]["thread_id"])
+
+
+@pytest.mark.parametrize(
+    ("steps", "more", "told"),
+    [
+        ([step("a", "X"), step("a", "X")], {}, "Two steps have the id a"),
+        ([step("a", "X")], {"entry_step": "z"}, "begins with z, which is none of its steps"),
+        (
+            [step("a", "X"), step("b", "X", condition={"expression": "$.inputs.x", "true_step": "a"})],
+            {},
+            "goes on with a, which does not come after it",
+        ),
+        ([step("a", "X", condition={"expression": "nothing"})], {}, "Step a: 'nothing' is no path"),
+        ([step("a", "X", condition={"expression": "$.inputs.x == go"})], {}, "'go' is no JSON value"),
+        (
+            [
+                step("a", "X", input_mappings=[{"source_path": "$.nodes.b.x", "target_key": "x"}]),
+                step("b", "X"),
+            ],
+            {},
+            "reads step b, which does not come before it",
+        ),
+        (
+            [step("a", "X", input_mappings=[{"source_path": "$.config.x", "target_key": "x"}])],
+            {},
+            "a chain reads $.nodes.<step>.<key> and $.inputs.<key>",
+        ),
+        (
+            [
+                step(
+                    "a",
+                    "X",
+                    input_mappings=[{"source_path": "$.inputs.x", "target_key": "x", "transform": "shout"}],
+                )
+            ],
+            {},
+            "'shout' is no pipe",
+        ),
+    ],
+)
+def test_a_faulty_chain_is_refused_in_words(
+    ground: Ground, steps: list[dict[str, Any]], more: dict[str, Any], told: str
+) -> None:
+    speak = ground.save(speaking())
+    sent = [{**one, "workflow_id": speak} for one in steps]
+    answer = ground.client.post("/api/chains", json={"name": "Bad", "steps": sent, **more})
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_chain")
+    assert told in answer.json()["detail"]
+
+
+def test_a_chain_is_saved_changed_and_removed_and_an_empty_one_is_not_executed(ground: Ground) -> None:
+    identity = chain(ground, [])
+    answer = ground.client.post(f"/api/chains/{identity}/execute-steps", json={})
+    assert (answer.status_code, answer.json()["code"]) == (400, "empty_chain")
+    changed = ground.client.put(f"/api/chains/{identity}", json={"name": "Anew", "steps": []}).json()
+    assert changed["name"] == ground.client.get(f"/api/chains/{identity}").json()["name"] == "Anew"
+    assert ground.client.get("/api/chains").json()["count"] == 1
+    assert ground.client.delete(f"/api/chains/{identity}").json()["status"] == "deleted"
+    gone = [
+        ground.client.get(f"/api/chains/{identity}"),
+        ground.client.put(f"/api/chains/{identity}", json={"name": "Anew"}),
+        ground.client.delete(f"/api/chains/{identity}"),
+        ground.client.post(f"/api/chains/{identity}/execute-steps", json={}),
+        ground.client.get("/api/chains/executions/nobody"),
+        ground.client.post("/api/chains", json={"name": "Bad", "steps": [step("a", "nobody")]}),
+    ]
+    assert [one.status_code for one in gone] == [404] * 6

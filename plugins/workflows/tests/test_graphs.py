@@ -1,0 +1,222 @@
+"""A graph is looked at when it is saved: each fault is a sentence that names node and port. What ships is read only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from small_jobs import Ground, edge, node, two_steps
+
+
+def graph(nodes: list[dict[str, Any]], *edges: dict[str, Any]) -> dict[str, Any]:
+    return {"name": "A graph", "nodes": nodes, "edges": list(edges)}
+
+
+PAGES = node("pages", "input")
+FIRST = node("first", "small-regions")
+SECOND = node("second", "small-lines")
+TO_FIRST = edge("pages.pages", "first.page_image")
+TO_SECOND = edge("first.regions", "second.regions")
+CIRCLE = [node(one, "transform") for one in ("a", "b", "c")]
+
+
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [
+        (graph([]), "A workflow without nodes does nothing"),
+        (graph([PAGES, PAGES]), "Two nodes have the id pages"),
+        (graph([PAGES, FIRST], TO_FIRST, TO_FIRST), "Two edges have the id pages-first-page_image"),
+        (
+            graph([node("x", "dance")]),
+            "Node x is to do dance, which no loaded plugin brings; there are input, ",
+        ),
+        (graph([node("x", "ask-a-model")]), "Node x is to do ask-a-model, which no loaded plugin brings"),
+        (graph([PAGES, FIRST]), "Node first gets nothing at its input page_image"),
+        (
+            graph([PAGES, node("x", "small-either")]),
+            "Node x gets nothing at any of its inputs lines, regions",
+        ),
+        (graph([PAGES, FIRST], edge("pages.pages", "ghost.value")), "leads to node ghost, and there is none"),
+        (
+            graph([PAGES, FIRST], edge("pages.texts", "first.page_image")),
+            "Node pages (input) has no output texts",
+        ),
+        (
+            graph([PAGES, FIRST], edge("pages.pages", "first.lines")),
+            "Node first (small-regions) has no input lines",
+        ),
+        (
+            graph([PAGES, FIRST, node("s", "small-whole")], TO_FIRST, edge("first.regions", "s.lines")),
+            "Node s takes lines at its input lines, and node first gives regions at regions.",
+        ),
+        (
+            graph([PAGES, FIRST], TO_FIRST, edge("pages.pages", "first.times")),
+            "Node first takes number at its input times, and node pages gives files at pages.",
+        ),
+        (
+            graph(CIRCLE, edge("a.value", "b.value"), edge("b.value", "c.value"), edge("c.value", "a.value")),
+            "wait for one another in a circle",
+        ),
+        (
+            graph([PAGES, FIRST], {**TO_FIRST, "when": "yes"}),
+            "Edge pages-first-page_image is for the value 'yes', and node pages is no branch.",
+        ),
+        (
+            graph([PAGES, node("first", "small-regions", config={"times": "often"})], TO_FIRST),
+            "Node first: The settings of small-regions do not fit (times:",
+        ),
+        (
+            graph([PAGES, node("first", "small-regions", config={"colour": "red"})], TO_FIRST),
+            "(colour: Extra inputs",
+        ),
+        (
+            graph([PAGES, node("first", "small-regions", inputs={"colour": 1})], TO_FIRST),
+            "Node first has no input colour",
+        ),
+        (
+            graph([node("x", "transform", inputs={"value": 1}, config={"transform": "shout"})]),
+            "'shout' is no pipe",
+        ),
+        (
+            graph([node("x", "branch", inputs={"value": 1}, config={"path": 3})]),
+            "Node x branches by config.path",
+        ),
+    ],
+)
+def test_a_faulty_graph_is_refused_in_words(ground: Ground, sent: dict[str, Any], told: str) -> None:
+    answer = ground.client.post("/api/workflows", json=sent)
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_workflow")
+    assert told in " ".join(answer.json()["problems"])
+    assert answer.json()["detail"].startswith(answer.json()["problems"][0])
+    assert ground.rows("SELECT count(*) FROM workflow") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "$.nodes.first.__class__.__mro__",
+        "$.nodes.first.text/../../etc",
+        "$..nodes",
+        "$.files[-1]",
+        "$.files[99999999999]",
+        "$.env.HOME",
+        "$.nodes.first",
+        "$.config." + ".".join("a" * 20),
+        "$.inputs.x | eval",
+        '$.inputs.x | join("," | trim',
+        "{{ inputs.x }}",
+    ],
+)
+def test_a_path_that_escapes_is_refused(ground: Ground, path: str) -> None:
+    mapping = [{"port_id": "value", "source_path": path}]
+    answer = ground.client.post(
+        "/api/workflows", json=graph([node("x", "transform", input_mappings=mapping)])
+    )
+    assert answer.status_code == 422
+    # A path of keys alone reads nothing but JSON: this one names a node that is not there.
+    assert "Node x: " in answer.json()["detail"] or "there is no node first" in answer.json()["detail"]
+
+
+def test_a_path_into_a_node_that_is_not_there_or_makes_a_circle(ground: Ground) -> None:
+    def reading(node_id: str) -> list[dict[str, str]]:
+        return [{"port_id": "value", "source_path": f"$.nodes.{node_id}.value"}]
+
+    a, b = (node(one, "transform", input_mappings=reading(other)) for one, other in (("a", "b"), ("b", "a")))
+    answers = [
+        ground.client.post("/api/workflows", json=graph(nodes)).json()["detail"] for nodes in ([a], [a, b])
+    ]
+    assert "there is no node b" in answers[0]
+    assert "in a circle" in answers[1]
+
+
+def test_ten_thousand_nodes_are_refused(ground: Ground) -> None:
+    answer = ground.client.post("/api/workflows", json=graph([node(f"n{n}", "input") for n in range(10_000)]))
+    assert answer.status_code == 422
+    assert "at most 200 nodes, and this one has 10000" in answer.json()["detail"]
+
+
+def test_a_graph_is_saved_read_changed_and_removed(ground: Ground) -> None:
+    saved = ground.save(two_steps())
+    found = ground.client.get(f"/api/workflows/{saved}").json()
+    first = found["nodes"][1]
+    assert first["input_ports"][0] == {
+        "id": "page_image",
+        "type": "image",
+        "material": "page_image",
+        "required": True,
+    }
+    assert [port["id"] for port in first["input_ports"]] == ["page_image", "word", "reader", "times", "bad"]
+    assert [(port["id"], port["type"]) for port in first["output_ports"]] == [
+        ("regions", "json"),
+        ("result", "json"),
+    ]
+    assert (first["uses_llm"], found["is_system"]) == (False, False)
+    changed = ground.client.put(f"/api/workflows/{saved}", json={**two_steps(), "name": "Anew"}).json()
+    assert changed["name"] == "Anew"
+    assert ground.client.delete(f"/api/workflows/{saved}").json()["status"] == "deleted"
+    gone = [
+        ground.client.get(f"/api/workflows/{saved}"),
+        ground.client.put(f"/api/workflows/{saved}", json=two_steps()),
+        ground.client.delete(f"/api/workflows/{saved}"),
+        ground.client.post(f"/api/workflows/{saved}/execute", json={}),
+    ]
+    assert [answer.status_code for answer in gone] == [404] * 4
+
+
+def test_each_recipe_job_has_a_workflow_that_ships_and_is_read_only(ground: Ground) -> None:
+    listed = ground.client.get("/api/workflows").json()["items"]
+    shipped = {one["id"]: one for one in listed if one["is_system"]}
+    jobs = ground.engine.recipe_jobs
+    assert shipped.keys() == {f"system-{one}" for one in [*jobs, "find-and-read"]}
+    assert shipped["system-find-and-read"]["folder_path"] == "/read"
+    assert shipped["system-find-lines"]["folder_path"] == "/find-regions"
+    for method in ("put", "delete"):
+        options = {"json": two_steps()} if method == "put" else {}
+        answer = ground.client.request(method, "/api/workflows/system-find-lines", **options)
+        assert (answer.status_code, answer.json()["code"]) == (403, "system_workflow")
+
+
+def test_what_ships_can_run_and_its_copy_can_be_changed(ground: Ground) -> None:
+    pages = ground.pages(1)
+    shipped = ground.client.get("/api/workflows/system-small-regions").json()
+    fields = ("id", "tool", "config")
+    copy = {
+        "name": "Mine",
+        "nodes": [{key: one[key] for key in fields} for one in shipped["nodes"]],
+        "edges": shipped["edges"],
+    }
+    ground.save(copy)
+    ground.start("system-small-regions", pages)
+    ground.idle()
+    assert ground.marks() == [(pages[0], "seen")]
+
+
+def test_every_workflow_that_ships_is_sound(ground: Ground) -> None:
+    from armarium_workflows.graph import Graph, problems_of
+    from armarium_workflows.system import system_workflows
+
+    jobs = ground.engine.recipe_jobs
+    for shipped in system_workflows(jobs).values():
+        assert problems_of(Graph.of(shipped), jobs) == [], shipped["id"]
+
+
+def test_folders_are_in_the_order_in_which_work_happens(ground: Ground) -> None:
+    answer = ground.client.get("/api/workflows/folders").json()
+    assert answer["count"] == 7
+    assert [(one["path"], one["icon"], one["sort_order"]) for one in answer["items"]] == [
+        ("/prepare", "wand", 0),
+        ("/find-regions", "grid", 1),
+        ("/read", "text", 2),
+        ("/clean", "brush", 3),
+        ("/translate", "globe", 4),
+        ("/extract", "table", 5),
+        ("/catalogue", "tag", 6),
+    ]
+
+
+def test_a_graph_whose_tool_is_gone_is_shown_and_not_run(ground: Ground) -> None:
+    saved = ground.save(two_steps())
+    ground.engine.recipe_jobs._jobs.pop("small-lines")
+    assert ground.client.get(f"/api/workflows/{saved}").json()["nodes"][2]["input_ports"] == []
+    answer = ground.client.post(f"/api/workflows/{saved}/execute", json={"scope_ids": ground.pages(1)})
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_workflow")

@@ -1,0 +1,431 @@
+"""A run goes over its pages node by node, once, whatever stops it; what it did not do is read again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from small_jobs import Ground, edge, node, two_steps
+
+
+def test_a_run_goes_over_all_pages_node_by_node(ground: Ground) -> None:
+    pages = ground.pages(3)
+    run = ground.run(two_steps(), pages)
+    assert (run["status"], run["pages"], run["pages_done"], run["pages_failed"]) == ("done", 3, 3, 0), run
+    assert ground.marks() == sorted([(p, w) for p in pages for w in ("one", "two")])
+    assert [(n["node_id"], n["status"]) for n in run["nodes"]] == [
+        (name, "done") for name in ("pages", "first", "second", "result")
+    ]
+    assert run["outputs"]["result"] == [{"word": "two", "big": "x"}] * 3
+
+
+def test_an_input_of_the_run_is_a_setting_where_the_node_says_nothing_of_it(ground: Ground) -> None:
+    (page,) = ground.pages(1)
+    workflow = two_steps()
+    workflow["nodes"][1]["config"] = {}
+    ground.run(workflow, [page], inputs={"word": "from the run", "unknown": 1})
+    assert ground.marks() == sorted([(page, "from the run"), (page, "two")])
+
+
+def test_steps_and_pages_are_jobs_under_the_run(ground: Ground) -> None:
+    run = ground.run(two_steps(), ground.pages(2))
+    thread = run["thread_id"]
+    tree = ground.client.get(f"/api/activity/jobs/{thread}").json()
+    assert (tree["state"], tree["done"], tree["total"]) == ("done", 4, 4)
+    assert [step["id"] for step in tree["children"]] == [
+        f"{thread}:{n}" for n in ("pages", "first", "second", "result")
+    ]
+    assert [page["kind"] for page in tree["children"][1]["children"]] == ["small-regions"] * 2
+
+
+def test_a_page_that_fails_is_named_and_the_others_go_on(ground: Ground) -> None:
+    good, bad = ground.pages(2)
+    run = ground.run(two_steps(bad=[bad]), [good, bad])
+    assert (run["status"], run["pages_done"], run["pages_failed"]) == ("done", 1, 1)
+    assert {p["document_id"]: (p["status"], p["reason"]) for p in run["page_items"]} == {
+        good: ("done", None),
+        bad: ("failed", "No page could be done. The first: The page is torn."),
+    }
+    assert ground.marks() == sorted([(good, "one"), (good, "two")])
+
+
+def test_a_run_without_one_page_done_has_failed(ground: Ground) -> None:
+    (bad,) = ground.pages(1)
+    run = ground.run(two_steps(bad=[bad]), [bad])
+    assert run["status"] == "failed"
+    assert run["reason"].startswith("No page could be done.")
+
+
+def test_what_was_not_done_is_read_again_by_the_same_workflow(ground: Ground) -> None:
+    good, bad = ground.pages(2)
+    workflow = two_steps(bad=[bad])
+    run = ground.run(workflow, [good, bad])
+    answer = ground.client.post(f"/api/workflow-execution/threads/{run['thread_id']}/read-again")
+    assert answer.status_code == 200, answer.text
+    told = answer.json()
+    assert (told["read_again_of"], told["pages"]) == (run["thread_id"], 1)
+    ground.idle()
+    again = ground.of(told["thread_id"])
+    assert [p["document_id"] for p in again["page_items"]] == [bad]
+    assert again["workflow_id"] == run["workflow_id"]
+
+
+def test_a_run_that_did_everything_has_nothing_to_read_again(ground: Ground) -> None:
+    run = ground.run(two_steps(), ground.pages(1))
+    answer = ground.client.post(f"/api/workflow-execution/threads/{run['thread_id']}/read-again")
+    assert (answer.status_code, answer.json()["code"]) == (409, "nothing_left")
+
+
+def test_pause_resume_and_two_resumes_at_once(ground: Ground) -> None:
+    thread = ground.start(ground.save(two_steps()), ground.pages(2))
+    url = f"/api/workflow-execution/threads/{thread}"
+    paused = ground.client.post(f"{url}/pause").json()
+    assert paused["status"] == "paused"
+    ground.idle()
+    assert ground.of(thread)["status"] == "paused"
+    assert ground.marks() == []
+    first, second = ground.client.post(f"{url}/resume"), ground.client.post(f"{url}/resume")
+    assert (first.status_code, second.status_code, second.json()["code"]) == (200, 409, "not_paused")
+    ground.idle()
+    assert ground.of(thread)["status"] == "done"
+
+
+def test_two_resumes_at_the_same_moment_let_it_go_on_once(ground: Ground) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    thread = ground.start(ground.save(two_steps()), ground.pages(2))
+    url = f"/api/workflow-execution/threads/{thread}"
+    ground.client.post(f"{url}/pause")
+    with ThreadPoolExecutor(2) as both:
+        answers = list(both.map(lambda _: ground.client.post(f"{url}/resume").status_code, range(2)))
+    assert sorted(answers) == [200, 409]
+    ground.idle()
+    assert len(ground.marks()) == 4
+
+
+def test_cancel_withdraws_what_waits_and_the_rest_can_be_read_again(ground: Ground) -> None:
+    pages = ground.pages(2)
+    thread = ground.start(ground.save(two_steps()), pages)
+    url = f"/api/workflow-execution/threads/{thread}"
+    assert ground.client.post(f"{url}/cancel").json()["status"] == "cancelled"
+    ground.idle()
+    assert ground.of(thread)["status"] == "cancelled"
+    assert ground.marks() == []
+    for what in ("pause", "cancel"):
+        assert ground.client.post(f"{url}/{what}").json()["code"] == "run_ended"
+    again = ground.client.post(f"{url}/read-again").json()
+    ground.idle()
+    assert ground.of(again["thread_id"])["pages_done"] == 2
+
+
+def test_a_run_that_goes_on_is_not_read_again_nor_is_its_checkpoint_removed(ground: Ground) -> None:
+    thread = ground.start(ground.save(two_steps()), ground.pages(1))
+    url = f"/api/workflow-execution/threads/{thread}"
+    assert ground.client.post(f"{url}/read-again").json()["code"] == "still_going"
+    assert ground.client.delete(url).json()["code"] == "still_going"
+
+
+def test_a_page_that_a_run_waits_for_is_not_paused_cancelled_or_retried(ground: Ground) -> None:
+    good, bad = ground.pages(2)
+    run = ground.run(two_steps(bad=[bad]), [good, bad])
+    (page,) = ground.rows("SELECT id FROM job WHERE thread_id = ? AND state = 'failed'", run["thread_id"])
+    job = f"/api/activity/jobs/{page[0]}"
+    answers = [
+        ground.client.put(f"{job}/paused", json={"paused": True}),
+        ground.client.post(f"{job}/cancel"),
+        ground.client.post(f"{job}/retry"),
+        ground.client.put(f"/api/activity/jobs/{run['thread_id']}:first/paused", json={"paused": True}),
+    ]
+    assert [(a.status_code, a.json()["code"]) for a in answers] == [(409, "handed_in_by_run")] * 4
+
+
+def test_a_run_that_ended_is_not_retried_but_read_again(ground: Ground) -> None:
+    (bad,) = ground.pages(1)
+    run = ground.run(two_steps(bad=[bad]), [bad])
+    answer = ground.client.post(f"/api/activity/jobs/{run['thread_id']}/retry")
+    assert (answer.status_code, answer.json()["code"]) == (409, "run_ended")
+
+
+def test_pause_and_cancel_on_the_row_of_the_run_reach_the_run(ground: Ground) -> None:
+    thread = ground.start(ground.save(two_steps()), ground.pages(1))
+    row = f"/api/activity/jobs/{thread}"
+    ground.client.put(f"{row}/paused", json={"paused": True})
+    assert ground.of(thread)["status"] == "paused"
+    ground.client.post(f"{row}/cancel")
+    assert ground.of(thread)["status"] == "cancelled"
+    log = ground.client.get(f"{row}/log").json()["lines"]
+    assert [line["data"]["type"] for line in log] == ["workflow_paused", "workflow_cancelled"]
+
+
+def test_undoing_the_start_takes_back_all_that_the_run_wrote(ground: Ground) -> None:
+    pages = ground.pages(2)
+    workflow = ground.save(two_steps())
+    answer = ground.client.post(f"/api/workflows/{workflow}/execute", json={"scope_ids": pages}).json()
+    ground.idle()
+    assert len(ground.marks()) == 4
+    undone = ground.client.post(f"/api/actions/audit/{answer['audit_id']}/undo")
+    assert undone.status_code == 200, undone.text
+    assert ground.marks() == []
+    assert ground.client.get(f"/api/workflow-execution/threads/{answer['thread_id']}").status_code == 404
+    ground.client.post(f"/api/actions/audit/{undone.json()['audit_ids'][-1]}/undo")
+    assert len(ground.marks()) == 4
+    assert ground.of(answer["thread_id"])["status"] == "done"
+
+
+def test_read_again_and_resume_are_undone_only_while_nothing_was_written(ground: Ground) -> None:
+    pages = ground.pages(2)
+    thread = ground.start(ground.save(two_steps()), pages)
+    url = f"/api/workflow-execution/threads/{thread}"
+    ground.client.post(f"{url}/cancel")
+    again = ground.client.post(f"{url}/read-again").json()
+    ground.client.post(f"/api/workflow-execution/threads/{again['thread_id']}/pause")
+    resumed = ground.client.post(f"/api/workflow-execution/threads/{again['thread_id']}/resume").json()
+    ground.idle()
+    for step in (again, resumed):
+        answer = ground.client.post(f"/api/actions/audit/{step['audit_id']}/undo")
+        assert answer.status_code == 409
+        told = answer.json()
+        assert (told["reason"], told["set_id"]) == ("not-undoable", again["thread_id"])
+        assert "4 steps" in told["detail"]
+
+
+def test_a_read_again_that_has_not_written_is_undone(ground: Ground) -> None:
+    thread = ground.start(ground.save(two_steps()), ground.pages(1))
+    url = f"/api/workflow-execution/threads/{thread}"
+    ground.client.post(f"{url}/cancel")
+    again = ground.client.post(f"{url}/read-again").json()
+    assert ground.client.post(f"/api/actions/audit/{again['audit_id']}/undo").status_code == 200
+    ground.idle()
+    assert ground.marks() == []
+
+
+def test_the_start_of_a_run_at_work_is_not_taken_back(ground: Ground) -> None:
+    workflow = ground.save(two_steps())
+    answer = ground.client.post(
+        f"/api/workflows/{workflow}/execute", json={"scope_ids": ground.pages(1)}
+    ).json()
+    with ground.library.db.write() as conn:
+        conn.exec_driver_sql("UPDATE job SET state = 'running' WHERE id = ?", (answer["thread_id"],))
+    refused = ground.client.post(f"/api/actions/audit/{answer['audit_id']}/undo")
+    assert (refused.status_code, refused.json()["reason"]) == (409, "not-undoable")
+    assert "Cancel it first" in refused.json()["detail"]
+
+
+def test_deleting_runs_is_one_step_keeps_checkpoints_and_comes_back(ground: Ground) -> None:
+    done = ground.run(two_steps(), ground.pages(1))
+    waiting = ground.start_held(two_steps(), ground.pages(1))
+    body = {"thread_ids": [done["thread_id"], waiting]}
+    answer = ground.client.post("/api/workflow-execution/runs/delete", json=body).json()
+    assert (answer["deleted"], answer["kept"]) == (1, [{"thread_id": waiting, "why": "It is paused."}])
+    assert ground.client.get(f"/api/workflow-execution/threads/{done['thread_id']}").status_code == 404
+    assert ground.rows("SELECT count(*) FROM workflow_page WHERE thread_id = ?", done["thread_id"]) == [(5,)]
+    ground.client.post(f"/api/actions/audit/{answer['audit_id']}/undo")
+    assert ground.of(done["thread_id"])["pages_done"] == 1
+
+
+def test_clear_failed_is_a_deletion_by_status(ground: Ground) -> None:
+    (bad,) = ground.pages(1)
+    failed = ground.run(two_steps(bad=[bad]), [bad])
+    done = ground.run(two_steps(), [bad])
+    answer = ground.client.post("/api/workflow-execution/runs/delete", json={"statuses": ["failed"]}).json()
+    assert (answer["deleted"], answer["kept"]) == (1, [])
+    listed = ground.client.get("/api/workflow-execution/runs").json()["items"]
+    assert [run["thread_id"] for run in listed] == [done["thread_id"]]
+    assert failed["thread_id"] != done["thread_id"]
+
+
+def test_one_of_thread_ids_and_statuses_is_needed(ground: Ground) -> None:
+    assert ground.client.post("/api/workflow-execution/runs/delete", json={}).status_code == 422
+
+
+def test_a_removed_checkpoint_leaves_the_run_but_nothing_to_read_again(ground: Ground) -> None:
+    good, bad = ground.pages(2)
+    run = ground.run(two_steps(bad=[bad]), [good, bad])
+    url = f"/api/workflow-execution/threads/{run['thread_id']}"
+    assert ground.client.delete(url).json()["status"] == "deleted"
+    assert ground.of(run["thread_id"])["pages_done"] == 1
+    assert ground.client.post(f"{url}/read-again").json()["code"] == "no_checkpoint"
+
+
+def test_runs_are_filtered_sorted_and_paged_in_the_query(ground: Ground) -> None:
+    pages = ground.pages(1)
+    first = ground.run(two_steps(), pages)
+    second = ground.run(two_steps(bad=pages), pages)
+    waiting = ground.start_held(two_steps(), pages)
+    listed = ground.client.get("/api/workflow-execution/runs", params={"sort_direction": "asc"}).json()
+    assert [run["thread_id"] for run in listed["items"]] == [first["thread_id"], second["thread_id"], waiting]
+    assert (listed["count"], listed["total"], listed["limit"], listed["offset"]) == (3, 3, 50, 0)
+    for words, wanted in (
+        (["completed"], [first["thread_id"]]),
+        (["paused", "failed"], [waiting, second["thread_id"]]),
+    ):
+        found = ground.client.get("/api/workflow-execution/runs", params={"status": words}).json()
+        assert [run["thread_id"] for run in found["items"]] == wanted
+    page = ground.client.get("/api/workflow-execution/runs", params={"limit": 1, "offset": 1}).json()
+    assert ([run["thread_id"] for run in page["items"]], page["total"]) == ([second["thread_id"]], 3)
+    of_one = ground.client.get(
+        "/api/workflow-execution/runs", params={"workflow_id": first["workflow_id"]}
+    ).json()
+    assert of_one["total"] == 1
+    for bad in ({"limit": 0}, {"limit": 501}, {"status": ["lost"]}, {"sort_by": "graph"}):
+        assert ground.client.get("/api/workflow-execution/runs", params=bad).status_code == 422
+
+
+def test_nine_mebibytes_of_output_fail_the_page_in_words(ground: Ground) -> None:
+    pages = ground.pages(1)
+    workflow = two_steps()
+    workflow["nodes"][1]["config"] = {"word": "huge"}
+    run = ground.run(workflow, pages)
+    assert run["page_items"][0]["reason"] == (
+        "Node first gave 9.0 MiB for this page; a node hands on at most 8 MiB."
+    )
+
+
+def test_a_job_for_the_whole_scope_gets_all_pages_at_once(ground: Ground) -> None:
+    pages = ground.pages(3)
+    workflow = {
+        "name": "All at once",
+        "nodes": [node("pages", "input"), node("all", "small-whole"), node("result", "output")],
+        "edges": [edge("pages.pages", "all.lines"), edge("all.result", "result.value")],
+    }
+    run = ground.run(workflow, pages)
+    assert (run["status"], run["pages_done"]) == ("done", 3)
+    assert ground.marks() == sorted((page, "seen") for page in pages)
+    assert ground.rows("SELECT count(*) FROM job WHERE kind = 'small-whole'") == [(1,)]
+
+
+def test_a_branch_sends_pages_their_ways_and_merge_brings_them_together(ground: Ground) -> None:
+    left, right, other = ground.pages(3)
+    workflow = {
+        "name": "Branch",
+        "nodes": [
+            node("pages", "input"),
+            node("ask", "branch", config={"path": "$.files[0]"}),
+            node("a", "small-regions", config={"word": "a"}),
+            node("b", "small-regions", config={"word": "b"}),
+            node("rest", "transform", config={"transform": "upper"}),
+            node("both", "merge"),
+            node("result", "output"),
+        ],
+        "edges": [
+            edge("pages.pages", "ask.value"),
+            edge("ask.value", "a.page_image", when=left),
+            edge("ask.value", "b.page_image", when=right),
+            edge("ask.value", "rest.value"),
+            edge("a.result", "both.value"),
+            edge("b.result", "both.value"),
+            edge("rest.value", "both.value"),
+            edge("both.value", "result.value"),
+        ],
+    }
+    run = ground.run(workflow, [left, right, other])
+    assert (run["status"], run["pages_done"]) == ("done", 3), run
+    assert ground.marks() == sorted([(left, "a"), (right, "b")])
+    assert run["outputs"]["result"] == [
+        {"a": {"word": "a", "big": "x"}},
+        {"b": {"word": "b", "big": "x"}},
+        {"rest": other.upper()},
+    ]
+
+
+def test_settings_come_from_paths_and_a_disabled_node_hands_on(ground: Ground) -> None:
+    (page,) = ground.pages(1)
+    workflow = two_steps()
+    mapping = {"port_id": "word", "source_path": "$.inputs.words", "transform": 'join("-") | upper'}
+    workflow["nodes"][1]["input_mappings"] = [mapping]
+    workflow["nodes"][2]["enabled"] = False
+    run = ground.run(workflow, [page], inputs={"words": ["so", "be", "it"]})
+    assert run["status"] == "done"
+    assert ground.marks() == [(page, "SO-BE-IT")]
+
+
+def test_a_list_is_mapped_and_a_value_that_does_not_fit_fails_the_page(ground: Ground) -> None:
+    workflow = {
+        "name": "Map",
+        "nodes": [
+            node("each", "map", input_mappings=[{"port_id": "items", "source_path": "$.inputs.names"}],
+                 config={"transform": "trim"}),
+            node("result", "output"),
+        ],
+        "edges": [edge("each.items", "result.value")],
+    }  # fmt: skip
+    saved = ground.save(workflow)
+    run = ground.start(saved, [], inputs={"names": [" Inés ", "Ana"]})
+    bad = ground.start(saved, [], inputs={"names": "Inés"})
+    ground.idle()
+    assert ground.of(run)["outputs"]["result"] == ["Inés", "Ana"]
+    assert ground.of(bad)["reason"] == "each: map takes a list, and this is none."
+
+
+def test_the_run_chooses_the_provider_of_nodes_that_take_one(ground: Ground) -> None:
+    (page,) = ground.pages(1)
+    ground.run(two_steps(), [page], provider_override="kraken")
+    assert [word for _, word in ground.marks()] == ["kraken:one", "kraken:two"]
+    workflow = {"name": "None", "nodes": [node("pages", "input")], "edges": []}
+    answer = ground.client.post(
+        f"/api/workflows/{ground.save(workflow)}/execute",
+        json={"scope_ids": [page], "provider_override": "kraken"},
+    )
+    assert (answer.status_code, answer.json()["code"]) == (400, "no_node_for_override")
+
+
+def test_there_is_nothing_to_run_over_in_an_empty_folder(ground: Ground) -> None:
+    folder = str(ground.do("document.create", {"name": "Box"})["id"])
+    saved = ground.save(two_steps())
+    answer = ground.client.post(f"/api/workflows/{saved}/execute", json={"scope_ids": [folder]})
+    assert (answer.status_code, answer.json()["code"]) == (422, "no_pages")
+
+
+def test_episodes_of_a_run_that_is_not_there(ground: Ground) -> None:
+    assert ground.client.get("/api/workflow-execution/threads/nobody/episodes").status_code == 404
+    run = ground.run(two_steps(), ground.pages(1))
+    answer = ground.client.get(f"/api/workflow-execution/threads/{run['thread_id']}/episodes").json()
+    assert answer == {"thread_id": run["thread_id"], "count": 0, "episodes": []}
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_stopped_at_any_call_it_loses_nothing_and_does_nothing_twice(
+    ground: Ground, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    """As a kill leaves it: the call was made or was not, and the body is run again from its checkpoint."""
+    from armarium.jobs.context import JobContext, JobStopped
+
+    pages = ground.pages(2)
+    saved = ground.save(two_steps())
+    left: list[int | None] = [None]
+
+    def struck(call: Any) -> Any:
+        def made(self: Any, *given: Any, **named: Any) -> Any:
+            if left[0] is not None:
+                left[0] -= 1
+                if left[0] < 0:
+                    left[0] = None
+                    if when == "after":
+                        call(self, *given, **named)
+                    raise JobStopped("shutdown")
+            return call(self, *given, **named)
+
+        return made
+
+    for name in ("save", "spawn_many", "act"):
+        monkeypatch.setattr(JobContext, name, struck(getattr(JobContext, name)))
+    number, expected = 0, 0
+    while True:
+        left[0] = number
+        thread = ground.start(saved, pages)
+        ground.idle()
+        expected += 1
+        run = ground.of(thread)
+        assert (run["status"], run["pages_done"]) == ("done", 2), (number, run)
+        marks = ground.rows("SELECT page_id, word FROM small_mark WHERE run_id = ?", thread)
+        assert sorted(marks) == sorted((p, w) for p in pages for w in ("one", "two")), number
+        rows = ground.rows("SELECT count(*) FROM workflow_page WHERE thread_id = ?", thread)
+        assert rows == [(10,)], number
+        lines = ground.client.get("/api/activity", params={"thread_id": thread, "limit": 100}).json()["items"]
+        kinds = [line["type"] for line in lines]
+        told = (kinds.count("workflow_completed"), kinds.count("node_completed"))
+        assert told == (1, 4), (number, kinds)
+        if left[0] is not None:
+            break
+        number += 1
+    assert number > 15

@@ -1,0 +1,149 @@
+"""The stream of a run: a snapshot before it starts, then what happens, resumed by number; an end in any case."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from small_jobs import Ground, two_steps
+
+from armarium.principals import LOCAL_OWNER
+from armarium_workflows import stream
+from armarium_workflows.stream import RunStream
+
+
+@pytest.fixture(autouse=True)
+def _often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "EVERY", 0.01)
+
+
+def parsed(frames: bytes) -> list[dict[str, Any]]:
+    """The events of a stream, with their number and kind."""
+    found = []
+    for block in frames.decode().split("\n\n"):
+        lines = dict(line.split(": ", 1) for line in block.split("\n") if line and not line.startswith(":"))
+        if lines:
+            found.append({**json.loads(lines["data"]), "event": lines["event"], "id": int(lines["id"])})
+    return found
+
+
+def followed(ground: Ground, thread: str, meanwhile: Any = None, **more: Any) -> list[dict[str, Any]]:
+    """The events of a run to its end; *meanwhile* is done after the first."""
+
+    async def collect() -> bytes:
+        listener = RunStream(
+            ground.engine, ground.library, LOCAL_OWNER, thread, more.get("after"), more.get("deltas", False)
+        )
+        found = b""
+        async for one in listener.events():
+            found += one
+            if meanwhile is not None and found.count(b"event:") == 1:
+                await asyncio.to_thread(meanwhile)
+        return found
+
+    return parsed(asyncio.run(asyncio.wait_for(collect(), 30)))
+
+
+def test_it_may_be_attached_before_the_run_starts(ground: Ground) -> None:
+    pages = ground.pages(2)
+    thread = ground.start(ground.save(two_steps()), pages)
+    events = followed(ground, thread, ground.idle)
+    kinds = [one["kind"] for one in events]
+    assert (kinds[0], events[0]["data"]["run"]["status"], kinds[-1]) == ("snapshot", "waiting", "end")
+    lasting = [kind for kind in kinds if kind not in ("node_progress", "lane_waiting")]
+    node = ["node_started", "node_completed"]
+    page = ["page_started", "page_completed"] * 2
+    begun = ["snapshot", "workflow_started", *node]
+    assert lasting[: len(begun)] == begun
+    assert sorted(lasting) == sorted([*begun, *node * 3, *page * 2, "workflow_completed", "end"])
+    completed = [one for one in events if one["kind"] == "page_completed"]
+    assert sorted(one["document_id"] for one in completed) == sorted(pages * 2)
+    assert all(
+        one["thread_id"] == thread and one["seq"] == one["id"] and one["event"] == one["kind"]
+        for one in events
+    )
+
+
+def test_it_is_resumed_after_the_last_event_that_was_seen(ground: Ground) -> None:
+    thread = ground.start(ground.save(two_steps()), ground.pages(1))
+    first = followed(ground, thread, ground.idle)
+    lasting = [
+        one for one in first if one["kind"] not in ("snapshot", "node_progress", "lane_waiting", "end")
+    ]
+    seen = lasting[3]
+    answer = ground.client.get(
+        f"/api/workflow-execution/threads/{thread}/stream", headers={"Last-Event-ID": str(seen["id"])}
+    )
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    again = parsed(answer.content)
+    assert [one["kind"] for one in again] == ["snapshot", *(one["kind"] for one in lasting[4:]), "end"]
+    assert [one["id"] for one in again[1:-1]] == [one["id"] for one in lasting[4:]]
+
+
+def test_a_number_that_was_never_given_is_a_resync(ground: Ground) -> None:
+    thread = ground.run(two_steps(), ground.pages(1))["thread_id"]
+    assert [one["kind"] for one in followed(ground, thread, after=10**9)] == ["resync", "snapshot", "end"]
+
+
+def test_a_failed_page_and_a_failed_run_are_told(ground: Ground) -> None:
+    (bad,) = ground.pages(1)
+    thread = ground.start(ground.save(two_steps(bad=[bad])), [bad])
+    events = followed(ground, thread, ground.idle)
+    by_kind = {one["kind"]: one for one in events}
+    assert (by_kind["page_failed"]["document_id"], by_kind["page_failed"]["message"]) == (
+        bad,
+        "No page could be done. The first: The page is torn.",
+    )
+    assert by_kind["workflow_failed"]["error"].startswith("No page could be done.")
+
+
+def test_a_step_that_a_chain_skips_has_a_stream_that_ends(ground: Ground) -> None:
+    (bad,) = ground.pages(1)
+    failing, other = ground.save(two_steps(bad=[bad])), ground.save(two_steps())
+    steps = [
+        {"id": one, "workflow_id": flow, "name": one} for one, flow in (("bad", failing), ("next", other))
+    ]
+    chain = ground.client.post("/api/chains", json={"name": "A chain", "steps": steps}).json()["id"]
+    told = ground.client.post(
+        f"/api/chains/{chain}/execute-steps", json={"inputs": {"scope_ids": [bad]}}
+    ).json()
+    events = followed(ground, told["steps"][1]["thread_id"], ground.idle)
+    assert [one["kind"] for one in events] == ["snapshot", "workflow_cancelled", "end"]
+    assert events[0]["data"]["run"]["status"] == "waiting"
+
+
+def test_a_run_that_is_deleted_while_it_streams_ends_the_stream(ground: Ground) -> None:
+    thread = ground.start(ground.save(two_steps()), ground.pages(1))
+
+    def delete() -> None:
+        ground.client.post(f"/api/workflow-execution/threads/{thread}/cancel")
+        answer = ground.client.post("/api/workflow-execution/runs/delete", json={"thread_ids": [thread]})
+        assert answer.json()["deleted"] == 1
+
+    assert followed(ground, thread, delete)[-1]["kind"] == "end"
+    assert ground.client.get(f"/api/workflow-execution/threads/{thread}/stream").status_code == 404
+
+
+def test_pieces_of_answers_come_only_when_asked_for(ground: Ground) -> None:
+    def speak() -> None:
+        for thread_id in (thread, "another"):
+            ground.engine.events.publish(
+                "model_delta", {"thread_id": thread_id, "text": "Dear"}, str(ground.library.path)
+            )
+        import time
+
+        time.sleep(0.1)
+        ground.idle()
+
+    workflow = ground.save(two_steps())
+    for deltas, count in ((False, 0), (True, 1)):
+        thread = ground.start_held(two_steps(), ground.pages(1))
+        ground.client.post(f"/api/workflow-execution/threads/{thread}/resume")
+        found = [
+            one for one in followed(ground, thread, speak, deltas=deltas) if one["kind"] == "model_delta"
+        ]
+        assert len(found) == count
+    assert found[0]["data"]["text"] == "Dear"
+    assert workflow

@@ -1,0 +1,313 @@
+"""A machine for tests of the command line: a state folder, strangers' plugins installed, and an engine that serves."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+STRANGERS = '''
+"""What strangers install: a reader, a reader in a runtime, a plugin with a command, one that does not load."""
+from armarium_worker import FoundLine, LineReading, Reader, Refused, Runtime
+from armarium.api import Plugin, hookimpl
+
+
+class Pretend(Reader):
+    name = "pretend"
+    label = "Pretend"
+    can = frozenset({"find_lines", "read_lines", "read_page"})
+    languages = ("la",)
+
+    def find_lines(self, page):
+        if page.image.getpixel((0, 0)) == (0, 255, 0):
+            raise Refused("The page is too faint to find lines on.")
+        if page.image.getpixel((0, 0)) == (0, 0, 255):
+            return
+        for top in (10, 40):
+            yield FoundLine(rect=(10, top, 80, 20), baseline=((10, top + 15), (90, top + 15)))
+
+    def read_lines(self, page, lines):
+        for number, _ in enumerate(lines):
+            yield LineReading(f"linea {number + 1}", 0.75)
+
+
+class Tiny(Pretend):
+    name = "tiny"
+    label = "Tiny"
+    runtime = Runtime("tiny", "strangers_pins", "requirements.txt", "tinyengine", "A runtime for tests.", 1)
+
+
+class Greeter:
+    @hookimpl
+    def armarium_plugin(self):
+        return Plugin(name="greeter", summary="Greets")
+
+
+greeter = Greeter()
+'''
+
+COMMANDS = '''
+def greeter():
+    import typer
+
+    from armarium.commandline import answer
+
+    group = typer.Typer()
+
+    @group.command()
+    def hello(name: str) -> None:
+        """Say hello."""
+        answer({"hello": name}, f"Hello, {name}.")
+
+    @group.command()
+    def stumble() -> None:
+        """Fail."""
+        raise KeyError("a fault")
+
+    return group
+
+
+def usher():
+    import typer
+
+    from armarium.commandline import answer
+
+    group = typer.Typer()
+
+    @group.command()
+    def usher_in(name: str) -> None:
+        """Show someone in."""
+        answer({"in": name}, f"After you, {name}.")
+
+    @group.command()
+    def doctor() -> None:
+        """Not the core's."""
+        answer({}, "Say aah.")
+
+    @group.command()
+    def bow() -> None:
+        """Bow."""
+        answer({}, "A bow.")
+
+    return group
+
+
+def herald():
+    import typer
+
+    from armarium.commandline import answer
+
+    group = typer.Typer()
+
+    @group.command()
+    def bow(deep: bool = False) -> None:
+        """Bow."""
+        answer({}, "Trumpets.")
+
+    return group
+
+
+def faint():
+    raise RuntimeError("smelling salts")
+'''
+
+
+def _install(site: Path) -> None:
+    (site / "strangers.py").write_text(STRANGERS, encoding="utf-8")
+    (site / "strangers_commands.py").write_text(COMMANDS, encoding="utf-8")
+    (site / "strangers_sulk.py").write_text('raise RuntimeError("not today")\n', encoding="utf-8")
+    (site / "strangers_pins").mkdir()
+    (site / "strangers_pins" / "__init__.py").touch()
+    (site / "strangers_pins" / "requirements.txt").write_text("tinyengine==1.0\n", encoding="utf-8")
+    info = site / "strangers-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: strangers\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text(
+        "[armarium.plugins]\ngreeter = strangers:greeter\nsulk = strangers_sulk\n"
+        "[armarium.commands]\ngreeter = strangers_commands:greeter\nusher = strangers_commands:usher\n"
+        "herald = strangers_commands:herald\nfaint = strangers_commands:faint\n"
+        "[armarium.readers]\npretend = strangers:Pretend\ntiny = strangers:Tiny\n",
+        encoding="utf-8",
+    )
+
+
+@dataclass
+class Ran:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """What it answered under `--json`."""
+        return json.loads(self.out)
+
+
+@dataclass
+class Machine:
+    """A user's machine; `run` is one command in this process, in the folder the user stands in."""
+
+    home: Path
+    state: Path
+    runner: CliRunner = field(default_factory=CliRunner)
+
+    def run(self, *words: str) -> Ran:
+        """Run `armarium WORDS`."""
+        from armarium.cli.program import build
+
+        ended = self.runner.invoke(build(), list(words), prog_name="armarium")
+        assert ended.exception is None or isinstance(ended.exception, SystemExit), repr(ended.exception)
+        assert "Traceback" not in ended.output
+        return Ran(ended.exit_code, ended.stdout, ended.stderr)
+
+    def done(self, *words: str) -> Ran:
+        """A command that works."""
+        ran = self.run(*words)
+        assert ran.code == 0, ran.err
+        return ran
+
+    def refused(self, *words: str, code: int = 1) -> str:
+        """A command that is refused with one line; the line."""
+        ran = self.run(*words)
+        assert (ran.code, ran.out) == (code, ""), (ran.out, ran.err)
+        assert ran.err.count("\n") == 1, ran.err
+        return ran.err.strip()
+
+    def misused(self, *words: str) -> str:
+        """A command that is called wrongly."""
+        ran = self.run(*words)
+        assert ran.code == 2, (ran.out, ran.err)
+        return ran.err + ran.out
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder for the module's machines, with the strangers' plugins installed and no settings of this user's."""
+    folder = tmp_path_factory.mktemp("cli")
+    site = folder / "site"
+    site.mkdir()
+    _install(site)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith(("SERVICE_", "ARMARIUM_"))]:
+            if name not in ("ARMARIUM_SHARED_DATA", "ARMARIUM_NO_BACKGROUND"):
+                patch.delenv(name)
+        patch.syspath_prepend(str(site))
+        patch.setenv("PYTHONPATH", str(site))
+        patch.setenv("COLUMNS", "200")
+        yield folder
+
+
+@pytest.fixture
+def machine(world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    """A fresh machine on which no engine runs: each command starts its own."""
+    monkeypatch.setenv("SERVICE_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.chdir(tmp_path)
+    return Machine(tmp_path, tmp_path / "state")
+
+
+@pytest.fixture(scope="module")
+def serving(world: Path, short_home: Path) -> Iterator[Path]:
+    """The state folder of an engine that serves on a Unix socket, in a thread, for a module."""
+    import uvicorn
+
+    from armarium.auth.secret_files import make_private_folder
+    from armarium.engine_card import CARD
+    from armarium.settings import Settings
+    from armarium.web.app import create_app
+    from armarium.web.serving import bind
+
+    state = world / "s"
+    make_private_folder(state)
+    settings = Settings(
+        state_dir=state, uds=short_home / "e.sock", library_roots=[world.parent], local_only=False
+    )
+    bound, card = bind(settings)
+    app = create_app(settings)
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="on"))
+    thread = threading.Thread(target=lambda: server.run(sockets=[bound]), daemon=True)
+    thread.start()
+    deadline = time.monotonic() + 60
+    while not server.started:
+        assert thread.is_alive()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    (state / CARD).write_text(json.dumps(asdict(card)), encoding="utf-8")
+    yield state
+    app.state.engine.events.close()
+    server.should_exit = True
+    thread.join(30)
+
+
+@pytest.fixture
+def desk(serving: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    """A machine whose commands speak to the engine that serves; the user stands in a fresh folder."""
+    monkeypatch.setenv("SERVICE_STATE_DIR", str(serving))
+    monkeypatch.chdir(tmp_path)
+    return Machine(tmp_path, serving)
+
+
+Pictures = Callable[[Sequence[str]], Path]
+
+
+def in_a_terminal() -> None:
+    """For a child, before it runs: what a terminal sends reaches it, though these tests may run in the background or under
+    nohup, where such signals are ignored by every process that is started."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> Pictures:
+    """`pictures(["1.png", "faint.png"])` makes a folder of pages; those called faint are refused, bare ones have no line."""
+
+    def make(names: Sequence[str]) -> Path:
+        from PIL import Image
+
+        folder = tmp_path / "pages"
+        folder.mkdir(exist_ok=True)
+        for number, name in enumerate(names):
+            image = Image.new("RGB", (100, 80), (255, 255, 255 - number))
+            if name.startswith("faint"):
+                image.putpixel((0, 0), (0, 255, 0))
+            if name.startswith("bare"):
+                image.putpixel((0, 0), (0, 0, 255))
+            image.save(folder / name)
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def read_pages(desk: Machine, pictures: Pictures) -> Machine:
+    """A project of two pages, found and read."""
+    pictures(["1.png", "2.png"])
+    desk.done("create", "Letters")
+    desk.done("import", "pages")
+    desk.done("lines", "--reader", "pretend")
+    desk.done("read", "--reader", "pretend")
+    return desk
+
+
+@pytest.fixture
+def wills(desk: Machine, pictures: Pictures) -> Machine:
+    """A project of three pages of 100 by 80 pixels."""
+    pictures(["1.png", "2.png", "3.png"])
+    desk.done("create", "Wills")
+    desk.done("import", "pages")
+    return desk
+
+
+def ids(machine: Machine) -> dict[str, str]:
+    """The ids of what the project holds, by name."""
+    return {node["name"]: node["id"] for node in machine.done("ls", "--json").json["items"]}

@@ -1,0 +1,214 @@
+"""The conformance kit: what every plugin's actions must do, checked from their own examples (architecture 4)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from armarium.actions import Action, Example, recorded
+from armarium.engine import Engine
+from armarium.errors import Forbidden, Invalid, ServiceError
+from armarium.guard.named_paths import undeclared_paths
+from armarium.history.audit import select_row, verify_chain
+from armarium.history.schema import Schema
+from armarium.principals import LOCAL_OWNER
+from armarium.projects.libraries import Library
+from armarium_testing.digest import differences, table_digests
+
+FORBIDDEN_FIELDS = frozenset({"actor", "created_by", "provenance_kind", "created_at", "trust", "audit_id"})
+"""Fields no action takes: the server says who did it."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing an action does wrong."""
+
+    action: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.action}: {self.what}"
+
+
+def exercise_plugin(engine: Engine, name: str, folder: Path) -> list[Fault]:
+    """Put every action of plugin *name* through the kit, its rights too; the faults found (none: it conforms).
+
+    *engine* is started; the kit stops its background work, also what an example has started, before it looks at what
+    an action does. *folder* is empty and inside its allowed roots. Each action gets a library of its own.
+    """
+    plugin = next((p for p in engine.plugins.loaded if p.name == name), None)
+    if plugin is None:
+        why = next((r.why for r in engine.plugins.refused if r.name == name), "it is not installed")
+        return [Fault(name, f"the plugin is not loaded: {why}")]
+    faults: list[Fault] = []
+    for number, found in enumerate(plugin.actions):
+        place = folder / f"{number:03}"
+        place.mkdir(parents=True)
+        faults += exercise_action(engine, found, place)
+    from armarium_testing.rights import exercise_rights
+
+    return faults + exercise_rights(engine, name, folder)
+
+
+def exercise_action(engine: Engine, found: Action[Any], folder: Path) -> list[Fault]:
+    """Put one action through the kit in a fresh library under *folder*."""
+    faults = [Fault(found.name, what) for what in _shape(found)]
+    if found.example is None:
+        return [*faults, Fault(found.name, "has no example, so nothing shows that it works or is undone")]
+    place = folder / "Kit.library"
+    engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
+    library = engine.libraries.get(place)
+    try:
+        faults += [Fault(found.name, what) for what in _behaviour(engine, found, library, folder)]
+    finally:
+        engine.libraries.release(library.path)
+    return faults
+
+
+def _shape(found: Action[Any]) -> Iterable[str]:
+    if not _NAME.fullmatch(found.name):
+        yield "its name is not of the form family.verb"
+    if len(found.summary.split()) < 2:
+        yield "its summary says nothing"
+    if found.params.model_config.get("extra") != "forbid":
+        yield "its parameters take unknown fields; derive them from Params"
+    for name in undeclared_paths(found.params.model_json_schema()):
+        yield f"it takes {name} as plain text: declare it a MaterialPath or PackagePath, or a ShownPath if nothing opens it"
+    for field in FORBIDDEN_FIELDS & set(found.params.model_fields):
+        yield f"it takes {field} from the caller; the server sets that"
+
+
+def _behaviour(engine: Engine, found: Action[Any], library: Library, folder: Path) -> Iterable[str]:
+    home = None if found.scope == "engine" else library
+    db, schema = (library.db, engine.library_schema) if home else (engine.state, engine.engine_schema)
+    assert found.example is not None
+    try:
+        params = found.example(Example(engine, library, LOCAL_OWNER, folder))
+    except ServiceError as error:
+        yield f"its example cannot prepare the ground: {error.detail}"
+        return
+    stop_background_work(engine, library)
+    yield from _refusals(engine, found, library, params)
+    before = table_digests(db, schema)
+    try:
+        outcome = engine.run(library, found.name, params, LOCAL_OWNER)
+    except ServiceError as error:
+        yield f"its example is refused: {error.detail}"
+        return
+    if found.result is not None:
+        try:
+            found.result.model_validate(outcome.result)
+        except ValueError as error:
+            yield f"its answer is not what it declares: {error}"
+    after = table_digests(db, schema)
+    with db.read() as conn:
+        row = select_row(conn, outcome.audit_id)
+    if row is None or row["action_name"] != found.name:
+        yield "it left no audit row of its own name"
+        return
+    if row["undoable"] != found.undoable:
+        yield "its audit row does not say whether it can be undone"
+    yield from _undo_and_redo(engine, found, home, outcome.audit_id, before, after, db, schema)
+    with db.read() as conn:
+        broken = verify_chain(conn)
+    if broken:
+        yield f"the audit chain no longer holds: {broken}"
+
+
+def stop_background_work(engine: Engine, library: Library) -> None:
+    """A job that writes between two digests would be taken for what the action or its undo did."""
+    if engine.jobs.started:
+        engine.jobs.stop()
+        # Stopping lets every queue go; the library stays in the runner's hands, as it is in an engine without jobs.
+        engine.jobs.attach(library)
+
+
+def _refusals(engine: Engine, found: Action[Any], library: Library, params: dict[str, Any]) -> Iterable[str]:
+    viewer = replace(LOCAL_OWNER, role="viewer", name="a viewer")
+    machine = replace(LOCAL_OWNER, kind="machine", name="an agent")
+    if found.role != "viewer" and not _refused(engine, found, library, params, viewer):
+        yield "a viewer may run it"
+    if found.role == "owner" and not _refused(engine, found, library, params, replace(viewer, role="editor")):
+        yield "an editor may run it, though it says owner"
+    told: type[ServiceError] = type(found.person_only()) if callable(found.person_only) else Forbidden
+    if found.person_only and not _refused(engine, found, library, params, machine, told):
+        yield "a machine may run it, though it says persons only"
+    try:
+        found.parse({**params, "no_such_field": 1})
+    except Invalid as error:
+        if error.code != "invalid_request":
+            yield "an unknown field is refused without the code invalid_request"
+    else:
+        yield "it takes a field it does not know"
+    _keeps_words_out(found, params)
+
+
+def _keeps_words_out(found: Action[Any], params: dict[str, Any]) -> None:
+    """What the audit row would keep must be plain data; raises when it is not."""
+    recorded(found.parse(params))
+
+
+def _refused(
+    engine: Engine,
+    found: Action[Any],
+    library: Library,
+    params: dict[str, Any],
+    who: Any,
+    told: type[ServiceError] = Forbidden,
+) -> bool:
+    try:
+        engine.run(library, found.name, params, who)
+    except told:
+        return True
+    except ServiceError:
+        return False
+    return False
+
+
+def _undo_and_redo(
+    engine: Engine,
+    found: Action[Any],
+    home: Library | None,
+    audit_id: str,
+    before: dict[str, str],
+    after: dict[str, str],
+    db: Any,
+    schema: Schema,
+) -> Iterable[str]:
+    if not found.undoable:
+        try:
+            engine.undo(home, [audit_id], LOCAL_OWNER)
+        except ServiceError as error:
+            if error.fields.get("reason") not in ("not-undoable", "gone"):
+                yield f"undoing it is refused with the reason {error.fields.get('reason')}, not not-undoable"
+        else:
+            yield "it says it cannot be undone, and it was"
+        return
+    try:
+        undone = engine.undo(home, [audit_id], LOCAL_OWNER)
+    except ServiceError as error:
+        yield f"it cannot be undone: {error.detail}"
+        return
+    # The parts of a conducted action stay; its undo takes back the step, so it is held to what a second undo leaves.
+    before = table_digests(db, schema) if found.conduct is not None else before
+    left = differences(before, table_digests(db, schema))
+    if left:
+        yield f"after its undo these tables are not what they were: {', '.join(left)}"
+    try:
+        redone = engine.undo(home, undone["audit_ids"], LOCAL_OWNER)
+    except ServiceError as error:
+        yield f"it cannot be redone: {error.detail}"
+        return
+    left = differences(after, table_digests(db, schema))
+    if left:
+        yield f"after its redo these tables are not what they were: {', '.join(left)}"
+    if found.conduct is not None:
+        engine.undo(home, redone["audit_ids"], LOCAL_OWNER)
+        left = differences(before, table_digests(db, schema))
+        if left:
+            yield f"after its second undo these tables are not what they were after the first: {', '.join(left)}"

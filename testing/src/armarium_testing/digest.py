@@ -1,0 +1,36 @@
+"""A digest of what a library says: every tracked row, without the columns that only grow. Undo must restore it."""
+
+from __future__ import annotations
+
+import hashlib
+
+from armarium.history.capture import quoted
+from armarium.history.schema import Schema
+from armarium.store.database import Database, raw_of
+from armarium.store.tables import rules_of
+
+
+def table_digests(db: Database, schema: Schema) -> dict[str, str]:
+    """Tracked table to a digest of its rows (in the order of their keys, monotonic columns left out).
+
+    Two equal digests mean equal content, bit for bit, floats included.
+    """
+    found: dict[str, str] = {}
+    with db.read() as conn:
+        raw = raw_of(conn)
+        for table in schema.tracked:
+            monotonic = rules_of(table).monotonic
+            columns = [column.name for column in table.columns if column.name not in monotonic]
+            keys = ", ".join(quoted(column.name) for column in table.primary_key.columns)
+            digest = hashlib.sha256()
+            for row in raw.execute(
+                f"SELECT {', '.join(quoted(c) for c in columns)} FROM {quoted(table.name)} ORDER BY {keys}"
+            ):
+                digest.update(repr(row).encode())
+            found[table.name] = digest.hexdigest()
+    return found
+
+
+def differences(before: dict[str, str], after: dict[str, str]) -> list[str]:
+    """The tables whose content differs."""
+    return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))

@@ -1,0 +1,292 @@
+"""Random histories: steps, undos of steps and sets, redos, against an oracle that knows nothing of triggers.
+
+After each step the whole content is read and compared with what it was, so the oracle knows what the step changed
+from the rows alone. From that it foretells of every undo whether it is refused, why, and what it leaves.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from armarium.engine import Engine
+from armarium.errors import ServiceError
+from armarium.history.capture import quoted
+from armarium.principals import LOCAL_OWNER
+from armarium.projects.libraries import Library
+from armarium.store.database import raw_of
+from armarium.store.tables import rules_of
+
+Key = tuple[str, tuple[Any, ...]]
+Content = dict[Key, tuple[Any, ...]]
+
+
+@dataclass
+class World:
+    """What a move may look at: the rows there are."""
+
+    content: Content
+
+    def keys(self, table: str) -> list[str]:
+        """The (single-column) keys of the rows of *table*."""
+        return [key[0] for name, key in self.content if name == table]
+
+
+Move = Callable[[random.Random, World], Any]
+"""Chooses `(action, parameters)`, or anything false where there is nothing for it to work on."""
+
+
+@dataclass
+class Done:
+    """One committed step as the oracle knows it."""
+
+    audit_id: str
+    changed: dict[Key, tuple[tuple[Any, ...] | None, tuple[Any, ...] | None]]
+    """Row to (what it was, what it became); None: it was not there."""
+    undone: bool = False
+    inverse_of: Done | None = None
+
+    def mark_undone(self) -> None:
+        """Undone now; along the chain every other step is in effect again."""
+        self.undone = True
+        state, step = False, self.inverse_of
+        while step is not None:
+            step.undone = state
+            state, step = not state, step.inverse_of
+
+
+class Difference(AssertionError):
+    """The engine did something else than the oracle foretold."""
+
+
+@dataclass
+class Tally:
+    """What a run of histories met."""
+
+    steps: int = 0
+    undone: int = 0
+    refused: dict[str, int] = field(default_factory=dict)
+
+
+class Histories:
+    """Runs random histories in one library. Raises `Difference` with the seed at the first disagreement."""
+
+    def __init__(self, engine: Engine, library: Library, moves: Sequence[Move], *, seed: int = 0) -> None:
+        self.engine = engine
+        self.library = library
+        self.moves = list(moves)
+        self.random = random.Random(seed)
+        self.seed = seed
+        self.tally = Tally()
+        self._keys = {
+            table.name: [column.name for column in table.primary_key.columns]
+            for table in engine.library_schema.tracked
+        }
+        self._columns = {
+            table.name: [c.name for c in table.columns if c.name not in rules_of(table).monotonic]
+            for table in engine.library_schema.tracked
+        }
+        self._parents = [
+            (child.name, column, table.name)
+            for table in engine.library_schema.tracked
+            for child, column, _ in engine.library_schema.children_of(table)
+            if rules_of(child).kind == "tracked"
+        ]
+        self._own = [(child, column) for child, column, parent in self._parents if child == parent]
+        self._unique = [
+            (table.name, [self._columns[table.name].index(column.name) for column in index.columns])
+            for table in engine.library_schema.tracked
+            for index in sorted(table.indexes, key=lambda one: str(one.name))
+            if index.unique
+        ]
+        """What no two rows of a table may share; a row that has null there shares it with none."""
+        self._grown = {
+            table.name: [c.name for c in table.columns if c.name in rules_of(table).monotonic]
+            for table in engine.library_schema.tracked
+        }
+        self._counters: dict[Key, tuple[Any, ...]] = {}
+        self._reads = [
+            (
+                table,
+                len(columns),
+                [columns.index(key) for key in self._keys[table]],
+                f"SELECT {', '.join(map(quoted, [*columns, *self._grown[table]]))} FROM {quoted(table)}",
+            )
+            for table, columns in self._columns.items()
+        ]
+        self.content = self.read()
+
+    def read(self) -> Content:
+        """Every tracked row, without the columns that only grow; those are remembered apart."""
+        found: Content = {}
+        self._counters = {}
+        with self.library.db.read() as conn:
+            raw = raw_of(conn)
+            for table, width, keys, query in self._reads:
+                for row in raw.execute(query):
+                    key = (table, tuple([row[i] for i in keys]))
+                    found[key] = row[:width]
+                    self._counters[key] = row[width:]
+        return found
+
+    def run(self, sequences: int, *, steps: int = 12) -> Tally:
+        """Run *sequences* histories of *steps* steps each, undos among them."""
+        for number in range(sequences):
+            recent: list[Done] = []
+            for _ in range(steps):
+                if recent and self.random.random() < 0.4:
+                    self._undo(recent, number)
+                else:
+                    self._step(recent)
+        return self.tally
+
+    def empty(self) -> int:
+        """Take back every step still in effect, newest first; how many. Raises what refuses one."""
+        with self.library.db.read() as conn:
+            raw = raw_of(conn)
+            steps = raw.execute(
+                "WITH RECURSIVE chain(origin, seq, id) AS (SELECT id, seq, id FROM audit WHERE inverse_of IS NULL"
+                " AND undone = 0 AND undoable UNION ALL SELECT c.origin, a.seq, a.id FROM chain c"
+                " JOIN audit a ON a.inverse_of = c.id)"
+                " SELECT origin FROM chain GROUP BY origin ORDER BY max(seq) DESC"
+            ).fetchall()
+        for (audit_id,) in steps:
+            self.engine.undo(self.library, [audit_id], LOCAL_OWNER)
+        self.content = self.read()
+        return len(steps)
+
+    def _step(self, recent: list[Done]) -> None:
+        chosen = self.random.choice(self.moves)(self.random, World(self.content))
+        if not chosen:
+            return
+        try:
+            outcome = self.engine.run(self.library, chosen[0], chosen[1], LOCAL_OWNER)
+        except ServiceError:
+            if self.read() != self.content:
+                raise Difference(f"seed {self.seed}: {chosen[0]} was refused and changed something") from None
+            return
+        recent.append(self._taken(outcome.audit_id))
+        self.tally.steps += 1
+
+    def _taken(self, audit_id: str, inverse_of: Done | None = None) -> Done:
+        before, counted, after = self.content, self._counters, self.read()
+        # A row whose counter grew was touched, though it may say what it said before.
+        changed = {
+            key: (before.get(key), after.get(key))
+            for key in before.keys() | after.keys()
+            if before.get(key) != after.get(key) or counted.get(key) != self._counters.get(key)
+        }
+        self.content = after
+        return Done(audit_id, changed, inverse_of=inverse_of)
+
+    def _undo(self, recent: list[Done], number: int) -> None:
+        size = self.random.choice((1, 1, 1, 2, 3))
+        chosen = self.random.sample(recent, min(size, len(recent)))
+        if self.random.random() < 0.3:
+            chosen = recent[-size:]
+        # Newest first, as the engine takes them; ids are ordered by time.
+        chosen.sort(key=lambda step: step.audit_id, reverse=True)
+        foretold, content = self._foretell(chosen)
+        where = f"seed {self.seed}, history {number}: undo of {[step.audit_id for step in chosen]}"
+        try:
+            answer = self.engine.undo(self.library, [step.audit_id for step in chosen], LOCAL_OWNER)
+        except ServiceError as error:
+            reason = str(error.fields.get("reason"))
+            self.tally.refused[reason] = self.tally.refused.get(reason, 0) + 1
+            if foretold != reason:
+                raise Difference(f"{where} was refused ({reason}); foretold: {foretold or 'done'}") from None
+            if self.read() != self.content:
+                raise Difference(f"{where} was refused and changed something") from None
+            return
+        if foretold is not None:
+            raise Difference(f"{where} was done; foretold: refused, {foretold}")
+        if self.read() != content:
+            raise Difference(f"{where} left other rows than were there before")
+        self.tally.undone += len(chosen)
+        state = self.content
+        for step, audit_id in zip(chosen, answer["audit_ids"], strict=True):
+            after = _taken_back(state, step)
+            changed = {key: (state.get(key), after.get(key)) for key in step.changed}
+            step.mark_undone()
+            recent.append(Done(audit_id, changed, inverse_of=step))
+            state = after
+        self.content = state
+
+    def _foretell(self, chosen: Sequence[Done]) -> tuple[str | None, Content]:
+        """The reason an undo of *chosen* is refused with, or None; and the content it leaves."""
+        content = self.content
+        flags: dict[int, bool] = {}
+        for step in chosen:
+            if flags.get(id(step), step.undone):
+                return "already-undone", self.content
+            if any(content.get(key) != after for key, (_, after) in step.changed.items()):
+                return "changed", self.content
+            content = _taken_back(content, step)
+            removed = {key for key in step.changed if key not in content}
+            if (
+                self._orphans(content, removed)
+                or self._doubled(content, step)
+                or self._circles(content, step)
+            ):
+                return "changed", self.content
+            state, other = False, step.inverse_of
+            flags[id(step)] = True
+            while other is not None:
+                flags[id(other)] = state
+                state, other = not state, other.inverse_of
+        # A row put back before its parent is fine as long as the whole set leaves nothing pointing at nothing.
+        return ("changed" if self._orphans(content) else None), content
+
+    def _orphans(self, content: Content, parents: set[Key] | None = None) -> bool:
+        """Whether some row points at a row that is not there (of *parents* only, when given)."""
+        if parents is not None and not parents:
+            return False
+        by_table: dict[str, list[tuple[Any, ...]]] = {}
+        for (table, _), row in content.items():
+            by_table.setdefault(table, []).append(row)
+        for child, column, parent in self._parents:
+            position = self._columns[child].index(column)
+            for row in by_table.get(child, ()):
+                if row[position] is None:
+                    continue
+                key = (parent, (row[position],))
+                if key not in content and (parents is None or key in parents):
+                    return True
+        return False
+
+    def _circles(self, content: Content, step: Done) -> bool:
+        """Whether a row that *step* touched now lies beneath itself."""
+        for table, column in self._own:
+            at = self._columns[table].index(column)
+            for name, key in step.changed:
+                above, seen = key[0], set()
+                while name == table and above is not None and above not in seen:
+                    seen.add(above)
+                    row = content.get((table, (above,)))
+                    above = row[at] if row is not None else None
+                    if above == key[0]:
+                        return True
+        return False
+
+    def _doubled(self, content: Content, step: Done) -> bool:
+        """Whether two rows now share what may be there once: a later step made the like of what this one puts back."""
+        for table, positions in self._unique:
+            if not any(name == table for name, _ in step.changed):
+                continue
+            held = [[row[at] for at in positions] for (name, _), row in content.items() if name == table]
+            whole = [tuple(values) for values in held if None not in values]
+            if len(set(whole)) < len(whole):
+                return True
+        return False
+
+
+def _taken_back(content: Content, step: Done) -> Content:
+    left = dict(content)
+    for key, (before, _) in step.changed.items():
+        if before is None:
+            left.pop(key, None)
+        else:
+            left[key] = before
+    return left

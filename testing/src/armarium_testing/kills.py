@@ -1,0 +1,77 @@
+"""A job killed at any call it makes of its context, and run again from the checkpoint that it left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from armarium.engine import Engine
+from armarium.principals import LOCAL_OWNER
+from armarium.projects.libraries import Library
+
+
+class Killed(BaseException):
+    """Stands in for kill -9: no handler of the job sees it."""
+
+
+class KilledContext:
+    """The part of a job's context that a body uses, which kills it at the call after so many *calls*.
+
+    A step counts as two: it is killed before it or after it. `kept` is the checkpoint as it then lies in the database, to
+    be given to the next one. Steps whose job names no set get *set_id*.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        library: Library,
+        args: Any,
+        calls: int,
+        *,
+        checkpoint: dict[str, Any] | None = None,
+        set_id: str = "the job",
+    ) -> None:
+        self.engine, self.library, self.args = engine, library, args
+        self.calls = calls
+        self.checkpoint = self.kept = checkpoint or {}
+        self.job_id = self.set_id = set_id
+        self.stop: str | None = None
+        """Nobody asks it to stop: it is killed."""
+
+    def _tick(self) -> None:
+        self.calls -= 1
+        if self.calls < 0:
+            raise Killed
+
+    def progress(self, done: int, total: int | None = None) -> None:
+        """As of a job's context."""
+        self._tick()
+
+    def check(self) -> None:
+        """As of a job's context."""
+        self._tick()
+
+    def log(self, level: str, message: str, **data: Any) -> None:
+        """As of a job's context."""
+        self._tick()
+
+    def save(self, checkpoint: dict[str, Any], **counts: Any) -> None:
+        """As of a job's context."""
+        self._tick()
+        self._keep(checkpoint)
+
+    def act(
+        self, name: str, params: Any, *, checkpoint: Any = None, set_id: str | None = None, **counts: Any
+    ) -> Any:
+        """As of a job's context: the step and its checkpoint are one."""
+        self._tick()
+        outcome = self.engine.run(self.library, name, params, LOCAL_OWNER, set_id=set_id or self.set_id)
+        if checkpoint is not None:
+            self._keep(checkpoint(outcome.result or {}) if callable(checkpoint) else checkpoint)
+        self._tick()
+        return outcome
+
+    def _keep(self, checkpoint: dict[str, Any]) -> None:
+        # As the database holds it: nothing of it is shared with what the job goes on to change.
+        self.kept = orjson.loads(orjson.dumps(checkpoint))

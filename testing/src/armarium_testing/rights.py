@@ -1,0 +1,391 @@
+"""Rights of every action, held to what it declares and to the locks there are: done, undone and redone by whoever asks.
+
+Which documents a row belongs to, and which lock lies over them, is worked out here from the rows alone, in plain
+Python; nothing of `armarium.locks` or of the history is asked.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Table
+
+from armarium.actions import Action, ActionContext, Example, Params
+from armarium.engine import Engine
+from armarium.errors import Conflict, ServiceError
+from armarium.history.capture import quoted
+from armarium.history.changes import values_of
+from armarium.principals import LOCAL_OWNER, Principal
+from armarium.projects.libraries import Library
+from armarium.store.database import raw_of
+from armarium.store.tables import rules_of
+from armarium_testing.conformance import Fault, stop_background_work
+
+EDITOR = replace(LOCAL_OWNER, role="editor", name="an editor", token_kind="device")
+VIEWER = replace(EDITOR, role="viewer", name="a viewer")
+AGENT = replace(EDITOR, kind="machine", name="an agent", token_kind="agent")
+STRANGER = replace(EDITOR, name="bound elsewhere", libraries=frozenset({"/another.library"}))
+
+MOST_LOCKS = 4
+"""How many nodes are locked, one after another, each time that an action is done, undone and redone."""
+
+Row = dict[str, Any]
+Content = dict[str, dict[tuple[Any, ...], Row]]
+Refusal = tuple[int, str | None] | None
+"""Status and code; None where it was done."""
+
+
+class Model:
+    """What a project's rows say of who may change them."""
+
+    def __init__(self, engine: Engine, library: Library) -> None:
+        self.engine, self.library = engine, library
+        self.tables: dict[str, Table] = {table.name: table for table in engine.library_schema.tracked}
+        self.tree = next((one for one in self.tables.values() if rules_of(one).tree), None)
+
+    def read(self) -> Content:
+        """Every tracked row."""
+        found: Content = {}
+        with self.library.db.read() as conn:
+            raw = raw_of(conn)
+            for name, table in self.tables.items():
+                columns = [column.name for column in table.columns]
+                keys = [column.name for column in table.primary_key.columns]
+                rows = raw.execute(f"SELECT {', '.join(map(quoted, columns))} FROM {quoted(name)}")
+                named = (dict(zip(columns, row, strict=True)) for row in rows)
+                found[name] = {tuple(row[key] for key in keys): row for row in named}
+        return found
+
+    def nodes(self, content: Content) -> list[str]:
+        """The nodes there are."""
+        return [] if self.tree is None else [key[0] for key in content[self.tree.name]]
+
+    def locks_itself(self, content: Content, node_id: str) -> bool:
+        """Whether a node has a lock of its own."""
+        tree = None if self.tree is None else rules_of(self.tree).tree
+        assert tree is not None
+        assert self.tree is not None
+        return bool(content[self.tree.name][(node_id,)][tree.locked])
+
+    def locked(self, content: Content, node_id: str | None) -> bool:
+        """Whether a node, or one above it, is locked."""
+        tree = None if self.tree is None else rules_of(self.tree).tree
+        if tree is None or self.tree is None:
+            return False
+        seen: set[str] = set()
+        while node_id is not None and node_id not in seen:
+            seen.add(node_id)
+            row = content[self.tree.name].get((node_id,))
+            if row is None:
+                return False
+            if row[tree.locked]:
+                return True
+            node_id = row[tree.parent]
+        return False
+
+    def belongs(self, content: Content, table: str, row: Row, seen: frozenset[Any] = frozenset()) -> set[str]:
+        """The nodes a row belongs to."""
+        rules = rules_of(self.tables[table])
+        if rules.tree is not None:
+            (key,) = (column.name for column in self.tables[table].primary_key.columns)
+            return {row[key]} | ({row[rules.tree.parent]} - {None})
+        strong = {row[rules.document]} - {None} if rules.document else set()
+        weak: set[str] = set()
+        for reference in self.tables[table].foreign_keys:
+            column, target = reference.parent, reference.column.table.name
+            value = row[column.name]
+            place = (target, reference.column.name, value)
+            if value is None or target not in self.tables or column.name == rules.document or place in seen:
+                continue
+            parents = [one for one in content[target].values() if one[reference.column.name] == value]
+            found = {
+                node
+                for parent in parents
+                for node in (
+                    {value}
+                    if rules_of(self.tables[target]).tree is not None
+                    else self.belongs(content, target, parent, seen | {place})
+                )
+            }
+            if column.nullable or target == table:
+                weak |= found
+            else:
+                strong |= found
+        return strong or weak
+
+    def refuses(self, before: Content, after: Content, named: Iterable[str] = ()) -> bool:
+        """Whether an editor is refused the change from *before* to *after* because of a lock, in either of them.
+
+        *named*: nodes that the step guards though its rows do not tell of them.
+        """
+        if any(self.locked(after, node) for node in named):
+            return True
+        for table in self.tables:
+            if not rules_of(self.tables[table]).heeds_locks:
+                continue
+            for key in before[table].keys() | after[table].keys():
+                was, is_ = before[table].get(key), after[table].get(key)
+                if was == is_:
+                    continue
+                for content, row in ((before, was), (after, is_)):
+                    if row is not None and any(
+                        self.locked(content, node) for node in self._asked(content, table, row, was, is_)
+                    ):
+                        return True
+        return False
+
+    def _asked(self, content: Content, table: str, row: Row, was: Row | None, is_: Row | None) -> set[str]:
+        tree = rules_of(self.tables[table]).tree
+        if tree is not None and was is not None and is_ is not None:
+            moved = {name for name in was if was[name] != is_[name]}
+            if moved == {tree.order}:
+                return {row[tree.parent]} - {None}
+        return self.belongs(content, table, row)
+
+
+class _Lock(Params):
+    node_id: str
+    locked: bool
+
+
+def set_lock(engine: Engine, library: Library, node_id: str, locked: bool) -> None:
+    """Lock a node as its owner, or unlock it, by whatever column its table says."""
+    tree = next(one for one in engine.library_schema.tracked if rules_of(one).tree)
+    rules = rules_of(tree).tree
+    assert rules is not None
+    column = rules.locked
+
+    def perform(ctx: ActionContext, p: _Lock) -> None:
+        ctx.conn.execute(
+            tree.update().where(tree.primary_key.columns[0] == p.node_id).values({column: p.locked})
+        )
+
+    turn: Action[_Lock] = Action(
+        "kit.lock", summary="Lock a node.", params=_Lock, perform=perform, role="owner", undoable=False
+    )
+    engine.bus.step(turn, library, _Lock(node_id=node_id, locked=locked), LOCAL_OWNER)
+
+
+@contextmanager
+def lock_on(engine: Engine, library: Library, node_id: str) -> Iterator[None]:
+    """A lock on one node while the block runs."""
+    model = Model(engine, library)
+    was = model.locks_itself(model.read(), node_id)
+    set_lock(engine, library, node_id, True)
+    try:
+        yield
+    finally:
+        set_lock(engine, library, node_id, was)
+
+
+def attempt(work: Callable[[], Any]) -> Refusal:
+    """How *work* is refused, None where it is done."""
+    try:
+        work()
+    except ServiceError as refusal:
+        return refusal.status, refusal.code
+    return None
+
+
+def exercise_rights(engine: Engine, name: str, folder: Path) -> list[Fault]:
+    """Put the rights of every action of plugin *name* to the test; the faults found.
+
+    *engine* is started; the kit stops its background work. *folder* is empty and inside its allowed roots.
+    """
+    plugin = next(p for p in engine.plugins.loaded if p.name == name)
+    faults: list[Fault] = []
+    for number, found in enumerate(plugin.actions):
+        if found.example is None:
+            continue
+        place = folder / f"rights-{number:03}"
+        place.mkdir(parents=True)
+        engine.run(None, "library.create", {"path": str(place / "Kit.library")}, LOCAL_OWNER)
+        library = engine.libraries.get(place / "Kit.library")
+        params = found.example(Example(engine, library, LOCAL_OWNER, place))
+        stop_background_work(engine, library)
+        try:
+            faults += [Fault(found.name, what) for what in _Trial(engine, library, found, params).faults()]
+        finally:
+            engine.libraries.release(library.path)
+    return faults
+
+
+class _Trial:
+    """One action in a library of its own, on the ground that its example laid."""
+
+    def __init__(self, engine: Engine, library: Library, found: Action[Any], params: Row) -> None:
+        self.engine, self.library, self.found, self.params = engine, library, found, params
+        self.model = Model(engine, library)
+        self.home = None if found.scope == "engine" else library
+        """Whose log its steps are in; none: the engine's own."""
+
+    def faults(self) -> Iterator[str]:
+        yield from self._refused_outright(self._do, "does it")
+        if self.home is None:
+            if self.found.undoable:
+                yield from self._refused_in_the_engine(self._do(LOCAL_OWNER))
+            return
+        ground = self.model.read()
+        told: dict[str, Refusal] = {}
+        done: str | None = None
+        for node in self._some(ground):
+            with lock_on(self.engine, self.library, node):
+                before = self.model.read()
+                try:
+                    done = self._do(EDITOR)
+                except ServiceError as error:
+                    told[node] = (error.status, error.code)
+                    continue
+                if self.model.refuses(before, self.model.read(), self._named(done)):
+                    yield "an editor does it under a lock"
+                break
+        before = self.model.read()
+        if done is None:
+            try:
+                done = self._do(LOCAL_OWNER)
+            except Conflict:
+                # It works on nothing that was touched since, and each lock touched something.
+                return
+            after = self.model.read()
+            for node, refusal in told.items():
+                if refusal == (403, "node_locked") and not self._under(node, before, after, done):
+                    yield "an editor is refused it for a lock that lies over nothing it changes"
+        if not self.found.undoable:
+            return
+        yield from self._taken_back(done)
+
+    def _refused_in_the_engine(self, done: str) -> Iterator[str]:
+        """The like of step *done* in the engine's own database, where nothing is locked."""
+        yield from self._refused_outright(lambda who: self._undo(done, who), "undoes it")
+        undone = self._undo(done, LOCAL_OWNER)
+        yield from self._refused_outright(lambda who: self._undo(undone, who), "redoes it")
+
+    def _some(self, content: Content) -> list[str]:
+        """A few of the nodes there are, by chance."""
+        nodes = sorted(self.model.nodes(content))
+        return random.Random(self.found.name).sample(nodes, min(len(nodes), MOST_LOCKS))
+
+    def _taken_back(self, done: str) -> Iterator[str]:
+        """The undo of step *done*, and its redo, by those who may not, under each lock, then by the owner."""
+        # To lock a node changes its row, so that a step which changed that row too cannot be taken back by anybody.
+        refused = {(403, "node_locked"), (409, "undo_refused")}
+        if self.found.role == "owner":
+            refused.add((403, "owner_only"))
+        for what in ("undoes it", "redoes it"):
+            yield from self._refused_outright(lambda who, step=done: self._undo(step, who), what)  # type: ignore[misc]
+            yield from self._refused_by_rows(done, what)
+            before = self.model.read()
+            told = {}
+            for node in self._some(before):
+                with lock_on(self.engine, self.library, node):
+                    told[node] = attempt(lambda step=done: self._undo(step, EDITOR, keep=False))  # type: ignore[misc]
+            following = self._undo(done, LOCAL_OWNER)
+            after = self.model.read()
+            for node, refusal in told.items():
+                under = self._under(node, before, after, done)
+                if under and refusal not in refused:
+                    yield f"an editor {what} under a lock ({refusal})"
+                if not under and refusal == (403, "node_locked"):
+                    yield f"an editor is refused, as one who {what}, for a lock over nothing it changes"
+            done = following
+
+    def _refused_outright(self, work: Callable[[Principal], Any], what: str) -> Iterator[str]:
+        """Those who may not whatever the rows say: viewers, tokens of other projects, machines, editors for an owner's."""
+        found = self.found
+        owners_first = found.role == "owner" and self.home is None
+        stranger = (403, "owner_only" if owners_first else "library_access_denied")
+        # An engine-wide action that a bound token may run looks itself at what it reaches.
+        own = found.bound and self.home is None and what == "does it"
+        expected: list[tuple[Principal, Refusal]] = [] if own else [(STRANGER, stranger)]
+        if found.role != "viewer":
+            role = "owner_only" if found.role == "owner" else "library_access_denied"
+            expected.append((VIEWER, (403, role)))
+        if found.role == "owner":
+            expected += [(EDITOR, (403, "owner_only")), (AGENT, (403, "owner_only"))]
+        elif found.person_only:
+            refusal = found.person_only() if callable(found.person_only) else None
+            expected.append(
+                (AGENT, (refusal.status, refusal.code) if refusal is not None else (403, "person_only"))
+            )
+        for who, refused in expected:
+            met = attempt(lambda who=who: work(who))  # type: ignore[misc]
+            if met != refused:
+                yield f"{who.name} {what}: expected {refused}, met {met}"
+
+    def _refused_by_rows(self, done: str, what: str) -> Iterator[str]:
+        """A change that asks for a person asks for one when it is taken back too, whichever way it goes."""
+        before = self.model.read()
+        there = self._undo(done, LOCAL_OWNER)
+        after = self.model.read()
+        self._undo(there, LOCAL_OWNER)
+        for rule in self.found.rules:
+            when = rule.when
+            asked = when is not None and any(
+                when(*(self._seen(rule.table, row) for row in (one, other)))
+                for was, is_ in ((before, after), (after, before))
+                for key in was[rule.table].keys() | is_[rule.table].keys()
+                if (one := was[rule.table].get(key)) != (other := is_[rule.table].get(key))
+            )
+            who = AGENT if rule.ask == "person" else EDITOR
+            refusal = rule.refused(self.found.name)
+            if asked and attempt(lambda who=who: self._undo(self._newest(done), who)) != (  # type: ignore[misc]
+                refusal.status,
+                refusal.code,
+            ):
+                yield f"{who.name} {what} though its rows ask for a {rule.ask}"
+
+    def _seen(self, table: str, row: dict[str, Any] | None) -> dict[str, Any] | None:
+        """A row as a rule sees it."""
+        columns = list(self.model.tables[table].columns)
+        return None if row is None else values_of(columns, list(row.values()))
+
+    def _under(self, node: str, before: Content, after: Content, done: str) -> bool:
+        """Whether a lock on *node* lies over what changed from *before* to *after*."""
+        tree = self.model.tree
+        assert tree is not None
+        rules = rules_of(tree).tree
+        assert rules is not None
+        contents = []
+        for content in (before, after):
+            rows = {key: {**row, rules.locked: key == (node,)} for key, row in content[tree.name].items()}
+            contents.append({**content, tree.name: rows})
+        return self.model.refuses(contents[0], contents[1], self._named(done))
+
+    def _named(self, done: str) -> list[str]:
+        if not self.found.guards_targets:
+            return []
+        with self.library.db.read() as conn:
+            raw = raw_of(conn)
+            rows = raw.execute(
+                "SELECT target_id FROM audit_target WHERE seq = (SELECT seq FROM audit WHERE id = ?)", (done,)
+            ).fetchall()
+        return [row[0] for row in rows]
+
+    def _do(self, who: Principal) -> str:
+        return self.engine.run(self.library, self.found.name, self.params, who).audit_id
+
+    def _undo(self, step: str, who: Principal, *, keep: bool = True) -> str:
+        """Take *step* back as *who*; with *keep* false it is put back at once by the owner. The undo's own step."""
+        (undone,) = self.engine.undo(self.home, [self._newest(step)], who)["audit_ids"]
+        if not keep:
+            self.engine.undo(self.home, [undone], LOCAL_OWNER)
+        return str(undone)
+
+    def _newest(self, step: str) -> str:
+        """The step that is in effect of those that took *step* back and did it again."""
+        db = self.library.db if self.home is not None else self.engine.state
+        with db.read() as conn:
+            raw = raw_of(conn)
+            (newest,) = raw.execute(
+                "WITH RECURSIVE chain(id, depth) AS (VALUES (?, 0) UNION ALL SELECT a.id, depth + 1"
+                " FROM chain JOIN audit a ON a.inverse_of = chain.id)"
+                " SELECT a.id FROM chain JOIN audit a ON a.id = chain.id"
+                " WHERE a.undone = 0 AND depth % 2 = 0 ORDER BY a.seq DESC LIMIT 1",
+                (step,),
+            ).fetchone()
+        return str(newest)

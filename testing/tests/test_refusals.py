@@ -1,0 +1,108 @@
+"""A refusal that no test produces is named, wherever and however the source makes it."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from armarium_testing.refusals import listening, never_made
+
+SOURCE = """
+from armarium.errors import Conflict, Invalid
+
+
+class Odd(Invalid):
+    def __init__(self, number):
+        super().__init__(f"{number} is odd.", code="odd")
+
+
+class Late(Conflict):
+    pass
+
+
+def asked(number):
+    if number == 1:
+        raise Odd(number)
+    if number == 2:
+        raise Late(
+            "It is too late."
+        )
+    if number == 3:
+        return Invalid("Three.", code="three")
+    from armarium.errors import NotFound
+    raise NotFound("Nothing.")
+"""
+
+
+@pytest.fixture
+def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A package that refuses; its name."""
+    name = "refusing_stranger"
+    (tmp_path / name / "inner").mkdir(parents=True)
+    (tmp_path / name / "__init__.py").touch()
+    (tmp_path / name / "inner" / "__init__.py").touch()
+    (tmp_path / name / "inner" / "asking.py").write_text(SOURCE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for one in [one for one in sys.modules if one.partition(".")[0] == name]:
+        monkeypatch.delitem(sys.modules, one)
+    return name
+
+
+def test_each_place_that_was_not_met_is_named(stranger: str) -> None:
+    package = importlib.import_module(stranger)
+    asking = importlib.import_module(f"{stranger}.inner.asking")
+    assert never_made(package, set()) == [
+        "inner/asking.py:7 Odd",
+        "inner/asking.py:16 Odd",
+        "inner/asking.py:18 Late",
+        "inner/asking.py:22 Invalid",
+        "inner/asking.py:24 NotFound",
+    ]
+    with listening() as made:
+        with pytest.raises(asking.Odd, match="1 is odd"):
+            asking.asked(1)
+        with pytest.raises(asking.Late):
+            asking.asked(2)
+        asking.asked(3)
+    assert never_made(package, made) == ["inner/asking.py:24 NotFound"]
+    asking.asked(3)
+    assert len(made) == 4, "nothing is heard afterwards"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_run_fails_that_leaves_a_refusal_out(stranger: str, tmp_path: Path, workers: str) -> None:
+    tests = tmp_path / "test_asking.py"
+
+    def ran(numbers: str) -> tuple[int, str]:
+        tests.write_text(
+            "import pytest\n"
+            f"from {stranger}.inner.asking import asked\n"
+            "from armarium.errors import ServiceError\n"
+            f"@pytest.mark.parametrize('number', {numbers})\n"
+            "def test_it(number):\n"
+            "    with pytest.raises(ServiceError):\n"
+            "        raise asked(number)\n"
+        )
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", workers]
+        done = subprocess.run(
+            [*command, "--every-refusal", stranger, str(tests)],
+            cwd=tmp_path,
+            env={"PYTHONPATH": str(tmp_path), "PATH": "/usr/bin:/bin"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        return done.returncode, done.stdout
+
+    assert ran("[1, 2, 3, 4]")[0] == 0
+    code, said = ran("[1, 2, 3]")
+    assert code == 1
+    assert f"refusals of {stranger} that no test produces" in said
+    assert "inner/asking.py:24 NotFound" in said
+    assert "inner/asking.py:22" not in said

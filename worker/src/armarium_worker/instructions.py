@@ -1,0 +1,21 @@
+"""What a model that takes pictures and words is told: one instruction, whether it runs in a worker or at a provider."""
+
+from __future__ import annotations
+
+
+def read_line(language: str | None = None) -> str:
+    """How to read the picture of one line, written in *language* (BCP 47) where that is known."""
+    known = f" The language is {language} (BCP 47)." if language else ""
+    return (
+        f"The picture shows one line of a historical document.{known} Transcribe it letter by letter as it is written: keep "
+        "the spelling, abbreviations, capitals and punctuation, and correct nothing. Where nothing can be read, answer "
+        "nothing. Answer with the transcription alone, on one line, without quotation marks or explanations."
+    )
+
+
+def bare_line(answer: str) -> str:
+    """The transcription in a model's *answer*: one line, without the blanks and fences that models put around."""
+    text = answer.strip()
+    if text.startswith("```") and text.endswith("```") and len(text) >= 6:
+        text = text[3:-3].strip()
+    return " ".join(text.split())
