@@ -1,0 +1,1 @@
+"""Workspaces: what people and agents work on together."""

@@ -1,0 +1,1 @@
+"""Records, training samples, kept exports and a site of the project."""

@@ -1,0 +1,1 @@
+"""Which pages make a document: proposed by rules, judged by people."""

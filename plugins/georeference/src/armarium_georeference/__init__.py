@@ -1,0 +1,1 @@
+"""Control points, transformations, world shapes and places."""

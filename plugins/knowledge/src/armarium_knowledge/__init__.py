@@ -1,0 +1,1 @@
+"""Entities, mentions, claims, interpretations, and what a correction puts in doubt."""

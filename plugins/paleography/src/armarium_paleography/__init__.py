@@ -1,0 +1,1 @@
+"""Campaigns, editorial facts, hands, signs, letterforms and fonts."""

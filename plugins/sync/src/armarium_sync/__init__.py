@@ -1,0 +1,1 @@
+"""Synced folders: files that follow the project, and back."""

@@ -1,0 +1,1 @@
+"""Training of readers on corrected lines, their evaluation, and reading at scale."""
