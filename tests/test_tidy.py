@@ -24,6 +24,7 @@ REGISTRIES = re.compile(
         ("yarnpkg", "com"), ("anaconda", "org"), ("download.pytorch", "org"), ("crates", "io"), ("docker", "io"),
     ])
 )  # fmt: skip
+PAPERS = re.compile(r"\bpart [ABC] \d|[( ][ABC] \d\.\d\b|\b(arch" r"itecture|qual" r"ity) \d|open[-]fields")
 VAGUE_NAMES = {"util", "utils", "helper", "helpers", "common", "manager", "managers", "misc"}
 
 
@@ -74,6 +75,11 @@ def test_what_is_told_names_things_and_not_routes() -> None:
                 if route.search(node.value)
             ]
     assert not found, "\n".join(found)
+
+
+def test_nothing_refers_to_papers_outside_the_repository() -> None:
+    """A rule stands in our own docs or next to its code, where whoever reads the comment can read it too."""
+    assert lines_matching(PAPERS, readable()) == []
 
 
 def test_no_path_of_a_development_machine() -> None:

@@ -1,4 +1,4 @@
-"""Every route of /api/activity with every refusal it has (part A 4.11)."""
+"""Every route of /api/activity with every refusal it has."""
 
 from __future__ import annotations
 
@@ -380,7 +380,7 @@ class TestDerivatives:
     def test_a_decision_applies_to_what_has_not_started(
         self, web: Any, chores: Engine, project: Library
     ) -> None:
-        """While the last of its jobs runs, the row is listed and can be decided about, to no effect (A 4.11)."""
+        """While the last of its jobs runs, the row is listed and can be decided about, to no effect."""
         reading = put(chores, project, "chore-read", {"items": 2}, total=2)
         with project.db.write() as conn:
             conn.exec_driver_sql("UPDATE job SET state = 'running' WHERE id = ?", (reading,))

@@ -1,4 +1,4 @@
-"""The gate to the network: where no request may go, nothing arrives; where one may, it is bounded (quality 19, 22)."""
+"""The gate to the network: where no request may go, nothing arrives; where one may, it is bounded."""
 
 from __future__ import annotations
 

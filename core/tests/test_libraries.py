@@ -355,7 +355,7 @@ def test_no_project_is_made_inside_another(
 
 
 def test_an_editor_takes_a_project_out_of_the_registry(shelf_engine: Engine, shelf_library: Library) -> None:
-    """Its package stays on disk, and A 5 does not count it among what is the owner's."""
+    """Its package stays on disk; it is not reserved to the owner."""
     editor, viewer = (replace(LOCAL_OWNER, role=role) for role in ("editor", "viewer"))
     path = str(shelf_library.path)
     with pytest.raises(Forbidden):

@@ -1,4 +1,4 @@
-"""Listening: who may open the socket, how the engine is found, how it ends (part A 5, quality 15)."""
+"""Listening: who may open the socket, how the engine is found, how it ends."""
 
 from __future__ import annotations
 

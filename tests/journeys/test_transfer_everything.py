@@ -1,4 +1,4 @@
-"""Whatever the installed families write about documents is carried: their own examples fill the project (A 4.3)."""
+"""Whatever the installed families write about documents is carried: their own examples fill the project."""
 
 from __future__ import annotations
 

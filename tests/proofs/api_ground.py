@@ -8,6 +8,7 @@ nothing here names a family.
 from __future__ import annotations
 
 import inspect
+import re
 import tempfile
 from collections.abc import Iterator, Set
 from pathlib import Path
@@ -84,6 +85,7 @@ class Ground:
         self.engine.start(jobs=False)
         self.app = create_app(engine=self.engine, jobs=False)
         self.actions = dict(_actions_of(self.app, self.engine))
+        self.relations = (*RELATIONS, *_relations_by_name(self.app, self.engine))
         self.laid = 0
         self.asked = 0
         self.lay()
@@ -249,7 +251,7 @@ class Ground:
     def look(self) -> None:
         """What is there now."""
         self.rows: list[list[dict[str, Any]]] = []
-        for db, statements in ((self.library.db, RELATIONS), (self.engine.state, ENGINE_RELATIONS)):
+        for db, statements in ((self.library.db, self.relations), (self.engine.state, ENGINE_RELATIONS)):
             with db.read() as conn:
                 for statement in statements:
                     found = conn.exec_driver_sql(statement).mappings().all()
@@ -281,6 +283,27 @@ class Ground:
     def close(self) -> None:
         self.engine.close()
         self.folder.cleanup()
+
+
+def _relations_by_name(app: Any, engine: Engine) -> Iterator[str]:
+    """For each `thing_id` among the parameters of paths and queries that no relation above gives: the ids of the table
+    that is called `thing`, or ends so."""
+    given = set(re.findall(r"(\w+_id)\b", " ".join((*RELATIONS, *ENGINE_RELATIONS))))
+    operations = (one for methods in app.openapi()["paths"].values() for one in methods.values())
+    asked = {parameter["name"] for one in operations for parameter in one.get("parameters", ())}
+    tables = [
+        table
+        for plugin in engine.plugins.loaded
+        if plugin.metadata is not None
+        for table in plugin.metadata.tables.values()
+    ]
+    for name in sorted(one for one in asked - given if one.endswith("_id")):
+        noun = name.removesuffix("_id")
+        for table in tables:
+            column = next((key for key in (name, "id") if key in table.c and table.c[key].primary_key), None)
+            if column and (table.name == noun or table.name.endswith(f"_{noun}")):
+                yield f"SELECT {column} AS {name} FROM {table.name}"
+                break
 
 
 def _actions_of(app: Any, engine: Engine) -> Iterator[tuple[str, str]]:

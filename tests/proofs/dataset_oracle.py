@@ -1,4 +1,4 @@
-"""The dataset query in plain Python over the rows of the table: filters, order, pages, facets and bins (A 4.2)."""
+"""The dataset query in plain Python over the rows of the table: filters, order, pages, facets and bins."""
 
 from __future__ import annotations
 

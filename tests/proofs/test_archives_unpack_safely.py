@@ -1,4 +1,4 @@
-"""ZIP archives of strangers: judged before anything is unpacked, and what is taken lies in the project alone (quality 17).
+"""ZIP archives of strangers: judged before anything is unpacked, and what is taken lies in the project alone.
 
 Each case is an archive with ordinary pages and at most one thing that means harm; the archive is sent to the engine. An
 archive with harm in it brings nothing in and is refused in words; one without brings all of its pages in.

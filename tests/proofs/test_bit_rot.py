@@ -1,4 +1,4 @@
-"""Bytes that change by themselves (quality 12): a kept file is found by the doctor, a database is refused in words.
+"""Bytes that change by themselves: a kept file is found by the doctor, a database is refused in words.
 
 A database has no checksum of its own for every page: a letter changed within a text may stay unseen there, unless it
 is in the audit log, whose chain shows it. What is proved of a database is that no changed byte ends in anything but

@@ -1,4 +1,4 @@
-"""Small files that would become large are refused in words, each in a process of its own (quality 18).
+"""Small files that would become large are refused in words, each in a process of its own.
 
 The soak holds each to the figure: under a second and 300 MB. `make test` has generous factors, for machines at work.
 """

@@ -1,5 +1,4 @@
-"""Random histories of every undoable action of documents, images and canvas: undo is exact, its refusals foretold
-(quality 1 and 2). The Trash is emptied between histories; transfers have histories of their own, over two projects."""
+"""Random histories of every undoable action of documents, images and canvas: undo is exact, its refusals foretold. The Trash is emptied between histories; transfers have histories of their own, over two projects."""
 
 from __future__ import annotations
 

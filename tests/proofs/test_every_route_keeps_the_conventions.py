@@ -1,4 +1,4 @@
-"""The conventions that hold on every route (parts A 1, 5, 7 of the specification), asked of each operation in turn."""
+"""The conventions that hold on every route, asked of each operation in turn."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ UNKNOWN = "0f" * 16
 
 
 ANSWERED_OTHERWISE = {
-    "POST /api/images/crops/batch": "a picture that cannot be cut is told in failed[] (open fields, A 4.8)",
-    "PUT /api/segments/{segment_id}": "the body's segment_id and the path's must agree: 422 (part B 4.1)",
-    "POST /api/segments/correct-many": "another reading counts than the one expected: 409 (part B 4.2)",
-    "POST /api/segments/{segment_id}/correct": "another reading counts than the one expected: 409 (part B 4.2)",
+    "POST /api/images/crops/batch": "a picture that cannot be cut is told in failed[]",
+    "PUT /api/segments/{segment_id}": "the body's segment_id and the path's must agree: 422",
+    "POST /api/segments/correct-many": "another reading counts than the one expected: 409",
+    "POST /api/segments/{segment_id}/correct": "another reading counts than the one expected: 409",
     "PUT /api/canvas/folders/{folder_id}/layout": "what is taken off the canvas may be gone already",
     "GET /api/links/of/{end_id}": "an end may be a URI or a thing of another family: what has no links has none",
 }
 """Operations that answer an unknown id otherwise, and why."""
 ENGINE_WIDE = {
-    "PUT /api/activity/jobs/paused": "pause and mode are engine-wide (A 5)",
-    "PUT /api/activity/jobs/mode": "pause and mode are engine-wide (A 5)",
+    "PUT /api/activity/jobs/paused": "pause and mode are engine-wide",
+    "PUT /api/activity/jobs/mode": "pause and mode are engine-wide",
     "POST /api/library/open": "opening is reading; a stranger's token does not reach the project",
     "POST /api/local-models/download/{runtime}/{model}": "models are the engine's",
 }

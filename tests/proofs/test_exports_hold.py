@@ -1,4 +1,4 @@
-"""Whatever a reader makes of a broken file, every writer gives out a valid file of it, or says why not (quality 8, 9)."""
+"""Whatever a reader makes of a broken file, every writer gives out a valid file of it, or says why not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every format driver that is installed holds under broken files: no crash, none over 2 s or 512 MB (quality 8).
+"""Every format driver that is installed holds under broken files: no crash, none over 2 s or 512 MB.
 
 Each driver is fuzzed in a process of its own, so that a crash of a parser in C is found as well. `make test` reads some
 hundred mutations a driver, `make soak` a million (ARMARIUM_FUZZ_INPUTS says how many).

@@ -1,4 +1,4 @@
-"""No value that a caller sends becomes part of a statement: every listing answers what plain Python says (quality 20)."""
+"""No value that a caller sends becomes part of a statement: every listing answers what plain Python says."""
 
 from __future__ import annotations
 

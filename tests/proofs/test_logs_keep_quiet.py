@@ -1,4 +1,4 @@
-"""Secrets and page text are never logged, and tokens are never kept as they are (quality 14 and 21)."""
+"""Secrets and page text are never logged, and tokens are never kept as they are."""
 
 from __future__ import annotations
 

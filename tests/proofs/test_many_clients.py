@@ -1,4 +1,4 @@
-"""Many clients at once while an import runs: nothing locked, nothing lost (quality 10).
+"""Many clients at once while an import runs: nothing locked, nothing lost.
 
 The engine is `armarium serve` in a process of its own, over TCP; the clients are in two other processes. Three figures,
 which are not to be mistaken for one another:

@@ -1,4 +1,4 @@
-"""What the engine fetches by an address leads to the public network alone, whatever names, redirects and bodies say (quality 19).
+"""What the engine fetches by an address leads to the public network alone, whatever names, redirects and bodies say.
 
 The proof listens where connections are made: every address that is about to be connected to is judged by a list of its
 own. A connection to a public address ends at a server of this test, which redirects inward, never ends, or lies.

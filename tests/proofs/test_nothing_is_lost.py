@@ -1,4 +1,4 @@
-"""A crash loses and doubles nothing, and a full or broken disk is told in words (quality 3 and 5)."""
+"""A crash loses and doubles nothing, and a full or broken disk is told in words."""
 
 from __future__ import annotations
 

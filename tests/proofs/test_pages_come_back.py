@@ -1,4 +1,4 @@
-"""Generated pages written and read again: what differs is in the loss report, and what it does not name is the same (quality 9).
+"""Generated pages written and read again: what differs is in the loss report, and what it does not name is the same.
 
 `make test` tries some dozen pages a format, `make soak` ten thousand (ARMARIUM_ROUND_TRIPS says how many).
 """

@@ -1,5 +1,5 @@
 """No parameter that names a path leads into an engine's state, a project's package or a home's dot folders, nor beyond a
-token's folders: tried for every action and every route that has one, a stranger's plugin's among them (quality 14, 16).
+token's folders: tried for every action and every route that has one, a stranger's plugin's among them.
 
 The parameters are found by their type in the actions and the OpenAPI document, so that a new one is tried here by itself.
 """

@@ -1,6 +1,6 @@
 """No path that a caller sends leads the engine out of the folders it may use, however it is spelled, linked or swapped.
 
-Proved for every place that takes a path (quality 16): the places are found in the OpenAPI document and the actions, so
+Proved for every place that takes a path: the places are found in the OpenAPI document and the actions, so
 that a new one fails a test here until it is among `TAKERS`. What is swapped in the middle of the work are files and
 folders that are read; a package's own folder is swapped between two requests.
 """
@@ -345,7 +345,7 @@ def test_ten_thousand_paths(tmp_path: Path) -> None:
 
 
 def test_projects_lie_in_the_folders_that_the_engine_may_use_and_in_no_others(tmp_path: Path) -> None:
-    """The engine's own list, as its settings, the home and the temporary folder make it (A 5)."""
+    """The engine's own list, as its settings, the home and the temporary folder make it."""
     ground = Ground(tmp_path)
     inside, outside = ground.world.inside, ground.world.outside
     (ground.home / "away").symlink_to(outside)

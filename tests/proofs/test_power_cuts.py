@@ -1,4 +1,4 @@
-"""A power cut loses no acknowledged write (quality 4): a file system of its own is shut down under the engine."""
+"""A power cut loses no acknowledged write: a file system of its own is shut down under the engine."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Rights hold whoever asks: what is done, undone and redone in deep trees with locks on random nodes, against a model of
-locks in plain Python (A 5). The conformance kit does the like for every action of every family by its example."""
+locks in plain Python. The conformance kit does the like for every action of every family by its example."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ PERSONS = {
     "segment.pass_choose": (403, "person_only"),
     "segment.pass_ground_truth": (422, "ground_truth_needs_a_person"),
 }
-"""What the specification says a machine is told (A 5, B 4)."""
+"""The code a machine is refused with."""
 
 OWNERS = {"document.lock", "library.set", "compute.set", "sandbox.grant", "token.create", "token.revoke"}
-"""What is the owner's (A 5)."""
+"""What is the owner's."""
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
     return make_engine()
 
 
-def test_what_the_specification_reserves_is_declared(engine: Engine) -> None:
+def test_what_is_for_persons_alone_is_declared(engine: Engine) -> None:
     for name, (status, code) in PERSONS.items():
         found = engine.actions.get(name)
         if found.person_only:

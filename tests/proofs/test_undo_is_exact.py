@@ -1,4 +1,4 @@
-"""Undo is exact and its refusals are right (quality 1 and 2): random histories against an oracle, mutants caught."""
+"""Undo is exact and its refusals are right: random histories against an oracle, mutants caught."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine: the parts of one running Armarium put together; nothing here is a module global (architecture 3.4)."""
+"""The engine: the parts of one running Armarium put together; nothing here is a module global."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ class Engine:
             return audit.verify_chain(conn)
 
     def allows(self, place: Path) -> bool:
-        """Whether *place* lies in a folder that may hold projects (A 5), however it is spelled or linked."""
+        """Whether *place* lies in a folder that may hold projects, however it is spelled or linked."""
         roots = [*self._roots, *map(Path, self.auth.granted_roots())] if self._auth else self._roots
         resolved = Path(os.path.realpath(place))
         return any(place.is_relative_to(root) for root in roots) and any(
@@ -214,11 +214,11 @@ class Engine:
         return library.path.parent == self.settings.state_dir
 
     def compute(self) -> Compute:
-        """How much of the machine heavy work may take now (part C 4.7)."""
+        """How much of the machine heavy work may take now."""
         return compute_of(self)
 
     def compute_state(self) -> ComputeState:
-        """The compute settings with where each comes from (C 4.7)."""
+        """The compute settings with where each comes from."""
         return state_of(self)
 
     def library_opened(self, library: Library) -> None:

@@ -1,4 +1,4 @@
-"""The refusals a caller can meet: each is a class with an HTTP status and carries one sentence (part A 7)."""
+"""The refusals a caller can meet: each is a class with an HTTP status and carries one sentence."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ _ID = re.compile(r"[0-9a-f]{32}")
 
 
 def new_id() -> str:
-    """A UUID version 7 as 32 lower-case hex digits, so that ids sort by the time they were made (A 1)."""
+    """A UUID version 7 as 32 lower-case hex digits, so that ids sort by the time they were made."""
     # A command that only asks an engine makes no ids.
     import uuid_utils
 
@@ -29,7 +29,7 @@ def _second(seconds: int) -> str:
 
 
 def now() -> str:
-    """The present moment as RFC 3339 in UTC with milliseconds and `Z` (A 1)."""
+    """The present moment as RFC 3339 in UTC with milliseconds and `Z`."""
     # Asked several times a step: a second is spelled once.
     seconds, rest = divmod(time.time_ns(), 1_000_000_000)
     return f"{_second(seconds)}{rest // 1_000_000:03d}Z"

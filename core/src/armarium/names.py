@@ -1,4 +1,4 @@
-"""What people call things: names in NFC without outer blanks (A 1)."""
+"""What people call things: names in NFC without outer blanks."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Principal:
 
     @property
     def reader_ids(self) -> frozenset[str]:
-        """The ids under which it may be named among the readers of something restricted (B 4.6)."""
+        """The ids under which it may be named among the readers of something restricted."""
         return frozenset(one for one in (self.token_id, self.device_id) if one is not None)
 
     @property
@@ -62,7 +62,7 @@ class Principal:
 
     @property
     def provenance_kind(self) -> str:
-        """The word that rows this caller makes carry (A 1): human, agent or workflow."""
+        """The word that rows this caller makes carry: human, agent or workflow."""
         if self.kind == "person":
             return "human"
         return "workflow" if self.run_id is not None else "agent"

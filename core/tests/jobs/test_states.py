@@ -1,4 +1,4 @@
-"""The state table of part A 3.3, line by line, and what A 3 and A 4.11 add to it."""
+"""The states of a job and the moves between them, one by one."""
 
 from __future__ import annotations
 

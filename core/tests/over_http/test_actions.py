@@ -1,4 +1,4 @@
-"""The registry of actions, invoke, the audit log, undo and the hash chain over HTTP (part A 4.4)."""
+"""The registry of actions, invoke, the audit log, undo and the hash chain over HTTP."""
 
 from __future__ import annotations
 

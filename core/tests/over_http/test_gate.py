@@ -1,4 +1,4 @@
-"""The gate in tables: host, origin, content type and token on every route of the whole app (quality 13 and 14)."""
+"""The gate in tables: host, origin, content type and token on every route of the whole app."""
 
 from __future__ import annotations
 

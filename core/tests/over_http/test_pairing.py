@@ -1,4 +1,4 @@
-"""Pairing, enrolment, sessions and the limit on failed attempts (part A 4.6 and 5)."""
+"""Pairing, enrolment, sessions and the limit on failed attempts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Projects over HTTP: how a request names one, the registry, settings, statistics, snapshots (part A 4.1 and 5)."""
+"""Projects over HTTP: how a request names one, the registry, settings, statistics, snapshots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The change stream: framing, resuming, what a listener may see, when it ends (part A 6)."""
+"""The change stream: framing, resuming, what a listener may see, when it ends."""
 
 from __future__ import annotations
 

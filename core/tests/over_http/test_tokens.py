@@ -1,4 +1,4 @@
-"""Tokens: made, told apart, renewed, revoked, out of date; their secrets nowhere but in the one answer (part A 5)."""
+"""Tokens: made, told apart, renewed, revoked, out of date; their secrets nowhere but in the one answer."""
 
 from __future__ import annotations
 

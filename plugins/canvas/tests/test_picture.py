@@ -1,4 +1,4 @@
-"""The picture of a canvas: each rule of part A 4.9, seen in its pixels."""
+"""The picture of a canvas: each rule seen in its pixels."""
 
 from __future__ import annotations
 

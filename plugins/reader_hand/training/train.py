@@ -26,15 +26,20 @@ from torch import nn
 from torch.nn import functional
 
 from training.batches import Batch, endless, padded
-from training.corpus import HELD_OUT, Line, Prepared, prepare
+from training.corpus import HELD_OUT, TRAIN, Line, Prepared, prepare
 from training.model import HandNet, steps
-from training.settings import Settings, settings
+from training.settings import PACKAGE, Settings, settings
+from training.warm_start import load_exported, unfold
 
 RAMP = 10
 """Steps: the average of the weights follows faster at first."""
 EVALUATION_LINES = 32
 LOGGED = 40
 """Steps between two lines of the log."""
+STATISTICS = 16
+"""Batches over which batch normalisation is measured where only an exported model is at hand."""
+RESUMED = 1000
+"""The step at which such a training counts itself: the averaged weights follow slowly from the start."""
 
 
 @dataclass
@@ -81,6 +86,30 @@ class Run:
             self.average.load_state_dict(kept["average"])
             self.optimiser.load_state_dict(kept["optimiser"])
             self.state = State(**kept["state"])
+
+    def begin_from_shipped(self) -> None:
+        """Start from the weights in the package, as far as their card says they have come; the optimiser starts anew."""
+        card = json.loads((PACKAGE / "card.json").read_text(encoding="utf-8"))
+        if card["alphabet"] != self.corpus.alphabet:
+            raise SystemExit(
+                "The shipped model knows other letters than the prepared corpus: start without it."
+            )
+        load_exported(self.net, PACKAGE / "model.onnx")
+        lines = self.corpus.of(TRAIN)
+        drawn = np.random.default_rng(0).permutation(len(lines))[: STATISTICS * EVALUATION_LINES]
+        chosen = sorted((lines[at] for at in drawn), key=lambda line: line.width)
+        pictures = [self.corpus.picture(line) for line in chosen]
+        unfold(
+            self.net,
+            [
+                padded(pictures[at : at + EVALUATION_LINES])
+                for at in range(0, len(pictures), EVALUATION_LINES)
+            ],
+        )
+        self.average.load_state_dict(self.net.state_dict())
+        self.average.eval()
+        past = card["training"]
+        self.state = State(past["samples"], RESUMED, past["seconds"], past["curve"])
 
     def save(self, path: Path) -> None:
         """Write a checkpoint; one that is half written never takes the place of a whole one."""
@@ -235,11 +264,14 @@ def help_along(
 def main(arguments: Any = None) -> None:
     """Train until stopped, or cool down for the time that is asked."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--from-shipped", action="store_true", help="start from the package's weights")
     parser.add_argument("--cool-down", type=float, metavar="MINUTES")
     options = parser.parse_args(arguments)
     wanted = settings()
     ready(wanted)
     run = Run(wanted)
+    if options.from_shipped and not run.checkpoint.is_file():
+        run.begin_from_shipped()
     run.load()
     cool_down = options.cool_down and 60 * options.cool_down
     target = run.folder / "cooled.pt" if cool_down else run.checkpoint

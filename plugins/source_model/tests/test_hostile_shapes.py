@@ -1,4 +1,4 @@
-"""The hostile input of B 4.1 and 4.4 by name, over HTTP: what cannot be held is refused in words and changes nothing."""
+"""Hostile shapes over HTTP: what cannot be held is refused in words and changes nothing."""
 
 from __future__ import annotations
 

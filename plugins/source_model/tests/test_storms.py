@@ -1,4 +1,4 @@
-"""Several editors at one page, and storms of merges and splits: nothing is lost, nobody is overwritten (quality 10)."""
+"""Several editors at one page, and storms of merges and splits: nothing is lost, nobody is overwritten."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random histories of every action of this family: undo is exact and its refusals are foretold (quality 1 and 2)."""
+"""Random histories of every action of this family: undo is exact and its refusals are foretold."""
 
 from __future__ import annotations
 

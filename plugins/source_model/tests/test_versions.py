@@ -1,4 +1,4 @@
-"""The versions of a segment: out of history, written back, and of a withdrawn segment too (B 2.1, B 3)."""
+"""The versions of a segment: out of history, written back, and of a withdrawn segment too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The conformance kit: what every plugin's actions must do, checked from their own examples (architecture 4)."""
+"""The conformance kit: what every plugin's actions must do, checked from their own examples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Actions: the one way anything is written, audited, in one transaction, and undoable (architecture 4)."""
+"""Actions: the one way anything is written, audited, in one transaction, and undoable."""
 
 from armarium.actions.bus import Bus, change_data
 from armarium.actions.context import ActionContext, Example, Outcome, Step

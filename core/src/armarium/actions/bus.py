@@ -1,4 +1,4 @@
-"""The bus: runs an action in one transaction with its audit row, and tells of it once it is on disk (architecture 4)."""
+"""The bus: runs an action in one transaction with its audit row, and tells of it once it is on disk."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ _ID_LISTS = (
 
 
 def change_data(step: Step) -> dict[str, Any]:
-    """A step as the change stream tells it (A 6)."""
+    """A step as the change stream tells it."""
     return {
         "event_id": step.audit_id,
         "ts": step.at,

@@ -1,4 +1,4 @@
-"""The change stream: what happened, numbered, kept for a while, so that a listener can pick up where it left (A 6)."""
+"""The change stream: what happened, numbered, kept for a while, so that a listener can pick up where it left."""
 
 from __future__ import annotations
 

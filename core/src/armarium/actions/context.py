@@ -186,7 +186,7 @@ class ActionContext:
             self.target_ids[identity] = None
 
     def changed(self, **ids: Iterable[str]) -> None:
-        """Name things in the change event: `document_ids=[…]`, `segment_ids=[…]` and so on (A 6)."""
+        """Name things in the change event: `document_ids=[…]`, `segment_ids=[…]` and so on."""
         for kind, values in ids.items():
             self.changes.setdefault(kind, {}).update(dict.fromkeys(values))
 
@@ -195,7 +195,7 @@ class ActionContext:
         self.after_commit.append(then)
 
     def provenance(self) -> dict[str, Any]:
-        """The four fields that say who made a row (A 1), from the principal and nowhere else."""
+        """The four fields that say who made a row, from the principal and nowhere else."""
         return {
             "provenance_kind": self.principal.provenance_kind,
             "created_by": self.principal.name,

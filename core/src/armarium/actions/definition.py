@@ -114,7 +114,7 @@ class Route:
     name: str | None = None
     """What clients call the operation, behind the first word of its path; else the action's own verb."""
     answer: str | None = None
-    """What its answer is called where the specification names it; else the result's name and `Written`."""
+    """What its answer is called where it is called otherwise than the result's name and `Written`."""
     fields: Mapping[str, str] = field(default_factory=dict)
     """Which field of the parameters a name in the path stands for, where they differ."""
 
@@ -222,7 +222,7 @@ action = Action
 
 
 def invalid_request(error: ValidationError, what: str) -> Invalid:
-    """Pydantic's faults as one refusal (A 7): a sentence, and each fault without the value that was sent."""
+    """Pydantic's faults as one refusal: a sentence, and each fault without the value that was sent."""
     faults = [
         {"loc": list(fault["loc"]), "msg": plain_fault(fault["msg"]), "type": fault["type"]}
         for fault in error.errors(include_input=False, include_url=False, include_context=False)

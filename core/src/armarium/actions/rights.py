@@ -1,4 +1,4 @@
-"""Who may run an action and make its changes, and what a broken constraint of the database says in words (A 5, A 7)."""
+"""Who may run an action and make its changes, and what a broken constraint of the database says in words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def authorise(found: Action[Any], principal: Principal, library: Library | None) -> None:
-    """Refuse an action that *principal* may not run (A 5); the codes are those of A 7."""
+    """Refuse an action that *principal* may not run."""
     _require(found.name, found.role, principal, library, in_project=found.scope != "engine")
     if (found.scope == "engine" or library is None) and not found.bound:
         refuse_bound(principal, required="write")

@@ -1,4 +1,4 @@
-"""The one door to all writes, the audit log, and undo over HTTP (part A 4.4 and the implied routes of plugin core)."""
+"""The one door to all writes, the audit log, and undo over HTTP."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Touched(Message):
 
 
 class AuditRow(Message):
-    """One step of the audit log (A 2.1)."""
+    """One step of the audit log."""
 
     model_config = ConfigDict(extra="allow")
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from armarium.projects.libraries import Library
 
 MAX_SET = 10_000
-"""How many steps one call may take back (A 4.4)."""
+"""How many steps one call may take back."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class UndoContext:
 
 
 def undo(bus: Bus, library: Library | None, audit_ids: Sequence[str], principal: Principal) -> dict[str, Any]:
-    """Take back the steps *audit_ids*, newest first, in one transaction, all or none (part A 4.4).
+    """Take back the steps *audit_ids*, newest first, in one transaction, all or none.
 
     Answers `{"audit_ids": new rows, "undone": rows taken back}`. Raises NotFound or Conflict with
     `{detail, code: undo_refused, reason, audit_id}`; reason is changed, already-undone, gone or not-undoable.

@@ -1,4 +1,4 @@
-"""How often a caller may fail: five wrong tokens, codes or secrets a minute, then 429 with Retry-After (part A 5)."""
+"""How often a caller may fail: five wrong tokens, codes or secrets a minute, then 429 with Retry-After."""
 
 from __future__ import annotations
 

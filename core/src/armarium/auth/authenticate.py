@@ -1,4 +1,4 @@
-"""Who is asking: the engine's one authority on tokens, pairing secrets, presence and failed attempts (part A 5)."""
+"""Who is asking: the engine's one authority on tokens, pairing secrets, presence and failed attempts."""
 
 from __future__ import annotations
 

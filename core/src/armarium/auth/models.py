@@ -76,4 +76,4 @@ sandbox_grants = Table(
     Column("granted_by", Text),
     info=tracked(label="sandbox grant"),
 )
-"""Folders the owner opened to the engine beside the roots it always may read (part A 4.1)."""
+"""Folders the owner opened to the engine beside the roots it always may read."""

@@ -1,4 +1,4 @@
-"""Which surfaces are connected: a name, a transport and counts, in memory only (GET /api/clients, part A 4.1)."""
+"""Which surfaces are connected: a name, a transport and counts, in memory only (GET /api/clients)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairing, tokens and sessions over HTTP (part A 4.6 and 5, and the implied routes of plugin core)."""
+"""Pairing, tokens and sessions over HTTP."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def list_tokens(
 
 
 def token_rows(engine: Engine, *, limit: int, offset: int) -> tuple[list[dict[str, Any]], int]:
-    """A page of the token rows of `GET /api/tokens` (A 5), and how many there are in all."""
+    """A page of the token rows of `GET /api/tokens`, and how many there are in all."""
     newest_first = tokens.select().order_by(tokens.c.created_at.desc(), tokens.c.id.desc())
     with engine.state.read() as conn:
         total = conn.execute(select(func.count()).select_from(tokens)).scalar_one()

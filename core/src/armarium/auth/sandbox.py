@@ -1,4 +1,4 @@
-"""Folders the owner opens to the engine beside the usual roots (part A 4.1, POST /api/sandbox/security-scoped-access).
+"""Folders the owner opens to the engine beside the usual roots (POST /api/sandbox/security-scoped-access).
 
 On a machine without app sandboxing there is no bookmark to resolve: the grant is remembered as an allowed root.
 """

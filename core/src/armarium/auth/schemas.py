@@ -1,4 +1,4 @@
-"""Request and answer models of pairing, tokens, compute settings and sandbox grants (parts A 4.1, 4.6, 5 and C 4.7)."""
+"""Request and answer models of pairing, tokens, compute settings and sandbox grants."""
 
 from __future__ import annotations
 

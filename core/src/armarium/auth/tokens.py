@@ -88,7 +88,7 @@ def _folders_of(row: Row[Any], granted: Mapping[str, frozenset[str]]) -> frozens
 
 
 def shown_token(book: TokenBook, row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of the table as the owner sees it (A 5); never its secret."""
+    """A row of the table as the owner sees it; never its secret."""
     known = book.by_id(row["id"])
     folders = None if known is not None and known.folders is None else row["folders"] or []
     if row["parent_id"] is not None and known is not None and known.folders is not None:
@@ -190,7 +190,7 @@ class TokenBook:
             self._runs = {d: entry for d, entry in self._runs.items() if entry.id != token_id}
 
     def find(self, secret: str) -> TokenEntry:
-        """The live token whose secret this is. Raises Unauthorized with one of the codes of A 7."""
+        """The live token whose secret this is. Raises Unauthorized with a code that says why."""
         digest = digest_of(secret)
         entry = self._entries.get(digest) or self._runs.get(digest)
         if entry is None or not hmac.compare_digest(entry.digest, digest):

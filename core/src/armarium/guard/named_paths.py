@@ -1,4 +1,4 @@
-"""Paths that callers name: types of their own for parameters, and the rules they are checked by (A 5, Paths in bodies).
+"""Paths that callers name: types of their own for parameters, and the rules they are checked by.
 
 A parameter that names a file or folder of this machine is a `MaterialPath`, one that names a project a `PackagePath`.
 The bus checks them before an action runs, routes before their body does, and jobs when they look at their arguments;

@@ -208,7 +208,7 @@ _VIEW = (
 
 
 def as_answer(row: tuple[Any, ...]) -> dict[str, Any]:
-    """A row selected by `select_rows` in the shape of A 2.1 (Audit row)."""
+    """A row selected by `select_rows` as an answer shows it."""
     names = [name.strip() for name in _VIEW.split(",")]
     found = dict(zip(names, row, strict=True))
     found["actor"] = {"kind": found.pop("actor_kind"), "name": found.pop("actor_name")}

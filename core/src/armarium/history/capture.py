@@ -1,4 +1,4 @@
-"""Capture: the history table and the three triggers of each tracked table, generated from its model (architecture 4).
+"""Capture: the history table and the three triggers of each tracked table, generated from its model.
 
 The database itself copies the row's image before each change, with the step that makes it; outside a step the
 triggers refuse the write. So no program, ORM, bulk statement or cascade can change a tracked row unseen.

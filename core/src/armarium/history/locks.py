@@ -1,4 +1,4 @@
-"""Locks: which nodes the rows of a step belong to, and the refusal where one of these is locked (A 5).
+"""Locks: which nodes the rows of a step belong to, and the refusal where one of these is locked.
 
 The core knows no family here. One table says that its rows are nodes (`tables.Tree`); every tracked table whose
 `document` column or foreign keys lead there is covered, a stranger's too.

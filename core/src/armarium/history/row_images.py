@@ -1,4 +1,4 @@
-"""Row images of a step: what a row was before it, and setting rows back to that by set-based SQL (architecture 4).
+"""Row images of a step: what a row was before it, and setting rows back to that by set-based SQL.
 
 The part of undo that writes; whether a step may be taken back is decided in `armarium.actions.undo`. A row that clashes with
 another ends the transaction (OR ROLLBACK), which spares SQLite a copy of every page: see `history._tracked_triggers`.

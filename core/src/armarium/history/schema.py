@@ -1,4 +1,4 @@
-"""The tables of one database: made, migrated and compared with the models when it is opened (architecture 4 and 5)."""
+"""The tables of one database: made, migrated and compared with the models when it is opened."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from alembic.operations import Operations
 
 FORMAT = 1
-"""The package format this engine writes; one integer, independent of the version (A 9)."""
+"""The package format this engine writes; one integer, independent of the version."""
 
 CORE_VERSION = 1
 """The version of the core's own tables and of the triggers it generates; raising it makes them anew."""

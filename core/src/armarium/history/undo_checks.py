@@ -33,7 +33,7 @@ class Row:
 
 
 def refusal(reason: str, audit_id: str, why: str, **fields: Any) -> Conflict:
-    """The refusal to take back step *audit_id*: its *reason* (part A 4.4) and *why* in words.
+    """The refusal to take back step *audit_id*: its *reason* and *why* in words.
 
     *why* may be another refusal's sentence.
     """

@@ -168,7 +168,7 @@ def _example_failed(ex: Example) -> dict[str, Any]:
     example=lambda ex: {"job_id": _example_job(ex), "paused": True},
 )
 def pause_job(ctx: ActionContext, p: PauseJob) -> dict[str, Any]:
-    """Holds across relaunch. 409 for a page a workflow run waits for, 404 for an unknown id (part A 4.11)."""
+    """Holds across relaunch. 409 for a page a workflow run waits for, 404 for an unknown id."""
     sight = _sight(ctx)
     if is_counted(p.job_id):
         rows = _counted(sight, p.job_id)
@@ -324,7 +324,7 @@ def _refuse_retry(sight: Sight, row: Row) -> None:
     example=lambda ex: _example_failed(ex) and {},
 )
 def clear_failed_jobs(ctx: ActionContext, p: NoParams) -> dict[str, Any]:
-    """Answers how many were cleared (part A 4.11)."""
+    """Answers how many were cleared."""
     raw = raw_of(ctx.conn)
     ids = [
         row[0]
@@ -378,7 +378,7 @@ def _change_mode(ctx: ActionContext, mode: str) -> dict[str, Any]:
     example=lambda ex: {"paused": True},
 )
 def pause_background(ctx: ActionContext, p: PauseBackground) -> dict[str, Any]:
-    """Pausing sets the mode paused; going on returns to the mode held before (A 3)."""
+    """Pausing sets the mode paused; going on returns to the mode held before."""
     current = _read(ctx, "mode")
     if p.paused:
         return _change_mode(ctx, "paused")
@@ -396,5 +396,5 @@ def pause_background(ctx: ActionContext, p: PauseBackground) -> dict[str, Any]:
     example=lambda ex: {"mode": "started"},
 )
 def set_background_mode(ctx: ActionContext, p: SetMode) -> dict[str, Any]:
-    """`started` lets work go ahead though a person is at the machine or it runs on battery (part A 4.11)."""
+    """`started` lets work go ahead though a person is at the machine or it runs on battery."""
     return _change_mode(ctx, p.mode)

@@ -1,4 +1,4 @@
-"""The event log of activity: what runs, batches and the system did, append-only; another store than the runs (A 4.11)."""
+"""The event log of activity: what runs, batches and the system did, append-only; another store than the runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ActivityType = Literal[
     "batch_completed",
     "system_info",
 ]
-"""What an event can be (A 4.11)."""
+"""What an event can be."""
 
 ACTIVITY_TYPES: frozenset[str] = frozenset(get_args(ActivityType))
 

@@ -1,4 +1,4 @@
-"""Picking up one job for a lane inside a write transaction: the order of A 4.11, conditions, and whose turn it is."""
+"""Picking up one job for a lane inside a write transaction: order, conditions, and whose turn it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which job runs next: the one place that turns the order of A 4.11 into queries.
+"""Which job runs next: the one place that turns the order of jobs into queries.
 
 The order: watched by a person, then kinds marked first before heavy ones, then work for the loaded model, then age.
 """

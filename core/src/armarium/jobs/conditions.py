@@ -1,4 +1,4 @@
-"""Whether the machine suits heavy work just now: memory, heat, battery, a person at it (A 4.11).
+"""Whether the machine suits heavy work just now: memory, heat, battery, a person at it.
 
 What cannot be measured on a machine counts as no hindrance. A test gives `Conditions` a `Machine` of its own.
 """
@@ -23,7 +23,7 @@ HOT_DEGREES = 95.0
 """Degrees Celsius that count as hot where the sensor states no limit of its own."""
 
 IN_USE_SECONDS = 30.0
-"""A person is at the machine when the last input is not older (A 4.11)."""
+"""A person is at the machine when the last input is not older."""
 
 KEPT_SECONDS = 2.0
 """How long one measurement is used."""

@@ -1,4 +1,4 @@
-"""What a job's body works with: its arguments, its checkpoint, and writes that keep both in step (part A 3.3)."""
+"""What a job's body works with: its arguments, its checkpoint, and writes that keep both in step."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class JobContext:
 
     @property
     def principal(self) -> Principal:
-        """The job as a caller: a machine with the rights of who started it (A 5, token kind run)."""
+        """The job as a caller: a machine with the rights of who started it."""
         told = loads(self._claim.principal) or {}
         libraries = told.get("libraries")
         return Principal(

@@ -1,4 +1,4 @@
-"""An import as a tree of its stages: the row `derivatives` of the list of jobs (A 4.11)."""
+"""An import as a tree of its stages: the row `derivatives` of the list of jobs."""
 
 from __future__ import annotations
 

@@ -24,13 +24,13 @@ LANES: Mapping[str, int] = {
     "database": 1,
     "recipes": 1,
 }
-"""Lane to how many of its jobs run at a time on this machine (A 4.11)."""
+"""Lane to how many of its jobs run at a time on this machine."""
 
 FAR_LANES = frozenset({"network", "remote"})
 """Lanes whose work is done elsewhere; this machine only waits for it."""
 
 IMPORT_STAGES: tuple[str, ...] = ("read-files", "thumbnails", "display-pictures", "text-layers", "embeddings")
-"""The stages an import goes through, in the order they are shown (A 4.11)."""
+"""The stages an import goes through, in the order they are shown."""
 
 STAGE_TITLES: Mapping[str, str] = {
     "read-files": "Read the files",

@@ -1,4 +1,4 @@
-"""Answers about many jobs: the list a person sees, and counted rows (A 4.11)."""
+"""Answers about many jobs: the list a person sees, and counted rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The log of jobs: lines of one row and of the rows under it, in one sequence with the events of runs (A 4.11)."""
+"""The log of jobs: lines of one row and of the rows under it, in one sequence with the events of runs."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ jobs_metadata = MetaData()
 
 
 class State(StrEnum):
-    """The six states of a job (A 3). `paused` is never stored: it is a waiting row under a hold."""
+    """The six states of a job. `paused` is never stored: it is a waiting row under a hold."""
 
     WAITING = "waiting"
     RUNNING = "running"

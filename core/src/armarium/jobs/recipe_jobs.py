@@ -39,7 +39,7 @@ Layer = Literal[
     "check",
     "output",
 ]
-"""The layers of work in the order in which it happens (C 4.4)."""
+"""The layers of work in the order in which it happens."""
 
 Material = Literal[
     "page_image",
@@ -70,7 +70,7 @@ Material = Literal[
     "files",
     "published",
 ]
-"""What a job takes and gives (C 4.4). The line readings of a page count as its page reading."""
+"""What a job takes and gives. The line readings of a page count as its page reading."""
 
 LAYERS: tuple[str, ...] = get_args(Layer)
 MATERIALS: tuple[str, ...] = get_args(Material)
@@ -106,7 +106,7 @@ class PageSkipped(Exception):
 
 @dataclass(frozen=True)
 class RecipeJob:
-    """A piece of work on pages or a whole scope, as C 4.4 describes it. Its id is the name of its job kind.
+    """A piece of work on pages or on a whole scope. Its id is the name of its job kind.
 
     The arguments of the kind are the settings' fields and `page_ids`. A job of one page answers
     `output`, an object of at most 8 MiB, beside whatever else its result says.
@@ -169,7 +169,7 @@ class RecipeJob:
         return self.place(engine, library, settings) if self.place is not None else Placement()
 
     def entry(self) -> dict[str, Any]:
-        """How it is listed (C 4.4): id, name, description, layer, takes, gives, compare, settings, since, topic."""
+        """How it is listed: id, name, description, layer, takes, gives, compare, settings, since, topic."""
         schema = self.settings.model_json_schema()
         asked = schema.get("properties", {})
         return {

@@ -1,4 +1,4 @@
-"""Background jobs and the activity log over HTTP (part A 4.11); queries and actions are in `armarium.jobs`."""
+"""Background jobs and the activity log over HTTP; queries and actions are in `armarium.jobs`."""
 
 from __future__ import annotations
 

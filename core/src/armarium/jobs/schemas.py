@@ -1,4 +1,4 @@
-"""What the routes of background work answer and take (A 2.2, A 4.11)."""
+"""What the routes of background work answer and take."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Can(Message):
 
 
 class JobNode(Message):
-    """A job; `done` and `total` count pages, rolled up over everything under it (A 2.2)."""
+    """A job; `done` and `total` count pages, rolled up over everything under it."""
 
     id: str
     state: ShownState

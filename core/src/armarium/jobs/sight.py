@@ -137,7 +137,7 @@ class Sight:
         return self._runs[job_id]
 
     def node(self, row: Row) -> dict[str, Any]:
-        """*row* as a job node (A 2.2)."""
+        """*row* as a job node."""
         state = self.state(row)
         reason, code = self.reason(row, state)
         by_run = self.of_a_run(row)

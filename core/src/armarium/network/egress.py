@@ -1,4 +1,4 @@
-"""The one gate to the network: nothing else in the engine opens a connection that leaves it (architecture 3.10).
+"""The one gate to the network: nothing else in the engine opens a connection that leaves it.
 
 A destination is checked when the connection is made, on the very address that is connected to, so neither a
 redirect nor a name that changes its answer leads elsewhere. Sizes, times and redirects are bounded.

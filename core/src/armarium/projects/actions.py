@@ -60,7 +60,7 @@ class CreateLibraryResult(Message):
 
 
 class KnownLibrary(Message):
-    """A registered project (A 2.1)."""
+    """A registered project."""
 
     id: str
     library_uuid: str
@@ -75,7 +75,7 @@ class KnownLibrary(Message):
 
 
 class ReleaseLibraryResult(Message):
-    """What releasing a project did (part A 2.2)."""
+    """What releasing a project did."""
 
     status: Literal["released", "not_open"]
     path: str
@@ -214,7 +214,7 @@ def release_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
 
 
 def _converting(library: Library) -> bool:
-    """Whether a conversion of older results runs in it; A 2.1 has it told apart from other work."""
+    """Whether a conversion of older results runs in it, which is shown apart from other work."""
     with library.db.read() as conn:
         return (
             conn.exec_driver_sql(
@@ -234,7 +234,7 @@ def _converting(library: Library) -> bool:
     example=lambda ex: {"path": _made(ex)},
 )
 def unregister_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
-    """An open project is released first, under release's refusals. Its package stays, so this is no owner's act (A 5)."""
+    """An open project is released first, under release's refusals. Its package stays, so this is no owner's act."""
     place = p.path.real
     known = ctx.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).first()
     if known is None:
@@ -248,7 +248,7 @@ def unregister_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
 
 
 class ScriptRow(Sent):
-    """A script the project works with: its ISO 15924 code, or a private one declared with a name (B 4.3)."""
+    """A script the project works with: its ISO 15924 code, or a private one declared with a name."""
 
     code: str = Field(pattern=r"^[A-Z][a-z]{3}$")
     name: str = Field(min_length=1, max_length=200)

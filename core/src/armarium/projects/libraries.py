@@ -1,4 +1,4 @@
-"""Projects on disk: packages made, opened, locked, found by name and let go (part A 3.4 and 4.1, architecture 5)."""
+"""Projects on disk: packages made, opened, locked, found by name and let go."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ class Libraries:
     def get(self, path: str | Path) -> Library:
         """The project at *path*, opened (and registered) when it is not; never makes a package.
 
-        Refusals as A 5: wrong suffix or outside the allowed roots 403, no such package 404, held by another
+        Refused: wrong suffix or outside the allowed roots 403, no such package 404, held by another
         engine, damaged or written by a newer one 409.
         """
         found = self.open_only(path)
@@ -375,11 +375,11 @@ class Libraries:
                 registry.note_settings(raw_of(conn), library)
 
     def known(self) -> list[dict[str, Any]]:
-        """The registered projects (KnownLibrary of A 2.1), by path."""
+        """The registered projects, by path."""
         with self._engine.state.read() as conn:
             raw = raw_of(conn)
             return registry.entries(raw, set(self._open))
 
     def resolve(self, name: str) -> dict[str, Any]:
-        """The registered project called *name*: by path first, then by shown name, ignoring case (A 4.1)."""
+        """The registered project called *name*: by path first, then by shown name, ignoring case."""
         return registry.resolve(self.known(), name)

@@ -1,4 +1,4 @@
-"""A package as it lies on disk: its folders, card, database and lock, and where packages may lie (architecture 5)."""
+"""A package as it lies on disk: its folders, card, database and lock, and where packages may lie."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _holder(place: Path) -> str:
 
 
 def allowed_roots(extra: Iterable[Path]) -> list[Path]:
-    """The folders that may hold projects: home, mounted volumes, the temporary folder, and *extra* (A 5)."""
+    """The folders that may hold projects: home, mounted volumes, the temporary folder, and *extra*."""
     import tempfile
 
     roots = [

@@ -51,7 +51,7 @@ library_shown = Table(
     Column("settings", Json, nullable=False),
     info=operational(),
 )
-"""What the registry repeats of a project's settings, so that one that is not open shows them too (A 2.1)."""
+"""What the registry repeats of a project's settings, so that one that is not open shows them too."""
 
 SHOWN: dict[str, Any] = {
     "name": None,
@@ -101,7 +101,7 @@ def note_use(raw: sqlite3.Connection, path: str) -> None:
 
 
 def entries(raw: sqlite3.Connection, held: Collection[str], path: str | None = None) -> list[dict[str, Any]]:
-    """The registered projects (KnownLibrary of A 2.1), by path; *held* are the paths of those that are open."""
+    """The registered projects, by path; *held* are the paths of those that are open."""
     rows = raw.execute(
         "SELECT k.id, k.library_uuid, k.path, k.name, k.added_at, s.last_accessed, n.settings FROM library_known k "
         "LEFT JOIN library_seen s ON s.path = k.path LEFT JOIN library_shown n ON n.path = k.path "
@@ -124,7 +124,7 @@ def entries(raw: sqlite3.Connection, held: Collection[str], path: str | None = N
 
 
 def resolve(known: list[dict[str, Any]], name: str) -> dict[str, Any]:
-    """The one of the *known* projects called *name*: by path first, then by shown name, ignoring case (A 4.1)."""
+    """The one of the *known* projects called *name*: by path first, then by shown name, ignoring case."""
     wanted = unicodedata.normalize("NFC", name)
     for entry in known:
         if entry["path"] == wanted:

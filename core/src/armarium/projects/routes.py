@@ -1,4 +1,4 @@
-"""Projects over HTTP: known, open, by name; make, open, count, set, snapshot (A 4.1 and the implied routes of plugin core)."""
+"""Projects over HTTP: known, open, by name; make, open, count, set, snapshot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Snapshots of a library: a copy of its database and the list of the files it needs (architecture 5)."""
+"""Snapshots of a library: a copy of its database and the list of the files it needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How hard the engine may work this machine, and on what: saved choice, environment, effect (part C 4.7)."""
+"""How hard the engine may work this machine, and on what: saved choice, environment, effect."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ compute_settings = Table(
     Column("updated_at", Text, nullable=False),
     info=tracked(label="compute setting", monotonic=("updated_at",)),
 )
-"""One row, `engine`: how hard this machine may be worked, and on what (part C 4.7); null is not chosen."""
+"""One row, `engine`: how hard this machine may be worked, and on what; null is not chosen."""
 
 
 class ComputeParams(Params):
@@ -58,7 +58,7 @@ class ComputeEffective(Message):
 
 
 class ComputeSettings(Message):
-    """The saved choice and what comes of it (part C 4.7)."""
+    """The saved choice and what comes of it."""
 
     priority: Literal["balanced", "fast", "background"]
     device: Literal["auto", "cpu", "gpu"]

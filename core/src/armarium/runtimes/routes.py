@@ -1,4 +1,4 @@
-"""GET and PUT /api/settings/compute (part C 4.7)."""
+"""GET and PUT /api/settings/compute."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Interpreters(Protocol):
 
 
 def compute_for(priority: Priority, device: str = "auto", cores: int | None = None) -> Compute:
-    """The compute of a priority (part C 4.7): fast all cores, balanced half of them, background one."""
+    """The compute of a priority: fast all cores, balanced half of them, background one."""
     available = cores or _usable_cores()
     threads = {"fast": available, "balanced": max(1, available // 2), "background": 1}[priority]
     niceness = {"fast": 0, "balanced": 5, "background": 19}[priority]

@@ -1,4 +1,4 @@
-"""One SQLite file: a single writer behind a queue, many query-only readers, and bulk writes (architecture 5 and 9).
+"""One SQLite file: a single writer behind a queue, many query-only readers, and bulk writes.
 
 What tables there are and what a write means is not known here: see `schema`, `history` and `actions`.
 """

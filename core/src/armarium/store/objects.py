@@ -1,4 +1,4 @@
-"""Content-addressed files of a library: immutable, written to a temporary name, synced and renamed (architecture 3.6)."""
+"""Content-addressed files of a library: immutable, written to a temporary name, synced and renamed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kind of table a table is: tracked, append-only, operational or derived, said in its `info` (architecture 3.1)."""
+"""What kind of table a table is: tracked, append-only, operational or derived, said in its `info`."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def derived_index(
 
 
 def provenance_columns() -> tuple[Column[str], Column[str], Column[str], Column[str]]:
-    """Who made a row and when, as `ActionContext.provenance` says it; never taken from a body (A 1)."""
+    """Who made a row and when, as `ActionContext.provenance` says it; never taken from a body."""
     return (
         Column("provenance_kind", Text, nullable=False),
         Column("created_by", Text),

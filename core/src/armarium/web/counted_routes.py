@@ -1,4 +1,4 @@
-"""Lists that say how much of them is withheld: counted for every GET, whoever wrote it (open-fields, Reader lists)."""
+"""Lists that say how much of them is withheld: counted for every GET, whoever wrote it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one door every request passes: host, origin, content type, token, presence, body size and headers (A 5, A 8).
+"""The one door every request passes: host, origin, content type, token, presence, body size and headers.
 
 A plain ASGI middleware, so that it costs microseconds; nothing behind it runs before all of it agreed.
 """
@@ -39,7 +39,7 @@ log = logging.getLogger("armarium.http")
 OPEN_PATHS = frozenset(
     {"/", "/api/health", "/api/pair", "/api/pair/enroll", "/openapi.json", "/docs", "/redoc"}
 )
-"""What answers without a token (A 5); nothing else does."""
+"""What answers without a token; nothing else does."""
 
 CREDENTIAL_PATH = "/api/auth/session"
 """Takes its credential from the header or from the body, and refuses where there is none."""

@@ -183,5 +183,5 @@ def _version(distribution: str | None) -> str | None:
 
 @router.get("/clients", response_model=Clients, responses=REFUSALS(), summary="Connected surfaces")
 async def clients(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
-    """Kept in memory; a restart forgets them (part A 4.1)."""
+    """Kept in memory; a restart forgets them."""
     return json_response({"clients": engine.auth.clients.listed()})

@@ -1,4 +1,4 @@
-"""What routes are made of: who asks, which project, running an action, JSON answers and refusals (A 1, A 5, A 7)."""
+"""What routes are made of: who asks, which project, running an action, JSON answers and refusals."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def json_response(value: Any, status: int = 200, headers: Mapping[str, str] | No
 
 
 def takes_upload(endpoint: F) -> F:
-    """Mark a route whose body is raw bytes, not JSON: it may be as large as an upload (A 8)."""
+    """Mark a route whose body is raw bytes, not JSON: it may be as large as an upload."""
     endpoint.takes_upload = True  # type: ignore[attr-defined]
     return endpoint
 
@@ -134,7 +134,7 @@ def _decoded(header: bytes) -> str:
 
 
 def named_library(request: Request) -> str | None:
-    """The path of the project a request names by header or `?library=`; both and different is BadRequest (A 5)."""
+    """The path of the project a request names by header or `?library=`; both and different is BadRequest."""
     header: bytes | None = request.scope.get(LIBRARY)
     by_header = _decoded(header) if header else None
     query: bytes = request.scope["query_string"]
@@ -224,7 +224,7 @@ async def current_owner(request: Request) -> Principal:
 
 
 async def current_library(request: Request) -> Library:
-    """Dependency: the project the request names (A 5). A dictionary hit; opening one happens in a thread.
+    """Dependency: the project the request names. A dictionary hit; opening one happens in a thread.
 
     A request that names a row which its caller does not see is refused here (403 rights_restricted).
     """
@@ -264,7 +264,7 @@ def act(
     """Run the action *name* for the caller and the project of *request*; the answer is its result with `audit_id`.
 
     Blocks (the one writer, the disk): call it from a plain `def` route. *principal* stands in for the caller where
-    the route itself proved who it is (pairing). A write answers `audit_id` at top level and in a header (A 1).
+    the route itself proved who it is (pairing). A write answers `audit_id` at top level and in a header.
     """
     outcome = run(request, name, params, principal=principal)
     return json_response(
@@ -306,7 +306,7 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 async def _invalid(_: Request, error: Exception) -> Response:
-    """A request that does not fit its model: one sentence and the faults, never the values sent (A 7)."""
+    """A request that does not fit its model: one sentence and the faults, never the values sent."""
     assert isinstance(error, RequestValidationError | ValidationError)
     faults = [
         {

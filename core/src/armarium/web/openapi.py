@@ -17,7 +17,7 @@ from armarium.web.routing import routes_of
 
 
 class ErrorBody(Message):
-    """A refusal: `detail` is a sentence, `code` a word for programs; a route may name further fields (A 7)."""
+    """A refusal: `detail` is a sentence, `code` a word for programs; a route may name further fields."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -166,7 +166,7 @@ ENGINE_WIDE = (
     ),
     *("actions/registry", "settings/compute"),
 )
-"""First words of the routes that work without a project (A 5)."""
+"""First words of the routes that work without a project."""
 
 
 def _routes_in_a_project(app: FastAPI, in_project: Collection[Any]) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""GET /api/changes/stream: what happens in this engine, as server-sent events that can be resumed (part A 6)."""
+"""GET /api/changes/stream: what happens in this engine, as server-sent events that can be resumed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An id in a path that cannot be one names nothing: answered as any unknown id is (A 7), not as a fault of the body."""
+"""An id in a path that cannot be one names nothing: answered as any unknown id is, not as a fault of the body."""
 
 from __future__ import annotations
 

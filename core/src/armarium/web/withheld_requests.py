@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 from fastapi import Request
-from fastapi._compat import field_annotation_is_sequence
 from fastapi.routing import APIRoute
 
 from armarium.errors import Forbidden, ServiceError
@@ -44,4 +44,12 @@ def told_of_partial(request: Request, refusal: ServiceError) -> ServiceError:
 def _lists_of(route: Any) -> frozenset[str]:
     """The names of the query parameters of *route* that may be given several times."""
     given = route.dependant.query_params if isinstance(route, APIRoute) else ()
-    return frozenset(one.alias for one in given if field_annotation_is_sequence(one.field_info.annotation))
+    return frozenset(one.alias for one in given if _is_list(one.field_info.annotation))
+
+
+def _is_list(annotation: Any) -> bool:
+    """Whether a parameter of that type takes several values; `list[str] | None` does."""
+    origin = get_origin(annotation) or annotation
+    if origin in (Union, UnionType, Annotated):
+        return any(_is_list(part) for part in get_args(annotation))
+    return origin in (list, tuple, set, frozenset)

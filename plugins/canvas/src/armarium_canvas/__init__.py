@@ -1,1 +1,1 @@
-"""Canvas: where the cards, notes and links of a folder lie, and the picture of it (A 4.9)."""
+"""Canvas: where the cards, notes and links of a folder lie, and the picture of it."""

@@ -1,4 +1,4 @@
-"""The only writes of a canvas: save the layout, make, change and remove an item (A 4.9)."""
+"""The only writes of a canvas: save the layout, make, change and remove an item."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a canvas loses when things on it move to another project: their places, and the links that end on them (A 4.3)."""
+"""What a canvas loses when things on it move to another project: their places, and the links that end on them."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def unknown_item(item_id: str) -> NotFound:
 
 
 def unknown_thing(item_id: str) -> NotFound:
-    """404: neither a document nor a canvas item has this id (A 7)."""
+    """404: neither a document nor a canvas item has this id."""
     return NotFound(
         f"There is neither a document nor a canvas item {item_id} in this project. Name what lies in the folder.",
         code="not_found",

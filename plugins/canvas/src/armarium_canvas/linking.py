@@ -1,4 +1,4 @@
-"""How what lies on a canvas stands as an end of a link of the source model (B 4.4); that family asks for it by name."""
+"""How what lies on a canvas stands as an end of a link of the source model; that family asks for it by name."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ metadata = MetaData()
 places = Table(
     "canvas_place",
     metadata,
-    # `folder::item`: one row for each thing on a canvas (A 4.9).
+    # `folder::item`: one row for each thing on a canvas.
     Column("id", Text, primary_key=True),
     reference("folder_id", documents.c.id),
     # A document or a canvas item; no foreign key, for it may be either, and a place outlives a move.

@@ -25,7 +25,7 @@ from armarium_canvas.schemas import Layout
 from armarium_documents.api import Node, documents, require_live, thumbnails
 
 MOST_UNPLACED = 400
-"""Cards drawn in the strip of what has no place; the rest is counted (A 8)."""
+"""Cards drawn in the strip of what has no place; the rest is counted."""
 
 PLACES = Rows(places)
 ITEMS = Rows(items, missing=unknown_item)
@@ -155,7 +155,7 @@ def _cards(folder_id: str) -> Select[Any]:
         select(member.c.id).where(members).order_by(member.c.sort_order, member.c.name, member.c.id).limit(1)
     )
     is_group = documents.c.doc_type == "group"
-    # A group shows its first member (A 4.9).
+    # A group shows its first member.
     pictured = case((is_group, first.correlate(documents).scalar_subquery()), else_=documents.c.id)
     return select(
         documents.c.id,

@@ -1,4 +1,4 @@
-"""What a canvas is asked and answers: layout rows, items, the bounds of its picture (A 4.9)."""
+"""What a canvas is asked and answers: layout rows, items, the bounds of its picture."""
 
 from __future__ import annotations
 

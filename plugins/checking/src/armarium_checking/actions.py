@@ -1,4 +1,4 @@
-"""The only writes of checking: begin and cancel a run, give a verdict, take those of a run (B 4.9)."""
+"""The only writes of checking: begin and cancel a run, give a verdict, take those of a run."""
 
 from __future__ import annotations
 

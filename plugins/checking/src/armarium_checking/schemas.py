@@ -1,4 +1,4 @@
-"""Requests and answers of checking (open-fields B 4.9)."""
+"""Requests and answers of checking."""
 
 from __future__ import annotations
 

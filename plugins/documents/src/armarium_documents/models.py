@@ -1,4 +1,4 @@
-"""The tables of documents: nodes, pictures, what hangs on them, prototypes, thumbnails (A 2.1)."""
+"""The tables of documents: nodes, pictures, what hangs on them, prototypes, thumbnails."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ documents = Table(
     Column("path", Text),
     Column("parent_id", Text, ForeignKey("document.id", deferrable=True, initially="DEFERRED")),
     Column("prototype_key", Text),
-    # No foreign key: an alias may dangle, and then says so (A 4.5).
+    # No foreign key: an alias may dangle, and then says so.
     Column("alias_target_id", Text),
     # "sources" on the folder that every project has; it is neither renamed away, moved nor deleted.
     Column("system_key", Text, info=HIDDEN),
@@ -65,7 +65,7 @@ documents = Table(
     Column("deleted_by", Text),
     # The node whose deletion took this one along (its own id on that node), so that Trash lists things, not rows.
     Column("trash_root_id", Text, info=HIDDEN),
-    # On the root of a deletion: reason, from_folder_path and, for a move, where it went (A 2.2 Trash entry).
+    # On the root of a deletion: reason, from_folder_path and, for a move, where it went.
     Column("trash_info", Json, info=HIDDEN),
     # With deleted_at inside it, the live children of a folder are counted and paged from the index alone.
     Index("ix_document_children", "parent_id", "deleted_at", "sort_order", "name", "id"),
@@ -216,7 +216,7 @@ representations = Table(
         label="representation", large=("content",), document="document_id", whole=Whole(unless="segment_id")
     ),
 )
-"""A typed text of a document or of one of its segments: with a segment it is a reading (B 2.2)."""
+"""A typed text of a document or of one of its segments: with a segment it is a reading."""
 
 revisions = Table(
     "content_representation_revision",
@@ -277,7 +277,7 @@ classifications = Table(
     metadata,
     Column("key", Text, primary_key=True),
     Column("label", Text, nullable=False),
-    # No foreign key: a chain that no longer resolves is told when it is asked for, not prevented (A 4.2).
+    # No foreign key: a chain that no longer resolves is told when it is asked for, not prevented.
     Column("parent_key", Text, index=True),
     Column("icon", Text),
     Column("color", Text),

@@ -1,4 +1,4 @@
-"""From a pass in the project to a page in pixels: what every export starts from (B 4.5)."""
+"""From a pass in the project to a page in pixels: what every export starts from."""
 
 from __future__ import annotations
 

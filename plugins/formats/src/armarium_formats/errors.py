@@ -1,4 +1,4 @@
-"""The refusals of formats, each a sentence a person can act on (B 4.5, B 7)."""
+"""The refusals of formats, each a sentence a person can act on."""
 
 from __future__ import annotations
 

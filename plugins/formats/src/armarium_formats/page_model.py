@@ -18,7 +18,7 @@ SegmentKind: TypeAlias = Literal["region", "line", "word"]
 
 @dataclass(slots=True)
 class PageText:
-    """One text of a segment. `confidence` 0 to 1; `kind` as readings have it (B 2.2)."""
+    """One text of a segment. `confidence` 0 to 1; `kind` as readings have it."""
 
     text: str
     confidence: float | None = None

@@ -1,4 +1,4 @@
-"""From a page in pixels to segments in fractions: the shapes that can be held, and why others cannot (B 2.1, B 4.5)."""
+"""From a page in pixels to segments in fractions: the shapes that can be held, and why others cannot."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Places(NamedTuple):
         return f"{self.base}/api/iiif/canvas/{document_id}"
 
     def lines(self, document_id: str) -> str:
-        # The doubled word is the specification's own (B 4.5).
+        # The doubled word is the specification's own.
         return f"{self.base}/api/iiif/iiif/lines/{document_id}"
 
     def image(self, identifier: str) -> str:

@@ -1,1 +1,1 @@
-"""Images: crops and splits of pictures as derived children of their source (A 4.8)."""
+"""Images: crops and splits of pictures as derived children of their source."""

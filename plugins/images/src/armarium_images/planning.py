@@ -124,7 +124,7 @@ def rect_of(frame: Frame, box: Box) -> list[float]:
 
 
 def region_of(frame: Frame, box: Box, kind: str) -> dict[str, Any]:
-    """What the child says of its place in the source's picture (A 2.1)."""
+    """What the child says of its place in the source's picture."""
     return {
         "rect": rect_of(frame, box),
         "rendition_id": frame.rendition_id,

@@ -1,4 +1,4 @@
-"""What images are asked and answer: crops in pixels, splits in fractions, batches over a folder (A 4.8)."""
+"""What images are asked and answer: crops in pixels, splits in fractions, batches over a folder."""
 
 from __future__ import annotations
 

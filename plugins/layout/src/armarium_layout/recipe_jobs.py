@@ -1,4 +1,4 @@
-"""What layout can do in a workflow or a recipe: the jobs of C 4.4 that need no model."""
+"""What layout can do in a workflow or a recipe: the jobs that need no model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model is asked for in a workflow or a recipe (C 4.4)."""
+"""What a model is asked for in a workflow or a recipe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes the episode ledger: one row a call of a model. A failed write never fails the call (A 4.10)."""
+"""Writes the episode ledger: one row a call of a model. A failed write never fails the call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model files of this machine: what is here, fetching one, removing one (C 4.6)."""
+"""The model files of this machine: what is here, fetching one, removing one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from armarium_reading.readers import models_folder, name_of, readers, runtime_fo
 from armarium_worker import ModelFile, Reader, Refused, RemoteFile
 
 KNOWN_KINDS = ("linereader", "whisper", "embeddings", "spacy", "mlx", "layout", "tesseract")
-"""The runtimes a model may be asked for (C 4.6); drivers may add more."""
+"""The runtimes a model may be asked for; drivers may add more."""
 
 MAX_MODEL_BYTES = 8 << 30
 DOWNLOAD_SECONDS = 6 * 3600.0

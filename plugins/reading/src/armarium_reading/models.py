@@ -1,4 +1,4 @@
-"""The tables of reading: the episode ledger, one row a call of a model, never changed (A 4.10); and, in the engine's own
+"""The tables of reading: the episode ledger, one row a call of a model, never changed; and, in the engine's own
 database, providers and their models."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What became of what a model read: corrections and invalidations in the ledger, each naming the call (A 2.1, 4.10).
+"""What became of what a model read: corrections and invalidations in the ledger, each naming the call.
 
 The ledger is brought to what the project says, at the end of each step and in its transaction: a person's reading that
 corrects a model's, or a model's that a person chose, is a *correction* of the call; a model's reading that was retracted

@@ -1,4 +1,4 @@
-"""The only writes of rights: set a record, withdraw one (B 4.6)."""
+"""The only writes of rights: set a record, withdraw one."""
 
 from __future__ import annotations
 

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from armarium.api import Conflict, Forbidden, Invalid, NotFound
+from armarium.api import Conflict, Forbidden, Invalid, NotFound, missing
 
-
-def unknown_record(record_id: str) -> NotFound:
-    """404: no rights record has this id."""
-    return NotFound(
-        f"There is no rights record {record_id} in this project. What applies to a target names its records.",
-        code="rights_record_not_found",
-        record_id=record_id,
-    )
+unknown_record = missing("rights record", "What applies to a target names its records.", key="record_id")
+"""404: no rights record has this id."""
 
 
 def unknown_target(kind: str, target_id: str) -> NotFound:

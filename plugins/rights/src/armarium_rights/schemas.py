@@ -1,4 +1,4 @@
-"""Requests and answers of rights (open-fields B 4.6)."""
+"""Requests and answers of rights."""
 
 from __future__ import annotations
 

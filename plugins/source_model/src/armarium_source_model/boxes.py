@@ -1,4 +1,4 @@
-"""A box of an older geometry blob as a segment: its shape in fractions, or what cannot be held and why (B 2.1); pure."""
+"""A box of an older geometry blob as a segment: its shape in fractions, or what cannot be held and why; pure."""
 
 from __future__ import annotations
 

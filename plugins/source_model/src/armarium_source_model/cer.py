@@ -1,4 +1,4 @@
-"""How far one text is from another: the one definition of the character error rate, and its policies (B 4.2); pure.
+"""How far one text is from another: the one definition of the character error rate, and its policies; pure.
 
 Levenshtein distance (insert, delete, replace = 1) over code points of the normalised texts, divided by the characters
 of the normalised reference; never clamped at 1. Over many pages: total distance by total reference characters.

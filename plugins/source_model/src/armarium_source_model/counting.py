@@ -1,4 +1,4 @@
-"""Which reading of a line counts and which pass of a page works: the two rules, free of any database (B 2.2, 4.2)."""
+"""Which reading of a line counts and which pass of a page works: the two rules, free of any database."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def counting_reading(
 ) -> Counting:
     """The reading of one kind that counts on one segment, over its live *readings*; the first rule that applies.
 
-    Wherever there is a reading, exactly one counts (B 2.2). No rule prefers one scholar to another: where several have
+    Wherever there is a reading, exactly one counts. No rule prefers one scholar to another: where several have
     read and none was chosen, the newest counts, and a strict project marks it as disputed until somebody chooses.
     """
     if not readings:
@@ -102,7 +102,7 @@ def working_pass(
     touched: Iterable[str] = (),
     rule: ReadingRule = "strict",
 ) -> Working:
-    """The pass of a page to work on, over its live *passes*; the first rung that holds (B 4.2).
+    """The pass of a page to work on, over its live *passes*; the first rung that holds.
 
     touched: ids of passes in which a person has made or edited a segment or given a reading.
     """

@@ -1,4 +1,4 @@
-"""The refusals of the source model that carry more than a sentence (B 7)."""
+"""The refusals of the source model that carry more than a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page and its parts are written in: the one walk from a segment up to the project (B 4.3); pure.
+"""What a page and its parts are written in: the one walk from a segment up to the project; pure.
 
 The nearest statement answers: the segment's own, that of the segments that hold it from the innermost out, the page's,
 that of the file its pass was read from, that of what the page is part of from the nearest out, the project's. A

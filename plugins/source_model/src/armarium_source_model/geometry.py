@@ -22,7 +22,7 @@ Points: TypeAlias = Sequence[Point]
 MAX_POINTS = 10_000
 """More points than this describe noise, not a shape; a longer outline is refused in words."""
 GRID = 16
-"""Tiles to a side: `tile` = row x 16 + column of the box's centre, an index and no promise (B 2.1)."""
+"""Tiles to a side: `tile` = row x 16 + column of the box's centre, an index and no promise."""
 
 
 class BadGeometry(Invalid):
@@ -233,7 +233,7 @@ class SoundGeometry:
 def sound_geometry(
     polygon: Points | None, baseline: Points | None, rect: Rect | None = None
 ) -> SoundGeometry:
-    """Keep what is sound of a foreign shape; the caller keeps the raw pixels apart with `problem` (B 2.1 metadata).
+    """Keep what is sound of a foreign shape; the caller keeps the raw pixels apart with `problem`.
 
     The rect is the one given, else the one around the polygon, else the one around the baseline; it is None
     only when nothing at all can be held.

@@ -1,4 +1,4 @@
-"""The tables of the source model: passes and segments, and which reading or pass a person chose (B 2.1, 2.2)."""
+"""The tables of the source model: passes and segments, and which reading or pass a person chose."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ pass_choices = Table(
     *provenance_columns(),
     info=tracked(label="choice of the working pass", document="document_id"),
 )
-"""The pass a person chose to work on; where there is no row the ladder decides (B 4.2)."""
+"""The pass a person chose to work on; where there is no row the ladder decides."""
 
 segments = Table(
     "segment",
@@ -131,7 +131,7 @@ reading_kinds = Table(
         used_by=((representations.name, "kind"), ("reading_choice", "kind")),
     ),
 )
-"""The kinds a reading may have: an open table, seeded, from which nothing is removed (B 2.2)."""
+"""The kinds a reading may have: an open table, seeded, from which nothing is removed."""
 
 forwardings = Table(
     "segment_forwarding",

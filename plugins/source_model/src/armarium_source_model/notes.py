@@ -1,4 +1,4 @@
-"""Forwarding notes, written inside an action: where the citation of a segment leads from now on (B 2.1)."""
+"""Forwarding notes, written inside an action: where the citation of a segment leads from now on."""
 
 from __future__ import annotations
 

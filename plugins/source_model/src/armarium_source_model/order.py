@@ -152,7 +152,7 @@ def page_slope(baselines: Iterable[Sequence[Sequence[float]]], aspect: float = 1
 
 
 def line_shape_direction(shapes: Iterable[Shape], aspect: float = 1.0) -> str | None:
-    """ttb when most lines are more than twice as tall as wide, else None: the shapes alone do not tell (B 4.3)."""
+    """ttb when most lines are more than twice as tall as wide, else None: the shapes alone do not tell."""
     tall = wide = 0
     for shape in shapes:
         if shape.kind == "line":

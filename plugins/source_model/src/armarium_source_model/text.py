@@ -1,4 +1,4 @@
-"""The text of a page, put together from the readings that count: lines, blocks, spans, direction (B 4.2); pure."""
+"""The text of a page, put together from the readings that count: lines, blocks, spans, direction; pure."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Piece(NamedTuple):
 
 
 def text_fingerprint(text: str) -> str:
-    """sha256 of a text: what a derived row keeps of the text it came from, so that a correction shows it stale (A 1)."""
+    """sha256 of a text: what a derived row keeps of the text it came from, so that a correction shows it stale."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

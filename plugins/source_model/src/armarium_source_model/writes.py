@@ -48,7 +48,7 @@ _NO_READER = {
 
 
 def refuse_provider(provider: str) -> None:
-    """Invalid where a caller's reader goes by a name that would lift its work above that of readers (B 4.2)."""
+    """Invalid where a caller's reader goes by a name that would lift its work above that of readers."""
     why = _NO_READER.get(provider.strip().casefold())
     if why is not None:
         raise Invalid(why, code="not_a_person" if provider == USER else "not_a_reader", provider=provider)
@@ -137,7 +137,7 @@ _PASS_COLUMNS = (
 
 
 def create_pass(ctx: ActionContext, new: NewPass) -> str:
-    """A new pass of a live, unlocked page; its id. Who made it follows from what is said (B 2.1), never a body:
+    """A new pass of a live, unlocked page; its id. Who made it follows from what is said, never a body:
     an import is external_import, a machine caller is what it is, a model or run is workflow, else a person."""
     return create_passes(ctx, [new])[0].pass_id
 

@@ -1,4 +1,4 @@
-"""Which way a page and each of its parts is written: as stated, else as its shapes and letters tell (B 4.3); pure.
+"""Which way a page and each of its parts is written: as stated, else as its shapes and letters tell; pure.
 
 What nobody states is told, in this order, by the shapes of the page's lines, by the first letter that has a direction,
 by the script, and at the last it is left to right. The nearest text is asked first: that of the segment, of those that

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from armarium.api import json_text, now, raw_of
 
 MOST_OUTPUT = 8 * 1024 * 1024
-"""Bytes of JSON that one node hands on for one page (A 4.10)."""
+"""Bytes of JSON that one node hands on for one page."""
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ def empty_chain(name: str) -> BadRequest:
 
 
 def no_override(provider: str) -> BadRequest:
-    """400: no node takes the reader that the run is to use (C 4.6)."""
+    """400: no node takes the reader that the run is to use."""
     return BadRequest(
         f"No node of this workflow lets its provider be chosen, so {provider} cannot be used for it. Leave the override "
         "out, or choose a workflow with such a node.",

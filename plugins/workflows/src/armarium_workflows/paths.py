@@ -1,4 +1,4 @@
-"""The path language of workflows (A 4.10): where a value comes from, and the pipes it goes through. Values are plain JSON."""
+"""The path language of workflows: where a value comes from, and the pipes it goes through. Values are plain JSON."""
 
 from __future__ import annotations
 

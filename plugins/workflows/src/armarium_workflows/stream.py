@@ -1,4 +1,4 @@
-"""The stream of a run (A 6): a snapshot, then what happens, from the run's own log, so that it can be resumed."""
+"""The stream of a run: a snapshot, then what happens, from the run's own log, so that it can be resumed."""
 
 from __future__ import annotations
 

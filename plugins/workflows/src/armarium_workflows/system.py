@@ -21,7 +21,7 @@ FOLDERS: tuple[dict[str, Any], ...] = tuple(
         )
     )
 )
-"""The folders in the order in which work happens (A 4.10)."""
+"""The folders in the order in which work happens."""
 
 _OF_JOB = {"correct": "/clean", "translate-transliterate-normalise": "/translate"}
 _OF_LAYER = {

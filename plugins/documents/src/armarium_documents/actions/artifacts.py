@@ -1,4 +1,4 @@
-"""Make an artifact, and edit the boxes of one: move, delete, add, combine (A 4.9)."""
+"""Make an artifact, and edit the boxes of one: move, delete, add, combine."""
 
 from __future__ import annotations
 

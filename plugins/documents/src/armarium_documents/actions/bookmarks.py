@@ -1,4 +1,4 @@
-"""Make a bookmark: an alias node that points at a document (A 4.5)."""
+"""Make a bookmark: an alias node that points at a document."""
 
 from __future__ import annotations
 

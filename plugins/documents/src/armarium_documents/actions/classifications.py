@@ -1,4 +1,4 @@
-"""Declare, change and remove prototypes; propose a kind for a node, accept or reject it (A 3.1, 4.2)."""
+"""Declare, change and remove prototypes; propose a kind for a node, accept or reject it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make, change and lock a node, and seed the folder Sources (A 4.2)."""
+"""Make, change and lock a node, and seed the folder Sources."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from armarium_documents.schemas.documents import (
 
 
 def new_row(ctx: ActionContext, **fields: Any) -> dict[str, Any]:
-    """A row for a new node: *fields* over the defaults of A 2.1; id and times are set here."""
+    """A row for a new node: *fields* over the defaults; id and times are set here."""
     return {
         "id": new_id(),
         "node_kind": "document",

@@ -1,4 +1,4 @@
-"""Choose the primary rendition; give a document a text of its own, and a text a revision (A 2.1, 4.6)."""
+"""Choose the primary rendition; give a document a text of its own, and a text a revision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Empty Trash: remove what is in it for good, with every row that hangs on it, history images and files (A 4.4).
+"""Empty Trash: remove what is in it for good, with every row that hangs on it, history images and files.
 
 Rows are found by what the tables say of themselves (foreign keys and the document column), so a family that comes
 later is emptied without code here.

@@ -1,4 +1,4 @@
-"""To the Trash, back from it, and out of it for good (A 3.2, 4.4)."""
+"""To the Trash, back from it, and out of it for good."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of an import is in its place already: folders by their names, files by their name and bytes (part A 4.6).
+"""What of an import is in its place already: folders by their names, files by their name and bytes.
 
 A place is the path of names below the folder that is imported into. Only what is live and was there before the import
 was asked for counts; what lies in the Trash does not, so that importing a file again brings it back as a new one.

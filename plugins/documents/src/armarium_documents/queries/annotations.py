@@ -1,4 +1,4 @@
-"""Annotations as JSON, and as the page of W3C Web Annotations that other tools read (A 4.2)."""
+"""Annotations as JSON, and as the page of W3C Web Annotations that other tools read."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOTIVATIONS = {
     "rating": "assessing",
     "bookmark": "bookmarking",
 }
-"""Kind of an annotation to its motivation in the Web Annotation vocabulary (A 4.2)."""
+"""Kind of an annotation to its motivation in the Web Annotation vocabulary."""
 
 
 class AnnotationLocator:

@@ -1,4 +1,4 @@
-"""The order in which the boxes of an artifact are read, for their words to be joined in it (A 4.9)."""
+"""The order in which the boxes of an artifact are read, for their words to be joined in it."""
 
 from __future__ import annotations
 

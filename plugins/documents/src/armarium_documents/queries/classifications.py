@@ -1,4 +1,4 @@
-"""Prototypes as stored, resolved along their chain, and what they make of a document (A 4.2)."""
+"""Prototypes as stored, resolved along their chain, and what they make of a document."""
 
 from __future__ import annotations
 

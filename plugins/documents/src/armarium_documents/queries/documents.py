@@ -32,7 +32,7 @@ SELECT = (
 ONE = f"{SELECT} FROM document d WHERE d.id = ?"
 
 ORDER = "d.sort_order, d.name, d.id"
-"""The order of siblings: placed by hand or import, ties by name (A 2.1)."""
+"""The order of siblings: placed by hand or import, ties by name."""
 
 _SORTS = {
     "sort_order": ("d.sort_order {0}, d.name {0}, d.id {0}"),

@@ -27,7 +27,7 @@ THUMBNAIL_SIDE = 512
 """Longest side of a thumbnail in pixels."""
 
 ROLES = ("archival-original", "enhanced", "background-removed", "binarised", "derived")
-"""Roles in the order renditions are shown after the primary; other words follow (A 2.1)."""
+"""Roles in the order renditions are shown after the primary; other words follow."""
 
 _CANONICAL = (
     renditions.c.is_primary.desc(),
@@ -44,7 +44,7 @@ REVISIONS = Rows(revisions)
 
 
 def renditions_of(conn: Connection, document_id: str) -> list[dict[str, Any]]:
-    """A document's renditions in canonical order: the primary, then by role, then by age (A 2.1)."""
+    """A document's renditions in canonical order: the primary, then by role, then by age."""
     return RENDITIONS.all(conn, renditions.c.document_id == document_id, order=_CANONICAL)
 
 

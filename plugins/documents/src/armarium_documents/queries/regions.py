@@ -1,4 +1,4 @@
-"""Where on the page the words of an artifact stand (A 4.9); never guessed when nothing was measured."""
+"""Where on the page the words of an artifact stand; never guessed when nothing was measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What background work was done on documents, from the rows that jobs leave (A 4.2)."""
+"""What background work was done on documents, from the rows that jobs leave."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The journal of transfers as it stands: which are under way, what they hold, and the other project of each (A 3, 4.3)."""
+"""The journal of transfers as it stands: which are under way, what they hold, and the other project of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in the Trash, and what emptying it would remove (A 2.2, 4.4)."""
+"""What is in the Trash, and what emptying it would remove."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Annotations over HTTP, and as W3C Web Annotations (A 4.2)."""
+"""Annotations over HTTP, and as W3C Web Annotations."""
 
 from __future__ import annotations
 

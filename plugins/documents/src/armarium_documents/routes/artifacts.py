@@ -1,4 +1,4 @@
-"""Edits of the boxes of an artifact over HTTP: the body is one of four kinds of edit (A 4.9)."""
+"""Edits of the boxes of an artifact over HTTP: the body is one of four kinds of edit."""
 
 from __future__ import annotations
 

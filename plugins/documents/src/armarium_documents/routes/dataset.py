@@ -1,4 +1,4 @@
-"""The dataset query over HTTP (A 4.2): a read, though it is posted."""
+"""The dataset query over HTTP: a read, though it is posted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of nodes is neither one query nor one action over HTTP: the read that is asked most, and deleting by id (A 4.2)."""
+"""What of nodes is neither one query nor one action over HTTP: the read that is asked most, and deleting by id."""
 
 from __future__ import annotations
 

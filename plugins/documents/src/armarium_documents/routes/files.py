@@ -1,4 +1,4 @@
-"""The files of renditions and thumbnails over HTTP (A 4.2, 4.6)."""
+"""The files of renditions and thumbnails over HTTP."""
 
 from __future__ import annotations
 

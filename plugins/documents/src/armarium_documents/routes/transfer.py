@@ -1,4 +1,4 @@
-"""Transfer between projects over HTTP (A 4.3)."""
+"""Transfer between projects over HTTP."""
 
 from __future__ import annotations
 

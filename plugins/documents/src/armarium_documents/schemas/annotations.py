@@ -1,4 +1,4 @@
-"""Annotations: a person's or a run's remark on a place of a document (A 2.1)."""
+"""Annotations: a person's or a run's remark on a place of a document."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Tag = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class SourceAnchor(Params):
-    """Where on a document something stands (B 2.1), in fractions of one rendition."""
+    """Where on a document something stands, in fractions of one rendition."""
 
     document_id: Id | None = None
     page_id: Id | None = None

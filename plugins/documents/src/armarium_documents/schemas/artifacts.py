@@ -1,4 +1,4 @@
-"""Artifacts: how one is made, where its words stand on the page, and edits of its boxes (A 2.1, 4.9)."""
+"""Artifacts: how one is made, where its words stand on the page, and edits of its boxes."""
 
 from __future__ import annotations
 

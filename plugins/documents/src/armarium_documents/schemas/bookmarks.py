@@ -1,4 +1,4 @@
-"""Bookmarks: the request of part A 2.2."""
+"""The request that makes a bookmark, and the list of bookmarks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class BookmarkCreate(Params):
 
 
 class BookmarkList(Message):
-    """DocumentListResponse of part A 2.2."""
+    """A list of documents."""
 
     items: list[Document]
     count: int

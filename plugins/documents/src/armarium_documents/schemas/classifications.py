@@ -1,4 +1,4 @@
-"""Prototypes, their declarations, what they make of a document, and kinds that a run proposes (A 2.1, 3.1, 4.2)."""
+"""Prototypes, their declarations, what they make of a document, and kinds that a run proposes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dataset query: a folder's documents as a table, filtered, sorted, binned and counted (A 4.2)."""
+"""The dataset query: a folder's documents as a table, filtered, sorted, binned and counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A document as it is answered, and the requests that make, change, place and delete one (A 2.1, 4.2)."""
+"""A document as it is answered, and the requests that make, change, place and delete one."""
 
 from __future__ import annotations
 

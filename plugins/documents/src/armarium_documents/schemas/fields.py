@@ -23,7 +23,7 @@ MAX_KEY = 200
 """Characters of an attribute's name."""
 
 MAX_IDS = 10_000
-"""Ids in one request (A 8)."""
+"""Ids in one request."""
 
 
 def clean_name(value: str) -> str:

@@ -1,4 +1,4 @@
-"""Renditions, artifacts, representations as they are answered, and the requests of an import (A 2.1, 4.2, 4.6)."""
+"""Renditions, artifacts, representations as they are answered, and the requests of an import."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ KINDS = (
     "music",
     "drawing",
 )
-"""Kinds of representation (B 2.2)."""
+"""Kinds of representation."""
 
 
 class RepresentationParams(Params):

@@ -1,4 +1,4 @@
-"""Rectangles and points in fractions of one frame, origin top left: the one rule, and as request models take them (A 1)."""
+"""Rectangles and points in fractions of one frame, origin top left: the one rule, and as request models take them."""
 
 from __future__ import annotations
 

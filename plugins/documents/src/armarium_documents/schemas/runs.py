@@ -1,4 +1,4 @@
-"""What background work was done on documents, as it is answered (A 4.2 run-history)."""
+"""What background work was done on documents, as it is answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transfer between projects: the request, and what was or would be carried (A 4.3)."""
+"""Transfer between projects: the request, and what was or would be carried."""
 
 from __future__ import annotations
 

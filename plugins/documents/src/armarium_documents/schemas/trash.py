@@ -1,4 +1,4 @@
-"""The Trash: what is in it, what restoring answers, what emptying removes (A 2.2, 4.4)."""
+"""The Trash: what is in it, what restoring answers, what emptying removes."""
 
 from __future__ import annotations
 

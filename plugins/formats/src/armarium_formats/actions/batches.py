@@ -1,4 +1,4 @@
-"""Files that come in together: pictures become documents, layout files passes of the pictures they are of (B 4.5).
+"""Files that come in together: pictures become documents, layout files passes of the pictures they are of.
 
 All of it is one step, so one undo takes a batch back. Pictures are decoded and layout files read before the step takes
 the writer; the step itself adds rows.

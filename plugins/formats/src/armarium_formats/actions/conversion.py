@@ -1,4 +1,4 @@
-"""Start the conversion of older results; a person has seen what it did (B 4.6)."""
+"""Start the conversion of older results; a person has seen what it did."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a layout file into a page as a new pass (B 4.5), and what every import of a pass writes."""
+"""Reading a layout file into a page as a new pass, and what every import of a pass writes."""
 
 from __future__ import annotations
 

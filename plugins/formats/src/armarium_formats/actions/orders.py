@@ -1,4 +1,4 @@
-"""The order that a layout file states as a reading order of the project (B 2.2): to follow, to look at, to mend."""
+"""The order that a layout file states as a reading order of the project: to follow, to look at, to mend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which picture a layout file is of: through METS, by the name it declares, by its own, by size when names fail (B 4.5).
+"""Which picture a layout file is of: through METS, by the name it declares, by its own, by size when names fail.
 
 Pure: names and sizes in, pairs and reasons out. A name that a file declares is only ever compared with the names of
 pictures that came in with it, never opened.

@@ -1,4 +1,4 @@
-"""The job `convert-older-results`: each page's older geometry becomes segments, a step a page (B 2.1, 4.6)."""
+"""The job `convert-older-results`: each page's older geometry becomes segments, a step a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The job `ingest-layouts`: after a folder's pictures came in, its layout files become passes of theirs (B 4.5).
+"""The job `ingest-layouts`: after a folder's pictures came in, its layout files become passes of theirs.
 
 Files are written in batches, each one step with the checkpoint in its transaction; all steps belong to the import's own
 set, so the whole import is one undo. Files that no name pairs wait for the end, where the size may tell.

@@ -1,4 +1,4 @@
-"""What the conversion of older results has done, is doing and has left (B 4.6).
+"""What the conversion of older results has done, is doing and has left.
 
 A run is its job: what it made is read from the steps of its set, so that an undone page is counted as left again.
 """

@@ -1,4 +1,4 @@
-"""Reads of formats: the formats there are, a page as a file, the original of an imported pass (B 4.5)."""
+"""Reads of formats: the formats there are, a page as a file, the original of an imported pass."""
 
 from __future__ import annotations
 

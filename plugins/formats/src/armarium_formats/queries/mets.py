@@ -1,4 +1,4 @@
-"""Reads of METS files that pages came in by (B 4.5)."""
+"""Reads of METS files that pages came in by."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that come in together, over HTTP (B 4.5)."""
+"""Files that come in together, over HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Interchange formats over HTTP (B 4.5): list, check, import, export, originals."""
+"""Interchange formats over HTTP: list, check, import, export, originals."""
 
 from __future__ import annotations
 

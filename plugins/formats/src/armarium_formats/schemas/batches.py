@@ -1,4 +1,4 @@
-"""Shapes of files that come in together (B 4.5: import-batch, ingest/files)."""
+"""Shapes of files that come in together (import-batch, ingest/files)."""
 
 from __future__ import annotations
 

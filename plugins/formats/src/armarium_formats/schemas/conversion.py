@@ -1,4 +1,4 @@
-"""Shapes of the conversion of older results (B 4.6)."""
+"""Shapes of the conversion of older results."""
 
 from __future__ import annotations
 

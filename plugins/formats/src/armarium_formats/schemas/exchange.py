@@ -1,4 +1,4 @@
-"""Shapes of formats over HTTP and of its action (B 4.5)."""
+"""Shapes of formats over HTTP and of its action."""
 
 from __future__ import annotations
 

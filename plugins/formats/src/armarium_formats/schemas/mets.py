@@ -1,4 +1,4 @@
-"""Shapes of METS files over HTTP and of the action that keeps one (B 4.5)."""
+"""Shapes of METS files over HTTP and of the action that keeps one."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ READING_KINDS: Final = _words(
     "normalized_text translation transliteration markdown html svg as_read_aloud description coordinate world-point"
     " music drawing"
 )
-"""Kinds of readings that a project has from its beginning (B 2.2); another in a file is taken as a transcription."""
+"""Kinds of readings that a project has from its beginning; another in a file is taken as a transcription."""
 
 MARGINS: Final = re.compile(r"margin|left|right|side|outer|inner|marg", re.IGNORECASE)
 FEET: Final = re.compile(r"foot|bottom|bot\b|foot$", re.IGNORECASE)

@@ -42,7 +42,7 @@ class PageCanvas(NamedTuple):
     """What the service claims to comply with; 0 is what every one does."""
 
     def address(self, places: Places) -> str:
-        """The id of the canvas (open-fields, iiif lines)."""
+        """The id of the canvas."""
         return self.canvas_id or places.canvas(self.document_id)
 
 

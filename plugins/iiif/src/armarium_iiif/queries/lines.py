@@ -1,4 +1,4 @@
-"""The lines of a page as a W3C AnnotationPage on its canvas (B 4.5, open-fields "iiif lines")."""
+"""The lines of a page as a W3C AnnotationPage on its canvas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lay one crop or split over every picture of a folder, picture by picture, and take a whole batch back (A 4.8)."""
+"""Lay one crop or split over every picture of a folder, picture by picture, and take a whole batch back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Crop and split a picture into derived children, one source or many, and take them back (A 4.8)."""
+"""Crop and split a picture into derived children, one source or many, and take them back."""
 
 from __future__ import annotations
 

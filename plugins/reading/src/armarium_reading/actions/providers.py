@@ -1,4 +1,4 @@
-"""The engine-wide writes of providers, their models and keys; the owner's, and not undone (open-fields C)."""
+"""The engine-wide writes of providers, their models and keys; the owner's, and not undone."""
 
 from __future__ import annotations
 

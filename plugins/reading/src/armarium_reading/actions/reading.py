@@ -179,7 +179,7 @@ def _enqueue(
     undoable=False,
 )
 def download_model(ctx: ActionContext, params: ModelParams) -> dict[str, Any]:
-    """Queue the download, unless the model is here or on its way. Refusals as C 4.6 names them."""
+    """Queue the download, unless the model is here or on its way."""
     reader = local_models.runner_of(ctx.engine, params.runtime)
     answer = {"model_type": params.runtime, "model_id": params.model}
     if local_models.is_present(ctx.engine, reader, params.model):

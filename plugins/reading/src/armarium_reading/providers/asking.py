@@ -1,4 +1,4 @@
-"""The model gateway: the one way in which anything of the engine asks a provider's model (A 4.10)."""
+"""The model gateway: the one way in which anything of the engine asks a provider's model."""
 
 from __future__ import annotations
 

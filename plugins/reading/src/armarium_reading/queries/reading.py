@@ -53,7 +53,7 @@ def cost_of_thread(conn: Connection, thread_id: str) -> float | None:
 
 
 def episode_answer(row: Row[Any]) -> dict[str, Any]:
-    """A row of the ledger as an Episode (A 4.10)."""
+    """A row of the ledger as an Episode."""
     return {
         "episode_id": row.id,
         "at": row.at,

@@ -1,4 +1,4 @@
-"""HTTP of providers that only reads; their writes are the routes of actions. Owner only (A 5)."""
+"""HTTP of providers that only reads; their writes are the routes of actions. Owner only."""
 
 from __future__ import annotations
 

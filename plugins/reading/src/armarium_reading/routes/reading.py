@@ -93,7 +93,7 @@ def get_local_models(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
     responses=REFUSALS(404, 409),
 )
 def download_model(request: Request, runtime: Runtime, model: Model) -> Response:
-    """Queue the download (C 4.6); unknown runtime 400, unknown model 404, no runner here 409, offline 409."""
+    """Queue the download; unknown runtime 400, unknown model 404, no runner here 409, offline 409."""
     return act(request, "model.download", {"runtime": runtime, "model": model})
 
 

@@ -114,7 +114,7 @@ class ModelParams(Params):
 
 
 class DownloadResult(Message):
-    """What became of asking for a model (C 4.6)."""
+    """What became of asking for a model."""
 
     status: Literal["queued", "downloading", "present"]
     model_type: str
@@ -177,7 +177,7 @@ class Readers(Message):
 
 
 class Episode(Message):
-    """One call of a model (A 4.10)."""
+    """One call of a model."""
 
     episode_id: str
     at: str

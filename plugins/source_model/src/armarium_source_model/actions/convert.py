@@ -1,4 +1,4 @@
-"""Turn a page's older geometry blobs into passes, segments and readings, for good (B 2.1)."""
+"""Turn a page's older geometry blobs into passes, segments and readings, for good."""
 
 from __future__ import annotations
 

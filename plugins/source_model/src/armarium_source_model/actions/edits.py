@@ -20,7 +20,7 @@ from armarium_source_model.queries.segments import SegmentRow, moved_fields, row
 
 
 def editable(ctx: ActionContext, segment_id: str, expected_version: int | None) -> SegmentRow:
-    """The row of a live segment at the version the caller read (None: whichever it has); else the refusals of B 4.1."""
+    """The row of a live segment at the version the caller read (None: whichever it has); else a refusal."""
     return editable_rows(ctx, [segment_id], [expected_version])[0]
 
 

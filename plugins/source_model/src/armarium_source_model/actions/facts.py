@@ -8,7 +8,7 @@ from armarium_source_model.scripts import is_language, is_private, is_script
 
 
 def check_fact(ctx: ActionContext, key: str, value: str) -> None:
-    """Invalid where *value* is no BCP 47 tag, no ISO 15924 code (or declared private one), no direction (B 4.3)."""
+    """Invalid where *value* is no BCP 47 tag, no ISO 15924 code (or declared private one), no direction."""
     if key == "language" and not is_language(value):
         raise Invalid(
             f"{value!r} is no BCP 47 tag; write one such as fr, la-Latn or qaa (private use).",

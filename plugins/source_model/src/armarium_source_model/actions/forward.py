@@ -1,4 +1,4 @@
-"""What an undo leaves behind in the append-only notes, so that a citation still resolves after it (B 2.1)."""
+"""What an undo leaves behind in the append-only notes, so that a citation still resolves after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Merge and split segments; citations of what was absorbed or cut lead on (B 4.1)."""
+"""Merge and split segments; citations of what was absorbed or cut lead on."""
 
 from __future__ import annotations
 

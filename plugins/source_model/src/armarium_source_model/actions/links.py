@@ -1,4 +1,4 @@
-"""Link two things by a type of the vocabulary; links are withdrawn softly (B 4.4)."""
+"""Link two things by a type of the vocabulary; links are withdrawn softly."""
 
 from __future__ import annotations
 

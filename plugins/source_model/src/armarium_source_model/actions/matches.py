@@ -1,4 +1,4 @@
-"""Match segments of rival passes, and carry what hangs on one across to the other (B 4.1)."""
+"""Match segments of rival passes, and carry what hangs on one across to the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make, fill, withdraw and renumber reading orders (B 4.4)."""
+"""Make, fill, withdraw and renumber reading orders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make, withdraw, restore, choose and mark passes (B 4.1)."""
+"""Make, withdraw, restore, choose and mark passes."""
 
 from __future__ import annotations
 

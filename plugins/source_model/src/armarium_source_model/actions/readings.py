@@ -1,4 +1,4 @@
-"""Correct a line, choose the reading that counts, retract one, and the kinds of readings (B 4.2)."""
+"""Correct a line, choose the reading that counts, retract one, and the kinds of readings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make, change, withdraw and bring back segments (B 4.1)."""
+"""Make, change, withdraw and bring back segments."""
 
 from __future__ import annotations
 
@@ -365,7 +365,7 @@ def _restore_version_example(ex: Example) -> dict[str, Any]:
     after_undo=forward_undo,
 )
 def restore_version(ctx: ActionContext, p: RestoreVersion) -> dict[str, Any]:
-    """Of a segment in any state (B 3): one that was deleted or merged away lives on as that version, and its citations
+    """Of a segment in any state: one that was deleted or merged away lives on as that version, and its citations
     lead to it again. Raises NotFound for a version never recorded, StaleSegment."""
     (row,) = present_rows(ctx, [p.segment_id])
     check_page(ctx, row, set())

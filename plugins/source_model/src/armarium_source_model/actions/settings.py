@@ -1,4 +1,4 @@
-"""State and clear what a page or the project is written in (B 4.3)."""
+"""State and clear what a page or the project is written in."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def move_spans(ctx: ActionContext, corrected: Corrected) -> list[dict[str, str]]
 
 
 def placed(start: int, end: int, old: str, new: str) -> tuple[int, int] | str:
-    """Where the characters *start* to *end* of *old* stand in *new*, or why that cannot be said (B 4.2)."""
+    """Where the characters *start* to *end* of *old* stand in *new*, or why that cannot be said."""
     words = old[start:end]
     if not words or end > len(old):
         return "Its characters lie outside the earlier reading."

@@ -1,4 +1,4 @@
-"""One reading of a page beside another: the texts brought together for `cer.score` (B 4.2)."""
+"""One reading of a page beside another: the texts brought together for `cer.score`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is stated for a page and its segments, read with the same few statements however much there is (B 4.3)."""
+"""What is stated for a page and its segments, read with the same few statements however much there is."""
 
 from __future__ import annotations
 

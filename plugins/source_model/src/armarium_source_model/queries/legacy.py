@@ -1,4 +1,4 @@
-"""Old geometry: boxes inside an artifact, shown as provisional passes and segments until the page is converted (B 2.1)."""
+"""Old geometry: boxes inside an artifact, shown as provisional passes and segments until the page is converted."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def narrowed(
 ) -> list[dict[str, Any]]:
     """The provisional segments of *old*, narrowed as `list_segments` narrows real ones.
 
-    There is no area: an area asks for real segments only (B 4.1).
+    There is no area: an area asks for real segments only.
     """
     return [
         one.as_segment(index, shape)

@@ -1,4 +1,4 @@
-"""Where something is: citable references of segments, and the one place an id leads to (B 4.1)."""
+"""Where something is: citable references of segments, and the one place an id leads to."""
 
 from __future__ import annotations
 

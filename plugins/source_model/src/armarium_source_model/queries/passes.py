@@ -120,7 +120,7 @@ def chosen_pass(conn: Connection, document_id: str) -> str | None:
 
 
 def working(conn: Connection, document_id: str, rule: ReadingRule = "strict") -> Working:
-    """The pass the page is read by, with its basis; `is_working` is false where only imports exist (B 4.2)."""
+    """The pass the page is read by, with its basis; `is_working` is false where only imports exist."""
     facts = [
         PassFacts(row[0], row[1], row[2], row[3], row[1] == IMPORTED)
         for row in conn.exec_driver_sql(
@@ -157,7 +157,7 @@ def list_passes(conn: Connection, document_id: str, rule: ReadingRule = "strict"
 
 
 def pass_answer(row: dict[str, Any], found: Working) -> dict[str, Any]:
-    """A row of `PASSES` as a SegmentPass (B 2.1)."""
+    """A row of `PASSES` as a SegmentPass."""
     is_read_by = found.pass_id == row["id"]
     return {
         **row,

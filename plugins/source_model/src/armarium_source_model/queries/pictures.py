@@ -13,7 +13,7 @@ from armarium_source_model.errors import refuse_provisional
 from armarium_source_model.queries.segments import get_segment
 
 SMALLEST, LARGEST, USUAL = 32, 4096, 1024
-"""Pixels of the longer side (B 4.1)."""
+"""Pixels of the longer side."""
 
 
 def segment_picture(

@@ -1,4 +1,4 @@
-"""The text of a pass that only stands for an artifact's boxes: as it will be once they are segments (B 2.1, 4.2)."""
+"""The text of a pass that only stands for an artifact's boxes: as it will be once they are segments."""
 
 from __future__ import annotations
 

@@ -233,7 +233,7 @@ def readings_of(
 def reading_answer(
     row: dict[str, Any], counting: bool, superseded_by: str | None, not_current: set[str]
 ) -> dict[str, Any]:
-    """A row of `content_representation` as a Reading (B 2.2). stale: what it was derived from is not current now."""
+    """A row of `content_representation` as a Reading. stale: what it was derived from is not current now."""
     return {
         **row,
         "counting": counting,

@@ -209,7 +209,7 @@ def segments_of(conn: Connection, pass_id: str, kind: str | None = None) -> list
 
 
 def segment_versions(conn: Connection, segment_id: str) -> list[dict[str, Any]]:
-    """The versions of a segment out of its history, oldest first; empty as long as it never changed (B 2.1)."""
+    """The versions of a segment out of its history, oldest first; empty as long as it never changed."""
     states = versions(conn, segments, segment_id)
     if len(states) < 2:
         return []

@@ -1,4 +1,4 @@
-"""What language, script, direction and encoding a selection has, and which of four rungs says so (B 4.3)."""
+"""What language, script, direction and encoding a selection has, and which of four rungs says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a correction has made stale: derived rows whose text says something else by now (A 2.1, B 2.2).
+"""What a correction has made stale: derived rows whose text says something else by now.
 
 A derived row of any family keeps the fingerprint of the text it came from, of a segment or of a page. Readings that
 were made from another reading keep that reading's id instead.

@@ -1,4 +1,4 @@
-"""The text of a page and the order of its segments, worked out on request and never stored (B 4.2)."""
+"""The text of a page and the order of its segments, worked out on request and never stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Request and answer of comparing two readings of a page (B 4.2)."""
+"""Request and answer of comparing two readings of a page."""
 
 from __future__ import annotations
 

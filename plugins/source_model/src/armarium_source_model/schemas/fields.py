@@ -67,7 +67,7 @@ class Refinement(Frozen):
 
 
 class SourceAnchor(Frozen):
-    """Where on a page something stands (B 2.1): a rect always, a polygon when the source carries one."""
+    """Where on a page something stands: a rect always, a polygon when the source carries one."""
 
     document_id: Id | None = None
     page_id: Id | None = None

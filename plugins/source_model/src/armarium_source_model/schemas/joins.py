@@ -1,4 +1,4 @@
-"""Requests and answers about merging, splitting, matching, carrying and citing segments (B 4.1)."""
+"""Requests and answers about merging, splitting, matching, carrying and citing segments."""
 
 from __future__ import annotations
 

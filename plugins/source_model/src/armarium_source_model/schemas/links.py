@@ -1,4 +1,4 @@
-"""Requests and answers about links (B 4.4)."""
+"""Requests and answers about links."""
 
 from __future__ import annotations
 

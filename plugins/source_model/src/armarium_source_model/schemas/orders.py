@@ -1,4 +1,4 @@
-"""Requests and answers about reading orders (B 4.4)."""
+"""Requests and answers about reading orders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests and answers about readings, the counting reading and the text of a page (B 2.2, 4.2)."""
+"""Requests and answers about readings, the counting reading and the text of a page."""
 
 from __future__ import annotations
 

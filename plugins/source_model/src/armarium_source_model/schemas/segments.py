@@ -1,4 +1,4 @@
-"""Requests and answers about passes and segments (B 2.1, 4.1)."""
+"""Requests and answers about passes and segments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from armarium_source_model.schemas.fields import (
 )
 
 MAX_BULK = 20_000
-"""Segments in one bulk call (A 8)."""
+"""Segments in one bulk call."""
 
 Reason = Annotated[str, StringConstraints(max_length=500)]
 

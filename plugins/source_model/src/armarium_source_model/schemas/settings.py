@@ -1,4 +1,4 @@
-"""Requests and answers about source settings: language, script, direction, encoding (B 4.3)."""
+"""Requests and answers about source settings: language, script, direction, encoding."""
 
 from __future__ import annotations
 

@@ -23,6 +23,11 @@ def _going(ctx: ActionContext, thread_id: str) -> dict[str, Any]:
     return run
 
 
+def _state_of(ctx: ActionContext, thread_id: str) -> dict[str, Any]:
+    ctx.target(thread_id)
+    return {"thread_id": thread_id, "status": run_row(ctx.conn, thread_id)["status"]}
+
+
 def _a_run(ex: Example) -> dict[str, Any]:
     return {"thread_id": ex.run("workflow.execute", an_execution(ex))["thread_id"]}
 
@@ -71,8 +76,7 @@ def pause(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
     """Pages that wait for a lane are withdrawn until it is resumed; it stays paused across relaunch."""
     _going(ctx, p.thread_id)
     ctx.run("job.pause", {"job_id": p.thread_id, "paused": True})
-    ctx.target(p.thread_id)
-    return {"thread_id": p.thread_id, "status": run_row(ctx.conn, p.thread_id)["status"]}
+    return _state_of(ctx, p.thread_id)
 
 
 @action(
@@ -96,8 +100,7 @@ def resume(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
     if run["status"] in FINISHED or held is None:
         raise not_paused(run["workflow_name"], run["status"])
     ctx.run("job.pause", {"job_id": p.thread_id, "paused": False})
-    ctx.target(p.thread_id)
-    return {"thread_id": p.thread_id, "status": run_row(ctx.conn, p.thread_id)["status"]}
+    return _state_of(ctx, p.thread_id)
 
 
 @action(
@@ -114,8 +117,7 @@ def cancel(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
     """Pages that wait for a lane are withdrawn. What it wrote stays; read-again takes up the rest."""
     _going(ctx, p.thread_id)
     ctx.run("job.cancel", {"job_id": p.thread_id})
-    ctx.target(p.thread_id)
-    return {"thread_id": p.thread_id, "status": run_row(ctx.conn, p.thread_id)["status"]}
+    return _state_of(ctx, p.thread_id)
 
 
 @action(

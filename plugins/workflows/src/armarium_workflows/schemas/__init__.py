@@ -1,4 +1,4 @@
-"""What workflows, chains and runs are asked and answer (A 4.10)."""
+"""What workflows, chains and runs are asked and answer."""
 
 from armarium_workflows.schemas.answers import (
     AcceptedChain,

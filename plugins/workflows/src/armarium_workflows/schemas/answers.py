@@ -1,4 +1,4 @@
-"""What workflows, chains and runs answer (A 4.10)."""
+"""What workflows, chains and runs answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What workflows, chains and runs are asked (A 4.10)."""
+"""What workflows, chains and runs are asked."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ RunStatus = Literal[
     "waiting", "running", "paused", "done", "failed", "cancelled", "accepted", "queued", "completed"
 ]
 SAME_STATUS = {"accepted": "waiting", "queued": "waiting", "completed": "done"}
-"""Other words for a status that a filter may use (A 3)."""
+"""Other words for a status that a filter may use."""
 
 
 class DeleteRunsParams(Params):

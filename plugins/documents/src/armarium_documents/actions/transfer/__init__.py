@@ -1,1 +1,1 @@
-"""Transfer between projects (A 4.3): the plan, the copy in parts, the two steps that undo takes back, what a crash left."""
+"""Transfer between projects: the plan, the copy in parts, the two steps that undo takes back, what a crash left."""

@@ -1,4 +1,4 @@
-"""Carrying a transfer out: files, rows in parts that nobody sees, a check, then the step that makes them live (A 4.3).
+"""Carrying a transfer out: files, rows in parts that nobody sees, a check, then the step that makes them live.
 
 The copies lie in the target's Trash, hidden by the journal, until all of them stand and were read back. So the
 writers of both projects are held only for a part at a time, a kill leaves nothing half-made to be seen, and taking
@@ -55,7 +55,7 @@ SPECIAL = {"document": _HELD}
 
 
 def conduct(conductor: Conductor, p: TransferParams) -> Outcome:
-    """Carry the transfer out. Refused as A 4.3 says; a failure leaves both projects as they were."""
+    """Carry the transfer out. A failure leaves both projects as they were."""
     from armarium_documents.actions.transfer.recovery import carry_on
 
     assert conductor.library is not None
@@ -83,7 +83,7 @@ def chosen(engine: Engine, journey: Journey) -> Selection:
 
 
 def plan(engine: Engine, target: Library, principal: Principal, p: TransferParams) -> dict[str, Any]:
-    """What the transfer would do (A 4.3, dry_run); nothing is written in either project."""
+    """What the transfer would do; nothing is written in either project."""
     journey = agree(engine, target, principal, p)
     with chosen(engine, journey) as selection:
         return planned(engine, load_of(engine), journey, selection, dry_run=True)

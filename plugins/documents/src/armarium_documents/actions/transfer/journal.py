@@ -1,4 +1,4 @@
-"""Writing the journal of transfers: in the transaction of the step it tells of, or in one of its own (A 3, 4.3)."""
+"""Writing the journal of transfers: in the transaction of the step it tells of, or in one of its own."""
 
 from __future__ import annotations
 

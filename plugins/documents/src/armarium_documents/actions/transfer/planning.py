@@ -1,4 +1,4 @@
-"""Whether a transfer may be, and what it would carry: asked before anything is written (A 4.3)."""
+"""Whether a transfer may be, and what it would carry: asked before anything is written."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Journey:
 
 
 def agree(engine: Engine, target: Library, principal: Principal, p: TransferParams) -> Journey:
-    """The journey, or the refusal that A 4.3 names; nothing is changed."""
+    """The journey, or the refusal; nothing is changed."""
     source = _source(engine, target, principal, p.source_library)
     with target.db.read() as conn:
         parent = (

@@ -1,4 +1,4 @@
-"""The two steps of a transfer that stand in the log and that undo takes back, on both sides at once (A 4.3)."""
+"""The two steps of a transfer that stand in the log and that undo takes back, on both sides at once."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _transfer_example(ex: Example) -> dict[str, Any]:
     partner=_partner,
 )
 def transfer(ctx: ActionContext, p: TransferParams) -> dict[str, Any]:
-    """Make copies that stand checked live. Raises as A 4.3 says; Conflict for a folder that went meanwhile, or where it
+    """Make copies that stand checked live. Raises what planning raises; Conflict for a folder that went meanwhile, or where it
     is run inside another step."""
     arrival = p._arrival
     if arrival is None:

@@ -1,4 +1,4 @@
-"""What a transfer takes along: found, given new ids and read back by what the tables say of themselves (A 4.3)."""
+"""What a transfer takes along: found, given new ids and read back by what the tables say of themselves."""
 
 from armarium_documents.queries.carrying.carrier import Carrier, Vocabulary
 from armarium_documents.queries.carrying.selection import Selection

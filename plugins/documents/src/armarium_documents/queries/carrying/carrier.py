@@ -1,4 +1,4 @@
-"""What a family says of its tables beyond their foreign keys, so that a transfer does right by them (A 4.3)."""
+"""What a family says of its tables beyond their foreign keys, so that a transfer does right by them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Carrier:
     """
 
     kinds: Mapping[str, str] = field(default_factory=dict)
-    """Table to the word its rows are counted under (A 4.3); page_records for a table that no carrier names."""
+    """Table to the word its rows are counted under; page_records for a table that no carrier names."""
     vocabulary: tuple[Vocabulary, ...] = ()
     companions: tuple[str, ...] = ()
     """Tables without a document whose rows come along with the rows that cannot be without them (an entity with its

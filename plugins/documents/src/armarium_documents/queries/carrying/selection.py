@@ -1,4 +1,4 @@
-"""What was chosen, handed out: as counts, as rows of the target, and read back from there (A 4.3)."""
+"""What was chosen, handed out: as counts, as rows of the target, and read back from there."""
 
 from __future__ import annotations
 

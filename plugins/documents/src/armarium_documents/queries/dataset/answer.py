@@ -1,4 +1,4 @@
-"""The answer to a dataset query: what the columns find, with the rows of the page and their defaults (A 4.2)."""
+"""The answer to a dataset query: what the columns find, with the rows of the page and their defaults."""
 
 from __future__ import annotations
 

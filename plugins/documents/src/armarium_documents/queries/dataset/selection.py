@@ -1,4 +1,4 @@
-"""The dataset query over columns: which rows match, in which order, how often each value and date occurs (A 4.2).
+"""The dataset query over columns: which rows match, in which order, how often each value and date occurs.
 
 What a caller sends reaches polars as a literal alone: nowhere does a text become a name or an expression.
 """

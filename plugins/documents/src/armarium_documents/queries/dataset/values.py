@@ -1,4 +1,4 @@
-"""What one stored value counts as, by type: each distinct value of a column is read once (A 4.2)."""
+"""What one stored value counts as, by type: each distinct value of a column is read once."""
 
 from __future__ import annotations
 
