@@ -260,7 +260,7 @@ def test_a_migration_takes_a_snapshot_first_and_changes_the_history_too(
     )
     engine = make_engine(plugins=[plugin])
     library = engine.libraries.get(path)
-    assert [entry["reason"] for entry in snapshots.listed(path)] == ["before a migration"]
+    assert [entry["reason"] for entry in snapshots.list_snapshots(path)] == ["before a migration"]
     assert library.db.refusal is None
     engine.undo(library, [made.audit_id], LOCAL_OWNER)
 
@@ -281,7 +281,7 @@ def test_snapshots_are_thinned_to_the_number_kept(run, shelf_library: Library) -
     run("library.set", snapshot_retention_count=2)
     for _ in range(4):
         run("snapshot.take")
-    assert len(snapshots.listed(shelf_library.path)) == 2
+    assert len(snapshots.list_snapshots(shelf_library.path)) == 2
 
 
 def test_resolve_by_path_then_by_name(shelf_engine: Engine, shelf_library: Library, tmp_path: Path) -> None:

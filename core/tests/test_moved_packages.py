@@ -20,7 +20,7 @@ def test_a_package_renamed_while_it_is_open_is_let_go_and_opened_where_it_is_now
     run("library.set", name="Kept")
     old, fresh = shelf_library.path, tmp_path / "Renamed.library"
     old.rename(fresh)
-    assert shelf_engine.libraries.held(str(old)) is None
+    assert shelf_engine.libraries.open_at(str(old)) is None
     with pytest.raises(NotFound):
         shelf_engine.libraries.get(old)
     assert not old.exists()

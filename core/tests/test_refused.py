@@ -43,7 +43,7 @@ from armarium.projects import libraries, packages
 from armarium.projects.libraries import Library
 from armarium.store import database as databases
 from armarium.store.database import Database
-from armarium.store.database_errors import told
+from armarium.store.database_errors import as_refusal
 from armarium.web import serving
 from armarium.web.http import principal_of
 
@@ -101,12 +101,12 @@ def test_what_sqlite_says_is_told_in_words(tmp_path: Path, text: str, code: str)
     said = sqlite3.OperationalError(text)
     if code == "library_damaged":
         said.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-    found = told(said, tmp_path / "Letters.library" / "library.sqlite")
+    found = as_refusal(said, tmp_path / "Letters.library" / "library.sqlite")
     assert isinstance(found, Unavailable | Conflict)
     assert found.code == code
     assert "Letters.library" in found.detail
     bug = ValueError("something else")
-    assert told(bug, tmp_path) is bug
+    assert as_refusal(bug, tmp_path) is bug
 
 
 def test_a_write_that_waits_too_long_and_one_to_a_closed_project_are_told(

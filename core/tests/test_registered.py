@@ -77,7 +77,7 @@ def test_what_put_a_project_into_the_registry_is_taken_back_and_done_again(
         put = shelf_engine.run(None, "library.open", {"path": path}, LOCAL_OWNER)
     undo = shelf_engine.undo(None, [put.audit_id], LOCAL_OWNER)
     assert shelf_engine.libraries.known() == []
-    assert shelf_engine.libraries.held(path) is None
+    assert shelf_engine.libraries.open_at(path) is None
     assert (Path(path) / "library.sqlite").is_file()
     shelf_engine.undo(None, undo["audit_ids"], LOCAL_OWNER)
     assert [(entry["path"], entry["is_open"]) for entry in shelf_engine.libraries.known()] == [(path, False)]
@@ -89,7 +89,7 @@ def test_opening_again_what_is_open_is_taken_back_without_letting_it_go(
     path = str(shelf_library.path)
     again = shelf_engine.run(None, "library.open", {"path": path}, LOCAL_OWNER)
     shelf_engine.undo(None, [again.audit_id], LOCAL_OWNER)
-    assert shelf_engine.libraries.held(path) is shelf_library
+    assert shelf_engine.libraries.open_at(path) is shelf_library
 
 
 def test_a_project_that_may_not_be_let_go_keeps_its_making_from_being_taken_back(
@@ -101,7 +101,7 @@ def test_a_project_that_may_not_be_let_go_keeps_its_making_from_being_taken_back
     with pytest.raises(Conflict, match="global library") as refused:
         shelf_engine.undo(None, [made.audit_id], LOCAL_OWNER)
     assert (refused.value.fields["reason"], refused.value.fields["audit_id"]) == ("changed", made.audit_id)
-    assert shelf_engine.libraries.held(str(path)) is not None
+    assert shelf_engine.libraries.open_at(str(path)) is not None
     assert shelf_engine.libraries.known()[0]["is_open"]
 
 

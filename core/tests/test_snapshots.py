@@ -48,7 +48,7 @@ def results(library: Library, kind: str) -> list[Any]:
 
 def age_of_newest(library: Library, at: str) -> None:
     """Have the newest snapshot say that it was taken at *at*."""
-    card = Path(snapshots.listed(library.path)[0]["path"]) / "snapshot.json"
+    card = Path(snapshots.list_snapshots(library.path)[0]["path"]) / "snapshot.json"
     card.write_text(json.dumps({**json.loads(card.read_text()), "created_at": at}))
 
 
@@ -79,7 +79,7 @@ def test_without_an_interval_nothing_is_planned(
 ) -> None:
     run("shelf.create", name="a")
     work(shelf_engine, shelf_library)
-    assert (jobs(shelf_library), snapshots.listed(shelf_library.path)) == ([], [])
+    assert (jobs(shelf_library), snapshots.list_snapshots(shelf_library.path)) == ([], [])
 
 
 def test_a_change_plans_one_snapshot_and_the_next_waits_for_the_interval(
@@ -90,7 +90,7 @@ def test_a_change_plans_one_snapshot_and_the_next_waits_for_the_interval(
         run("shelf.create", name=name)
     assert [state for state, _ in jobs(shelf_library)] == ["waiting"]
     work(shelf_engine, shelf_library)
-    (first,) = snapshots.listed(shelf_library.path)
+    (first,) = snapshots.list_snapshots(shelf_library.path)
     assert first["reason"] == "by the interval set"
     assert jobs(shelf_library) == [("done", None)]
     # The snapshot itself changed nothing that another would be wanted for.
@@ -102,7 +102,7 @@ def test_a_change_plans_one_snapshot_and_the_next_waits_for_the_interval(
     due_again(shelf_engine, shelf_library)
     work(shelf_engine, shelf_library)
     assert [state for state, _ in jobs(shelf_library)] == ["done", "done"]
-    assert len(snapshots.listed(shelf_library.path)) == 2
+    assert len(snapshots.list_snapshots(shelf_library.path)) == 2
 
 
 def test_another_interval_counts_at_once_and_taking_it_back_too(
@@ -224,17 +224,17 @@ def test_a_snapshot_is_copied_with_its_files_and_one_can_go_on_from_the_copy(
     (done,) = results(shelf_library, "snapshot-copy")
     assert (done["files_copied"], done["files_lost"]) == (2, 0)
     home = offsite_copies.home_of(shelf_library, elsewhere)
-    assert [one["path"] for one in snapshots.listed(home)] == [done["path"]]
+    assert [one["path"] for one in snapshots.list_snapshots(home)] == [done["path"]]
     for _ in range(3):
         run("snapshot.take")
         work(shelf_engine, shelf_library)
     assert [one["files_copied"] for one in results(shelf_library, "snapshot-copy")] == [2, 0, 0, 0]
-    assert len(snapshots.listed(home)) == 2
+    assert len(snapshots.list_snapshots(home)) == 2
     assert not [file for file in home.rglob("*") if file.name.startswith(".") or file.is_symlink()]
     # As the manual says: the folder is a package when a snapshot's database is put in its place.
     restored = tmp_path / "Restored.library"
     shutil.copytree(home, restored)
-    shutil.copyfile(Path(snapshots.listed(restored)[0]["path"]) / DATABASE, restored / DATABASE)
+    shutil.copyfile(Path(snapshots.list_snapshots(restored)[0]["path"]) / DATABASE, restored / DATABASE)
     shelf_engine.run(None, "library.release", {"path": str(shelf_library.path)}, LOCAL_OWNER)
     again = shelf_engine.libraries.get(restored)
     report = doctor.examine(shelf_engine, str(restored), files=True, rebuild=False)
@@ -265,11 +265,11 @@ def test_a_copy_goes_on_where_it_was_stopped_and_takes_no_damaged_file(
     with pytest.raises(JobStopped):
         offsite_copies.copy_away(shelf_library, snapshot, elsewhere, keep=3, on_file=stop)
     home = offsite_copies.home_of(shelf_library, elsewhere)
-    assert snapshots.listed(home) == []
+    assert snapshots.list_snapshots(home) == []
     done = offsite_copies.copy_away(
         shelf_library, snapshot, elsewhere, keep=3, on_file=lambda done, total: None
     )
-    assert (done["files_lost"], len(snapshots.listed(home))) == (2, 1)
+    assert (done["files_lost"], len(snapshots.list_snapshots(home))) == (2, 1)
     there = {file.parent.name + file.name for file in (home / "objects").rglob("*") if file.is_file()}
     assert there == {digests[0], *digests[3:]}
 
@@ -284,14 +284,14 @@ def test_a_place_that_is_gone_fails_the_copy_in_words_and_keeps_the_snapshot(
     ((state, reason),) = jobs(shelf_library, "snapshot-copy")
     assert state == "failed"
     assert "there is no such folder" in (reason or "")
-    assert len(snapshots.listed(shelf_library.path)) == 1
+    assert len(snapshots.list_snapshots(shelf_library.path)) == 1
     elsewhere.mkdir()
     with shelf_library.db.read() as conn:
         raw = raw_of(conn)
         (job,) = raw.execute("SELECT id FROM job WHERE kind = 'snapshot-copy'").fetchone()
     run("job.retry", job_id=job)
     work(shelf_engine, shelf_library)
-    assert len(snapshots.listed(offsite_copies.home_of(shelf_library, elsewhere))) == 1
+    assert len(snapshots.list_snapshots(offsite_copies.home_of(shelf_library, elsewhere))) == 1
 
 
 @pytest.mark.parametrize("what", ["full", "link"])
@@ -318,7 +318,7 @@ def test_a_place_that_does_not_take_it_is_told(
     with pytest.raises(Unavailable, match="was not copied to") as refused:
         offsite_copies.copy_away(shelf_library, snapshot, elsewhere, keep=3, on_file=lambda done, total: None)
     assert refused.value.code == "offsite_failed"
-    assert snapshots.listed(home) == []
+    assert snapshots.list_snapshots(home) == []
     assert not any((tmp_path / "private").rglob("*")) if what == "link" else True
 
 

@@ -286,9 +286,9 @@ class Engine:
         if ctx.library is not None:
             for plugin in self.plugins.loaded:
                 for note in plugin.on_step if plugin.name not in ctx.library.db.left_out else ():
-                    self._noted(plugin, note, ctx)
+                    self._take_notes(plugin, note, ctx)
 
-    def _noted(self, plugin: Plugin, note: Callable[[ActionContext], None], ctx: ActionContext) -> None:
+    def _take_notes(self, plugin: Plugin, note: Callable[[ActionContext], None], ctx: ActionContext) -> None:
         """Let a plugin make its notes of a step; one that fails leaves none behind, and the step goes on."""
         raw = raw_of(ctx.conn)
         raw.execute("SAVEPOINT notes")

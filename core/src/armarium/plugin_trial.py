@@ -169,7 +169,7 @@ class Trial:
         homes = [self.homes[name][0] for name in candidates]
         for offer in wanted:
             if offer.key not in homes:
-                self._judged(offer.key)
+                self._report_verdict(offer.key)
         for number, name in enumerate(candidates, 1):
             key, unit = self.homes[name]
             self._say((key, unit), "when it was tried")
@@ -182,9 +182,9 @@ class Trial:
                 else:
                     passed.add(name)
             if key not in homes[number:]:
-                self._judged(key)
+                self._report_verdict(key)
 
-    def _judged(self, key: str) -> None:
+    def _report_verdict(self, key: str) -> None:
         """Tell that all of a distribution has been tried: what spoils the process after that costs it nothing."""
         self.tell(judged=key, failed=self.failed.get(key, {}))
 

@@ -29,13 +29,13 @@ def every_command() -> Iterator[tuple[str, Any]]:
             yield from walk(f"{words} {name}", one)
 
     tree = Tree()
-    for one in tree.brought():
+    for one in tree.entries():
         if not one.hidden and not one.source.startswith("strangers"):
             yield from walk(f"armarium {one.name}", tree.command(one.name))
 
 
 def test_every_command_stands_under_a_topic_of_the_help(machine: Machine) -> None:
-    shown = [one for one in Tree().brought() if not one.hidden and not one.source.startswith("strangers")]
+    shown = [one for one in Tree().entries() if not one.hidden and not one.source.startswith("strangers")]
     assert len(shown) > 40
     assert {one.topic for one in shown} == set(Topic)
     said = machine.done("--help").out
@@ -68,11 +68,11 @@ def test_the_examples_of_the_topics_can_be_typed(machine: Machine) -> None:
 def test_what_is_noted_of_the_commands_is_what_they_are(machine: Machine) -> None:
     machine.state.mkdir()
     tree = Tree()
-    fresh = tree.brought()
+    fresh = tree.entries()
     assert tree.named() is not None
     assert (machine.state / "commands.json").is_file()
     again = Tree()
-    assert again.brought() == fresh
+    assert again.entries() == fresh
     assert again.missing() == {"faint (of strangers)": "RuntimeError: smelling salts"}
     assert again.named() is not None
     assert again.command("ls").name == "ls"
@@ -80,7 +80,7 @@ def test_what_is_noted_of_the_commands_is_what_they_are(machine: Machine) -> Non
 
 def test_a_note_of_other_software_or_that_is_damaged_is_passed_over(machine: Machine) -> None:
     machine.state.mkdir()
-    names = [one.name for one in Tree().brought()]
+    names = [one.name for one in Tree().entries()]
     note = machine.state / "commands.json"
     said = json.loads(note.read_text())
     for other in (
@@ -90,12 +90,12 @@ def test_a_note_of_other_software_or_that_is_damaged_is_passed_over(machine: Mac
         "[]",
     ):
         note.write_text(other)
-        assert [one.name for one in Tree().brought()] == names
+        assert [one.name for one in Tree().entries()] == names
 
 
 def test_only_the_command_that_is_typed_is_loaded(machine: Machine) -> None:
     machine.state.mkdir()
-    Tree().brought()
+    Tree().entries()
     script = (
         "import atexit, sys\n"
         "atexit.register(lambda: print(*[m for m in sys.modules if m.startswith(('armarium_', 'strangers'))]))\n"

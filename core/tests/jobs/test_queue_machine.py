@@ -17,8 +17,8 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 from armarium.engine import Engine
 from armarium.errors import Conflict
 from armarium.jobs import decisions
-from armarium.jobs.claims import select, wanted
-from armarium.jobs.ending import Ended, end
+from armarium.jobs.claims import lane_question, select
+from armarium.jobs.ending import Ending, end
 from armarium.jobs.models import FINISHED, INTERRUPTIONS_ALLOWED
 from armarium.jobs.queue import NewJob, enqueue, move_on
 from armarium.jobs.sight import Sight
@@ -115,7 +115,7 @@ class QueueMachine(RuleBasedStateMachine):
         return job_id
 
     def picked(self, conn: Any) -> Any:
-        found = select(raw_of(conn), wanted(self.kind, "cpu"), limit=1)
+        found = select(raw_of(conn), lane_question(self.kind, "cpu"), limit=1)
         if not found:
             assert self.may_start() == []
             return None
@@ -138,7 +138,8 @@ class QueueMachine(RuleBasedStateMachine):
                 move_on(raw_of(conn), claim.id, done=pages, total=pages + 1)
             state = "done" if claim.body_done and how == "failed" else how
             end(
-                conn, [Ended(claim.seq, claim.id, state, claim.attempts + 1, MOMENT, MOMENT, claim.parent_id)]
+                conn,
+                [Ending(claim.seq, claim.id, state, claim.attempts + 1, MOMENT, MOMENT, claim.parent_id)],
             )
         self.state[claim.id] = state
         self.look_at_parents()
@@ -161,7 +162,7 @@ class QueueMachine(RuleBasedStateMachine):
             ).first()
             if row is None:
                 return
-            end(conn, [Ended(row.seq, row.id, how, row.attempts, MOMENT, MOMENT, row.parent_id)])
+            end(conn, [Ending(row.seq, row.id, how, row.attempts, MOMENT, MOMENT, row.parent_id)])
         self.state[row.id] = "cancelled" if how in ("waiting", "failed") and row.stop == "cancel" else how
         self.look_at_parents()
 
@@ -276,7 +277,7 @@ class QueueMachine(RuleBasedStateMachine):
     def what_may_start_is_what_the_model_says(self) -> None:
         with self.library.db.read() as conn:
             raw = raw_of(conn)
-            found = {claim.id for claim in select(raw, wanted(self.kind, "cpu"), limit=10_000)}
+            found = {claim.id for claim in select(raw, lane_question(self.kind, "cpu"), limit=10_000)}
             sight = Sight(self.engine.jobs, self.library, conn)
             shown = {one: sight.state(row) for one in self.parent if (row := sight.row(one)) is not None}
         assert found == set(self.may_start())

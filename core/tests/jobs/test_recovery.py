@@ -13,7 +13,7 @@ import pytest
 
 from armarium.errors import Unavailable
 from armarium.jobs import choice, decisions
-from armarium.jobs.claims import next_due, select, wanted
+from armarium.jobs.claims import lane_question, next_due, select
 from armarium.jobs.context import JobStopped, RetryLater
 from armarium.jobs.ending import Changes
 from armarium.jobs.execution import execute
@@ -222,7 +222,7 @@ def test_age_is_the_order_of_the_queue_not_of_the_clock(house: Any, monkeypatch:
     with house.library.db.read() as conn:
         raw = raw_of(conn)
         kind = house.engine.kinds.require("chore-items")
-        assert [c.id for c in select(raw, wanted(kind, "cpu"), limit=2)] == [first, second]
+        assert [c.id for c in select(raw, lane_question(kind, "cpu"), limit=2)] == [first, second]
 
 
 def test_a_lease_nobody_works_on_runs_out(house: Any) -> None:

@@ -14,7 +14,7 @@ from armarium.ids import timestamp
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
 from armarium.store.database import raw_of
-from armarium.web.serving import counted
+from armarium.web.serving import count_requests
 
 from .conftest import House
 
@@ -155,7 +155,7 @@ def test_a_request_in_hand_keeps_it_and_one_that_comes_too_late_is_sent_away(ser
         sent.append(message)
 
     async def story() -> None:
-        within = counted(app, stay)
+        within = count_requests(app, stay)
         going = asyncio.create_task(stay.ends())
         await within({"type": "http", "path": "/long"}, None, send)  # type: ignore[arg-type]
         assert not going.done()

@@ -42,9 +42,9 @@ def test_a_file_that_became_another_thing_meanwhile_is_told(library: Library, tm
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with pytest.raises(Invalid, match="not an ordinary file"):
-        staging._head(staging.Given(pipe, (), "pipe"), library)
+        staging._head(staging.ReceivedFile(pipe, (), "pipe"), library)
     with pytest.raises(Invalid, match="cannot be read: No such file"):
-        staging._head(staging.Given(tmp_path / "gone", (), "gone"), library)
+        staging._head(staging.ReceivedFile(tmp_path / "gone", (), "gone"), library)
 
 
 def test_a_layout_file_that_lies_twice_in_a_folder_comes_in_once(

@@ -16,7 +16,7 @@ from armarium_iiif.errors import TooManyCanvases, UnknownHere
 from armarium_iiif.places import Places
 from armarium_iiif.projects import project_with
 from armarium_iiif.queries import lines, presentation
-from armarium_iiif.texts import shown
+from armarium_iiif.texts import plain_value
 from armarium_testing.fixtures import http_client
 
 BASE = "http://127.0.0.1:8765"
@@ -272,8 +272,8 @@ def test_json_or_json_ld_as_the_client_asks(client: TestClient, page: str) -> No
 
 
 def test_no_value_is_taken_for_html() -> None:
-    assert shown("f. 1 <recto>") == "f. 1 <recto>"
-    assert shown("<b>x</b>") == "<span>&lt;b&gt;x&lt;/b&gt;</span>"
+    assert plain_value("f. 1 <recto>") == "f. 1 <recto>"
+    assert plain_value("<b>x</b>") == "<span>&lt;b&gt;x&lt;/b&gt;</span>"
 
 
 def test_an_address_finds_its_project_by_itself(

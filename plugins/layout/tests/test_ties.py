@@ -7,7 +7,7 @@ import random
 import pytest
 from layout_pages import DATA, WORDS
 
-from armarium_layout.finding.ties import tied
+from armarium_layout.finding.ties import tie_words
 
 
 def prose(seed: int, lines: int = 20) -> list[str]:
@@ -34,8 +34,8 @@ def misread(text: str, dice: random.Random, share: float) -> str:
 
 def test_a_text_with_as_many_lines_as_the_page_is_taken_as_it_is() -> None:
     lines = prose(1)
-    assert [one.text for one in tied("\n".join(lines), [10.0] * 20)] == lines
-    assert {one.fit for one in tied("\n\n".join(lines), [10.0] * 20)} == {1.0}
+    assert [one.text for one in tie_words("\n".join(lines), [10.0] * 20)] == lines
+    assert {one.fit for one in tie_words("\n\n".join(lines), [10.0] * 20)} == {1.0}
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -43,7 +43,7 @@ def test_words_go_where_something_like_them_was_read(seed: int) -> None:
     """A third of the letters is wrong, and the text has no line breaks at all."""
     lines, dice = prose(seed), random.Random(seed)
     read = [misread(line, dice, 0.33) for line in lines]
-    found = tied(" ".join(lines), [1.0] * len(lines), read)
+    found = tie_words(" ".join(lines), [1.0] * len(lines), read)
     right = sum(one.text == line for one, line in zip(found, lines, strict=True))
     assert right >= 0.9 * len(lines)
 
@@ -51,14 +51,14 @@ def test_words_go_where_something_like_them_was_read(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_without_readings_the_room_in_each_line_tells(seed: int) -> None:
     lines = prose(seed)
-    found = tied(" ".join(lines), [float(len(line)) for line in lines])
+    found = tie_words(" ".join(lines), [float(len(line)) for line in lines])
     assert sum(one.text == line for one, line in zip(found, lines, strict=True)) >= 0.9 * len(lines)
 
 
 @pytest.mark.parametrize("count", [1, 3, 7, 40])
 def test_every_word_is_used_once_and_in_its_order(count: int) -> None:
     text = "\n".join(prose(9, 12))
-    found = tied(text, [5.0] * count)
+    found = tie_words(text, [5.0] * count)
     assert " ".join(one.text for one in found if one.text).split() == text.split()
     assert len(found) == count
 
@@ -68,12 +68,12 @@ def test_every_word_is_used_once_and_in_its_order(count: int) -> None:
     [("", [1.0, 2.0]), ("   \n ", [1.0]), ("word", []), ("word", [0.0]), ("a b", [0.0, 0.0])],
 )
 def test_nothing_to_share_out_or_nowhere_to_put_it_is_no_error(text: str, widths: list[float]) -> None:
-    assert len(tied(text, widths)) == len(widths)
+    assert len(tie_words(text, widths)) == len(widths)
 
 
 def test_one_endless_word_and_thousands_of_words_come_to_an_end() -> None:
-    assert tied("x" * 100_000, [1.0, 1.0])[0].text or True
-    found = tied("ab " * 3000, [1.0] * 60)
+    assert tie_words("x" * 100_000, [1.0, 1.0])[0].text or True
+    found = tie_words("ab " * 3000, [1.0] * 60)
     assert sum(len(one.text.split()) for one in found) == 3000
 
 
@@ -94,9 +94,9 @@ def test_the_lines_of_a_real_page_get_their_own_words_back() -> None:
             widths.append(max(points) - min(points))
     dice = random.Random(5)
     read = [misread(line, dice, 0.25) for line in lines]
-    with_reader = tied(" ".join(lines), widths, read)
+    with_reader = tie_words(" ".join(lines), widths, read)
     assert sum(one.text == line for one, line in zip(with_reader, lines, strict=True)) >= 0.95 * len(lines)
-    by_room = tied(" ".join(lines), widths)
+    by_room = tie_words(" ".join(lines), widths)
     letters = sum(
         len(set(one.text.split()) & set(line.split())) for one, line in zip(by_room, lines, strict=True)
     )

@@ -20,7 +20,7 @@ def test_confidences_are_summed_over_lines_that_say_something() -> None:
     total = Confidence()
     total.add([{"text": "Dear Sir", "confidence": 0.9}, {"text": "", "confidence": 0.1}, {"text": "and"}])
     assert total.told() == {"mean": 0.9, "below_half": 0.0, "lines": 1}
-    again = Confidence(**total.kept())
+    again = Confidence(**total.as_checkpoint())
     again.add([{"text": "x", "confidence": 0.3}, {"text": "y", "confidence": 0.49}])
     assert again.told() == {
         "mean": round((0.9 + 0.3 + 0.49) / 3, 4),

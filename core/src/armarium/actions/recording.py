@@ -31,13 +31,13 @@ def recorded(params: BaseModel) -> dict[str, Any]:
     """What the audit row keeps of *params*: ids, numbers, settings; of words of a source only their length."""
     source = _source_fields(type(params))
     return {
-        name: _count(getattr(params, name)) if name in source else _kept(getattr(params, name))
+        name: _count(getattr(params, name)) if name in source else _stored_value(getattr(params, name))
         for name in params.model_fields_set
         if name in type(params).model_fields
     }
 
 
-def _kept(value: Any) -> Any:
+def _stored_value(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str):
@@ -47,7 +47,9 @@ def _kept(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {"keys": sorted(str(key) for key in value)[:_LONGEST_LIST]}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_kept(item) for item in value] if len(value) <= _LONGEST_LIST else {"count": len(value)}
+        return (
+            [_stored_value(item) for item in value] if len(value) <= _LONGEST_LIST else {"count": len(value)}
+        )
     return str(value)
 
 

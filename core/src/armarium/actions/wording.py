@@ -85,11 +85,11 @@ class Wording:
         if isinstance(value, Mapping) and isinstance(value.get("count"), int):
             # A long list, of which the log keeps the length alone.
             names = [name for _, name in self._documents(origin.target_ids)]
-            return space + _listed(names, max(value["count"], len(names)))
+            return space + _enumeration(names, max(value["count"], len(names)))
         ids = [value] if isinstance(value, str) else [one for one in value or () if isinstance(one, str)]
         names = [name for _, name in self._documents(ids)]
         if names:
-            return space + _listed(names, len(names) + max(0, len(ids) - LOOKED_AT))
+            return space + _enumeration(names, len(names) + max(0, len(ids) - LOOKED_AT))
         return f"{space}{slot[2]}" if slot[2] else ""
 
     def _documents(self, ids: Iterable[str]) -> list[tuple[str, str]]:
@@ -121,7 +121,7 @@ class Wording:
         self._names.update({one: (home, names[home]) for one, home in homes.items() if home in names})
 
 
-def _listed(names: list[str], number: int) -> str:
+def _enumeration(names: list[str], number: int) -> str:
     """`a`, `a and b`, `a, b and c`, `a, b, c and 5 more`."""
     shown = names[:NAMED]
     if number > len(shown):

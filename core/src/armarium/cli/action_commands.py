@@ -139,23 +139,23 @@ class _Kind:
 
 def _kind(told: dict[str, Any], definitions: dict[str, Any]) -> _Kind:
     about = str(told.get("description", ""))
-    found = _plain(told, definitions)
+    found = _single_type(told, definitions)
     several = found.get("type") == "array"
     if several:
-        found = _plain(found.get("items", {}), definitions)
+        found = _single_type(found.get("items", {}), definitions)
     values = found.get("enum") or ([found["const"]] if "const" in found else [])
     if values:
         about = f"{about} One of: {', '.join(map(str, values))}.".strip()
     return _Kind(_PLAIN.get(str(found.get("type"))), several=several, about=about)
 
 
-def _plain(told: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+def _single_type(told: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
     """The one kind of value that *told* means, null left aside; nothing where there are several."""
     if "$ref" in told:
-        return _plain(definitions.get(told["$ref"].rpartition("/")[2], {}), definitions)
+        return _single_type(definitions.get(told["$ref"].rpartition("/")[2], {}), definitions)
     ways = [way for way in told.get("anyOf", ()) if way.get("type") != "null"]
     if len(ways) == 1:
-        return _plain(ways[0], definitions)
+        return _single_type(ways[0], definitions)
     return {} if ways or "oneOf" in told else told
 
 

@@ -29,7 +29,7 @@ def project_names(incomplete: str) -> list[str]:
             for one in session.get("/api/registry")["libraries"]:
                 known.append(one["name"] or Path(one["path"]).stem)
 
-    _asked(ask)
+    _without_failing(ask)
     return _fitting([*here, *known], incomplete)
 
 
@@ -46,7 +46,7 @@ def completed(ctx: typer.Context, incomplete: str, ask: Callable[[Session, int],
             if session.library is not None:
                 names.extend(ask(session, MOST))
 
-    _asked(ask_project)
+    _without_failing(ask_project)
     return _fitting(names, incomplete)
 
 
@@ -58,7 +58,7 @@ def target_names(ctx: typer.Context, incomplete: str) -> list[str]:
         if named := Tree().named():
             names.extend(named.complete(ctx, incomplete))
 
-    _asked(ask)
+    _without_failing(ask)
     return names
 
 
@@ -86,7 +86,7 @@ def _running_session() -> Iterator[Session]:
         found[1].close()
 
 
-def _asked(ask: Callable[[], None]) -> None:
+def _without_failing(ask: Callable[[], None]) -> None:
     """Ask, and offer nothing where that fails: a word is completed, no command is run."""
     with suppress(Exception):
         ask()

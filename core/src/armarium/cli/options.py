@@ -32,13 +32,13 @@ class Asked:
 _asked: ContextVar[Asked | None] = ContextVar("armarium_command_line", default=None)
 
 
-def asked() -> Asked:
+def global_options() -> Asked:
     """What was asked for; before a command begins, what the environment says."""
     found = _asked.get()
-    return found if found is not None else begin()
+    return found if found is not None else reset_options()
 
 
-def begin() -> Asked:
+def reset_options() -> Asked:
     """Start a command afresh: what the environment says, to be changed by options."""
     fresh = Asked(bool(os.environ.get(JSON_VARIABLE)), os.environ.get(LIBRARY_VARIABLE))
     _asked.set(fresh)
@@ -73,7 +73,7 @@ Foreground = Annotated[
 
 def note(as_json: bool, library: str | None, foreground: bool = False) -> None:
     """Remember these options for the rest of the command; what is left out changes nothing."""
-    present = asked()
+    present = global_options()
     present.json = present.json or as_json
     present.foreground = present.foreground or foreground
     if library is not None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from armarium.cli.options import asked
+from armarium.cli.options import global_options
 
 SAY_EVERY = 10.0
 """Seconds between two lines about a job where there is no terminal."""
@@ -23,7 +23,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 def wants_json() -> bool:
     """Whether the command was called with `--json`."""
-    return asked().json
+    return global_options().json
 
 
 def answer(value: Any, words: str | Callable[[], None]) -> None:

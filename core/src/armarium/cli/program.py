@@ -14,8 +14,8 @@ from typer._completion_classes import completion_init
 from typer.core import TyperGroup
 
 from armarium import __version__
-from armarium.cli.options import AsJson, Foreground, Library, asked, begin, note
-from armarium.cli.refusals import Refused, misuse_shown, shown
+from armarium.cli.options import AsJson, Foreground, Library, global_options, note, reset_options
+from armarium.cli.refusals import Refused, misuse_shown, report_failures
 from armarium.cli.session import Session, connect
 from armarium.cli.tree import Tree
 from armarium.cli.values import read_plainly
@@ -49,7 +49,7 @@ class Program(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Every name, for the help, topic by topic."""
-        return [one.name for one in self.tree.brought()]
+        return [one.name for one in self.tree.entries()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of that name, or None; while all are listed, a line about it."""
@@ -82,7 +82,7 @@ class Program(TyperGroup):
             self.commands, self._listing = {}, False
 
     def _rows(self) -> dict[str, Any]:
-        return {one.name: one.row() for one in self.tree.brought()}
+        return {one.name: one.row() for one in self.tree.entries()}
 
     def _tell_missing(self) -> None:
         for plugin, why in self.tree.missing().items():
@@ -101,7 +101,7 @@ class Program(TyperGroup):
         rest = (args, prog_name, complete_var)
         if not standalone_mode:
             return super().main(*rest, False, windows_expand_args, **more)
-        begin()
+        reset_options()
         if COMPLETING in os.environ:
             # How each shell asks and is answered.
             completion_init()
@@ -110,13 +110,13 @@ class Program(TyperGroup):
 
     def make_context(self, *args: Any, **more: Any) -> Any:
         """Read the command line; the help page and the version are shown on the way."""
-        with shown():
+        with report_failures():
             return super().make_context(*args, **more)
 
     def invoke(self, ctx: Any) -> None:
         """Run the command; whatever ends it, ends it in words."""
-        begin()
-        with shown():
+        reset_options()
+        with report_failures():
             super().invoke(ctx)
 
 
@@ -171,7 +171,7 @@ def project_session() -> Iterator[Session]:
 
 def named_projects(session: Session) -> list[str]:
     """The full path of the project that the command line names with --library; none where it names none."""
-    path = project_meant(session) if asked().named else None
+    path = project_meant(session) if global_options().named else None
     return [] if path is None else [path]
 
 
@@ -194,7 +194,7 @@ def work_session() -> Iterator[Session]:
 
 def project_meant(session: Session) -> str | None:
     """The path of the project the caller means: named, stood in, or the only one there is; None when it is not clear."""
-    wanted = asked().library
+    wanted = global_options().library
     if wanted:
         place = Path(wanted).expanduser()
         for candidate in (place, place.with_name(f"{place.name}.library")):

@@ -13,7 +13,7 @@ from typing import Any
 
 import typer
 
-from armarium.cli.options import asked
+from armarium.cli.options import global_options
 from armarium.cli.output import legible
 from armarium.errors import ServiceError
 
@@ -40,14 +40,14 @@ class Refused(Exception):
         """Print it: one sentence, or JSON where the command was asked for JSON."""
         said = (
             json.dumps(self.body, ensure_ascii=False)
-            if asked().json
+            if global_options().json
             else legible(" ".join(str(self).split()))
         )
         print(said, file=sys.stderr)
 
 
 @contextmanager
-def shown() -> Iterator[None]:
+def report_failures() -> Iterator[None]:
     """Show what ends the block before its time, and end the program with its exit code."""
     try:
         yield
@@ -82,7 +82,7 @@ def misuse_shown(as_json: bool) -> Iterator[None]:
             raise
         # Called without anything, a group of commands has shown its help instead.
         if type(error).__name__ != "NoArgsIsHelpError":
-            asked().json = asked().json or as_json
+            global_options().json = global_options().json or as_json
             Refused({"detail": _misused(error), "code": "wrong_usage"}).show()
         sys.exit(ends_with)
 

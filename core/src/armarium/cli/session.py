@@ -60,7 +60,7 @@ class Session:
 
         named = {"X-Service-Library-Path": quote(self.library, safe="/")} if self.library else {}
         try:
-            status, answer = self._sent(method, path, query, body, named)
+            status, answer = self._send_or_retry(method, path, query, body, named)
         except (OSError, http.client.HTTPException) as error:
             why = getattr(error, "strerror", None) or str(error) or type(error).__name__
             raise Refused(f"The engine does not answer ({why}). Is it still running?") from error
@@ -77,7 +77,7 @@ class Session:
             status=status,
         )
 
-    def _sent(
+    def _send_or_retry(
         self, method: str, path: str, query: Any, body: Any, named: Mapping[str, str]
     ) -> tuple[int, bytes]:
         """The answer; of another engine when this one went to rest meanwhile: while somebody wrote in an editor, say."""
@@ -179,14 +179,14 @@ def connect() -> Iterator[Session]:
         with own_engine(settings_of_this_user()) as session:
             yield session
         return
-    session = Session(wire, None, True, lambda start: _again(place, start))
+    session = Session(wire, None, True, lambda start: _reconnect(place, start))
     try:
         yield session
     finally:
         session.wire.close()
 
 
-def _again(place: Place, start: bool) -> Wire | None:
+def _reconnect(place: Place, start: bool) -> Wire | None:
     """The way to an engine after one went away: the one in its place, else a new one where *start* says so."""
     if start:
         return shared(place)

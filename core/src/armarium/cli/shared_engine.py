@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from armarium import __version__
-from armarium.cli.options import asked
+from armarium.cli.options import global_options
 from armarium.cli.refusals import Refused
 from armarium.cli.user_settings import settings_of_this_user
 from armarium.cli.wire import Wire
@@ -82,7 +82,7 @@ def this_place() -> Place:
 
 def wants_foreground() -> bool:
     """Whether the command is to do without an engine in the background."""
-    return asked().foreground or os.environ.get(NO_BACKGROUND, "0") not in ("", "0")
+    return global_options().foreground or os.environ.get(NO_BACKGROUND, "0") not in ("", "0")
 
 
 def wire_to(place: Place, *, uds: str | None, base_url: str) -> Wire:

@@ -42,7 +42,7 @@ NOTE = "commands.json"
 
 
 @dataclass(frozen=True)
-class Brought:
+class CommandEntry:
     """A command as the help page shows it, and where it comes from."""
 
     name: str
@@ -82,27 +82,27 @@ class Tree:
 
     def __init__(self) -> None:
         self._missing: dict[str, str] = {}
-        self._brought: dict[str, Brought] | None = None
+        self._brought: dict[str, CommandEntry] | None = None
         self._groups: dict[str, Any] = {}
         self._named = ""
         """The source of the commands whose plugin knows things by name; empty: there is none."""
 
     def missing(self) -> dict[str, str]:
         """Plugins whose commands cannot be built, with the reason."""
-        self._known()
+        self._by_name()
         return self._missing
 
-    def brought(self) -> list[Brought]:
+    def entries(self) -> list[CommandEntry]:
         """Every command, topic by topic, the core's first."""
         order = [*Topic, ""]
         return sorted(
-            self._known().values(),
+            self._by_name().values(),
             key=lambda one: order.index(one.topic) if one.topic in order else len(order),
         )
 
     def command(self, name: str) -> Any:
         """The command called *name*, loaded now; None when nobody brings it."""
-        one = self._known().get(name)
+        one = self._by_name().get(name)
         if one is None:
             return None
         if one.rivals:
@@ -113,14 +113,14 @@ class Tree:
 
     def named(self) -> Commands | None:
         """The commands of the plugin that knows things by name; None when there is none."""
-        self._known()
+        self._by_name()
         if not self._named:
             return None
         with _offers().quietly():
             built = _built(self._named)
         return built if isinstance(built, Commands) else None
 
-    def _known(self) -> dict[str, Brought]:
+    def _by_name(self) -> dict[str, CommandEntry]:
         if self._brought is None:
             self._brought = self._read()
         if self._brought is None:
@@ -128,7 +128,7 @@ class Tree:
             self._write(self._brought)
         return self._brought
 
-    def _group(self, one: Brought) -> Any:
+    def _group(self, one: CommandEntry) -> Any:
         if one.source not in self._groups:
             if one.plugin:
                 with _offers().quietly():
@@ -142,19 +142,19 @@ class Tree:
                 self._groups[one.source] = group_of(one.source, part)
         return self._groups[one.source]
 
-    def _look(self) -> dict[str, Brought]:
+    def _look(self) -> dict[str, CommandEntry]:
         """Load everything there is. A name that two plugins bring goes to neither, so that what a command does never
         hangs on what else is installed; it may be had under the plugin's own name, which the help leaves out."""
-        found: dict[str, Brought] = {}
+        found: dict[str, CommandEntry] = {}
         for module in CORE:
-            source = Brought("", module)
+            source = CommandEntry("", module)
             found |= {name: _described(name, one, source) for name, one in self._commands(source)}
-        bringers: dict[str, list[Brought]] = {}
-        groups: list[Brought] = []
+        bringers: dict[str, list[CommandEntry]] = {}
+        groups: list[CommandEntry] = []
         ours: set[str] = set()
         installed, failed = _tried_offers()
         for offer, entry in [(one, entry) for one in installed for entry in one.of(_offers().COMMANDS)]:
-            source = Brought(
+            source = CommandEntry(
                 entry.name.replace("_", "-"), entry.value.replace(" ", ""), entry.name, hidden=True
             )
             commands: list[tuple[str, Any]] = []
@@ -180,17 +180,17 @@ class Tree:
             if name not in found:
                 rivals = tuple(one.plugin for one in several)
                 found[name] = (
-                    several[0] if len(several) == 1 else Brought(name, "", hidden=True, rivals=rivals)
+                    several[0] if len(several) == 1 else CommandEntry(name, "", hidden=True, rivals=rivals)
                 )
         for group in groups:
             found.setdefault(group.name, group)
         return found
 
-    def _commands(self, source: Brought) -> Iterable[tuple[str, Any]]:
+    def _commands(self, source: CommandEntry) -> Iterable[tuple[str, Any]]:
         commands: dict[str, Any] = self._group(source).commands
         return commands.items()
 
-    def _read(self) -> dict[str, Brought] | None:
+    def _read(self) -> dict[str, CommandEntry] | None:
         """What was noted, when the software is still the same."""
         try:
             said = json.loads(_note().read_text(encoding="utf-8"))
@@ -198,12 +198,13 @@ class Tree:
                 return None
             self._missing, self._named = dict(said["missing"]), str(said["named"])
             return {
-                one["name"]: Brought(**{**one, "rivals": tuple(one["rivals"])}) for one in said["commands"]
+                one["name"]: CommandEntry(**{**one, "rivals": tuple(one["rivals"])})
+                for one in said["commands"]
             }
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return None
 
-    def _write(self, brought: dict[str, Brought]) -> None:
+    def _write(self, brought: dict[str, CommandEntry]) -> None:
         """Note it where an engine keeps its things; before there was one, nothing is written."""
         sources = code_in_place()
         said = {
@@ -248,11 +249,11 @@ def _note() -> Path:
     return state_folder(os.environ) / NOTE
 
 
-def _described(name: str, command: Any, source: Brought) -> Brought:
+def _described(name: str, command: Any, source: CommandEntry) -> CommandEntry:
     # The line that the help page shows of it.
     line = " ".join((command.short_help or command.help or "").split("\n\n")[0].split())
     topic = getattr(command, "rich_help_panel", None)
-    return Brought(
+    return CommandEntry(
         name,
         source.source,
         source.plugin,

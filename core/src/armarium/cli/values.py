@@ -55,12 +55,12 @@ def _value(given: Any, kind: Any, rules: Any, several: bool) -> Any:
     if several:
         if get_origin(kind) is not list or isinstance(given, str):
             return NO
-        found = [_one(one, get_args(kind)[0], rules) for one in given]
+        found = [_parse_one(one, get_args(kind)[0], rules) for one in given]
         return NO if NO in found else found
-    return _one(given, kind, rules)
+    return _parse_one(given, kind, rules)
 
 
-def _one(given: Any, kind: Any, rules: Any) -> Any:
+def _parse_one(given: Any, kind: Any, rules: Any) -> Any:
     if kind in (bool, str):
         return given if type(given) is kind else NO
     if kind in (int, float):

@@ -118,7 +118,7 @@ def part_of(
     # A decoder writes rows from the top down in these two, unless they come in passes: then all of it is read.
     if image.format not in ("JPEG", "PNG"):
         image.load()
-        return _cut(image, box)
+        return _crop(image, box)
     partial = PartialFile(file)
     # A picture that ends sooner is all that is decoded, and all that takes memory.
     height = min(bottom + _BELOW, image.height)
@@ -136,10 +136,10 @@ def part_of(
         image.load()
     except _Enough:
         image.tile = []  # nothing more is to be decoded into it
-    return _cut(image, box)
+    return _crop(image, box)
 
 
-def _cut(image: ImageFile.ImageFile, box: tuple[int, int, int, int]) -> Image.Image:
+def _crop(image: ImageFile.ImageFile, box: tuple[int, int, int, int]) -> Image.Image:
     part = image.crop(box)
     part.format = image.format
     return part
@@ -166,7 +166,7 @@ def _part_of_jpeg(
         file.restore()
         whole = type(image)(cast("BinaryIO", file), "")
         whole.load()
-        return _cut(whole, box)
+        return _crop(whole, box)
     if pixels.shape[:2] != (height, image.width):
         return None
     left, top, right, bottom = box

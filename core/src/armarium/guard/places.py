@@ -44,7 +44,7 @@ def open_plain(path: Path, is_closed: IsClosed | None, *, within: Path | None = 
     `is_closed`) says so of the file that was opened. *within* is a folder that the engine itself made for what it was
     sent: only what lies beneath it is judged. OSError where it cannot be opened.
     """
-    with _told(path):
+    with _worded_faults(path):
         descriptor = _open(path, _FILE, within)
         try:
             status = os.fstat(descriptor)
@@ -60,7 +60,7 @@ def open_plain(path: Path, is_closed: IsClosed | None, *, within: Path | None = 
 
 def look_over(path: Path, is_closed: IsClosed) -> None:
     """Judge the way to *path*, which was resolved, as far as it is there; refusals as of `open_plain`."""
-    with _told(path):
+    with _worded_faults(path):
         try:
             descriptor = _open(path, _LOOK)
         except OSError as error:
@@ -94,7 +94,7 @@ def is_too_long(path: Path) -> bool:
 
 def names_in(path: Path) -> list[tuple[str, bool]]:
     """The names in the folder at *path* and whether each is a folder (not a link to one); refusals as of `open_plain`."""
-    with _told(path):
+    with _worded_faults(path):
         descriptor = _open(path, _FOLDER)
         try:
             with os.scandir(descriptor if os.scandir in os.supports_fd else path) as entries:
@@ -156,7 +156,7 @@ def _status(path: str | Path, folder: int | None) -> os.stat_result | None:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _worded_faults(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

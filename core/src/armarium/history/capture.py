@@ -63,11 +63,11 @@ def holds(column: Column[Any], image: str) -> str:
         return "1"
     return (
         f"({image}.{quoted(column.name)} IS NOT NULL OR {image}.op = 'D' "
-        f"OR IFNULL(instr({image}.kept, {_listed(column.name)}), 0))"
+        f"OR IFNULL(instr({image}.kept, {_quoted_key(column.name)}), 0))"
     )
 
 
-def _listed(name: str, before: str = ",") -> str:
+def _quoted_key(name: str, before: str = ",") -> str:
     """*name* as `kept` lists it, as an SQL string."""
     return "'" + f"{before}{name},".replace("'", "''") + "'"
 
@@ -185,7 +185,7 @@ def _moved_from_null(columns: Sequence[str], old: str, new: str) -> str:
     if not columns:
         return "NULL"
     moved = {c: f"{old}.{quoted(c)} IS NULL AND {new}.{quoted(c)} IS NOT NULL" for c in columns}
-    names = " || ".join(f"CASE WHEN {moved[c]} THEN {_listed(c, '')} ELSE '' END" for c in columns)
+    names = " || ".join(f"CASE WHEN {moved[c]} THEN {_quoted_key(c, '')} ELSE '' END" for c in columns)
     return f"CASE WHEN {' OR '.join(f'({one})' for one in moved.values())} THEN ',' || {names} END"
 
 
@@ -197,7 +197,9 @@ def rename_kept(raw: sqlite3.Connection, history: str, before: list[str], after:
     for old, new in renamed:
         # Made anew by the opening that migrates.
         raw.execute(f"DROP TRIGGER IF EXISTS {quoted(f'{history}__no_update')}")
-        raw.execute(f"UPDATE {quoted(history)} SET kept = replace(kept, {_listed(old)}, {_listed(new)})")
+        raw.execute(
+            f"UPDATE {quoted(history)} SET kept = replace(kept, {_quoted_key(old)}, {_quoted_key(new)})"
+        )
 
 
 def _append_only_triggers(name: str, guarded: Sequence[str]) -> dict[str, str]:

@@ -57,7 +57,7 @@ class Locks:
             f" WHERE t.{parent} IS NOT NULL)"
             f" SELECT t.{quoted(self.key)}, t.{quoted(self.rules.name)} FROM up"
             f" JOIN {table} t ON t.{quoted(self.key)} = up.id WHERE t.{quoted(self.rules.locked)} LIMIT 1",
-            (_listed(ids),),
+            (_id_list(ids),),
         ).fetchone()
         if locked is not None:
             raise node_locked(*locked)
@@ -207,10 +207,10 @@ def _follow(raw: sqlite3.Connection, link: Link, column: str, values: set[str]) 
     rows = raw.execute(
         f"SELECT DISTINCT {quoted(column)} FROM {quoted(link.table.name)}"
         f" WHERE {quoted(link.key)} IN (SELECT value FROM json_each(?)) AND {quoted(column)} IS NOT NULL",
-        (_listed(values),),
+        (_id_list(values),),
     )
     return {row[0] for row in rows}
 
 
-def _listed(ids: Iterable[str]) -> str:
+def _id_list(ids: Iterable[str]) -> str:
     return orjson.dumps(list(ids)).decode()

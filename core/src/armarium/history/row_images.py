@@ -44,7 +44,7 @@ def image_before(table: Table, column: str, alias: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class ImageContents:
     """What some images hold, taken together."""
 
     images: int
@@ -54,7 +54,7 @@ class Held:
     """The columns beside the key that any of them holds, and whether every image of a change does."""
 
 
-def held(raw: sqlite3.Connection, table: Table, images: str, given: Sequence[object]) -> Held:
+def contents_of(raw: sqlite3.Connection, table: Table, images: str, given: Sequence[object]) -> ImageContents:
     """What *images* hold: SQL from FROM on, for the history rows *x*, that ends within its WHERE; *given*: its parameters."""
     keys = [f"x.{quoted(key)}" for key in key_columns(table)]
     row = keys[0] if len(keys) == 1 else " || ',' || ".join(f"quote({key})" for key in keys)
@@ -67,14 +67,14 @@ def held(raw: sqlite3.Connection, table: Table, images: str, given: Sequence[obj
     ).fetchone()
     once = count == rows
     if deletions:
-        return Held(count, once, dict.fromkeys(columns, False))
+        return ImageContents(count, once, dict.fromkeys(columns, False))
     values = {column: one == updates for column, one in zip(columns, found, strict=True) if one}
     if kept is not None:
         # Those that moved from null have no value to be counted by.
         named = raw.execute(f"SELECT DISTINCT x.kept {images} AND x.kept IS NOT NULL", given).fetchall()
         known = {name for (names,) in named for name in names.split(",")}
         values |= {column: False for column in columns if column in known and column not in values}
-    return Held(count, once, values)
+    return ImageContents(count, once, values)
 
 
 def delete_inserted(raw: sqlite3.Connection, table: Table, where: tuple[int, int], ops: set[str]) -> None:
@@ -122,9 +122,9 @@ def write_back(
     monotonic = rules_of(table).monotonic
     if ops == {"D"}:
         # A row deleted in a step that only deletes has one image in it, which need not be counted.
-        part = Held(0, True, {})
+        part = ImageContents(0, True, {})
     else:
-        part = held(raw, table, f"FROM {history} x WHERE x.seq BETWEEN ? AND ?", where)
+        part = contents_of(raw, table, f"FROM {history} x WHERE x.seq BETWEEN ? AND ?", where)
     first, given_first = ("1", ()) if part.once else _is_first(table, where)
     chosen = f"e.seq BETWEEN ? AND ? AND e.op <> 'I' AND {first}"
     if "U" in ops or ops >= {"I", "D"}:

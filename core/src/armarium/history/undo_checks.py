@@ -10,7 +10,7 @@ from sqlalchemy import Table
 
 from armarium.errors import Conflict
 from armarium.history.capture import differ, history_name, key_columns, quoted
-from armarium.history.row_images import held, image_before, keys_of, same_key
+from armarium.history.row_images import contents_of, image_before, keys_of, same_key
 from armarium.history.schema import Schema
 from armarium.history.spans import span
 from armarium.store.tables import rules_of
@@ -55,7 +55,7 @@ def check(raw: sqlite3.Connection, table: Table, row: Row, where: tuple[int, int
     keys = key_columns(table)
     key_list = ", ".join(quoted(key) for key in keys)
     touched = f"(SELECT {key_list}, max(seq) AS last FROM {history} WHERE seq BETWEEN ? AND ? GROUP BY {key_list}) s"
-    since = held(
+    since = contents_of(
         raw,
         table,
         f"FROM {touched} JOIN {history} x ON {same_key(table, 'x', 's')} AND x.seq > s.last WHERE 1",

@@ -106,10 +106,10 @@ class VisibleRows:
                     "WITH RECURSIVE down(id) AS (SELECT value FROM json_each(?)"
                     f" UNION SELECT t.{key} FROM down JOIN main.{tree} t ON {joined})"
                     f" INSERT OR IGNORE INTO temp.{NODES} SELECT id FROM down",
-                    (_listed(nodes),),
+                    (_id_list(nodes),),
                 )
             raw.execute(
-                f"INSERT OR IGNORE INTO temp.{PARTS} SELECT value FROM json_each(?)", (_listed(parts),)
+                f"INSERT OR IGNORE INTO temp.{PARTS} SELECT value FROM json_each(?)", (_id_list(parts),)
             )
             raw.execute(f"INSERT OR IGNORE INTO temp.{PAGES} {self._pages(tree, key, parent)}")
         raw.execute(f"INSERT INTO temp.{FOR} VALUES (?, ?)", (who, _version(raw)))
@@ -135,12 +135,12 @@ class VisibleRows:
 
     def hidden(self, raw: sqlite3.Connection, ids: Iterable[str]) -> set[str]:
         """Those of *ids* that are ids of rows which the views leave out."""
-        listed = _listed(ids)
+        listed = _id_list(ids)
         return {row[0] for statement in self._asked for row in raw.execute(statement, (listed,))}
 
     def is_partial(self, raw: sqlite3.Connection, ids: Iterable[str]) -> bool:
         """Whether one of *ids* is a document, or a part or file of one, of which something is withheld."""
-        listed = _listed(ids)
+        listed = _id_list(ids)
         of_parts = ""
         if self.parts is not None:
             page, (own,) = quoted(rules_of(self.parts).document or ""), map(quoted, key_columns(self.parts))
@@ -280,7 +280,7 @@ def _whole_rows(table: Table, whole: Whole | None) -> Iterator[str]:
     yield seen if whole.unless is None else f"(m.{quoted(whole.unless)} IS NOT NULL OR {seen})"
 
 
-def _shown(table: Table, whole: Whole | None) -> str:
+def _view_columns(table: Table, whole: Whole | None) -> str:
     """The columns of a view: a text that shows a page as a whole is null where a part of it is withheld."""
     hidden = whole.columns if whole is not None else ()
     key = rules_of(table).document
@@ -301,7 +301,7 @@ def _shown(table: Table, whole: Whole | None) -> str:
 
 def _view(table: Table, name: str, conditions: list[str], whole: Whole | None) -> str:
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    return f"CREATE TEMP VIEW {quoted(name)} AS SELECT {_shown(table, whole)} FROM main.{quoted(table.name)} m{where}"
+    return f"CREATE TEMP VIEW {quoted(name)} AS SELECT {_view_columns(table, whole)} FROM main.{quoted(table.name)} m{where}"
 
 
 def _history_view(table: Table, whole: Whole | None) -> str:
@@ -310,12 +310,12 @@ def _history_view(table: Table, whole: Whole | None) -> str:
     same = " AND ".join(f"v.{quoted(key)} = m.{quoted(key)}" for key in key_columns(table))
     columns = ", ".join(f"m.{quoted(name)}" for name in ("seq", "audit_seq", "op", "kept"))
     return (
-        f"CREATE TEMP VIEW {name} AS SELECT {columns}, {_shown(table, whole).removeprefix('m.rowid AS rowid, ')}"
+        f"CREATE TEMP VIEW {name} AS SELECT {columns}, {_view_columns(table, whole).removeprefix('m.rowid AS rowid, ')}"
         f" FROM main.{name} m WHERE EXISTS (SELECT 1 FROM temp.{quoted(table.name)} v WHERE {same})"
     )
 
 
-def _listed(ids: Iterable[str]) -> str:
+def _id_list(ids: Iterable[str]) -> str:
     return orjson.dumps(list(ids)).decode()
 
 

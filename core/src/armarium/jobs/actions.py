@@ -74,7 +74,7 @@ def _sight(ctx: ActionContext) -> Sight:
     return Sight(ctx.engine.jobs, ctx.library, ctx.conn)
 
 
-def _one(sight: Sight, job_id: str) -> Row:
+def _single_row(sight: Sight, job_id: str) -> Row:
     row = sight.row(job_id)
     if row is None:
         raise no_such(job_id)
@@ -90,7 +90,7 @@ def _refuse_of_run(sight: Sight, row: Row, verb: str) -> None:
         )
 
 
-def _counted(sight: Sight, job_id: str) -> list[Row]:
+def _counted_rows(sight: Sight, job_id: str) -> list[Row]:
     rows = targets(sight, job_id)
     if not rows and job_id == DERIVATIVES and import_goes_on(sight):
         return []
@@ -171,19 +171,19 @@ def pause_job(ctx: ActionContext, p: PauseJob) -> dict[str, Any]:
     """Holds across relaunch. 409 for a page a workflow run waits for, 404 for an unknown id."""
     sight = _sight(ctx)
     if is_counted(p.job_id):
-        rows = _counted(sight, p.job_id)
+        rows = _counted_rows(sight, p.job_id)
         changed = [row for row in rows if _hold(ctx, sight, row, p.paused)]
         _touched(ctx, [row.id for row in changed])
         _tell_kinds(ctx, sight, changed, lambda kind: kind.on_pause, p.paused)
         state = "paused" if p.paused else "waiting"
         return {"id": p.job_id, "state": state if rows else _import_state(sight), "applied": len(changed)}
-    row = _one(sight, p.job_id)
+    row = _single_row(sight, p.job_id)
     _refuse_of_run(sight, row, "pause")
     if _hold(ctx, sight, row, p.paused):
         _touched(ctx, [row.id])
         _tell_kinds(ctx, sight, [row], lambda kind: kind.on_pause, p.paused)
     after = _sight(ctx)
-    return {"id": row.id, "state": after.state(_one(after, row.id))}
+    return {"id": row.id, "state": after.state(_single_row(after, row.id))}
 
 
 def _hold(ctx: ActionContext, sight: Sight, row: Row, paused: bool) -> bool:
@@ -228,9 +228,9 @@ def cancel_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
     sight = _sight(ctx)
     counted = is_counted(p.job_id)
     if counted:
-        rows = _counted(sight, p.job_id)
+        rows = _counted_rows(sight, p.job_id)
     else:
-        rows = [_one(sight, p.job_id)]
+        rows = [_single_row(sight, p.job_id)]
         _refuse_of_run(sight, rows[0], "stop")
     reached: list[Row] = []
     for row in rows:
@@ -243,7 +243,7 @@ def cancel_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
         state = "cancelled" if rows else _import_state(sight)
         return {"id": p.job_id, "state": state, "applied": len(rows)}
     after = _sight(ctx)
-    return {"id": p.job_id, "state": after.state(_one(after, p.job_id))}
+    return {"id": p.job_id, "state": after.state(_single_row(after, p.job_id))}
 
 
 @action(
@@ -260,12 +260,12 @@ def retry_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
     """409 for a page a run handed in, a remote job, work already waiting; other states are answered unchanged."""
     sight = _sight(ctx)
     if is_counted(p.job_id):
-        if not _counted(sight, p.job_id):
+        if not _counted_rows(sight, p.job_id):
             return {"id": p.job_id, "state": _import_state(sight), "applied": 0}
         raise Conflict(
             f"The jobs behind {p.job_id} wait already; there is nothing to retry.", code="already_waiting"
         )
-    row = _one(sight, p.job_id)
+    row = _single_row(sight, p.job_id)
     _refuse_of_run(sight, row, "retry")
     state = sight.state(row)
     if state == "waiting":
@@ -282,7 +282,7 @@ def retry_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
         )
         _touched(ctx, again)
     after = _sight(ctx)
-    return {"id": row.id, "state": after.state(_one(after, row.id))}
+    return {"id": row.id, "state": after.state(_single_row(after, row.id))}
 
 
 def _refuse_retry_of_run(sight: Sight, row: Row) -> None:

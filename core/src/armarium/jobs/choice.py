@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection
 
 from armarium.ids import now
-from armarium.jobs.claims import PATIENCE, Claim, any_holds, next_due, select, wanted
+from armarium.jobs.claims import PATIENCE, Claim, any_holds, lane_question, next_due, select
 from armarium.jobs.conditions import hindrance
 from armarium.jobs.context import JobContext
-from armarium.jobs.ending import Changes, Ended, end
+from armarium.jobs.ending import Changes, Ending, end
 from armarium.jobs.kinds import JobKind
 from armarium.jobs.log import write_lines
 from armarium.jobs.queue import loads
-from armarium.jobs.store import JobStore, Picked
+from armarium.jobs.store import ClaimedJob, JobStore
 from armarium.store.database import raw_of
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ class _Option:
     watched: bool
 
 
-def pick(runner: JobRunner, store: JobStore, lane: Lane, conn: Connection, changes: Changes) -> Picked | None:
+def pick(
+    runner: JobRunner, store: JobStore, lane: Lane, conn: Connection, changes: Changes
+) -> ClaimedJob | None:
     """The next job of *store* for *lane*, its row marked as running; None when none may start.
 
     One whose body had ended has nothing to run and ends here: *changes* takes what that changes.
@@ -67,7 +69,7 @@ def pick(runner: JobRunner, store: JobStore, lane: Lane, conn: Connection, chang
         if claim.body_done:
             # Retried for the sake of its children: marked as running it would pass for one that waits for them.
             at = now()
-            ended = Ended(claim.seq, claim.id, "done", claim.attempts + 1, at, at, claim.parent_id)
+            ended = Ending(claim.seq, claim.id, "done", claim.attempts + 1, at, at, claim.parent_id)
             changes.add(end(conn, [ended]))
             continue
         if heavy and not runner.take_heavy(store, chosen.watched):
@@ -81,7 +83,7 @@ def pick(runner: JobRunner, store: JobStore, lane: Lane, conn: Connection, chang
     return None
 
 
-def _take(runner: JobRunner, store: JobStore, lane: Lane, conn: Connection, chosen: _Option) -> Picked:
+def _take(runner: JobRunner, store: JobStore, lane: Lane, conn: Connection, chosen: _Option) -> ClaimedJob:
     """Mark the chosen job's row, and know it as picked up."""
     raw = raw_of(conn)
     claim, kind = chosen.claim, chosen.kind
@@ -95,12 +97,12 @@ def _take(runner: JobRunner, store: JobStore, lane: Lane, conn: Connection, chos
         subject = loads(claim.subject) or {}
         data = {"type": "page_started", "document_id": subject.get("id")}
         write_lines(conn, [(claim.id, "info", "Begun.", data)])
-    if not kind.first and not select(raw, wanted(kind, lane.name), limit=1, any_holds=any_holds(raw)):
+    if not kind.first and not select(raw, lane_question(kind, lane.name), limit=1, any_holds=any_holds(raw)):
         # Found out in the same transaction, so that the lane need not begin another to learn that there is none.
         _none_left(store, lane, kind, raw)
     if claim.model is not None:
         lane.model = claim.model
-    picked = Picked(claim, kind, lane.name, JobContext(runner, store, claim, kind))
+    picked = ClaimedJob(claim, kind, lane.name, JobContext(runner, store, claim, kind))
     with store.lock:
         store.picked[claim.seq] = picked
     return picked
@@ -126,7 +128,7 @@ def _options(runner: JobRunner, store: JobStore, lane: Lane, raw: sqlite3.Connec
         if kind.needs_network and offline:
             store.maybe.discard((kind.name, lane.name))
             continue
-        ask = wanted(kind, lane.name)
+        ask = lane_question(kind, lane.name)
         found = select(raw, ask, limit=1, any_holds=holds)
         if not found:
             _none_left(store, lane, kind, raw)
@@ -169,7 +171,9 @@ def _first_waits(runner: JobRunner, store: JobStore, raw: sqlite3.Connection, ho
         if not kind.first:
             continue
         for lane in kind.lanes:
-            if (kind.name, lane) in store.maybe and select(raw, wanted(kind, lane), limit=1, any_holds=holds):
+            if (kind.name, lane) in store.maybe and select(
+                raw, lane_question(kind, lane), limit=1, any_holds=holds
+            ):
                 at = time.monotonic()
                 if store.first_since is None:
                     store.first_since = at

@@ -51,7 +51,7 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class LaneQuestion:
     """What a lane asks of one kind: whose turn it is, never who is preferred."""
 
     kind: str
@@ -60,14 +60,14 @@ class Wanted:
     """Whether the lane is the kind's usual one, so that rows without a lane belong to it."""
 
 
-def wanted(kind: JobKind, lane: str) -> Wanted:
+def lane_question(kind: JobKind, lane: str) -> LaneQuestion:
     """The question lane *lane* asks about *kind*."""
-    return Wanted(kind.name, lane, kind.lane == lane)
+    return LaneQuestion(kind.name, lane, kind.lane == lane)
 
 
 def select(
     raw: sqlite3.Connection,
-    ask: Wanted,
+    ask: LaneQuestion,
     *,
     limit: int,
     model: str | None = None,

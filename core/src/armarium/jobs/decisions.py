@@ -12,7 +12,7 @@ from datetime import timedelta
 from sqlalchemy import Connection
 
 from armarium.ids import now, parse_timestamp, timestamp
-from armarium.jobs.ending import Changes, Ended, end, settle
+from armarium.jobs.ending import Changes, Ending, end, settle
 from armarium.jobs.models import FINISHED, INTERRUPTIONS_ALLOWED, KEEP_DAYS
 from armarium.principals import Principal
 from armarium.store.database import raw_of
@@ -29,7 +29,7 @@ def subtree(raw: sqlite3.Connection, job_id: str) -> list[str]:
     return [row[0] for row in rows]
 
 
-def held(raw: sqlite3.Connection) -> set[str]:
+def paused_ids(raw: sqlite3.Connection) -> set[str]:
     """Ids of the jobs a person has paused and of all jobs under them."""
     if raw.execute("SELECT 1 FROM job_hold WHERE paused = 1 LIMIT 1").fetchone() is None:
         return set()
@@ -148,7 +148,7 @@ def recover(conn: Connection, working: Iterable[int] = (), *, holder: str | None
     raw = raw_of(conn)
     at_work = set(working)
     moment = now()
-    ended: list[Ended] = []
+    ended: list[Ending] = []
     back = failed = 0
     rows = raw.execute(
         "SELECT seq, id, parent_id, attempts, interruptions, started_at, stop, lease_holder, lease_until FROM job "
@@ -158,7 +158,7 @@ def recover(conn: Connection, working: Iterable[int] = (), *, holder: str | None
         if seq in at_work or (holder is not None and lease_holder == holder and (lease_until or "") > moment):
             continue
         raw.execute("UPDATE job SET interruptions = interruptions + 1 WHERE seq = ?", (seq,))
-        one = Ended(seq, job_id, "waiting", attempts, started_at or moment, moment, parent_id)
+        one = Ending(seq, job_id, "waiting", attempts, started_at or moment, moment, parent_id)
         if stop == "cancel":
             one.state, one.reason, one.reason_code = "cancelled", "Cancelled by a person.", "cancelled"
         elif interruptions >= INTERRUPTIONS_ALLOWED:

@@ -24,7 +24,7 @@ GOES_ON = "goes-on"
 
 
 @dataclass(slots=True)
-class Ended:
+class Ending:
     """How a body ended: the state its row goes to and what is shown."""
 
     seq: int
@@ -71,7 +71,7 @@ _PUT_BACK = (
 )
 
 
-def end(conn: Connection, ended: Sequence[Ended]) -> Changes:
+def end(conn: Connection, ended: Sequence[Ending]) -> Changes:
     """Write how bodies ended, in one go: finished rows, rows put back, and what that means for the jobs above.
 
     A job whose body ended well stays `running` until its children have finished; it then fails when one failed.
@@ -132,7 +132,7 @@ def _tell_failed(conn: Connection, ids: Iterable[str]) -> None:
         )
 
 
-def _note_handed_in(conn: Connection, ended: Iterable[Ended]) -> None:
+def _note_handed_in(conn: Connection, ended: Iterable[Ending]) -> None:
     """A line in the log of each job that a workflow run handed in: how it ended, for those who follow the run."""
     lines = []
     for e in ended:
@@ -154,7 +154,7 @@ def _was_cancelled(raw: sqlite3.Connection, seq: int) -> bool:
     return row is not None and row[0] == "cancel"
 
 
-def _closed(raw: sqlite3.Connection, ended: Iterable[Ended]) -> dict[str, list[int]]:
+def _closed(raw: sqlite3.Connection, ended: Iterable[Ending]) -> dict[str, list[int]]:
     """Parent id to [children finished, of them failed, pages that count as done by it]."""
     parents: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for e in ended:
@@ -245,7 +245,7 @@ def settle(conn: Connection, job_id: str) -> Changes:
     return changes
 
 
-def shown(raw: sqlite3.Connection, ids: Iterable[str]) -> list[tuple[str, str, int, int, str | None]]:
+def job_states(raw: sqlite3.Connection, ids: Iterable[str]) -> list[tuple[str, str, int, int, str | None]]:
     """(id, state, done, total, reason) of each of *ids* that exists."""
     wanted = list(dict.fromkeys(ids))
     found: list[tuple[str, str, int, int, str | None]] = []

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from armarium.errors import ServiceError, refused_by_disk
 from armarium.ids import now, timestamp
 from armarium.jobs.context import AfterChildren, JobStopped, RetryLater
-from armarium.jobs.ending import GOES_ON, Ended
+from armarium.jobs.ending import GOES_ON, Ending
 from armarium.jobs.log import write_lines
-from armarium.jobs.store import JobStore, Picked
+from armarium.jobs.store import ClaimedJob, JobStore
 from armarium.principals import asking
 from armarium.store.tables import json_text
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 log = logging.getLogger("armarium.jobs")
 
 
-def execute(runner: JobRunner, store: JobStore, picked: Picked) -> Ended:
+def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
     """Run the body of *picked* in this thread, unless it is asked to stop before it begins."""
     claim, kind, context = picked.claim, picked.kind, picked.context
-    ended = Ended(claim.seq, claim.id, "done", claim.attempts + 1, now(), "", claim.parent_id)
+    ended = Ending(claim.seq, claim.id, "done", claim.attempts + 1, now(), "", claim.parent_id)
     why = "shutdown" if store.closing else context.stop
     if why is not None:
         _stopped(ended, why)
@@ -76,14 +76,14 @@ def execute(runner: JobRunner, store: JobStore, picked: Picked) -> Ended:
     return ended
 
 
-def _stopped(ended: Ended, why: str) -> None:
+def _stopped(ended: Ending, why: str) -> None:
     if why == "cancel":
         ended.state, ended.reason, ended.reason_code = "cancelled", "Cancelled by a person.", "cancelled"
     else:
         ended.state = "waiting"
 
 
-def _note_failure(store: JobStore, ended: Ended) -> None:
+def _note_failure(store: JobStore, ended: Ending) -> None:
     try:
         with store.db.write() as conn:
             write_lines(conn, [(ended.id, "error", ended.reason or "", {"code": ended.reason_code})])

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from armarium.errors import ServiceError
 from armarium.jobs.choice import Lane, pick
-from armarium.jobs.ending import Changes, Ended, end
+from armarium.jobs.ending import Changes, Ending, end
 from armarium.jobs.execution import execute
 from armarium.jobs.kinds import LANES
 from armarium.jobs.queue import move_on
-from armarium.jobs.store import JobStore, Picked
+from armarium.jobs.store import ClaimedJob, JobStore
 from armarium.store.database import raw_of
 from armarium.store.write_queue import work_in_background
 
@@ -68,7 +68,7 @@ class Crew:
         """One thread of a lane: pick up, run, write the end with the next pick; sleep when there is nothing."""
         work_in_background()
         store: JobStore | None = None
-        ended: list[tuple[Ended, Picked]] = []
+        ended: list[tuple[Ending, ClaimedJob]] = []
         while True:
             store, picked = self._turn(lane, store, ended)
             ended = []
@@ -78,10 +78,10 @@ class Crew:
             with self._lock:
                 if not self.runner.started:
                     return
-                if not self._wanted(lane):
+                if not self._has_work(lane):
                     self._work.wait()
 
-    def _run(self, lane: Lane, store: JobStore, picked: Picked) -> Ended:
+    def _run(self, lane: Lane, store: JobStore, picked: ClaimedJob) -> Ending:
         with self._lock:
             lane.running += 1
         try:
@@ -93,8 +93,8 @@ class Crew:
                 self.runner.give_heavy_back()
 
     def _turn(
-        self, lane: Lane, store: JobStore | None, ended: list[tuple[Ended, Picked]]
-    ) -> tuple[JobStore | None, Picked | None]:
+        self, lane: Lane, store: JobStore | None, ended: list[tuple[Ending, ClaimedJob]]
+    ) -> tuple[JobStore | None, ClaimedJob | None]:
         """Write how the last job ended and pick up the next, in one transaction where both are in one library."""
         candidates = self._candidates(lane) if self.runner.started else []
         if ended and store is not None and (not candidates or candidates[0] is not store):
@@ -121,7 +121,7 @@ class Crew:
                 found.sort(key=lambda s: not (s.all_watched or s.watched()))
         return found
 
-    def _wanted(self, lane: Lane) -> bool:
+    def _has_work(self, lane: Lane) -> bool:
         return self.runner.mode != "paused" and any(
             not s.closing and _wants(s, lane.name) and not self._only_held_back(s)
             for s in self.runner.stores()
@@ -133,10 +133,10 @@ class Crew:
         return store.recheck_at is not None and time.monotonic() < store.recheck_at
 
     def write_ends(
-        self, store: JobStore, ended: list[tuple[Ended, Picked]], lane: Lane | None = None
-    ) -> Picked | None:
+        self, store: JobStore, ended: list[tuple[Ending, ClaimedJob]], lane: Lane | None = None
+    ) -> ClaimedJob | None:
         """Write ends and, for *lane*, pick up the next job; a disk that refuses leaves the ends for later."""
-        picked: Picked | None = None
+        picked: ClaimedJob | None = None
         changes = Changes()
         if store.closed:
             # Given up at its release: the row counts as interrupted, and whoever holds the package now owns it.
@@ -177,7 +177,11 @@ class Crew:
         return picked
 
     def _not_written(
-        self, store: JobStore, ended: list[tuple[Ended, Picked]], picked: Picked | None, error: Exception
+        self,
+        store: JobStore,
+        ended: list[tuple[Ending, ClaimedJob]],
+        picked: ClaimedJob | None,
+        error: Exception,
     ) -> None:
         if picked is not None:
             store.put_down([picked])

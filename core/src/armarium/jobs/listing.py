@@ -24,7 +24,7 @@ MOST_FAILED = 500
 
 
 @dataclass
-class Shown:
+class ListParts:
     """The parts of the list, in the order they are shown."""
 
     running: list[dict[str, Any]] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Shown:
 
 def list_jobs(runner: JobRunner, libraries: Iterable[Library | None]) -> dict[str, Any]:
     """`GET /api/activity/jobs` over *libraries* (None stands for the engine's own jobs)."""
-    shown = Shown()
+    shown = ListParts()
     imports: list[dict[str, Any]] = []
     for library in libraries:
         with open_sight(runner, library) as sight:
@@ -63,7 +63,7 @@ def list_jobs(runner: JobRunner, libraries: Iterable[Library | None]) -> dict[st
     }
 
 
-def _collect(sight: Sight, shown: Shown) -> None:
+def _collect(sight: Sight, shown: ListParts) -> None:
     for one in sight.rows("state = 'running'"):
         node = sight.node(one)
         (shown.paused if node["state"] == "paused" else shown.running).append(node)

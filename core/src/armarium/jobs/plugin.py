@@ -13,7 +13,7 @@ from armarium.jobs.actions import (
     set_background_mode,
 )
 from armarium.jobs.activity import activity
-from armarium.jobs.decisions import held
+from armarium.jobs.decisions import paused_ids
 from armarium.jobs.routes import router
 from armarium.plugin import Plugin
 from armarium.store.database import raw_of
@@ -45,7 +45,7 @@ def count_states(conn: Connection) -> dict[str, int]:
     raw = raw_of(conn)
     states: dict[str, int] = dict(raw.execute("SELECT state, count(*) FROM job GROUP BY state").fetchall())
     paused = 0
-    for job_id in held(raw):
+    for job_id in paused_ids(raw):
         row = raw.execute("SELECT state FROM job WHERE id = ?", (job_id,)).fetchone()
         paused += row is not None and row[0] == "waiting"
     if paused:

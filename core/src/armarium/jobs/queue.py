@@ -103,7 +103,7 @@ def enqueue_many(
             ids.append(known[job.key])
             continue
         kind = kinds.require(job.kind) if kinds is not None and isinstance(job.kind, str) else job.kind
-        args = kind.arguments(job.args) if isinstance(kind, JobKind) else _plain(job.args)
+        args = kind.arguments(job.args) if isinstance(kind, JobKind) else _as_json(job.args)
         if job.after_id is not None:
             require(raw, job.after_id)
         if job.job_id is not None and raw.execute("SELECT 1 FROM job WHERE id = ?", (job.job_id,)).fetchone():
@@ -142,7 +142,7 @@ def enqueue_many(
     return ids
 
 
-def _plain(args: Mapping[str, Any] | BaseModel | None) -> dict[str, Any]:
+def _as_json(args: Mapping[str, Any] | BaseModel | None) -> dict[str, Any]:
     return args.model_dump(mode="json") if isinstance(args, BaseModel) else dict(args or {})
 
 

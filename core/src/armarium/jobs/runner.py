@@ -18,9 +18,9 @@ from armarium.ids import new_id, timestamp
 from armarium.jobs import decisions
 from armarium.jobs.activity import record_activity
 from armarium.jobs.choice import Lane
-from armarium.jobs.claims import select, wanted
+from armarium.jobs.claims import lane_question, select
 from armarium.jobs.conditions import Conditions, hindrance
-from armarium.jobs.ending import shown
+from armarium.jobs.ending import job_states
 from armarium.jobs.keeper import Keeper
 from armarium.jobs.kinds import LANES, JobKind, KindRegistry
 from armarium.jobs.lanes import Crew
@@ -225,7 +225,7 @@ class JobRunner:
         if executing:
             with store.db.read_all() as conn:
                 raw = raw_of(conn)
-                held = decisions.held(raw)
+                held = decisions.paused_ids(raw)
                 for job_id, picked in executing.items():
                     row = raw.execute("SELECT stop FROM job WHERE id = ?", (job_id,)).fetchone()
                     if picked.context.stop != "shutdown":
@@ -302,7 +302,7 @@ class JobRunner:
         with store.db.read_all() as conn:
             raw = raw_of(conn)
             return any(
-                select(raw, wanted(other, kind.lane), limit=1, watched=watched)
+                select(raw, lane_question(other, kind.lane), limit=1, watched=watched)
                 for other in self.kinds
                 if kind.lane in other.lanes
             )
@@ -311,8 +311,8 @@ class JobRunner:
         """Publish the state of jobs, as the rows have it now."""
         with store.db.read_all() as conn:
             raw = raw_of(conn)
-            rows = shown(raw, ids)
-            held = decisions.held(raw) if any(row[1] == "waiting" for row in rows) else set()
+            rows = job_states(raw, ids)
+            held = decisions.paused_ids(raw) if any(row[1] == "waiting" for row in rows) else set()
         for job_id, state, done, total, reason in rows:
             state = "paused" if state == "waiting" and job_id in held else state
             if state in FINISHED:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from armarium.ids import now, parse_timestamp
 from armarium.jobs.conditions import WORDS, hindrance
-from armarium.jobs.decisions import held
+from armarium.jobs.decisions import paused_ids
 from armarium.jobs.kinds import LANES, JobKind
 from armarium.jobs.models import FINISHED
 from armarium.jobs.queue import loads
@@ -70,7 +70,7 @@ class Sight:
         raw = self.raw = raw_of(conn)
         self.path = path_of(library)
         self.store = runner.store_of(library)
-        self.held = held(raw)
+        self.held = paused_ids(raw)
         executing = self.store.executing() if self.store is not None else {}
         self.executing = set(executing)
         self.busy_lanes = [picked.lane for picked in executing.values()]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from armarium.jobs.claims import Claim, kinds_waiting
 from armarium.jobs.context import JobContext
-from armarium.jobs.ending import Ended
+from armarium.jobs.ending import Ending
 from armarium.jobs.kinds import JobKind, KindRegistry
 from armarium.store.database import raw_of
 
@@ -28,7 +28,7 @@ def path_of(library: Library | None) -> str | None:
 
 
 @dataclass(slots=True)
-class Picked:
+class ClaimedJob:
     """A job whose row the runner has marked as running: at work, or waiting for its end to be written."""
 
     claim: Claim
@@ -44,13 +44,13 @@ class JobStore:
     db: Database
     library: Library | None
     lock: threading.Lock = field(default_factory=threading.Lock)
-    picked: dict[int, Picked] = field(default_factory=dict)
+    picked: dict[int, ClaimedJob] = field(default_factory=dict)
     """Row number to job, for whoever asks a body to stop or renews its lease. Whether a row is picked up, the row says."""
     maybe: set[tuple[str, str]] = field(default_factory=set)
     """(kind, lane) with possibly a job to start. Dropped inside a write transaction that found none."""
     dirty: bool = True
     recheck_at: float | None = None
-    unwritten: list[tuple[Ended, Picked]] = field(default_factory=list)
+    unwritten: list[tuple[Ending, ClaimedJob]] = field(default_factory=list)
     """Ends that could not be written (a full disk); tried again."""
     write_again_at: float = 0.0
     dependents: bool = False
@@ -92,12 +92,12 @@ class JobStore:
         if self.recheck_at is None or at < self.recheck_at:
             self.recheck_at = at
 
-    def executing(self) -> dict[str, Picked]:
+    def executing(self) -> dict[str, ClaimedJob]:
         """Job id to job for every one that is picked up and whose end is not written."""
         with self.lock:
             return {p.claim.id: p for p in self.picked.values()}
 
-    def put_down(self, picked: Iterable[Picked]) -> None:
+    def put_down(self, picked: Iterable[ClaimedJob]) -> None:
         """Forget jobs: their end is written, or their pick was not."""
         with self.lock:
             for one in picked:

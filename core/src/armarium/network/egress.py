@@ -158,7 +158,7 @@ class Egress:
         digest = hashlib.sha256()
         temporary = resume or target.with_name(f".{target.name}.{secrets.token_hex(4)}")
         sent = {name.lower(): value for name, value in (headers or {}).items()}
-        done, validator = _begun(resume)
+        done, validator = _partial_state(resume)
         if done:
             sent |= {"range": f"bytes={done}-", "if-range": validator}
         keeps = False
@@ -291,7 +291,7 @@ def _beside(partial: Path) -> Path:
     return partial.with_name(f"{partial.name}.etag")
 
 
-def _begun(partial: Path | None) -> tuple[int, str]:
+def _partial_state(partial: Path | None) -> tuple[int, str]:
     """How many bytes of a download are here, and the server's mark of the file they are of; 0 where that is not known."""
     if partial is None:
         return 0, ""

@@ -70,7 +70,7 @@ class GuardedTransport(httpx.HTTPTransport):
         waits = dict.fromkeys(("connect", "read", "write", "pool"), self._limits.silence)
         check = request.extensions.get("check")
         request.extensions = {**request.extensions, "timeout": waits}
-        with _named(target), _until(deadline, check):
+        with _worded_failures(target), _until(deadline, check):
             response = super().handle_request(request)
         if response.headers.get("content-encoding", "identity") not in ("identity", ""):
             response.close()
@@ -110,7 +110,7 @@ class _Body(httpx.SyncByteStream):
                     f"The answer of {self._target.hostname} is larger than {most} bytes; it was not kept.",
                     code="too_large",
                 )
-            with _named(self._target), _until(self._deadline, self._check):
+            with _worded_failures(self._target), _until(self._deadline, self._check):
                 chunk = next(chunks, None)
             if chunk is None:
                 return
@@ -142,7 +142,7 @@ class _Backend(httpcore.NetworkBackend):
         last: Exception | None = None
         for address in self._egress.addresses(host, port, self._reach):
             try:
-                left = _left(timeout)
+                left = _remaining(timeout)
                 return _Stream(self._plain.connect_tcp(address, port, left, local_address, socket_options))
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 last = error
@@ -166,19 +166,19 @@ class _Stream(httpcore.NetworkStream):
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         check = _CHECK.get()
         if check is None:
-            return self._stream.read(max_bytes, _left(timeout))
-        silent_until = time.monotonic() + _left(timeout)
+            return self._stream.read(max_bytes, _remaining(timeout))
+        silent_until = time.monotonic() + _remaining(timeout)
         while True:
             check()
             left = silent_until - time.monotonic()
             try:
-                return self._stream.read(max_bytes, _left(max(0.001, min(left, CHECK_EVERY))))
+                return self._stream.read(max_bytes, _remaining(max(0.001, min(left, CHECK_EVERY))))
             except httpcore.ReadTimeout:
                 if left <= CHECK_EVERY:
                     raise
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._stream.write(buffer, _left(timeout))
+        self._stream.write(buffer, _remaining(timeout))
 
     def close(self) -> None:
         self._stream.close()
@@ -186,7 +186,7 @@ class _Stream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        return _Stream(self._stream.start_tls(ssl_context, server_hostname, _left(timeout)))
+        return _Stream(self._stream.start_tls(ssl_context, server_hostname, _remaining(timeout)))
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
@@ -200,7 +200,7 @@ def seconds_left(deadline: float) -> float:
     return left
 
 
-def _left(timeout: float | None) -> float:
+def _remaining(timeout: float | None) -> float:
     left = seconds_left(_DEADLINE.get())
     return left if timeout is None else min(left, timeout)
 
@@ -216,7 +216,7 @@ def _until(deadline: float, check: Callable[[], None] | None) -> Iterator[None]:
 
 
 @contextmanager
-def _named(target: SplitResult) -> Iterator[None]:
+def _worded_failures(target: SplitResult) -> Iterator[None]:
     """Turn what the network does wrong into a sentence that names the host and nothing else of the address."""
     try:
         yield

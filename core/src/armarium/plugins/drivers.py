@@ -165,14 +165,14 @@ def _loaded(group: str, entry: EntryPoint) -> Any:
     # Here, since most of what asks for names loads none.
     from stevedore.driver import DriverManager
 
-    class Chosen(DriverManager[Any]):
+    class ChosenDrivers(DriverManager[Any]):
         """Of the group only what was chosen: stevedore's own finding knows no owners of names, keeps what it found in
         the user's cache folder, and does not see what was installed since."""
 
         def list_entry_points(self) -> list[EntryPoint]:
             return [entry]
 
-    return Chosen(group, entry.name).driver
+    return ChosenDrivers(group, entry.name).driver
 
 
 def _noun(group: str) -> str:

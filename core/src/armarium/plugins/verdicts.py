@@ -51,7 +51,7 @@ class Trials:
         """
         sound = [offer for offer in offers if offer.fault is None]
         keys = _Keys(sound)
-        kept = self._kept()
+        kept = self._stored()
         wanted = [offer for offer in sound if not keys.fits(offer, kept.get(offer.key))]
         verdicts = {offer.key: dict(kept[offer.key]["failed"]) for offer in sound if offer not in wanted}
         if trusting_ours:
@@ -72,7 +72,7 @@ class Trials:
         if not self._fresh or self.file is None or not self.file.parent.is_dir():
             return
         # Read again: another engine may have written meanwhile.
-        verdicts = {**self._kept(), **self._fresh}
+        verdicts = {**self._stored(), **self._fresh}
         try:
             with tempfile.NamedTemporaryFile(
                 "w", dir=self.file.parent, prefix=f".{VERDICTS}-", delete=False, encoding="utf-8"
@@ -90,7 +90,7 @@ class Trials:
         if not (failed and offer.first_party):
             self._fresh[offer.key] = {"key": keys.of(offer, failed), "failed": failed}
 
-    def _kept(self) -> dict[str, dict[str, Any]]:
+    def _stored(self) -> dict[str, dict[str, Any]]:
         if self.file is None:
             return {}
         try:

@@ -103,7 +103,7 @@ def _registration_undone(undone: UndoContext) -> None:
     authorise(step.engine.actions.get("library.unregister"), step.principal, None)
     place = libraries.checked(undone.params["path"])
     known = step.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).first()
-    if known is not None or libraries.held(str(place)) is None:
+    if known is not None or libraries.open_at(str(place)) is None:
         return
     try:
         step.run("library.release", {"path": str(place)})
@@ -146,7 +146,7 @@ def create_library(ctx: ActionContext, p: CreateLibraryParams) -> dict[str, Any]
     bound=True,
     role="viewer",
     after_undo=_registration_undone,
-    example=lambda ex: {"path": _made(ex)},
+    example=lambda ex: {"path": _example_project(ex)},
 )
 def open_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     """Open the package (409 when another engine holds it) and put it into the registry."""
@@ -164,7 +164,7 @@ def open_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     scope="engine",
     bound=True,
     undoable=False,
-    example=lambda ex: {"path": _made(ex)},
+    example=lambda ex: {"path": _example_project(ex)},
 )
 def release_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     """Refused (409) while a workflow run or batch waits or runs in it, and for the engine's global library."""
@@ -174,7 +174,7 @@ def release_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
         ctx.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).first()
         is not None
     )
-    library = libraries.held(str(place))
+    library = libraries.open_at(str(place))
     if library is None:
         if not registered and not place.is_dir():
             raise NotFound(
@@ -231,7 +231,7 @@ def _converting(library: Library) -> bool:
     summary="Take a project out of the registry; its package stays on disk",
     scope="engine",
     bound=True,
-    example=lambda ex: {"path": _made(ex)},
+    example=lambda ex: {"path": _example_project(ex)},
 )
 def unregister_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     """An open project is released first, under release's refusals. Its package stays, so this is no owner's act."""
@@ -336,7 +336,7 @@ def set_library(ctx: ActionContext, p: LibrarySettings) -> dict[str, Any]:
     return {**SETTING_DEFAULTS, **{k: v for k, v in stored.items() if k in SETTING_DEFAULTS}}
 
 
-def _made(ex: Example) -> str:
+def _example_project(ex: Example) -> str:
     path = str(ex.folder / "other.library")
     ex.run("library.create", {"path": path})
     return path

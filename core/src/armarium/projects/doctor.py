@@ -52,7 +52,7 @@ def examine(engine: Engine, path: str | Path, *, files: bool = True, rebuild: bo
         if error.code != "library_damaged":
             # Held by another engine, written by a newer one, outside the folders in use: that says nothing of its health.
             raise
-        kept = snapshots.listed(Path(path)) if Path(path).is_dir() else []
+        kept = snapshots.list_snapshots(Path(path)) if Path(path).is_dir() else []
         advice = f" The newest snapshot is {kept[0]['path']}." if kept else ""
         return {
             "path": str(path),
@@ -245,7 +245,7 @@ def _files(library: Library) -> Iterator[Finding]:
 def _counts(library: Library) -> dict[str, int]:
     counts = {
         "files": sum(1 for _ in library.objects.digests()),
-        "snapshots": len(snapshots.listed(library.path)),
+        "snapshots": len(snapshots.list_snapshots(library.path)),
     }
     # Where the audit log cannot be read the findings say so.
     with suppress(sqlite3.Error), library.db.read() as conn:

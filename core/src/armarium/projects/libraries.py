@@ -170,7 +170,7 @@ class Libraries:
         with self._lock:
             return list(self._open.values())
 
-    def held(self, path: str) -> Library | None:
+    def open_at(self, path: str) -> Library | None:
         """The open project at exactly *path*, where it still lies, or None: the hot path of every request."""
         found = self._open.get(path)
         return found if found is not None and found.in_place() else None
@@ -188,7 +188,7 @@ class Libraries:
     def open_only(self, path: str | Path) -> Library:
         """As `get`, without a look at the registry: for actions that register the project themselves."""
         wanted = self.checked(path)
-        found = self.held(str(wanted))
+        found = self.open_at(str(wanted))
         if found is not None:
             return found
         self._let_go_of_moved()

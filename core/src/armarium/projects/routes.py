@@ -115,7 +115,7 @@ def read_settings(library: CurrentLibrary) -> Response:
 )
 def list_snapshots(library: CurrentLibrary) -> Response:
     """Taken before migrations and Empty Trash, by the interval, and on demand."""
-    items = snapshots.listed(library.path)
+    items = snapshots.list_snapshots(library.path)
     return json_response({"items": items, "count": len(items)})
 
 

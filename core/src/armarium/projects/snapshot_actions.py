@@ -150,7 +150,7 @@ def run_snapshot(ctx: JobContext) -> dict[str, Any]:
 
 
 def _seconds_left(library: Library, interval: int) -> float:
-    newest = snapshots.listed(library.path)[:1]
+    newest = snapshots.list_snapshots(library.path)[:1]
     if not newest:
         return 0.0
     since = (datetime.now(UTC) - parse_timestamp(newest[0]["created_at"])).total_seconds()
@@ -162,7 +162,7 @@ def run_copy(ctx: JobContext) -> dict[str, Any]:
     """Copy it with the files it needs; a snapshot that was thinned out meanwhile, or a place no more set, is no fault."""
     library = ctx.library
     place = library.setting("snapshot_offsite_path")
-    found = [one for one in snapshots.listed(library.path) if one["id"] == ctx.args.snapshot_id]
+    found = [one for one in snapshots.list_snapshots(library.path) if one["id"] == ctx.args.snapshot_id]
     if not place or not found:
         return {"path": None, "files_copied": 0, "files_lost": 0}
 

@@ -55,7 +55,7 @@ def take(package: Path, db: Database, objects: ObjectStore, reason: str) -> dict
     return {**entry, "path": str(final)}
 
 
-def listed(package: Path) -> list[dict[str, Any]]:
+def list_snapshots(package: Path) -> list[dict[str, Any]]:
     """The snapshots of a package, newest first."""
     found = []
     for card in (package / "snapshots").glob("*/snapshot.json"):
@@ -68,7 +68,7 @@ def listed(package: Path) -> list[dict[str, Any]]:
 
 def thin(package: Path, keep: int) -> int:
     """Remove all but the newest *keep* snapshots; returns how many went."""
-    surplus = listed(package)[keep:]
+    surplus = list_snapshots(package)[keep:]
     for entry in surplus:
         shutil.rmtree(entry["path"], ignore_errors=True)
     return len(surplus)

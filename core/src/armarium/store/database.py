@@ -20,7 +20,7 @@ from sqlalchemy.pool import NullPool
 
 from armarium.errors import Conflict, Unavailable, left_out
 from armarium.principals import caller
-from armarium.store.database_errors import told
+from armarium.store.database_errors import as_refusal
 from armarium.store.durable import flush_commits, flush_path
 from armarium.store.readers import Readers
 from armarium.store.write_queue import WriterQueue
@@ -164,7 +164,7 @@ class Database:
             with self.visibility.read(asks.principal) as conn:
                 yield conn
         except (StatementError, sqlite3.Error) as error:
-            raise told(error, self.path, self._why_missed()) from error
+            raise as_refusal(error, self.path, self._why_missed()) from error
 
     @contextmanager
     def read_all(self) -> Iterator[Connection]:
@@ -175,7 +175,7 @@ class Database:
                 raw.execute("BEGIN")
                 yield conn
         except (StatementError, sqlite3.Error) as error:
-            raise told(error, self.path, self._why_missed()) from error
+            raise as_refusal(error, self.path, self._why_missed()) from error
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
@@ -215,7 +215,7 @@ class Database:
                     raise
                 self._checkpoint_when_due(raw)
             except (StatementError, sqlite3.Error) as error:
-                raise told(error, self.path, self._why_missed()) from error
+                raise as_refusal(error, self.path, self._why_missed()) from error
         finally:
             self._holder = None
             self._queue.release()

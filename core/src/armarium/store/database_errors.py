@@ -26,7 +26,7 @@ def damaged(what: str) -> Conflict:
     )
 
 
-def told(error: Exception, path: Path, refusal: str | None = None) -> ServiceError | Exception:
+def as_refusal(error: Exception, path: Path, refusal: str | None = None) -> ServiceError | Exception:
     """*error* of SQLite as a refusal in words where a person can act on it, else *error* itself.
 
     *refusal* says why steps are refused already; where a column or table is then missed, that is the reason.
@@ -74,5 +74,7 @@ def is_the_disk(error: BaseException) -> bool:
     return (
         isinstance(error, Unavailable)
         or refused_by_disk(said) is not None
-        or (isinstance(said, sqlite3.Error) and isinstance(told(said, Path("a/database")), ServiceError))
+        or (
+            isinstance(said, sqlite3.Error) and isinstance(as_refusal(said, Path("a/database")), ServiceError)
+        )
     )

@@ -32,7 +32,7 @@ M = TypeVar("M", bound=Message)
 F = TypeVar("F")
 
 
-def shown(table: Table) -> list[Column[Any]]:
+def shown_columns(table: Table) -> list[Column[Any]]:
     """The columns of *table* that its answers show."""
     return [column for column in table.columns if not column.info.get("hidden")]
 
@@ -64,7 +64,9 @@ class Rows:
     @cached_property
     def select(self) -> Select[Any]:
         """All of them."""
-        return select(*shown(self.table), *(what.label(name) for name, what in self._computed.items()))
+        return select(
+            *shown_columns(self.table), *(what.label(name) for name, what in self._computed.items())
+        )
 
     @cached_property
     def _has_id(self) -> ColumnElement[bool]:
@@ -76,7 +78,7 @@ class Rows:
         return self.select.where(self._has_id)
 
     @cached_property
-    def _whole(self) -> Select[Any]:
+    def _select_all(self) -> Select[Any]:
         return select(self.table).where(self._has_id)
 
     def get(self, conn: Connection, identity: str) -> dict[str, Any] | None:
@@ -86,13 +88,13 @@ class Rows:
 
     def require(self, conn: Connection, identity: str) -> dict[str, Any]:
         """The row with this id; the refusal where there is none."""
-        return self._found(self.get(conn, identity), identity)
+        return self._require_row(self.get(conn, identity), identity)
 
     def row(self, conn: Connection, identity: str) -> Row[Any]:
         """As `require`, with every column of the table as an attribute, those too that no answer shows."""
-        return self._found(conn.execute(self._whole, {"identity": identity}).first(), identity)
+        return self._require_row(conn.execute(self._select_all, {"identity": identity}).first(), identity)
 
-    def _found(self, found: F | None, identity: str) -> F:
+    def _require_row(self, found: F | None, identity: str) -> F:
         if found is None:
             assert self._missing is not None
             raise self._missing(identity)
@@ -120,11 +122,11 @@ def answer_of(table: Table) -> Callable[[type[M]], type[M]]:
     def complete(stated: type[M]) -> type[M]:
         fields: dict[str, Any] = {
             column.name: (_kind(column), ...)
-            for column in shown(table)
+            for column in shown_columns(table)
             if column.name not in stated.model_fields
         }
         made = {name: (field.annotation, field) for name, field in stated.model_fields.items()}
-        named = [column.name for column in shown(table)]
+        named = [column.name for column in shown_columns(table)]
         order = [*named, *(name for name in made if name not in named)]
         return create_model(
             stated.__name__,

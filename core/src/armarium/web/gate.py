@@ -252,12 +252,12 @@ class Gate:
     ) -> None:
         address = scope.get("client")
         transport: Literal["uds", "tcp"] = "tcp" if address else "uds"
-        client = _named(headers.get(b"x-service-client"))
+        client = _client_name(headers.get(b"x-service-client"))
         auth = self.engine.auth
         scope[PRINCIPAL] = None
         scope[LIBRARY] = headers.get(b"x-service-library-path")
         scope[CALLER] = address[0] if address else "uds"
-        scope[CLIENT] = (client, _named(headers.get(b"x-service-origin-window")), transport)
+        scope[CLIENT] = (client, _client_name(headers.get(b"x-service-origin-window")), transport)
         secret, by_cookie = _presented(headers)
         scope[LOCAL] = is_local(address or None)
         scope[PROXIED] = is_proxied(headers)
@@ -300,7 +300,7 @@ class Gate:
             )
 
 
-def _named(value: bytes | None) -> str | None:
+def _client_name(value: bytes | None) -> str | None:
     """What a caller calls itself, cut to 80 characters; a header that is not UTF-8 is read as Latin-1."""
     if not value:
         return None

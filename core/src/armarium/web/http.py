@@ -30,7 +30,7 @@ from armarium.web.openapi import describe
 from armarium.web.request_limits import RequestLimits
 from armarium.web.routing import routes_of
 from armarium.web.unknown_ids import unknown_id
-from armarium.web.withheld_requests import refuse_withheld_request, told_of_partial
+from armarium.web.withheld_requests import explain_partial, refuse_withheld_request
 
 if TYPE_CHECKING:
     from armarium.actions import Outcome
@@ -157,10 +157,10 @@ def named_library(request: Request) -> str | None:
     return values.pop() if values else None
 
 
-def _held(request: Request) -> tuple[Library | None, str | None]:
+def _open_project(request: Request) -> tuple[Library | None, str | None]:
     """(the open project a request names, its path); the library None where it must be opened first."""
     path = named_library(request)
-    return (None if path is None else engine_of(request).libraries.held(path)), path
+    return (None if path is None else engine_of(request).libraries.open_at(path)), path
 
 
 def _reached(request: Request, library: Library) -> Library:
@@ -195,7 +195,7 @@ def library_required() -> BadRequest:
 
 def library_of(request: Request) -> Library:
     """The project a request names, opened when it is not. Blocks: for plain `def` routes."""
-    library, path = _held(request)
+    library, path = _open_project(request)
     if library is not None:
         return _reached(request, library)
     if path is None:
@@ -228,7 +228,7 @@ async def current_library(request: Request) -> Library:
 
     A request that names a row which its caller does not see is refused here (403 rights_restricted).
     """
-    library, path = _held(request)
+    library, path = _open_project(request)
     if library is not None:
         _reached(request, library)
     elif path is None:
@@ -301,7 +301,7 @@ def audited(audit_id: str) -> dict[str, str]:
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, ServiceError)
-    error = told_of_partial(request, error)
+    error = explain_partial(request, error)
     return json_response(error.body(), error.status, refusal_headers(error))
 
 

@@ -165,7 +165,7 @@ class Switch:
         node.ending.append((order, route))
 
 
-class _Told(Exception):
+class _HeadersSent(Exception):
     """All that HEAD asks for is answered: what would go on to make a body is let go."""
 
 
@@ -178,9 +178,9 @@ async def _headers_alone(app: ASGIApp, scope: Scope, receive: Receive, send: Sen
             return
         await send({"type": "http.response.body", "body": b"", "more_body": False})
         if message.get("more_body"):
-            raise _Told
+            raise _HeadersSent
 
-    with suppress(_Told):
+    with suppress(_HeadersSent):
         await app(scope, receive, tell)
 
 

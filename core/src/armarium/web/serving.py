@@ -133,7 +133,7 @@ def _bind_unix(path: Path) -> socket.socket:
             except OSError:
                 path.unlink(missing_ok=True)
             else:
-                raise _taken(str(path))
+                raise _address_in_use(str(path))
     bound = socket.socket(socket.AF_UNIX)
     before = os.umask(0o177)
     try:
@@ -165,11 +165,11 @@ def _bind_tcp(host: str, port: int) -> socket.socket:
         bound.bind((address[0], port))
     except OSError as error:
         bound.close()
-        raise _taken(f"{host}:{port}") from error
+        raise _address_in_use(f"{host}:{port}") from error
     return bound
 
 
-def _taken(where: str) -> Conflict:
+def _address_in_use(where: str) -> Conflict:
     return Conflict(
         f"Something listens on {where} already, perhaps another engine. Stop it, or set SERVICE_PORT or SERVICE_UDS."
     )
@@ -235,7 +235,7 @@ def _place_of_its_own(state_dir: Path) -> Iterator[None]:
         lock.release()
 
 
-def counted(app: ASGIApp, stay: Stay) -> ASGIApp:
+def count_requests(app: ASGIApp, stay: Stay) -> ASGIApp:
     """*app*, its requests counted: one that goes on, such as a stream of changes, keeps the engine."""
 
     async def run(scope: Scope, receive: Receive, send: Send) -> None:
@@ -303,7 +303,7 @@ def _serve(
             _remove_socket(card)
 
     config = uvicorn.Config(
-        counted(served, stay),
+        count_requests(served, stay),
         # The log of requests would hold names of projects; the audit log says what was done.
         access_log=False,
         log_config=None,

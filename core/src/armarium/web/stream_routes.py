@@ -98,7 +98,7 @@ def concerns(event: Event, principal: Principal, path: str | None) -> bool:
 
 async def is_withheld(engine: Engine, event: Event, principal: Principal) -> bool:
     """Whether an event names something that this listener does not see."""
-    library = None if event.library_path is None else engine.libraries.held(event.library_path)
+    library = None if event.library_path is None else engine.libraries.open_at(event.library_path)
     visibility = None if library is None else library.db.visibility
     if visibility is None or visibility.surely_all(principal):
         return False

@@ -30,7 +30,7 @@ def refuse_withheld_request(request: Request, visibility: Visibility, principal:
     request.scope[PARTIAL] = visibility.shows_part(principal, named)
 
 
-def told_of_partial(request: Request, refusal: ServiceError) -> ServiceError:
+def explain_partial(request: Request, refusal: ServiceError) -> ServiceError:
     """*refusal*, or in its place why a page's picture is not there for who may not see all of the page."""
     if refusal.status not in (404, 422) or request.method != "GET" or not request.scope.get(PARTIAL):
         return refusal

@@ -103,24 +103,27 @@ def _take_in(library: Library, path: Path, file: BinaryIO, max_pixels: int, link
     before = _stamp(file)
     head = file.read(1024)
     if head.lstrip().startswith(b"%PDF") or (path.suffix.casefold() == ".pdf" and b"%PDF-" in head):
-        pages = _pdf_pages(_again(file))
-        checksum = _put(library.objects, path, file, before, link)
+        pages = _pdf_pages(_rewound_path(file))
+        checksum = _store(library.objects, path, file, before, link)
         return SourceFile(checksum, before[1], "application/pdf", pages)
-    info = image_info(_again(file), max_pixels=max_pixels, name=_IT)
+    info = image_info(_rewound_path(file), max_pixels=max_pixels, name=_IT)
     if info.frames > 1:
-        checksum = _put(library.objects, path, file, before, link)
+        checksum = _store(library.objects, path, file, before, link)
         return SourceFile(checksum, before[1], info.mime_type, info.frames)
     image = open_image(
-        _again(file), max_pixels=max_pixels, shrink_to=thumbnail_draft(info.width, info.height), name=_IT
+        _rewound_path(file),
+        max_pixels=max_pixels,
+        shrink_to=thumbnail_draft(info.width, info.height),
+        name=_IT,
     )
     # Pillow turns a TIFF by itself when it decodes it; of the others only the header says how they stand.
     width, height = image.size if info.format == "TIFF" else info.upright_size
-    checksum = _put(library.objects, path, file, before, link)
+    checksum = _store(library.objects, path, file, before, link)
     _draw_ahead(library, checksum, image)
     return SourceFile(checksum, before[1], info.mime_type, 0, width, height, info.orientation)
 
 
-def _again(file: BinaryIO) -> Path:
+def _rewound_path(file: BinaryIO) -> Path:
     """A path by which the opened *file* is read from its beginning."""
     file.seek(0)
     return Path(f"/dev/fd/{file.fileno()}")
@@ -131,8 +134,8 @@ def _stamp(file: BinaryIO) -> tuple[int, int]:
     return (status.st_mtime_ns, status.st_size)
 
 
-def _put(objects: ObjectStore, path: Path, file: BinaryIO, before: tuple[int, int], link: bool) -> str:
-    checksum = objects.link_file(path, digest_of(file)) if link else objects.put_file(_again(file))
+def _store(objects: ObjectStore, path: Path, file: BinaryIO, before: tuple[int, int], link: bool) -> str:
+    checksum = objects.link_file(path, digest_of(file)) if link else objects.put_file(_rewound_path(file))
     if _stamp(file) != before:
         raise Invalid(
             f"{_IT} changed while it was being imported. Import it again when it is complete.",

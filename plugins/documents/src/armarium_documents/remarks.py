@@ -14,7 +14,7 @@ NAMED = 5
 """Files that are named with a remark on several."""
 
 
-def alike(remark: str) -> str:
+def remark_pattern(remark: str) -> str:
     """What remarks of the same kind have in common: the words without numbers and names of files."""
     return _NAMES_AND_NUMBERS.sub("#", remark)
 
@@ -24,8 +24,8 @@ def count_remarks(
 ) -> None:
     """Count remarks on the file *place* into *found*: [{note, count, files}], of which there are at most *most*."""
     for remark in dict.fromkeys(remarks):
-        kind = alike(remark)
-        known = next((one for one in found if alike(one["note"]) == kind), None)
+        kind = remark_pattern(remark)
+        known = next((one for one in found if remark_pattern(one["note"]) == kind), None)
         if known is None:
             if most is not None and len(found) >= most:
                 continue

@@ -77,7 +77,7 @@ def writable(engine: Engine) -> list[str]:
     return [driver.name for driver in drivers(engine) if driver.writes]
 
 
-def named(engine: Engine, asked: str) -> FormatDriver | None:
+def find_driver(engine: Engine, asked: str) -> FormatDriver | None:
     """The driver of this name or alias, whatever its case; None when there is none."""
     wish = asked.strip().lower()
     found = drivers(engine)
@@ -88,7 +88,7 @@ def named(engine: Engine, asked: str) -> FormatDriver | None:
 
 def writer(engine: Engine, asked: str) -> FormatDriver:
     """The driver to write with; UnknownFormat, or NotWritable when it only reads."""
-    driver = named(engine, asked)
+    driver = find_driver(engine, asked)
     if driver is None:
         raise UnknownFormat(asked[:80], writable(engine))
     if not driver.writes:
@@ -104,7 +104,7 @@ def reader(
     Who is quite sure (1.0) is not asked twice; *likely* names who is asked first, the driver of the file before.
     """
     if asked:
-        driver = named(engine, asked)
+        driver = find_driver(engine, asked)
         if driver is None or not driver.reads:
             raise NotReadable(asked[:80], readable(engine))
         return driver

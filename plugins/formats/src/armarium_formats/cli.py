@@ -82,10 +82,10 @@ def check_file(
     body = {"path": full_path(file), **({"format": format_name} if format_name else {})}
     with engine_session() as session:
         found = session.post("/api/formats/check", body)
-    answer(found, lambda: _told(found))
+    answer(found, lambda: _print_check(found))
 
 
-def _told(found: dict[str, Any]) -> None:
+def _print_check(found: dict[str, Any]) -> None:
     version = f" {found['version']}" if found["version"] else ""
     typer.echo(f"{found['filename']} is {found['label']}{version}, {plural(len(found['pages']), 'page')}.")
     if found["valid"] is None:

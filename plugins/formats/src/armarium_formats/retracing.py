@@ -83,7 +83,7 @@ def _retrace(
             lines[mine].shape_of = drawn.rows[there[other].id]
         _frame_regions(page, drawn)
         bare = sorted(set(range(len(lines))) - {mine for mine, _ in pairs})
-        page.notes.append(_told(name, len(pairs), len(lines), bare, len(there) - len(pairs)))
+        page.notes.append(_summary(name, len(pairs), len(lines), bare, len(there) - len(pairs)))
         return
 
 
@@ -173,7 +173,7 @@ def _frame_regions(page: PageModel, drawn: Assembled) -> None:
             paragraph.points, paragraph.shape_of = region.points, drawn.rows[region.id]
 
 
-def _told(name: str, took: int, lines: int, bare: Sequence[int], left: int) -> str:
+def _summary(name: str, took: int, lines: int, bare: Sequence[int], left: int) -> str:
     said = f"{took} of {lines} lines took the shapes of the lines of the pass {name!r} that they match"
     if bare:
         named = ", ".join(str(number + 1) for number in bare[:MOST_NAMED])

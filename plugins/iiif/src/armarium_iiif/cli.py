@@ -65,7 +65,7 @@ def import_manifest(
         for note in made["notes"]:
             typer.echo(f"  {note}")
         if fetched is not None:
-            _told(fetched)
+            _print_fetched(fetched)
 
     answer({**made, **({"pictures": fetched} if fetched is not None else {})}, words)
 
@@ -78,7 +78,7 @@ def pictures(
     """Fetch the pictures of imported canvases that lack them."""
     with project_session() as session:
         fetched = _fetched(session, [document_id(session, one) for one in ids])
-    answer(fetched, lambda: _told(fetched))
+    answer(fetched, lambda: _print_fetched(fetched))
 
 
 def _by_address(session: Session, address: str, choices: dict[str, Any]) -> dict[str, Any]:
@@ -108,6 +108,6 @@ def _fetched(session: Session, ids: list[str]) -> dict[str, Any]:
     return {**result_of(session, started["job_id"]), "job_id": started["job_id"]}
 
 
-def _told(fetched: dict[str, Any]) -> None:
+def _print_fetched(fetched: dict[str, Any]) -> None:
     typer.echo(f"Fetched {plural(fetched['fetched'], 'picture')}.")
     name_each("not fetched", fetched, "failed", lambda one: f"{one['document_id']}: {one['why']}")

@@ -72,7 +72,7 @@ def run_manifest(ctx: JobContext) -> dict[str, Any]:
 
 
 @dataclass
-class _Kept:
+class _Checkpoint:
     """The checkpoint of fetching pictures: how many pages are done with, and what became of them."""
 
     done: int = 0
@@ -90,7 +90,7 @@ def run_images(ctx: JobContext) -> dict[str, Any]:
     """Fetch what is missing, one picture a step. One that is refused or lost is told in the result and stops no other."""
     args: ImagesJobArgs = ctx.args
     total = len(args.document_ids)
-    kept = _Kept(**ctx.checkpoint)
+    kept = _Checkpoint(**ctx.checkpoint)
     answered, silent = asdict(kept), 0
     for number, document_id in enumerate(args.document_ids[kept.done :], kept.done + 1):
         ctx.check()
@@ -108,7 +108,7 @@ def run_images(ctx: JobContext) -> dict[str, Any]:
                 time.sleep(PAUSE_SECONDS)
                 continue
             except ServiceError as refusal:
-                kept = _Kept(**{**before, "done": number})
+                kept = _Checkpoint(**{**before, "done": number})
                 answered = before if silent == 0 else answered
                 silent = silent + 1 if refusal.code == "unreachable" else 0
                 if silent >= UNREACHABLE_IN_A_ROW:

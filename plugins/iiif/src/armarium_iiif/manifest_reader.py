@@ -142,7 +142,7 @@ class _Reader:
             canvases=read,
             described=_described(found),
             direction=_direction(found, version),
-            notes=_told(self.counted),
+            notes=_count_sentences(self.counted),
         )  # fmt: skip
 
     def _parsed(self, data: bytes) -> Json:
@@ -173,15 +173,15 @@ class _Reader:
                 self.name, "it names itself a Manifest of Presentation 3, and has no list `items`."
             )
         if kind == "sc:Manifest":
-            sequences = [one for one in _listed(found.get("sequences")) if isinstance(one, dict)]
+            sequences = [one for one in _as_list(found.get("sequences")) if isinstance(one, dict)]
             if not sequences:
                 raise NotAManifest(
                     self.name, "it names itself a sc:Manifest (Presentation 2), and has no sequence."
                 )
             self.counted["sequence"] += len(sequences) - 1
-            return 2, _listed(sequences[0].get("canvases"))
+            return 2, _as_list(sequences[0].get("canvases"))
         if kind in ("Collection", "sc:Collection"):
-            members = [one for key in ("items", "manifests", "members") for one in _listed(found.get(key))]
+            members = [one for key in ("items", "manifests", "members") for one in _as_list(found.get(key))]
             ids = [self._address(_id(one)) for one in members[:200] if isinstance(one, dict)]
             raise NotAManifest(
                 self.name,
@@ -223,7 +223,7 @@ class _Reader:
             media if isinstance(media, str) and media.startswith("image/") and len(media) < 60 else None
         )
         made.image_width, made.image_height = _size(body)
-        for service in _listed(body.get("service"))[:20]:
+        for service in _as_list(body.get("service"))[:20]:
             version = _service_version(service)
             if version is None:
                 continue
@@ -260,7 +260,7 @@ def web_address(value: Any) -> str | None:
     return value
 
 
-def _told(counted: Counter[str]) -> list[str]:
+def _count_sentences(counted: Counter[str]) -> list[str]:
     return [
         f"{one if counted[what] == 1 else many.format(counted[what])}: {became}."
         for what, (one, many, became) in _NOTES.items()
@@ -268,7 +268,7 @@ def _told(counted: Counter[str]) -> list[str]:
     ]
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     if isinstance(value, list):
         return value
     return [] if value is None else [value]
@@ -294,18 +294,18 @@ def _size(value: Json) -> tuple[int, int] | tuple[None, None]:
 
 def _painted_3(canvas: Json) -> Iterator[Json]:
     """The pictures painted on a canvas of Presentation 3; of a choice its first."""
-    for page in _listed(canvas.get("items"))[:50]:
+    for page in _as_list(canvas.get("items"))[:50]:
         if not isinstance(page, dict):
             continue
-        for annotation in _listed(page.get("items"))[:200]:
+        for annotation in _as_list(page.get("items"))[:200]:
             if not isinstance(annotation, dict) or annotation.get("motivation", "painting") not in (
                 "painting",
                 ["painting"],
             ):
                 continue
-            for body in _listed(annotation.get("body"))[:1]:
+            for body in _as_list(annotation.get("body"))[:1]:
                 if isinstance(body, dict) and body.get("type") == "Choice":
-                    body = next(iter(_listed(body.get("items"))), None)
+                    body = next(iter(_as_list(body.get("items"))), None)
                 if isinstance(body, dict) and body.get("type") == "SpecificResource":
                     body = body.get("source")
                 if isinstance(body, str):
@@ -316,7 +316,7 @@ def _painted_3(canvas: Json) -> Iterator[Json]:
 
 def _painted_2(canvas: Json) -> Iterator[Json]:
     """The pictures painted on a canvas of Presentation 2; of a choice its default."""
-    for annotation in _listed(canvas.get("images"))[:200]:
+    for annotation in _as_list(canvas.get("images"))[:200]:
         resource = annotation.get("resource") if isinstance(annotation, dict) else None
         for _ in range(3):
             if not isinstance(resource, dict):
@@ -341,7 +341,7 @@ def _service_version(service: Any) -> int | None:
     said = " ".join(
         one
         for key in ("@context", "profile", "dcterms:conformsTo")
-        for one in _listed(service.get(key))[:5]
+        for one in _as_list(service.get(key))[:5]
         if isinstance(one, str)
     )
     if "/image/3" in said:
@@ -353,7 +353,7 @@ def _service_version(service: Any) -> int | None:
 
 def _service_level(service: Json) -> int | None:
     """The level of compliance a service claims, 0 to 2."""
-    for claimed in _listed(service.get("profile"))[:5]:
+    for claimed in _as_list(service.get("profile"))[:5]:
         if isinstance(claimed, str):
             for level in (2, 1, 0):
                 if f"level{level}" in claimed[-40:]:
@@ -369,7 +369,7 @@ def _described(found: Json) -> dict[str, str]:
         if name and value and (name in pairs or len(pairs) < MAX_PAIRS):
             pairs[name] = f"{pairs[name]}; {value}"[:2000] if name in pairs else value
 
-    for pair in _listed(found.get("metadata"))[: 4 * MAX_PAIRS]:
+    for pair in _as_list(found.get("metadata"))[: 4 * MAX_PAIRS]:
         if isinstance(pair, dict):
             add(plain_text(pair.get("label"), 100), plain_text(pair.get("value"), 2000))
     add("Summary", plain_text(found.get("summary") or found.get("description"), 2000))
@@ -383,7 +383,7 @@ def _described(found: Json) -> dict[str, str]:
 def _direction(found: Json, version: int) -> Literal["ltr", "rtl", "ttb"] | None:
     said = found.get("viewingDirection")
     if said is None and version == 2:
-        first = next((one for one in _listed(found.get("sequences")) if isinstance(one, dict)), {})
+        first = next((one for one in _as_list(found.get("sequences")) if isinstance(one, dict)), {})
         said = first.get("viewingDirection")
     known: dict[str, Literal["ltr", "rtl", "ttb"]] = {
         "left-to-right": "ltr",

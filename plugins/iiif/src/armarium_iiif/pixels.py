@@ -48,7 +48,7 @@ class Source(NamedTuple):
     max_pixels: int
 
 
-class Held(NamedTuple):
+class DecodedPicture(NamedTuple):
     """A decoded picture: upright, divided by `level`, its first row being row `top` of the picture so divided."""
 
     image: Image.Image
@@ -82,7 +82,7 @@ class DecodedPictures:
             self._glanced.clear()
             self._kept_bytes = 0
 
-    def get(self, source: Source, level: int, rows: tuple[int, int] | None = None) -> Held:
+    def get(self, source: Source, level: int, rows: tuple[int, int] | None = None) -> DecodedPicture:
         """The upright picture divided by *level* or by less.
 
         *rows* are the rows of the picture that are needed, from one number up to another; None for all. The first to
@@ -135,7 +135,7 @@ class DecodedPictures:
             self._glanced.popitem(last=False)
         return True
 
-    def _finer(self, checksum: str, level: int) -> Held | None:
+    def _finer(self, checksum: str, level: int) -> DecodedPicture | None:
         """The coarsest kept picture that is fine enough."""
         for divided in LEVELS:
             if divided > level:
@@ -146,7 +146,7 @@ class DecodedPictures:
             kept = self._kept.get((checksum, divided))
             if kept is not None:
                 self._kept.move_to_end((checksum, divided))
-                return Held(kept, divided)
+                return DecodedPicture(kept, divided)
         return None
 
     def _keep(self, key: tuple[str, int], image: Image.Image) -> None:
@@ -180,7 +180,7 @@ def pictures_of(engine: Engine) -> DecodedPictures:
         return found
 
 
-def decode(source: Source, level: int, rows: tuple[int, int] | None = None) -> Held:
+def decode(source: Source, level: int, rows: tuple[int, int] | None = None) -> DecodedPicture:
     """The picture upright, in grey or RGB, divided by *level*; of a picture stored upright, *rows* alone if asked."""
     turned = source.orientation >= 5
     width, height = (source.height, source.width) if turned else (source.width, source.height)
@@ -205,7 +205,7 @@ def decode(source: Source, level: int, rows: tuple[int, int] | None = None) -> H
     if level > 1 and image.width > 1.5 * source.width / level:
         image = image.reduce(level)
     image.info = {"icc_profile": profile} if profile and b"sRGB" not in profile else {}
-    return Held(image, level, top)
+    return DecodedPicture(image, level, top)
 
 
 def _upright(image: Image.Image, orientation: int) -> Image.Image:
@@ -276,7 +276,7 @@ def render(pictures: DecodedPictures, source: Source, request: ImageRequest) -> 
     return _encoded(piece, request, profile)
 
 
-def _cut(held: Held, source: Source, request: ImageRequest) -> Image.Image:
+def _cut(held: DecodedPicture, source: Source, request: ImageRequest) -> Image.Image:
     from PIL import Image
 
     image, level = held.image, held.level

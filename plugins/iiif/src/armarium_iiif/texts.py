@@ -12,7 +12,7 @@ _BLANKS = re.compile(r"\s+")
 _READ_AT_MOST = 20_000
 
 
-def shown(text: str) -> str:
+def plain_value(text: str) -> str:
     """*text* as a value that no viewer takes for HTML: one that begins and ends like a tag is wrapped and escaped."""
     stripped = text.strip()
     if stripped.startswith("<") and stripped.endswith(">"):
@@ -22,7 +22,7 @@ def shown(text: str) -> str:
 
 def language_map(text: str, language: str | None = None) -> dict[str, list[str]]:
     """One value as a IIIF language map; without a language it is `none`."""
-    return {language or "none": [shown(text)]}
+    return {language or "none": [plain_value(text)]}
 
 
 def plain_text(value: Any, longest: int = 500) -> str:

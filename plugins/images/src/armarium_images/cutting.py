@@ -54,7 +54,7 @@ def cut_pieces(library: Library, frame: Frame, boxes: Sequence[Box], *, max_pixe
     refused once is refused the next time without a look at its bytes: a step asks again for what was cut ahead of it,
     with the writer in its hand.
     """
-    found = [remembered(library, _told(frame, box)) for box in boxes]
+    found = [remembered(library, _outside_words(frame, box)) for box in boxes]
     if all(piece is not None for piece in found):
         return [piece for piece in found if piece is not None]
     library.objects.size(frame.checksum)
@@ -106,7 +106,7 @@ def _cut_all(
                 lossy=lossy,
                 profile=profile,
             )
-            remember(library, _told(frame, box), known)
+            remember(library, _outside_words(frame, box), known)
         pieces.append(known)
     return pieces
 
@@ -158,5 +158,5 @@ def _store(library: Library, image: Image.Image, *, lossy: bool, profile: bytes 
     return Piece(library.objects.put_bytes(data), len(data), mime_type, image.width, image.height)
 
 
-def _told(frame: Frame, box: Box) -> str:
+def _outside_words(frame: Frame, box: Box) -> str:
     return f"{frame.checksum} {frame.orientation} {frame.as_stored} {tuple(box)} q{JPEG_QUALITY}"

@@ -36,14 +36,14 @@ def preparations(library: Library, p: PreparePage, *, max_pixels: int) -> list[P
     held: dict[tuple[object, ...], list[Preparation]] = library.held.setdefault("layout.prepared", {})
     told = (picture, p.deskew, p.dewarp, p.background)
     if told not in held:
-        made = _made(library, picture, p, max_pixels)
+        made = _prepare(library, picture, p, max_pixels)
         while len(held) >= MOST_HELD:
             held.pop(next(iter(held)), None)
         held[told] = made
     return held[told]
 
 
-def _made(library: Library, picture: PageImage, p: PreparePage, max_pixels: int) -> list[Preparation]:
+def _prepare(library: Library, picture: PageImage, p: PreparePage, max_pixels: int) -> list[Preparation]:
     import numpy
 
     from armarium_layout.finding.ink import sheet_of

@@ -13,7 +13,7 @@ from armarium_model_jobs.schemas import ColumnSettings, ModelSettings, QuestionS
 from armarium_reading.api import placed_with_provider
 
 
-def _placed(engine: Engine, library: Library, settings: ModelSettings) -> Placement:
+def _place(engine: Engine, library: Library, settings: ModelSettings) -> Placement:
     if settings.provider is None:
         raise errors.provider_needed()
     return placed_with_provider(
@@ -24,7 +24,7 @@ def _placed(engine: Engine, library: Library, settings: ModelSettings) -> Placem
 def _placed_question(engine: Engine, library: Library, settings: QuestionSettings) -> Placement:
     if settings.prompt is None or not settings.prompt.strip():
         raise errors.prompt_needed()
-    return _placed(engine, library, settings)
+    return _place(engine, library, settings)
 
 
 def _placed_table(engine: Engine, library: Library, settings: ColumnSettings) -> Placement:
@@ -33,7 +33,7 @@ def _placed_table(engine: Engine, library: Library, settings: ColumnSettings) ->
     for number, name in enumerate(settings.columns):
         if name in settings.columns[:number]:
             raise errors.column_twice(name)
-    return _placed(engine, library, settings)
+    return _place(engine, library, settings)
 
 
 def _job(
@@ -42,7 +42,7 @@ def _job(
     settings: type[ModelSettings],
     *,
     summary: str,
-    place: Callable[[Engine, Library, Any], Placement] = _placed,
+    place: Callable[[Engine, Library, Any], Placement] = _place,
     example: Callable[[Example], dict[str, Any]] = read_page,
     **more: Any,
 ) -> RecipeJob:

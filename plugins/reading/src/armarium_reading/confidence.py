@@ -36,7 +36,7 @@ class Confidence:
         """Whether the reader was as sure as it is of what it is made for."""
         return bool(self.lines) and self.total / self.lines >= SURE
 
-    def kept(self) -> dict[str, Any]:
+    def as_checkpoint(self) -> dict[str, Any]:
         """As a checkpoint keeps it."""
         return asdict(self)
 

@@ -30,7 +30,7 @@ def gate(engine: Engine) -> Egress:
     return Egress(local_only=engine.settings.local_only)
 
 
-def listed(engine: Engine) -> dict[str, Any]:
+def list_models(engine: Engine) -> dict[str, Any]:
     """Every model and runtime of this machine, and what they take on its disk."""
     items: dict[tuple[str, str], dict[str, Any]] = {}
     taken = 0

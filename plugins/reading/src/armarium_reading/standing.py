@@ -77,7 +77,7 @@ def note_consequences(ctx: ActionContext) -> None:
     rows = ctx.conn.execute(select(*_READING).where(among(_R.segment_id, segments))).all()
     readings = {row.id: row._asdict() for row in rows}
     calls = _Calls(ctx.conn)
-    wanted = dict.fromkeys(_wanted(ctx.conn, readings, calls))
+    wanted = dict.fromkeys(_notes_due(ctx.conn, readings, calls))
     one = _made_by_one_call(ctx.conn, touched, readings) or {}
     if (call := calls.of(one)) and one["id"] not in readings:
         wanted[_Note("invalidation", call)] = None
@@ -98,7 +98,7 @@ def note_consequences(ctx: ActionContext) -> None:
         ctx.conn.execute(insert(episodes), new)
 
 
-def _wanted(conn: Connection, readings: Readings, calls: _Calls) -> Iterator[_Note]:
+def _notes_due(conn: Connection, readings: Readings, calls: _Calls) -> Iterator[_Note]:
     """What the ledger should say of these readings, in the order of their making."""
     for reading in sorted(readings.values(), key=lambda one: (one["created_at"], one["id"])):
         segment_id, said = reading["segment_id"], reading["content"]

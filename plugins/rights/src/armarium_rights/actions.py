@@ -10,7 +10,7 @@ from sqlalchemy import update
 from armarium.api import ActionContext, Example, Route, RowRule, action, new_id
 from armarium_rights.errors import already_withdrawn, unknown_record
 from armarium_rights.models import records
-from armarium_rights.queries import PROJECT, shown, target
+from armarium_rights.queries import PROJECT, as_answer, target
 from armarium_rights.schemas import Record, SetParams, WithdrawParams
 
 Image = Mapping[str, Any] | None
@@ -58,7 +58,7 @@ def set_rights(ctx: ActionContext, p: SetParams) -> dict[str, Any]:
     row = {"id": new_id(), "document_id": document_id, "segment_id": segment_id, **stated, **ctx.provenance()}
     ctx.conn.execute(records.insert().values(row))
     _tell(ctx, row)
-    return shown({**row, "withdrawn_at": None})
+    return as_answer({**row, "withdrawn_at": None})
 
 
 def _withdraw_example(ex: Example) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def withdraw(ctx: ActionContext, p: WithdrawParams) -> dict[str, Any]:
         raise already_withdrawn(p.record_id)
     ctx.conn.execute(update(records).where(records.c.id == p.record_id).values(withdrawn_at=ctx.now))
     _tell(ctx, row)
-    return shown({**row, "withdrawn_at": ctx.now})
+    return as_answer({**row, "withdrawn_at": ctx.now})
 
 
 def _tell(ctx: ActionContext, row: Mapping[str, Any]) -> None:

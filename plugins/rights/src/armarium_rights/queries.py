@@ -24,7 +24,7 @@ live = records.c.withdrawn_at.is_(None)
 remade = forwardings.c.kind.in_(("merged", "split"))
 
 
-def shown(row: Mapping[str, Any]) -> dict[str, Any]:
+def as_answer(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row of the table as it is answered."""
     inner = ("document_id", "segment_id")
     value = {column.name: row[column.name] for column in records.columns if column.name not in inner}

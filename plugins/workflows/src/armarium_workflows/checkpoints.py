@@ -87,7 +87,7 @@ def pages(conn: Connection, thread_id: str, start: int, limit: int) -> list[tupl
     )
 
 
-def given(
+def node_outputs(
     conn: Connection, thread_id: str, node_ids: Sequence[str], page_ids: Sequence[str]
 ) -> dict[str, dict[str, tuple[str, Any]]]:
     """Page to node to (state, output)."""

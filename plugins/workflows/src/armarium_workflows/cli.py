@@ -76,7 +76,7 @@ def run(
         }
         thread_id = session.act("workflow.execute", body)["result"]["thread_id"]
         ended = _of(session, thread_id) if no_wait else _followed(session, thread_id)
-    _told(ended)
+    _print_run(ended)
 
 
 def _named_value(text: str) -> tuple[str, Any]:
@@ -94,7 +94,7 @@ def watch(thread: Thread) -> None:
     """Follow a run to its end."""
     with project_session() as session:
         ended = _followed(session, _thread(session, thread))
-    _told(ended)
+    _print_run(ended)
 
 
 def read_again(thread: Thread, no_wait: NoWait = False) -> None:
@@ -102,7 +102,7 @@ def read_again(thread: Thread, no_wait: NoWait = False) -> None:
     with project_session() as session:
         begun = session.act("run.read_again", {"thread_id": _thread(session, thread)})["result"]
         ended = _of(session, begun["thread_id"]) if no_wait else _followed(session, begun["thread_id"])
-    _told(ended)
+    _print_run(ended)
 
 
 def compare(left: Thread, right: Thread) -> None:
@@ -174,7 +174,7 @@ def _followed(session: Session, thread_id: str) -> dict[str, Any]:
         time.sleep(EVERY)
 
 
-def _told(run: dict[str, Any]) -> None:
+def _print_run(run: dict[str, Any]) -> None:
     def words() -> None:
         typer.echo(
             f"{run['workflow_name']}: {run['status']}, {run['pages_done']} of {plural(run['pages'], 'page')} done."

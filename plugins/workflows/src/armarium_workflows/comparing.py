@@ -32,7 +32,7 @@ def compare_runs(conn: Connection, left: Thread, right: Thread) -> dict[str, Any
     for run in shown.values():
         if run["status"] != "done":
             raise not_done(run["workflow_name"], run["status"])
-    mine, theirs = _made(conn, left), _made(conn, right)
+    mine, theirs = _artifacts_of(conn, left), _artifacts_of(conn, right)
     pairs = [_pair(key, mine[key], theirs[key]) for key in mine if key in theirs]
     unpaired = [
         {"document_id": key[0], "artifact_type": key[1], "side": side, "artifact_id": one["id"]}
@@ -43,7 +43,7 @@ def compare_runs(conn: Connection, left: Thread, right: Thread) -> dict[str, Any
     return {**shown, "pairs": pairs, "unpaired": unpaired}
 
 
-def _made(conn: Connection, thread_id: str) -> dict[tuple[str, str], Any]:
+def _artifacts_of(conn: Connection, thread_id: str) -> dict[tuple[str, str], Any]:
     """(document, kind) to the last artifact of that kind which a run left."""
     columns = (
         artifacts.c.id,

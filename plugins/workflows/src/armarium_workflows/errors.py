@@ -89,7 +89,7 @@ def not_paused(name: str, status: str) -> Conflict:
     )
 
 
-def ended(name: str, status: str) -> Conflict:
+def already_ended(name: str, status: str) -> Conflict:
     """409: nothing left to pause or cancel."""
     return Conflict(
         f"The run of “{name}” has ended ({status}); only what still goes on can be stopped.", code="run_ended"

@@ -40,7 +40,7 @@ class PortSpec:
     material: str | None = None
     required: bool = False
 
-    def shown(self) -> dict[str, Any]:
+    def as_answer(self) -> dict[str, Any]:
         """As it is answered."""
         return {"id": self.id, "type": self.type, "material": self.material, "required": self.required}
 

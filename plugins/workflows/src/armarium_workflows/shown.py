@@ -44,7 +44,7 @@ def _node(engine: Engine, stored: dict[str, Any]) -> dict[str, Any]:
     known = node["tool"] in BUILT_IN or node["tool"] in jobs
     return {
         **node,
-        "input_ports": [one.shown() for one in inputs_of(node["tool"], jobs)] if known else [],
-        "output_ports": [one.shown() for one in outputs_of(node["tool"], jobs)] if known else [],
+        "input_ports": [one.as_answer() for one in inputs_of(node["tool"], jobs)] if known else [],
+        "output_ports": [one.as_answer() for one in outputs_of(node["tool"], jobs)] if known else [],
         "uses_llm": node["tool"] in jobs and jobs[node["tool"]].uses_llm,
     }

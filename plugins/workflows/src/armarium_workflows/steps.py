@@ -105,7 +105,9 @@ class Step:
                 return
             with self.job.library.db.read() as conn:
                 found = checkpoints.pages(conn, self.thread_id, start, AT_ONCE)
-                before = checkpoints.given(conn, self.thread_id, self.sources, [page for page, _ in found])
+                before = checkpoints.node_outputs(
+                    conn, self.thread_id, self.sources, [page for page, _ in found]
+                )
             if not found:
                 return
             yield found, before

@@ -71,7 +71,7 @@ class RunStream:
             if self.deltas:
                 delta_at, found = self._new_deltas(delta_at)
                 for body in found:
-                    yield self._told(seq, DELTA, data=body)
+                    yield self._event(seq, DELTA, data=body)
             seq, ended, frames = await asyncio.to_thread(self._more, seq)
             for one in frames:
                 yield one
@@ -79,7 +79,7 @@ class RunStream:
             if at - sent >= QUIET:
                 yield ALIVE
                 sent = at
-        yield self._told(seq, "end")
+        yield self._event(seq, "end")
 
     def _first(self) -> tuple[int, bool, list[bytes]]:
         """The snapshot, and from where to go on: after the last event that was seen, else from now."""
@@ -96,7 +96,7 @@ class RunStream:
                 )
                 seq = newest
             state = {"run": run, "nodes": nodes_of(conn, self.thread_id)}
-        frames.append(self._told(seq, "snapshot", done=run["pages_done"], total=run["pages"], data=state))
+        frames.append(self._event(seq, "snapshot", done=run["pages_done"], total=run["pages"], data=state))
         return seq, run["status"] in FINISHED and seq >= newest, frames
 
     def _is_too_old(self, conn: Connection) -> bool:
@@ -117,10 +117,12 @@ class RunStream:
             if node["status"] == "running" and counts[1] and self.shown.get(node["node_id"]) != counts:
                 self.shown[node["node_id"]] = counts
                 frames.append(
-                    self._told(seq, "node_progress", node_id=node["node_id"], done=counts[0], total=counts[1])
+                    self._event(
+                        seq, "node_progress", node_id=node["node_id"], done=counts[0], total=counts[1]
+                    )
                 )
         if lane is not None and lane != self.waiting:
-            frames.append(self._told(seq, "lane_waiting", message=f"Waits for the lane {lane}."))
+            frames.append(self._event(seq, "lane_waiting", message=f"Waits for the lane {lane}."))
         self.waiting = lane
         ended = run is None or (run["status"] in FINISHED and len(lines) < AT_ONCE)
         return seq, ended, frames
@@ -147,9 +149,9 @@ class RunStream:
             "document_id": data.pop("document_id", None),
             "error": data.pop("error", None),
         }
-        return self._told(seq, kind, at=at, message=message, data={**data, "level": level}, **told)
+        return self._event(seq, kind, at=at, message=message, data={**data, "level": level}, **told)
 
-    def _told(self, seq: int, kind: str, **given: Any) -> bytes:
+    def _event(self, seq: int, kind: str, **given: Any) -> bytes:
         given = {name: value for name, value in given.items() if value is not None}
         return frame(
             seq,

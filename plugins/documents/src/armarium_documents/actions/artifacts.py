@@ -30,7 +30,7 @@ TEXT_LAYER = "text-layer"
 """The provider of a text that the file itself holds."""
 
 
-def _sent(p: ArtifactCreateParams) -> dict[str, Any]:
+def _marks_of(p: ArtifactCreateParams) -> dict[str, Any]:
     """What is sent of marks, as the row will hold it."""
     geometry = p.ocr_geometry
     if geometry is None:
@@ -71,7 +71,7 @@ _OF_THE_FILE: RowRule[ArtifactCreateParams] = RowRule(
     "artifact",
     "run",
     refusal=_not_a_reader,
-    sent=lambda p: TEXT_LAYER in _providers(_sent(p)),
+    sent=lambda p: TEXT_LAYER in _providers(_marks_of(p)),
 )
 """Only a job of the engine says that a text is the file's own; what it said is taken back and done again by anybody."""
 
@@ -80,7 +80,7 @@ _OF_A_PERSON: RowRule[ArtifactCreateParams] = RowRule(
     "person",
     when=lambda before, after: _is_a_persons(after) and not _is_a_persons(before),
     refusal=_not_a_person,
-    sent=lambda p: _is_a_persons(_sent(p)),
+    sent=lambda p: _is_a_persons(_marks_of(p)),
 )
 """What a machine found is no person's, and what a person drew no machine takes back or puts back."""
 
@@ -206,14 +206,14 @@ def _edit(
         boxes.append(BoxIn(bbox=edit.bbox, text=edit.text, level=edit.level).model_dump() | by)
         return [len(boxes) - 1]
     if isinstance(edit, MoveRegion):
-        _known(boxes, [edit.index])
+        _require_boxes(boxes, [edit.index])
         moved = boxes[edit.index]
         # Where a machine puts a box, no person drew it.
         by_now = MANUAL if person else None if moved.get("source") == MANUAL else moved.get("source")
         boxes[edit.index] = {**moved, "bbox": edit.bbox, "source": by_now}
         return [edit.index]
     indices = sorted(set(edit.indices))
-    _known(boxes, indices)
+    _require_boxes(boxes, indices)
     if isinstance(edit, CombineRegions):
         if len(indices) < 2:
             raise Invalid("Combine needs two different boxes at least.", code="unknown_index")
@@ -229,7 +229,7 @@ def _edit(
     return indices
 
 
-def _known(boxes: list[dict[str, Any]], indices: list[int]) -> None:
+def _require_boxes(boxes: list[dict[str, Any]], indices: list[int]) -> None:
     for index in indices:
         if index >= len(boxes):
             raise Invalid(

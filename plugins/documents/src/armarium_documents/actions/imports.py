@@ -70,8 +70,8 @@ def start_import(ctx: ActionContext, p: ImportParams) -> dict[str, Any]:
         sources_folder(ctx.conn) if p.parent_id is None else require_parent(ctx.conn, p.parent_id, "folder")
     )
     assert parent is not None
-    folder = str(_there(p.folder, folder=True)) if p.folder is not None else None
-    paths = [str(_there(path, folder=False)) for path in p.paths]
+    folder = str(_existing_place(p.folder, folder=True)) if p.folder is not None else None
+    paths = [str(_existing_place(path, folder=False)) for path in p.paths]
     title = f"Import {Path(folder).name if folder else f'{len(paths)} files'}"
     job_id = ctx.enqueue(
         "import-files",
@@ -100,7 +100,7 @@ def _mirrored(folder: str | None) -> str | None:
     return name or None
 
 
-def _there(given: MaterialPath, *, folder: bool) -> Path:
+def _existing_place(given: MaterialPath, *, folder: bool) -> Path:
     """The place *given* leads to, when a file or a *folder* is there; the refusals of an import otherwise."""
     try:
         is_folder = stat.S_ISDIR(given.real.stat().st_mode)

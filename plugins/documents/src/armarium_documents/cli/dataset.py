@@ -93,7 +93,7 @@ def dataset(
         "facets": facet or [],
     }
     if sort is not None:
-        attr, type_name = _named(sort)
+        attr, type_name = _split_column(sort)
         body["sort"] = {"attr": attr, "type": type_name, "direction": "desc" if descending else "asc"}
     elif descending:
         raise Refused("--desc turns a sort round; say --sort NAME with it.")
@@ -111,7 +111,7 @@ def condition(words: str) -> dict[str, Any]:
     meant = _CONDITION.fullmatch(words.strip())
     if meant is None:
         absent = words.strip().startswith("!")
-        attr, type_name = _named(words.strip().removeprefix("!"))
+        attr, type_name = _split_column(words.strip().removeprefix("!"))
         return {"attr": attr, "op": "not_set" if absent else "is_set", "type": type_name}
     kind, op, value = meant["type"] or "text", _OPERATORS[meant["op"]], meant["value"]
     one: dict[str, Any] = {"attr": meant["attr"].strip(), "op": op, "type": kind}
@@ -137,7 +137,7 @@ def _value(words: str, kind: str) -> Any:
     return words
 
 
-def _named(words: str) -> tuple[str, str]:
+def _split_column(words: str) -> tuple[str, str]:
     """The attribute and type in `NAME[:TYPE]`."""
     meant = _TYPED.fullmatch(words.strip())
     if meant is None:

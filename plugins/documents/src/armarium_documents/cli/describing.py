@@ -52,7 +52,7 @@ def set_(
         described = session.get(f"/api/documents/{identity}/effective-attributes")
         kinds = {one["key"]: one["type"] for one in described["declarations"]}
         attributes, fields = dict(found["attributes"]), dict[str, Any]()
-        changed = [_put(one, attributes, fields, kinds) for one in values]
+        changed = [_assign(one, attributes, fields, kinds) for one in values]
         body = {**fields, **({"attributes": attributes} if attributes != found["attributes"] else {})}
         if not body:
             answer(
@@ -73,7 +73,7 @@ def set_(
     )
 
 
-def _put(text: str, attributes: dict[str, Any], fields: dict[str, Any], kinds: dict[str, str]) -> str:
+def _assign(text: str, attributes: dict[str, Any], fields: dict[str, Any], kinds: dict[str, str]) -> str:
     """Put one KEY=VALUE where it belongs; its key."""
     key, mark, value = text.partition("=")
     as_json = key.endswith(":")

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from armarium.commandline import Refused, Session, finished, legible, plural
-from armarium_documents.remarks import alike, count_remarks
+from armarium_documents.remarks import count_remarks, remark_pattern
 
 Found = dict[str, Any]
 
@@ -54,12 +54,12 @@ def bring_archives(
 
 def tell(outcome: Found, layouts: Sequence[Found]) -> None:
     """Print what an import did."""
-    typer.echo(f"Imported {plural(outcome.get('files', 0), 'file')}{_there(outcome)}.")
+    typer.echo(f"Imported {plural(outcome.get('files', 0), 'file')}{_in_place_words(outcome)}.")
     _tell_left_out("not imported", outcome, "refused")
     for found in layouts:
         if found.get("passes") or found.get("already") or not found.get("mets"):
             typer.echo(
-                f"Read {plural(found.get('passes', 0), 'layout file')} into the pages they are of{_there(found)}."
+                f"Read {plural(found.get('passes', 0), 'layout file')} into the pages they are of{_in_place_words(found)}."
             )
         for one in found.get("mets", ()):
             _tell_mets(one)
@@ -75,7 +75,7 @@ def tell(outcome: Found, layouts: Sequence[Found]) -> None:
         typer.echo(f"  left alone: {legible(name)}")
 
 
-def _there(outcome: Found) -> str:
+def _in_place_words(outcome: Found) -> str:
     """How many an import found in their place, to stand behind how many it brought."""
     already = outcome.get("already", 0)
     return f"; {already} {'was' if already == 1 else 'were'} there already" if already else ""
@@ -106,7 +106,7 @@ def _tell_left_out(what: str, outcome: Found, key: str) -> None:
     named: list[Found] = outcome.get(key) or []
     alikes: dict[str, list[Found]] = {}
     for one in named:
-        alikes.setdefault(alike(one["why"]), []).append(one)
+        alikes.setdefault(remark_pattern(one["why"]), []).append(one)
     for several in alikes.values():
         for one in several if len(several) <= ONE_BY_ONE else ():
             typer.echo(f"  {what}: {legible(one['file'])}: {legible(one['why'])}")

@@ -43,7 +43,7 @@ def read_into(
         )
     answer(
         {"document_id": page_id, "passes": made, "count": len(made), "refused": refused},
-        lambda: _told(made, refused),
+        lambda: _print_layouts(made, refused),
     )
 
 
@@ -59,7 +59,7 @@ def _bytes_of(place: str) -> bytes:
         raise Refused(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def _told(made: list[dict[str, Any]], refused: list[dict[str, str]]) -> None:
+def _print_layouts(made: list[dict[str, Any]], refused: list[dict[str, str]]) -> None:
     for one in made:
         counts = one["counts"]
         typer.echo(

@@ -66,7 +66,9 @@ def _opened(session: Session, words: str, documents: list[str]) -> tuple[str, li
 def _tell(done: dict[str, Any]) -> None:
     verb = "moved" if done["mode"] == "move" else "copied"
     counts = done["planned"] if done["written"] is None else done["written"]
-    told = ", ".join(_counted(number, kind.replace("_", " ")) for kind, number in counts.items() if number)
+    told = ", ".join(
+        _count_words(number, kind.replace("_", " ")) for kind, number in counts.items() if number
+    )
     if done["dry_run"]:
         typer.echo(f"Would be {verb}: {told}.")
     else:
@@ -94,7 +96,7 @@ def _tell(done: dict[str, Any]) -> None:
         typer.echo(f"Take it back with: armarium undo {done['audit_id']}")
 
 
-def _counted(number: int, kind: str) -> str:
+def _count_words(number: int, kind: str) -> str:
     if number != 1:
         return f"{number} {kind}"
     return f"1 {({'entities': 'entity', 'passes': 'pass'}).get(kind, kind.removesuffix('s'))}"

@@ -45,7 +45,7 @@ def trash(
             words = f"{plural(gone['item_count'], 'document')} went to the Trash."
             answer(gone, f"{words} Take it back with: armarium undo {gone['audit_id']}")
             return
-        found = _listed(session)
+        found = _trash_items(session)
     rows = [
         (one["document_id"], one["name"], one["item_count"], one["from_where"], one["why"])
         for one in found["items"]
@@ -89,7 +89,7 @@ def _in_the_trash(session: Session, named: list[str]) -> list[str]:
         if is_id(text):
             found.append(text)
             continue
-        entries = _listed(session)["items"] if entries is None else entries
+        entries = _trash_items(session)["items"] if entries is None else entries
         called = [one["document_id"] for one in entries if one["name"] == text]
         if not called:
             raise Refused(
@@ -104,7 +104,7 @@ def _in_the_trash(session: Session, named: list[str]) -> list[str]:
     return found
 
 
-def _listed(session: Session) -> dict[str, Any]:
+def _trash_items(session: Session) -> dict[str, Any]:
     """Everything in the Trash."""
     found: dict[str, Any] = session.get("/api/documents/trash", limit=1000)
     while found["count"] < found["total"]:

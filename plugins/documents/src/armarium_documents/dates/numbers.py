@@ -150,7 +150,7 @@ def spelled_out(words: list[str], at: int) -> tuple[int, int] | None:
                 place += 1
                 continue
             break
-        taken = _taken(words[place], value, current, total)
+        taken = _add_number_word(words[place], value, current, total)
         if taken is None:
             break
         total, current = taken
@@ -159,7 +159,7 @@ def spelled_out(words: list[str], at: int) -> tuple[int, int] | None:
     return (total + current, end) if end > at else None
 
 
-def _taken(word: str, value: int, current: int, total: int) -> tuple[int, int] | None:
+def _add_number_word(word: str, value: int, current: int, total: int) -> tuple[int, int] | None:
     """(total, current) with one more word of a number; None where the word begins another number."""
     if word in ("thousand", "tausend", "mil", "mille", "millesimo"):
         return (total + max(1, current) * 1000, 0) if current < 100 and not total else None

@@ -112,7 +112,9 @@ def _resolved(parts: Parts, asked: Asked, stated: str | None) -> ReadDate | None
             return _without_day(_year(parts.year), parts.year, "year", asked, stated)
         if not 1 <= parts.month <= 12:
             return None
-        year = _counted(parts.year, Day(parts.year, parts.month, 1), asked.year_begins, parts.is_dual)
+        year = _year_from_january(
+            parts.year, Day(parts.year, parts.month, 1), asked.year_begins, parts.is_dual
+        )
         return _without_day(f"{_year(year)}-{parts.month:02}", year, "month", asked, stated)
     return _of_day(parts, parts.year, asked, stated)
 
@@ -123,7 +125,7 @@ def _of_day(parts: Parts, year: int, asked: Asked, stated: str | None) -> ReadDa
     day = parts.day_in(year, calendar)
     if day is None:
         return None
-    counted = _counted(year, day, asked.year_begins, parts.is_dual)
+    counted = _year_from_january(year, day, asked.year_begins, parts.is_dual)
     if counted != year:
         # The document counts this day to the year before or after: its feasts are those of that year.
         return _of_day(parts, counted, asked._replace(year_begins="january-1"), stated)
@@ -174,7 +176,7 @@ def _calendar(
     return calendar_of(day, asked.country) or "gregorian", "country" if asked.country else "default"
 
 
-def _counted(year: int, day: Day, begins: YearBegins, is_dual: bool) -> int:
+def _year_from_january(year: int, day: Day, begins: YearBegins, is_dual: bool) -> int:
     """The year counted from 1 January in which a day lies that a document with another beginning counts to *year*."""
     if is_dual or begins == "january-1":
         return year

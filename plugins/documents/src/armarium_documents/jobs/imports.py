@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 from armarium.api import Invalid, JobContext, JobKind, NewJob, NotFound, PathNotAllowed, ServiceError, new_id
 from armarium_documents.intake import file_node, page_node
-from armarium_documents.jobs.present import Place, There
+from armarium_documents.jobs.present import ExistingFile, Place
 from armarium_documents.pictures import SourceFile, picture_page, take_in
 from armarium_documents.scan import (
     LAYOUT_SUFFIXES,
@@ -90,7 +90,7 @@ class Import:
         """Import all of it; answers counts and what was refused or left."""
         if self.kept.unfinished is not None:
             self._resume_pages()
-        for found in self._found():
+        for found in self._scan():
             if found.kind == "left":
                 self.kept.left_count += 1
                 if len(self.kept.left) < MAX_LISTED:
@@ -119,7 +119,7 @@ class Import:
             "left_count": 0 if self.readers else kept.left_count,
         }
 
-    def _found(self) -> Iterator[Found]:
+    def _scan(self) -> Iterator[Found]:
         if self.root is None:
             for number, found in named_files(self.args.paths, after=self.kept.number, left=self.left):
                 self._tell(number, len(self.args.paths))
@@ -213,7 +213,9 @@ class Import:
             parent_id = folder_id
         return parent_id
 
-    def _picture_missing(self, position: Position, name: str, there: There, source: SourceFile) -> None:
+    def _picture_missing(
+        self, position: Position, name: str, there: ExistingFile, source: SourceFile
+    ) -> None:
         """The file is there: add the pages that an import which was broken off did not come to."""
         before = self.kept.documents + len(self.nodes)
         self._picture_pages(position, name, there.id, source, 0, there.pages or frozenset())

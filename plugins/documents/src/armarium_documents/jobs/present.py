@@ -15,7 +15,7 @@ from armarium_documents.schemas.fields import clean_name
 
 
 @dataclass(frozen=True, slots=True)
-class There:
+class ExistingFile:
     """A file that is in its place: its node and the numbers of its pages, None for a file that has none."""
 
     id: str
@@ -49,7 +49,7 @@ class Place:
             ).fetchone()
         return row[0] if row else None
 
-    def holds(self, names: tuple[str, ...], name: str, path: Path) -> There | None:
+    def holds(self, names: tuple[str, ...], name: str, path: Path) -> ExistingFile | None:
         """The file called *name* at this place when it has the bytes of the one at *path*; what opening *path* raises.
 
         The bytes are read only where there is a file of that name. A page in the Trash counts as there: whoever put it
@@ -74,10 +74,10 @@ class Place:
                 if checksum != digest:
                     continue
                 if page_count is None:
-                    return There(identity, None)
+                    return ExistingFile(identity, None)
                 pages = raw.execute(
                     "SELECT sequence FROM document WHERE parent_id = ? AND doc_type = 'page'", (identity,)
                 )
                 numbers = frozenset(number for (number,) in pages)
-                return There(identity, None if len(numbers) >= page_count else numbers)
+                return ExistingFile(identity, None if len(numbers) >= page_count else numbers)
         return None

@@ -105,7 +105,7 @@ class _Page:
             self.notes.kept[f"attribute {name}/@{key}"] += 1
         return found
 
-    def _made(self, kind: str, stated: str | None = None) -> str:
+    def _unique_id(self, kind: str, stated: str | None = None) -> str:
         """The id that a file states, where it is the first of that name; else one made of the kind and a number."""
         if stated and stated not in self.taken:
             self.taken.add(stated)
@@ -135,7 +135,7 @@ class _Page:
 
     def _block(self, element: etree._Element) -> PageSegment:
         kind = element.get("blockType") or "Unknown"
-        found = PageSegment(self._made("region", element.get("pageElemId")), "region", kind)
+        found = PageSegment(self._unique_id("region", element.get("pageElemId")), "region", kind)
         box = box_of(element)
         found.points = corners(box) if box is not None else []
         fragments: list[str] = []
@@ -161,7 +161,7 @@ class _Page:
                 self._separator(child, found)
             elif name == "separatorsBox":
                 for one in child.iter("{*}separator"):
-                    inner = PageSegment(self._made("region"), "region", "Separator")
+                    inner = PageSegment(self._unique_id("region"), "region", "Separator")
                     self._separator(one, inner)
                     found.children.append(inner)
             elif isinstance(child.tag, str):
@@ -202,7 +202,7 @@ class _Page:
                 column += 1
             spans = [self._span(child, key) for key in ("rowSpan", "colSpan")]
             self._count(spans[1])
-            cell = PageSegment(self._made("region"), "region", "cell")
+            cell = PageSegment(self._unique_id("region"), "region", "cell")
             cell.cell = {"row": row, "column": column, "row_span": spans[0], "column_span": spans[1]}
             for part in child:
                 if local_name(str(part.tag)) == "text":
@@ -259,13 +259,13 @@ class _Page:
             self.notes.kept["empty paragraphs"] += 1
             self._add(into, "empty_paragraphs", stated)
             return
-        found = PageSegment(self._made("region", stated.get("id")), "region", "par")
+        found = PageSegment(self._unique_id("region", stated.get("id")), "region", "par")
         self._keep(found, "attributes", stated)
         found.children = [self._line(child, upright) for child in lines]
         into.children.append(found)
 
     def _line(self, element: etree._Element, upright: bool) -> PageSegment:
-        line = PageSegment(self._made("line"), "line")
+        line = PageSegment(self._unique_id("line"), "line")
         box = box_of(element)
         stated = self._attributes(element)
         if box is not None:
@@ -289,6 +289,6 @@ class _Page:
                 characters.formatting(child)
         characters.finish()
         for word in line.children:
-            word.id = self._made("word")
+            word.id = self._unique_id("word")
         self._keep(line, "attributes", stated)
         return line

@@ -31,9 +31,9 @@ from armarium_formats.actions.mets import use_mets_once
 from armarium_formats.actions.samples import SAMPLE_PAGE, sample_picture
 from armarium_formats.batches.by_mets import StagedMets, pass_name
 from armarium_formats.batches.disk import disk_refuses, scratch
-from armarium_formats.batches.given import named_on_disk, sent, unpacked
-from armarium_formats.batches.names import Folder, said
-from armarium_formats.batches.staging import Given, Staged, StagedPass, stage
+from armarium_formats.batches.given import named_on_disk, received_files, unpacked
+from armarium_formats.batches.names import Folder, printable_name
+from armarium_formats.batches.staging import ReceivedFile, Staged, StagedPass, stage
 from armarium_formats.errors import AlreadyAPass, AlreadyHere, NothingCameIn
 from armarium_formats.opening import Opened, collector_waits
 from armarium_formats.placing import Beyond
@@ -42,12 +42,12 @@ from armarium_formats.schemas.batches import IngestBatch, Ingested, IngestFiles
 
 
 def _stage_sent(engine: Engine, library: Library, p: IngestBatch) -> Staged:
-    def gather(folder: Path, staged: Staged) -> list[Given]:
+    def gather(folder: Path, staged: Staged) -> list[ReceivedFile]:
         try:
             files = [(one.filename, one.laid(folder, number)) for number, one in enumerate(p.files)]
         except OSError as error:
             raise disk_refuses(error) from error
-        return sent(files)
+        return received_files(files)
 
     return _staged(engine, library, gather)
 
@@ -57,7 +57,11 @@ def _stage_named(engine: Engine, library: Library, p: IngestFiles) -> Staged:
 
 
 def _staged(
-    engine: Engine, library: Library, gather: Callable[[Path, Staged], list[Given]], *, link: bool = False
+    engine: Engine,
+    library: Library,
+    gather: Callable[[Path, Staged], list[ReceivedFile]],
+    *,
+    link: bool = False,
 ) -> Staged:
     staged = Staged()
     with ExitStack() as undone:
@@ -201,14 +205,14 @@ class _Step:
             "job_id": job_id,
         }
 
-    def _picture(self, given: Given, nodes: list[dict[str, Any]], checksum: str) -> None:
+    def _picture(self, given: ReceivedFile, nodes: list[dict[str, Any]], checksum: str) -> None:
         file = nodes[0]
         try:
             parent_id = self._folder(given.mirrored)
         except ValueError as error:
             self.staged.refuse(given.place, f"The name of its folder cannot be used: {error}.")
             return
-        known = self._known(parent_id, file["name"], checksum)
+        known = self._existing_document(parent_id, file["name"], checksum)
         if known:
             self.pages[file["id"]] = known
             self.already += 1
@@ -218,7 +222,7 @@ class _Step:
         self.pages[file["id"]] = [node["id"] for node in nodes]
         self.documents.append({"id": file["id"], "name": file["name"], "path": file["path"]})
 
-    def _known(self, parent_id: str, name: str, checksum: str) -> list[str]:
+    def _existing_document(self, parent_id: str, name: str, checksum: str) -> list[str]:
         """The live document of this name and these bytes in a folder, with its pages; empty when there is none."""
         if parent_id in self.made:
             return []
@@ -268,7 +272,7 @@ class _Step:
             self.already += 1
             self.staged.refuse(staged.given.place, "It is already kept with the folder of its pages.")
         else:
-            self.mets.append({**made, "file": said(staged.given.place)})
+            self.mets.append({**made, "file": printable_name(staged.given.place)})
 
     def _pass(self, staged: StagedPass) -> None:
         pages = self.pages.get(staged.node_id)
@@ -286,7 +290,7 @@ class _Step:
                 raise AlreadyAPass(staged.given.name, *known)
             # What one file cannot bring in leaves the others as they are.
             picture = picture_of(conn, document_id)
-            name = said(staged.given.name)[:500]
+            name = printable_name(staged.given.name)[:500]
             opened = Opened(staged.driver, name, staged.digest, [self.staged.page(staged)])
             ready = make_ready(opened, picture, notes=staged.pair.notes, beyond=self.beyond)
             with conn.begin_nested():
@@ -302,7 +306,7 @@ class _Step:
             {
                 "pass_id": made["pass_id"],
                 "document_id": document_id,
-                "file": said(staged.given.place),
+                "file": printable_name(staged.given.place),
                 "paired_by": staged.pair.how,
                 "notes": made["notes"],
             }

@@ -6,7 +6,7 @@ from typing import Any
 
 from armarium.api import ActionContext, Conflict, Example, Route, action, cancel_with_undo, raw_of
 from armarium_formats.models import conversions_seen
-from armarium_formats.queries.conversion import KIND, left, status
+from armarium_formats.queries.conversion import KIND, remaining_conversions, status
 from armarium_formats.schemas.conversion import (
     ConversionStarted,
     ConversionStatus,
@@ -54,7 +54,7 @@ def start(ctx: ActionContext, p: StartConversion) -> dict[str, Any]:
             code="already_converting",
             run_id=row[0],
         )
-    total = left(ctx.conn)
+    total = remaining_conversions(ctx.conn)
     if total == 0:
         raise Conflict(
             "No page has older results that are not converted, so there is nothing to do.",

@@ -43,7 +43,7 @@ def _example(ex: Example) -> dict[str, Any]:
 
 
 @dataclass(slots=True)
-class Ready:
+class PreparedPage:
     """A page of a file, read and placed: what is left to do is to write it. Its segments stand in `placed` alone."""
 
     driver: FormatDriver
@@ -61,7 +61,7 @@ def make_ready(
     notes: tuple[str, ...] = (),
     *,
     beyond: Beyond = "clip",
-) -> Ready:
+) -> PreparedPage:
     """The page asked for, its shapes in fractions of the page's picture. Raises ShapesOutside, NoPageSize, Invalid."""
     page, left_out = chosen(opened.pages, asked)
     if wants_turning(page, picture.size, picture.orientation):
@@ -74,7 +74,7 @@ def make_ready(
     size = sized(page, picture.size, opened.filename, said)
     placed = opened.placed or place(page, size, opened.filename, opened.driver.name, beyond)
     bare = replace(page, segments=[])
-    return Ready(opened.driver, bare, placed, said + placed.notes, len(opened.pages), left_out)
+    return PreparedPage(opened.driver, bare, placed, said + placed.notes, len(opened.pages), left_out)
 
 
 def _read_ahead(engine: Engine, library: Library | None, p: ImportFile) -> None:
@@ -87,18 +87,18 @@ def _read_ahead(engine: Engine, library: Library | None, p: ImportFile) -> None:
     if known is not None:
         raise AlreadyAPass(p.filename, *known)
     if p.ready_for(picture) is None:
-        p.make_ready_for(picture, _ready(engine, library, p, picture))
+        p.make_ready_for(picture, _prepare_page(engine, library, p, picture))
     library.objects.put_bytes(p.data)
 
 
-def _ready(
+def _prepare_page(
     engine: Engine,
     library: Library,
     p: ImportFile,
     picture: Picture,
     likely: str | None = None,
     conn: Connection | None = None,
-) -> Ready:
+) -> PreparedPage:
     with collector_waits():
         opened = open_layout(
             engine,
@@ -142,9 +142,9 @@ def _import(ctx: ActionContext, *files: ImportFile) -> list[dict[str, Any]]:
     for one, there, picture in zip(files, known, pictures, strict=True):
         if there is not None:
             raise AlreadyAPass(one.filename, *there)
-        ready: Ready | None = one.ready_for(picture)
+        ready: PreparedPage | None = one.ready_for(picture)
         if ready is None:
-            ready = _ready(ctx.engine, ctx.project, one, picture, conn=ctx.conn)
+            ready = _prepare_page(ctx.engine, ctx.project, one, picture, conn=ctx.conn)
             ctx.project.objects.put_bytes(one.data)
         given.append(ToKeep(one.document_id, ready, picture, one.filename, one.digest, one.name))
     return [
@@ -168,7 +168,7 @@ def _read_several_ahead(engine: Engine, library: Library | None, p: ImportSevera
             pictures = pictures_of(raw_of(conn), (one.document_id for one in p.files))
         likely: str | None = None
         for one, picture in zip(p.files, pictures, strict=True):
-            ready = one.ready_for(picture) or _ready(engine, library, one, picture, likely)
+            ready = one.ready_for(picture) or _prepare_page(engine, library, one, picture, likely)
             one.make_ready_for(picture, ready)
             likely = ready.driver.name
         for waiting in kept:
@@ -201,7 +201,7 @@ class ToKeep:
     """A page that is ready, the document that it is of, and the file that it came in; whose bytes are in the store."""
 
     document_id: str
-    ready: Ready
+    ready: PreparedPage
     picture: Picture
     filename: str
     digest: str
@@ -254,7 +254,7 @@ def keep_passes(ctx: ActionContext, given: Sequence[ToKeep]) -> list[dict[str, A
                 one.digest,
                 one.ready.page.width or None,
                 one.ready.page.height or None,
-                json_text(_told(one.ready.page)),
+                json_text(_page_statements(one.ready.page)),
                 json_text(counts),
                 json_text(one.ready.notes),
                 ctx.now,
@@ -284,7 +284,7 @@ def keep_passes(ctx: ActionContext, given: Sequence[ToKeep]) -> list[dict[str, A
     ]
 
 
-def _told(page: PageModel) -> dict[str, Any]:
+def _page_statements(page: PageModel) -> dict[str, Any]:
     """What a file says of its page as a whole, for the way back."""
     return {
         "image": page.image,
@@ -296,7 +296,7 @@ def _told(page: PageModel) -> dict[str, Any]:
     }
 
 
-def _readings(new: MadePass, ready: Ready) -> Iterator[NewReading]:
+def _readings(new: MadePass, ready: PreparedPage) -> Iterator[NewReading]:
     if not ready.placed.texts:
         return
     by_key = dict(zip(ready.placed.segments.keys, new.segment_ids, strict=True))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from armarium.api import ServiceError
-from armarium_formats.batches.names import Folder, plain, said
+from armarium_formats.batches.names import Folder, plain, printable_name
 from armarium_formats.batches.pairing import Pictures, placed
 from armarium_formats.mets.reader import Mets, MetsPage, read_mets, sniff_mets
 from armarium_formats.opening import MAX_FILE_BYTES
@@ -15,7 +15,7 @@ from armarium_formats.schemas.mets import PlacedPage, UseMets
 
 if TYPE_CHECKING:
     from armarium.api import IsClosed
-    from armarium_formats.batches.staging import Given, Staged
+    from armarium_formats.batches.staging import ReceivedFile, Staged
 
 
 MARK_BYTES = 8192
@@ -26,7 +26,7 @@ MARK_BYTES = 8192
 class StagedMets:
     """A METS file that was read; what is to be done with it, whose documents are the pictures' nodes."""
 
-    given: Given
+    given: ReceivedFile
     mets: Mets
     params: UseMets | None = None
 
@@ -126,9 +126,9 @@ def use_mets(
     for one in staged.mets:
         with one.given.open(is_closed) as file:
             data = file.read(MAX_FILE_BYTES)
-        one.params = pages.as_params(one.given.folder, said(one.given.name), data, one.mets, str)
+        one.params = pages.as_params(one.given.folder, printable_name(one.given.name), data, one.mets, str)
         if one.params is None:
-            staged.unpaired.append({"file": said(one.given.place), "why": without_pages(one.mets)})
+            staged.unpaired.append({"file": printable_name(one.given.place), "why": without_pages(one.mets)})
             continue
         for href in one.mets.refused:
             staged.refuse(f"{one.given.place}: {href.href[:200]}", f"It is not taken: {href.why}.")

@@ -23,15 +23,15 @@ from armarium.api import (
 )
 from armarium_formats.batches.disk import disk_refuses
 from armarium_formats.batches.names import Folder, sent_place
-from armarium_formats.batches.staging import Given, Staged
+from armarium_formats.batches.staging import ReceivedFile, Staged
 
 if TYPE_CHECKING:
     from armarium.api import IsClosed
 
 
-def named_on_disk(paths: Sequence[MaterialPath], staged: Staged) -> list[Given]:
+def named_on_disk(paths: Sequence[MaterialPath], staged: Staged) -> list[ReceivedFile]:
     """The files that *paths* name on this machine; one that cannot be taken is refused by itself, in words."""
-    found: list[Given] = []
+    found: list[ReceivedFile] = []
     seen: set[Path] = set()
     for stated in paths:
         try:
@@ -47,7 +47,7 @@ def named_on_disk(paths: Sequence[MaterialPath], staged: Staged) -> list[Given]:
     return found
 
 
-def on_disk(stated: MaterialPath) -> Given:
+def on_disk(stated: MaterialPath) -> ReceivedFile:
     """The file that a path names on this machine; Invalid in words where there is none."""
     path, real = Path(os.path.expanduser(stated)), stated.real
     try:
@@ -62,24 +62,26 @@ def on_disk(stated: MaterialPath) -> Given:
         raise Invalid("It is a folder; import the folder, or name the files in it.", code="not_a_file")
     if not stat.S_ISREG(status.st_mode):
         raise Invalid("It is not an ordinary file.", code="not_a_file")
-    return Given(real, path.parent.parts[1:], path.name, kept_at=real)
+    return ReceivedFile(real, path.parent.parts[1:], path.name, kept_at=real)
 
 
-def sent(files: Iterable[tuple[str, Path]]) -> list[Given]:
+def received_files(files: Iterable[tuple[str, Path]]) -> list[ReceivedFile]:
     """Files that were sent and lie in scratch folders: (the name they were sent with, where)."""
     found = []
     for filename, path in files:
         folder, name = sent_place(filename)
-        found.append(Given(path, folder, name, mirrored=folder, scratch=path.parent))
+        found.append(ReceivedFile(path, folder, name, mirrored=folder, scratch=path.parent))
     return found
 
 
-def unpacked(files: Iterable[Given], folder: Path, staged: Staged, is_closed: IsClosed) -> list[Given]:
+def unpacked(
+    files: Iterable[ReceivedFile], folder: Path, staged: Staged, is_closed: IsClosed
+) -> list[ReceivedFile]:
     """The files with each ZIP archive replaced by what is in it, laid into the scratch *folder*.
 
     An archive with a harmful name, too many or too large members is refused whole; one within another is not opened.
     """
-    found: list[Given] = []
+    found: list[ReceivedFile] = []
     for given in files:
         if not _is_zip(given, is_closed):
             found.append(given)
@@ -93,7 +95,7 @@ def unpacked(files: Iterable[Given], folder: Path, staged: Staged, is_closed: Is
     return found
 
 
-def _is_zip(given: Given, is_closed: IsClosed) -> bool:
+def _is_zip(given: ReceivedFile, is_closed: IsClosed) -> bool:
     try:
         with given.open(is_closed) as file:
             return file.read(4) in (b"PK\x03\x04", b"PK\x05\x06")
@@ -101,7 +103,9 @@ def _is_zip(given: Given, is_closed: IsClosed) -> bool:
         return False
 
 
-def _members(given: Given, folder: Path, start: int, staged: Staged, is_closed: IsClosed) -> list[Given]:
+def _members(
+    given: ReceivedFile, folder: Path, start: int, staged: Staged, is_closed: IsClosed
+) -> list[ReceivedFile]:
     with given.open(is_closed) as file:
         members = check_archive(Path(f"/dev/fd/{file.fileno()}"), name=given.name)
         file.seek(0)
@@ -112,13 +116,13 @@ def _members(given: Given, folder: Path, start: int, staged: Staged, is_closed: 
 def _unpack(
     archive: zipfile.ZipFile,
     members: list[zipfile.ZipInfo],
-    given: Given,
+    given: ReceivedFile,
     folder: Path,
     start: int,
     staged: Staged,
     is_closed: IsClosed,
-) -> list[Given]:
-    found: list[Given] = []
+) -> list[ReceivedFile]:
+    found: list[ReceivedFile] = []
     wanted = [
         (member, inner, name)
         for member in members
@@ -137,7 +141,7 @@ def _unpack(
         except OSError as error:
             raise disk_refuses(error) from error
         mirrored = (*given.mirrored, *own, *inner)
-        one = Given(path, (*given.folder, *own, *inner), name, mirrored=mirrored, scratch=folder)
+        one = ReceivedFile(path, (*given.folder, *own, *inner), name, mirrored=mirrored, scratch=folder)
         if _is_zip(one, is_closed):
             staged.refuse(one.place, "It is an archive within an archive; unpack it first.")
         else:

@@ -113,7 +113,7 @@ def sent_place(filename: str) -> tuple[Folder, str]:
     return tuple(parts[:-1]), parts[-1] if parts else "file"
 
 
-def said(name: str) -> str:
+def printable_name(name: str) -> str:
     """A name that can be answered in JSON, whatever bytes it had."""
     return name.encode("utf-8", "replace").decode()
 

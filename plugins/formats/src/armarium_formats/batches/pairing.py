@@ -78,7 +78,7 @@ _Place: TypeAlias = tuple[Folder, str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _MetsStatement:
     """What METS says of a layout file: the pictures of its page, best first, and the fileGrp it is in."""
 
     pictures: tuple[PictureFile, ...]
@@ -90,9 +90,9 @@ class Pictures:
     """The pictures of a batch, found by name, by place and by size."""
 
     items: list[PictureFile]
-    mets: dict[_Place, _Told] = field(default_factory=dict)
+    mets: dict[_Place, _MetsStatement] = field(default_factory=dict)
     """Layout file to what METS files say of it, by its place."""
-    _mets_far: dict[str, list[_Told]] = field(default_factory=dict)
+    _mets_far: dict[str, list[_MetsStatement]] = field(default_factory=dict)
     _near: dict[tuple[Folder, str], list[PictureFile]] = field(default_factory=dict)
     _far: dict[str, list[PictureFile]] = field(default_factory=dict)
 
@@ -102,12 +102,12 @@ class Pictures:
                 self._near.setdefault((_plain(item.folder), key), []).append(item)
                 self._far.setdefault(key, []).append(item)
 
-    def told_by_mets(self, folder: Folder, pages: Iterable[MetsPage]) -> None:
+    def take_mets(self, folder: Folder, pages: Iterable[MetsPage]) -> None:
         """Take in the pages of a METS file in *folder*; of two that name a layout file the first is believed."""
         for page in pages:
             pictures = tuple(self.of_page(folder, page))
             for path, group in zip(page.layouts, page.groups, strict=True):
-                told = _Told(pictures, group)
+                told = _MetsStatement(pictures, group)
                 self.mets.setdefault(placed(folder, path), told)
                 self._mets_far.setdefault(plain(last_part(path)), []).append(told)
 
@@ -140,7 +140,7 @@ class Pictures:
     def pair(self, layout: LayoutFile) -> list[Pair | Alone]:
         """For each page of a layout file its picture by names and METS, or why there is none."""
         if len(layout.pages) == 1:
-            told = self._told(layout)
+            told = self._mets_statement(layout)
             single = self._single(layout, layout.pages[0], told.pictures)
             return [replace(single, group=told.group) if isinstance(single, Pair) else single]
         whole = [one for one in self.called(layout.folder, layout_stems(layout.name)) if one.pages]
@@ -227,13 +227,13 @@ class Pictures:
         # The page of book.tif may lie here as book.jpg.
         return found or (self.called(folder, [name.rpartition(".")[0]]) if "." in name else [])
 
-    def _told(self, layout: LayoutFile) -> _Told:
+    def _mets_statement(self, layout: LayoutFile) -> _MetsStatement:
         """What METS says of a layout file, by its place, else by its name where only one it names has that."""
         found = self.mets.get((_plain(layout.folder), plain(layout.name)))
         if found is None:
             far = self._mets_far.get(plain(layout.name), ())
             found = far[0] if len(far) == 1 else None
-        return found or _Told((), "")
+        return found or _MetsStatement((), "")
 
 
 def pair_by_size(

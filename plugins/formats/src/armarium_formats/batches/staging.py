@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 from armarium.api import Invalid, PathNotAllowed, ServiceError, TooLarge, open_plain
 from armarium_documents.api import taken_in
 from armarium_formats.batches.by_mets import StagedMets, use_mets
-from armarium_formats.batches.names import Folder, called_picture, is_companion, said
+from armarium_formats.batches.names import Folder, called_picture, is_companion, printable_name
 from armarium_formats.batches.pairing import (
     Alone,
     LayoutFile,
@@ -42,7 +42,7 @@ HANDS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ReceivedFile:
     """A file that came in: where its bytes are now, what it is called, and the folders that pairing sees it in.
 
     `kept_at`: where it lies on this machine, None when it was sent. `mirrored`: the folders it gets in the project.
@@ -70,7 +70,7 @@ class Given:
 class StagedPicture:
     """A picture in the store, with the nodes it is to become (the file, then its pages)."""
 
-    given: Given
+    given: ReceivedFile
     nodes: list[dict[str, Any]]
     checksum: str
 
@@ -79,7 +79,7 @@ class StagedPicture:
 class StagedPass:
     """A page of a layout file that found its picture."""
 
-    given: Given
+    given: ReceivedFile
     driver: FormatDriver
     digest: str
     pair: Pair
@@ -104,7 +104,7 @@ class Staged:
 
     def refuse(self, what: str, why: str) -> None:
         """Note a file that is not taken, and why."""
-        self.refused.append({"file": said(what), "why": why})
+        self.refused.append({"file": printable_name(what), "why": why})
 
     def page(self, staged: StagedPass) -> PageModel:
         """The page as it was read."""
@@ -134,15 +134,15 @@ def looks_like_picture(head: bytes) -> bool:
 
 
 def stage(
-    engine: Engine, library: Library, files: Iterable[Given], staged: Staged, *, link: bool = False
+    engine: Engine, library: Library, files: Iterable[ReceivedFile], staged: Staged, *, link: bool = False
 ) -> None:
     """Look through *files* and pair them, into *staged*; refusals of single files are noted there.
 
     Raises Unavailable when the project's disk takes nothing more; then nothing of it is used.
     """
-    pictures: list[Given] = []
-    layouts: list[Given] = []
-    companions: list[Given] = []
+    pictures: list[ReceivedFile] = []
+    layouts: list[ReceivedFile] = []
+    companions: list[ReceivedFile] = []
     for given in files:
         try:
             head = _head(given, library)
@@ -160,7 +160,7 @@ def stage(
     _pair(engine, library, layouts, _Companions(companions, library.is_closed), staged)
 
 
-def _head(given: Given, library: Library) -> bytes:
+def _head(given: ReceivedFile, library: Library) -> bytes:
     try:
         status = given.path.lstat()
         if not stat.S_ISREG(status.st_mode):
@@ -174,9 +174,9 @@ def _head(given: Given, library: Library) -> bytes:
 
 
 def _take_pictures(
-    engine: Engine, library: Library, pictures: list[Given], staged: Staged, *, link: bool
+    engine: Engine, library: Library, pictures: list[ReceivedFile], staged: Staged, *, link: bool
 ) -> None:
-    def take(given: Given) -> StagedPicture | str:
+    def take(given: ReceivedFile) -> StagedPicture | str:
         try:
             nodes, source = taken_in(
                 library,
@@ -206,7 +206,7 @@ def _take_pictures(
 class _Companions:
     """Class names beside label files: those of the label's own folder, else of one above it."""
 
-    def __init__(self, files: list[Given], is_closed: IsClosed) -> None:
+    def __init__(self, files: list[ReceivedFile], is_closed: IsClosed) -> None:
         self.files = files
         self.is_closed = is_closed
         self.used = False
@@ -271,7 +271,7 @@ def as_layout(folder: Folder, name: str, opened: Opened) -> LayoutFile:
 class _Read:
     """A layout file that was read and waits to be paired."""
 
-    given: Given
+    given: ReceivedFile
     driver: FormatDriver
     digest: str
     layout: LayoutFile
@@ -279,7 +279,7 @@ class _Read:
 
 
 def _pair(
-    engine: Engine, library: Library, files: list[Given], companions: _Companions, staged: Staged
+    engine: Engine, library: Library, files: list[ReceivedFile], companions: _Companions, staged: Staged
 ) -> None:
     index = Pictures([_picture(one) for one in staged.pictures])
     read: list[_Read] = []
@@ -304,7 +304,7 @@ def _pair(
             staged.refuse(given.place, refusal.detail)
             continue
         if isinstance(found, Mets):
-            index.told_by_mets(given.folder, found.pages)
+            index.take_mets(given.folder, found.pages)
             staged.mets.append(StagedMets(given, found))
             continue
         opened, _ = found
@@ -329,11 +329,11 @@ def _pair(
             _add(library, staged, one, Pair(result.page, picture, None, "size", (paired_by_size(picture),)))
         else:
             staged.unpaired.append(
-                {"file": said(page_place(one.layout, result.page, one.given.place)), "why": picture}
+                {"file": printable_name(page_place(one.layout, result.page, one.given.place)), "why": picture}
             )
     for given in companions.files:
         if not any(is_label(one) for one in read):
-            staged.unpaired.append({"file": said(given.place), "why": NO_LABELS})
+            staged.unpaired.append({"file": printable_name(given.place), "why": NO_LABELS})
 
 
 NO_LABELS = "It names classes of layout-detection labels, and no label file came with it."

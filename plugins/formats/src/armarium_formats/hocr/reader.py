@@ -170,7 +170,7 @@ class _Reading:
             self.notes.kept["text outside of lines"] += 1
         elif text:
             page.segments.append(
-                PageSegment(self._made("text"), "region", "ocr_page", texts=[PageText(text)])
+                PageSegment(self._unique_id("text"), "region", "ocr_page", texts=[PageText(text)])
             )
             self.notes.note("A page's text stands in no line; it is a region of its own")
         page.kept = dict(self.notes.kept)
@@ -371,9 +371,9 @@ class _Reading:
             return stated
         if stated:
             self.notes.note(f"The id {stated[:80]} stands twice")
-        return self._made(stated or kind)
+        return self._unique_id(stated or kind)
 
-    def _made(self, base: str) -> str:
+    def _unique_id(self, base: str) -> str:
         while True:
             self.made += 1
             if (made := f"{base}-{self.made}") not in self.ids:

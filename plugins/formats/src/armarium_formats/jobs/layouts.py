@@ -21,7 +21,7 @@ from armarium_documents.api import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, docume
 from armarium_formats.actions.importing import make_ready
 from armarium_formats.batches.brought import brought_in, companions_of, known_among
 from armarium_formats.batches.by_mets import MetsPages, mets_at, pass_name, without_pages
-from armarium_formats.batches.names import Folder, is_companion, said
+from armarium_formats.batches.names import Folder, is_companion, printable_name
 from armarium_formats.batches.pairing import Alone, Pair, PictureFile, Pictures, pair_by_size
 from armarium_formats.batches.staging import as_layout, page_place, paired_by_size, read_layout
 from armarium_formats.errors import AlreadyAPass
@@ -110,7 +110,7 @@ class Layouts:
             if (mets := mets_at(partial(self._open, path), name)) is not None:
                 found_mets.append((folder, mets))
         for folder, mets in found_mets:
-            self.pictures.told_by_mets(folder, mets.pages)
+            self.pictures.take_mets(folder, mets.pages)
         self.mets_pages = MetsPages(self.pictures, [(folder, name) for folder, name, _ in self.files])
 
     def _reading_ahead(self) -> Ahead:
@@ -147,7 +147,7 @@ class Layouts:
 
     def _file(self, folder: Folder, name: str, path: Path) -> None:
         """Read one file and import what of it is paired; the rest waits or is told why."""
-        place = said("/".join((*folder, name)) if self.root is not None else str(path))
+        place = printable_name("/".join((*folder, name)) if self.root is not None else str(path))
         number = self.kept.number
         try:
             found = (self.ahead and self.ahead.take(number)) or self._read(folder, name, path)
@@ -170,12 +170,14 @@ class Layouts:
         """Order and label the pages of a METS file, as a step of its own, when no batch waits."""
         self._commit()
         with self._open(path) as file:
-            params = self.mets_pages.as_params(folder, said(name), file.read(MAX_FILE_BYTES), mets, str)
+            params = self.mets_pages.as_params(
+                folder, printable_name(name), file.read(MAX_FILE_BYTES), mets, str
+            )
         if params is None:
             self._alone(place, without_pages(mets))
             return
         for href in mets.refused:
-            self._refuse(f"{place}: {said(href.href[:200])}", f"It is not taken: {href.why}.")
+            self._refuse(f"{place}: {printable_name(href.href[:200])}", f"It is not taken: {href.why}.")
         ids = [identity for one in params.pages for identity in one.document_ids]
         with self.ctx.library.db.read() as conn:
             if says_nothing_new(conn, digest_of(params.data), ids, lambda one: one > self.args.set_id):
@@ -219,7 +221,7 @@ class Layouts:
         for index, result in enumerate(results):
             if index < self.kept.page:
                 continue
-            place = said(page_place(layout, result.page, layout.place))
+            place = printable_name(page_place(layout, result.page, layout.place))
             if isinstance(result, Pair):
                 self._import(place, name, opened, data, result)
             elif self._read_before(opened.digest):
@@ -243,8 +245,8 @@ class Layouts:
         params = ImportFile(
             document_id=document_id,
             file=data,
-            filename=said(name)[:500],
-            name=pass_name(pair.group, said(name)),
+            filename=printable_name(name)[:500],
+            name=pass_name(pair.group, printable_name(name)),
             pages=str(pair.page + 1),
             beyond=self.args.beyond,
         )

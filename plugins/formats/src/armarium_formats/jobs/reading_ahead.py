@@ -119,7 +119,7 @@ def _whole_name(kind: type) -> str:
     return f"{kind.__module__}:{kind.__qualname__}"
 
 
-class _There(NamedTuple):
+class _ReadFile(NamedTuple):
     """A file that was read, and the keeping of its bytes where its name says which picture it is of."""
 
     read: _Read
@@ -136,8 +136,8 @@ class Ahead:
         self.files = files
         self.asked = asked
         self.beyond = beyond
-        self.calls: list[tuple[range, Future[list[_There | None]]]] = []
-        self.read: dict[int, _There] = {}
+        self.calls: list[tuple[range, Future[list[_ReadFile | None]]]] = []
+        self.read: dict[int, _ReadFile] = {}
         self.next = 0
         """The first file that was not asked for."""
         self.late: Future[Any] | None = None
@@ -220,8 +220,8 @@ class Ahead:
             call = self.hands.submit(self._call, self.driver, asked)
             self.calls.append((range(start, self.next), call))
 
-    def _call(self, driver: FormatDriver, asked: Sequence[Asked]) -> list[_There | None]:
-        files = [(_told(one.path), one.name, one.picture) for one in asked]
+    def _call(self, driver: FormatDriver, asked: Sequence[Asked]) -> list[_ReadFile | None]:
+        files = [(_json_path(one.path), one.name, one.picture) for one in asked]
         params = {"driver": driver.name, "files": files, "beyond": self.beyond}
         answer = self.ctx.call_worker(None, WORKER, "read", params)
         if answer["driver"] != _whole_name(type(driver)):
@@ -230,7 +230,7 @@ class Ahead:
         found: list[_Read | None] = pickle.loads(answer["binary"])
         return [self._keep(one, read) for one, read in zip(asked, found, strict=True)]
 
-    def _keep(self, asked: Asked, read: _Read | None) -> _There | None:
+    def _keep(self, asked: Asked, read: _Read | None) -> _ReadFile | None:
         """Begin to keep the bytes of a file that will hardly stay without its picture."""
         if read is None:
             return None
@@ -239,7 +239,7 @@ class Ahead:
             # RuntimeError: the import has ended meanwhile.
             with suppress(RuntimeError):
                 kept = self.keepers.submit(self.ctx.library.objects.put_bytes, read.data)
-        return _There(read, kept)
+        return _ReadFile(read, kept)
 
 
 def _length(path: Path) -> int:
@@ -249,7 +249,7 @@ def _length(path: Path) -> int:
         return 0
 
 
-def _told(path: Path) -> str:
+def _json_path(path: Path) -> str:
     """The path as JSON can carry it; one that JSON cannot carry leads nowhere, and is read by the import itself."""
     return str(path).encode("utf-8", "replace").decode()
 

@@ -42,7 +42,7 @@ _MADE = (
 )
 
 
-def left(conn: Connection) -> int:
+def remaining_conversions(conn: Connection) -> int:
     """How many older results of live pages are not converted."""
     return int(raw_of(conn).execute(f"SELECT count(*) {OLD}").fetchone()[0])
 
@@ -70,7 +70,7 @@ def status(conn: Connection, run_id: str | None = None) -> dict[str, Any]:
         "run_id": None,
         "done": 0,
         "total": 0,
-        "left": left(conn),
+        "left": remaining_conversions(conn),
         "counts": {"passes": 0, "segments": 0, "readings": 0},
         "problems": [],
         "started_at": None,

@@ -9,7 +9,7 @@ from armarium_formats.markup.fragments import local_name, text_of
 from armarium_formats.page_model import PageModel, PageSegment, PageText, Point
 from armarium_formats.tei.blocks import Block
 from armarium_formats.tei.keeping import name_of, start_tag
-from armarium_formats.tei.lines import Line, Opened, Word, held, settled
+from armarium_formats.tei.lines import Line, Opened, Word, preserve_blanks, settled
 from armarium_formats.tei.shapes import drawn_in
 from armarium_formats.tei.surfaces import DEEPEST, Page, Surfaces, Zone, stated_id
 from armarium_formats.tei.vocabulary import LINE_POINTERS, WORD_POINTERS, XML, image_of, language_of
@@ -52,7 +52,7 @@ class Collecting:
             self.begin(None)
         line = self.line
         assert line is not None
-        piece = held(text) if self.preserve else text
+        piece = preserve_blanks(text) if self.preserve else text
         if self.mode in ("both", "plain"):
             line.plain.append(piece)
         if self.mode in ("both", "edited"):

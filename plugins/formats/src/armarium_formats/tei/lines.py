@@ -19,7 +19,7 @@ _HELD = str.maketrans({" ": "\ufdd0", "\t": "\ufdd1", "\r": "\ufdd2", "\n": "\uf
 _GIVEN = str.maketrans({"\ufdd0": " ", "\ufdd1": "\t", "\ufdd2": "\r", "\ufdd3": "\n"})
 
 
-def held(text: str) -> str:
+def preserve_blanks(text: str) -> str:
     """Text under xml:space="preserve": its blanks pass the settling of others as signs that no text uses."""
     return text.translate(_HELD)
 

@@ -12,7 +12,7 @@ from armarium_documents.api import renditions, representations
 from armarium_iiif.errors import NoFrame
 from armarium_iiif.places import ANNOTATION, GRANULARITY, PRESENTATION, Places
 from armarium_iiif.queries.canvases import PageCanvas, page_canvas
-from armarium_iiif.texts import language_map, shown
+from armarium_iiif.texts import language_map, plain_value
 from armarium_source_model.api import (
     CountingText,
     counting_readings,
@@ -93,7 +93,7 @@ def lines_page(library: Library, places: Places, document_id: str) -> Json:
         unread = [one for one in rows if one not in texts or not texts[one].text]
         if unread and (words := raw_of(conn).execute(_WORDS, (pass_id, json_text(unread))).fetchall()):
             makers |= {row[0]: row for row in raw_of(conn).execute(_READINGS, (pass_id, "word"))}
-            texts = texts | _said_by_words(dict(words), order, counting_readings(conn, pass_id, rule=rule))
+            texts = texts | _texts_of_words(dict(words), order, counting_readings(conn, pass_id, rule=rule))
         ladder = ladder_of_pass(conn, document_id, pass_id)
         frames = _frames(conn, page)
     items: list[Json] = []
@@ -119,7 +119,7 @@ def lines_page(library: Library, places: Places, document_id: str) -> Json:
     return _annotation_page(places, page, name, items, left_out)
 
 
-def _said_by_words(
+def _texts_of_words(
     lines: Mapping[str, str], order: Sequence[str], texts: Mapping[str, CountingText]
 ) -> dict[str, CountingText]:
     """What lines without a reading of their own say by their words (*lines*: word to line), as the page's text has it."""
@@ -194,7 +194,7 @@ def _annotation_page(
         "@context": [ANNOTATION, GRANULARITY, PRESENTATION],
         "id": places.lines(page.document_id),
         "type": "AnnotationPage",
-        "label": language_map(f"Lines of {shown(page.name)} ({pass_name})"),
+        "label": language_map(f"Lines of {plain_value(page.name)} ({pass_name})"),
         "items": items,
     }
     if left_out:

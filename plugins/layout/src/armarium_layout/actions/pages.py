@@ -156,14 +156,14 @@ def _prepare_example(ex: Example) -> dict[str, Any]:
     return {"document_id": leaning_page(ex)}
 
 
-def _made(engine: Engine, library: Library, p: PreparePage) -> list[Preparation]:
+def _preparations(engine: Engine, library: Library, p: PreparePage) -> list[Preparation]:
     return preparations(library, p, max_pixels=engine.settings.max_image_pixels)
 
 
 def _prepare_ahead(engine: Engine, library: Library | None, p: PreparePage) -> None:
     """Make the bytes before the writer is asked for; the step finds them again."""
     assert library is not None
-    _made(engine, library, p)
+    _preparations(engine, library, p)
 
 
 @action(
@@ -183,7 +183,7 @@ def prepare_page(ctx: ActionContext, p: PreparePage) -> dict[str, Any]:
     """
     require_live(ctx.conn, p.document_id)
     made = []
-    for one in _made(ctx.engine, ctx.project, p):
+    for one in _preparations(ctx.engine, ctx.project, p):
         piece = one.piece
         if treated_rendition(ctx.conn, p.document_id, one.role, piece.checksum) is not None:
             continue

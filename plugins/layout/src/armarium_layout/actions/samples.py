@@ -25,7 +25,7 @@ def write_line(pen: ImageDraw.ImageDraw, left: int, baseline: int, right: int, *
             pen.rectangle((x, baseline - height, x + 9, baseline - height + 3), fill=30)
 
 
-def drawn(draw: Draw, size: tuple[int, int] = (WIDTH, HEIGHT)) -> Image.Image:
+def sheet_with(draw: Draw, size: tuple[int, int] = (WIDTH, HEIGHT)) -> Image.Image:
     """A sheet of light paper with what *draw* draws."""
     from PIL import Image, ImageDraw
 
@@ -60,7 +60,7 @@ def letter(pen: ImageDraw.ImageDraw) -> None:
 
 def letter_page(ex: Example) -> str:
     """A page of two blocks of text without lines."""
-    return add_picture(ex, drawn(letter))
+    return add_picture(ex, sheet_with(letter))
 
 
 def add_lines(
@@ -91,7 +91,7 @@ def lined_page(ex: Example) -> dict[str, Any]:
 
 def leaning_page(ex: Example) -> str:
     """A page that was laid askew by three degrees."""
-    return add_picture(ex, drawn(letter).rotate(-3, fillcolor=225, expand=True))
+    return add_picture(ex, sheet_with(letter).rotate(-3, fillcolor=225, expand=True))
 
 
 def spread(pen: ImageDraw.ImageDraw) -> None:
@@ -106,7 +106,7 @@ def spread(pen: ImageDraw.ImageDraw) -> None:
 
 def spread_page(ex: Example) -> str:
     """A picture of an open book."""
-    return add_picture(ex, drawn(spread, (1200, 800)))
+    return add_picture(ex, sheet_with(spread, (1200, 800)))
 
 
 def table(pen: ImageDraw.ImageDraw) -> None:
@@ -122,7 +122,7 @@ def table(pen: ImageDraw.ImageDraw) -> None:
 
 def table_page(ex: Example) -> str:
     """A page with a ruled table."""
-    return add_picture(ex, drawn(table))
+    return add_picture(ex, sheet_with(table))
 
 
 SAMPLE_TEXT = (
@@ -149,7 +149,7 @@ def drawing(pen: ImageDraw.ImageDraw) -> None:
 
 def drawing_page(ex: Example) -> str:
     """A page with a drawing in a region."""
-    document_id = add_picture(ex, drawn(drawing))
+    document_id = add_picture(ex, sheet_with(drawing))
     pass_id = ex.run("segment.pass_create", {"document_id": document_id, "name": "Regions"})["id"]
     region = {"document_id": document_id, "pass_id": pass_id, "kind": "region", "kind_raw": "graphic"}
     ex.run("segment.create_many", {"segments": [{**region, "anchor": {"rect": [0.25, 0.2, 0.5, 0.35]}}]})
@@ -169,7 +169,7 @@ SIGN_ROWS = (100, 180, 460)
 
 def sign_page(ex: Example) -> dict[str, Any]:
     """A page with three signs, of which the first is drawn around: page_id and settings."""
-    document_id = add_picture(ex, drawn(signs))
+    document_id = add_picture(ex, sheet_with(signs))
     pass_id, _ = add_lines(ex, document_id)
     y = SIGN_ROWS[0]
     rect = [27 / WIDTH, (y - 27) / HEIGHT, 38 / WIDTH, 34 / HEIGHT]

@@ -110,7 +110,7 @@ def _joined(pieces: list[Rule], least: float) -> list[Rule]:
             middle = sum(piece.along) / 2
             aside = abs(rule.where(middle) - piece.middle)
             if gap < reach and aside <= 3 + SLANT * max(0.0, gap) + 0.004 * rule.length:
-                joined[number] = _one(rule, piece)
+                joined[number] = _joined_rule(rule, piece)
                 break
         else:
             joined.append(piece)
@@ -120,7 +120,7 @@ def _joined(pieces: list[Rule], least: float) -> list[Rule]:
     return joined
 
 
-def _one(a: Rule, b: Rule) -> Rule:
+def _joined_rule(a: Rule, b: Rule) -> Rule:
     begin, end = min(a.along[0], b.along[0]), max(a.along[1], b.along[1])
     xs = [*a.along, *b.along]
     ys = [*a.at, *b.at]

@@ -20,14 +20,16 @@ ASTRAY = 0.1
 LINES_ASTRAY = 6
 
 
-class Tied(NamedTuple):
+class TiedWords(NamedTuple):
     """The words of one line, and how well they fit it (0 to 1)."""
 
     text: str
     fit: float
 
 
-def tied(text: str, widths: Sequence[float], read: Sequence[str | None] | None = None) -> list[Tied]:
+def tie_words(
+    text: str, widths: Sequence[float], read: Sequence[str | None] | None = None
+) -> list[TiedWords]:
     """The words of *text* shared out, in order, among lines of these *widths* (any unit), all of them and none twice.
 
     read: what was read in each line so far, None where nothing was: the words that are most like it go there. Where the
@@ -36,9 +38,9 @@ def tied(text: str, widths: Sequence[float], read: Sequence[str | None] | None =
     written = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
     known = list(read or [None] * len(widths))
     if not written or not widths:
-        return [Tied("", 0.0) for _ in widths]
+        return [TiedWords("", 0.0) for _ in widths]
     if len(written) == len(widths) and not any(known):
-        return [Tied(line, 1.0) for line in written]
+        return [TiedWords(line, 1.0) for line in written]
     words: list[str] = []
     ends: set[int] = set()
     for line in written:
@@ -49,7 +51,7 @@ def tied(text: str, widths: Sequence[float], read: Sequence[str | None] | None =
 
 def _best(
     words: list[str], ends: set[int], widths: Sequence[float], read: Sequence[str | None]
-) -> list[Tied]:
+) -> list[TiedWords]:
     """The cheapest way to cut *words* into as many runs as there are lines."""
     count, lines = len(words), len(widths)
     begins = [0]
@@ -85,7 +87,7 @@ def _best(
         steps.append(step)
     if costs[count] == never:
         # More words than the lines can hold: the last takes the rest.
-        return [*(Tied("", 0.0) for _ in widths[:-1]), Tied(" ".join(words), 0.0)]
+        return [*(TiedWords("", 0.0) for _ in widths[:-1]), TiedWords(" ".join(words), 0.0)]
     return _traced(words, steps, begins, widths, read)
 
 
@@ -115,9 +117,9 @@ def _traced(
     begins: list[int],
     widths: Sequence[float],
     read: Sequence[str | None],
-) -> list[Tied]:
+) -> list[TiedWords]:
     end = len(words)
-    found: list[Tied] = []
+    found: list[TiedWords] = []
     letters, width = begins[-1], sum(widths) or 1.0
     for number in range(len(widths) - 1, -1, -1):
         begin = steps[number][end]
@@ -125,6 +127,6 @@ def _traced(
         known = read[number]
         room = max(1.0, letters * widths[number] / width)
         fit = _likeness(text, known) if known else max(0.0, 1.0 - abs(len(text) - room) / room)
-        found.append(Tied(text, round(fit if text else 0.0, 3)))
+        found.append(TiedWords(text, round(fit if text else 0.0, 3)))
         end = begin
     return found[::-1]

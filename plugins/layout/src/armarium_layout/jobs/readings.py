@@ -14,7 +14,7 @@ PROVIDER = "builtin"
 
 def tie_text(job: JobContext, page_id: str) -> PageWork | None:
     """The page's text as readings of its lines, in their reading order."""
-    from armarium_layout.finding.ties import tied
+    from armarium_layout.finding.ties import tie_words
 
     shapes = page_shapes(job, page_id)
     with job.library.db.read() as conn:
@@ -26,7 +26,7 @@ def tie_text(job: JobContext, page_id: str) -> PageWork | None:
         lines = lines_in_order(conn, page_id, shapes)
         known = readings_of(conn, shapes.pass_id, "transcription")
     read = [known[row.id].text if row.id in known else None for row in lines]
-    found = tied(text, [row.bbox_w for row in lines], read)
+    found = tie_words(text, [row.bbox_w for row in lines], read)
     readings = [
         {"segment_id": row.id, "text": one.text, "confidence": one.fit}
         for row, one, there in zip(lines, found, read, strict=True)

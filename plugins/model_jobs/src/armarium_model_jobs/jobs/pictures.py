@@ -25,7 +25,7 @@ def _opened(job: JobContext, page_id: str) -> Any:
         return open_image(path, max_pixels=job.engine.settings.max_image_pixels).convert("RGB")
 
 
-def _shown(image: Any) -> Picture:
+def _as_picture(image: Any) -> Picture:
     image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
     file = io.BytesIO()
     image.save(file, "JPEG", quality=92)
@@ -34,7 +34,7 @@ def _shown(image: Any) -> Picture:
 
 def page_picture(job: JobContext, page_id: str) -> Picture:
     """The page. NotFound where it has no picture."""
-    return _shown(_opened(job, page_id))
+    return _as_picture(_opened(job, page_id))
 
 
 def part_pictures(job: JobContext, page_id: str, parts: Sequence[Row[Any]]) -> list[Picture]:
@@ -48,5 +48,5 @@ def part_pictures(job: JobContext, page_id: str, parts: Sequence[Row[Any]]) -> l
         x, y = max(0, round(left - margin)), max(0, round(top - margin))
         right = min(page.width, max(x + 1, round(left + width + margin)))
         box = (x, y, right, min(page.height, max(y + 1, round(top + height + margin))))
-        found.append(_shown(page.crop(box)))
+        found.append(_as_picture(page.crop(box)))
     return found

@@ -74,7 +74,7 @@ class PageJob(ABC):
             "by_hand_count": 0,
             "without_lines": [],
             "without_lines_count": 0,
-            "confidence": Confidence().kept(),
+            "confidence": Confidence().as_checkpoint(),
             "by_reader": {},
             **ctx.checkpoint,
         }
@@ -182,7 +182,7 @@ class PageJob(ABC):
         total, page = Confidence(**kept["confidence"]), Confidence()
         total.add(readings)
         page.add(readings)
-        kept["confidence"] = total.kept()
+        kept["confidence"] = total.as_checkpoint()
         if answer.expected is not None:
             kept["by_reader"] = add_page(kept["by_reader"], answer.choice, answer.expected)
         if answer.handwriting is not None and answer.handwriting > 0 and not page.is_sure:
@@ -276,7 +276,7 @@ class FindLines(PageJob):
     def told(self, answer: PageAnswer) -> tuple[str, str, int]:
         lines = sum(line["kind"] == "line" for line in answer.found["lines"])
         regions = len(answer.found["lines"]) - lines
-        return _asked("Find the lines of", answer), f"{lines} lines, {regions} regions", lines
+        return _question("Find the lines of", answer), f"{lines} lines, {regions} regions", lines
 
     def write(self, document_id: str, answer: PageAnswer, kept: dict[str, Any]) -> None:
         self.ctx.act(
@@ -305,7 +305,7 @@ class ReadPage(FindLines):
 
     def told(self, answer: PageAnswer) -> tuple[str, str, int]:
         texts = [reading["text"] for reading in self.readings(answer)]
-        return _asked("Find and read the lines of", answer), "\n".join(texts), len(texts)
+        return _question("Find and read the lines of", answer), "\n".join(texts), len(texts)
 
 
 class ReadLines(PageJob):
@@ -343,7 +343,7 @@ class ReadLines(PageJob):
 
     def told(self, answer: PageAnswer) -> tuple[str, str, int]:
         texts = [reading["text"] for reading in answer.found["readings"]]
-        return _asked(f"Read {len(texts)} lines of", answer), "\n".join(texts), len(texts)
+        return _question(f"Read {len(texts)} lines of", answer), "\n".join(texts), len(texts)
 
     def write(self, document_id: str, answer: PageAnswer, kept: dict[str, Any]) -> None:
         readings = [
@@ -366,5 +366,5 @@ class ReadLines(PageJob):
         )
 
 
-def _asked(what: str, answer: PageAnswer) -> str:
+def _question(what: str, answer: PageAnswer) -> str:
     return f"{what} a page of {answer.picture.width} x {answer.picture.height} pixels."

@@ -53,7 +53,7 @@ class Anthropic(ProviderType):
         return Wire("/messages", body)
 
     def read(self, answer: Mapping[str, Any]) -> Reply:
-        reply = Reply(version=answer.get("model")) + _counted(answer["usage"]) + _ended(answer)
+        reply = Reply(version=answer.get("model")) + _usage(answer["usage"]) + _final_reply(answer)
         for block in answer["content"]:
             if block["type"] == "text":
                 reply += Reply(block["text"])
@@ -67,9 +67,9 @@ class Anthropic(ProviderType):
         kind = event["type"]
         if kind == "message_start":
             message = event["message"]
-            return Reply(version=message.get("model")) + _counted(message["usage"])
+            return Reply(version=message.get("model")) + _usage(message["usage"])
         if kind == "message_delta":
-            return _counted(event.get("usage") or {}) + _ended(event.get("delta") or {})
+            return _usage(event.get("usage") or {}) + _final_reply(event.get("delta") or {})
         delta = event.get("delta") or {}
         kind = delta.get("type")
         if kind == "thinking_delta":
@@ -79,7 +79,7 @@ class Anthropic(ProviderType):
         return Reply(delta["partial_json"]) if kind == "input_json_delta" else Reply()
 
 
-def _counted(usage: Mapping[str, Any]) -> Reply:
+def _usage(usage: Mapping[str, Any]) -> Reply:
     taken = [
         usage.get(name) for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     ]
@@ -87,6 +87,6 @@ def _counted(usage: Mapping[str, Any]) -> Reply:
     return Reply(tokens_in=sum(known) if known else None, tokens_out=usage.get("output_tokens"))
 
 
-def _ended(message: Mapping[str, Any]) -> Reply:
+def _final_reply(message: Mapping[str, Any]) -> Reply:
     why = message.get("stop_reason")
     return Reply(ended=bool(why), cut=why == "max_tokens", declined="refusal" if why == "refusal" else None)

@@ -18,7 +18,7 @@ from armarium_reading.providers.registry import provider_type
 from armarium_reading.providers.sending import (
     LONGEST_WAIT,
     TRIES,
-    Heard,
+    Outcome,
     Sender,
     Target,
     pause_before,
@@ -167,7 +167,7 @@ class _Call:
     def make(self, question: Question, target: Target, *, caused_by: str | None) -> tuple[Reply, str | None]:
         """Send *question* until it is answered or there is no use in it; the answer and its episode."""
         started_at, began = now(), time.monotonic()
-        heard = Heard(Reply())
+        heard = Outcome(Reply())
         stopped: BaseException | None = None
         try:
             target, heard = self._attempts(question, target)
@@ -202,7 +202,7 @@ class _Call:
             raise heard.error
         return heard.reply, episode_id
 
-    def _attempts(self, question: Question, target: Target) -> tuple[Target, Heard]:
+    def _attempts(self, question: Question, target: Target) -> tuple[Target, Outcome]:
         asked = 0.0
         for attempt in range(TRIES):
             if attempt:
@@ -215,12 +215,12 @@ class _Call:
                 if waited:
                     target = self.settle()
                 heard = self.sender.send(target, question, self.check, self.request.on_text)
-            if isinstance(heard, Heard):
+            if isinstance(heard, Outcome):
                 heard.attempts = attempt + 1
                 return target, heard
             asked = heard
         busy = errors.provider_busy(target.provider, asked or None)
-        return target, Heard(Reply(), busy, attempts=attempt + 1)
+        return target, Outcome(Reply(), busy, attempts=attempt + 1)
 
     def answered(self, answer: T, reply: Reply, episode_id: str | None, target: Target) -> Asked[T]:
         """What the caller is answered."""
@@ -265,7 +265,7 @@ def _cost(target: Target, reply: Reply) -> dict[str, Any]:
     return {"usd": usd, "tokens_in": reply.tokens_in, "tokens_out": reply.tokens_out}
 
 
-def _exchange(question: Question, heard: Heard, stopped: BaseException | None) -> dict[str, Any]:
+def _exchange(question: Question, heard: Outcome, stopped: BaseException | None) -> dict[str, Any]:
     """The exchange as the ledger keeps it: pictures by their digests, nothing of the key."""
     reply = heard.reply
     exchange: dict[str, Any] = {"prompt": question.prompt, "output": reply.text}

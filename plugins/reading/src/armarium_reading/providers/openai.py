@@ -42,15 +42,15 @@ class OpenAICompatible(ProviderType):
 
     def read(self, answer: Mapping[str, Any]) -> Reply:
         choice = answer["choices"][0]
-        return _said(choice["message"], choice.get("finish_reason")) + _counted(answer)
+        return _reply(choice["message"], choice.get("finish_reason")) + _usage(answer)
 
     def piece(self, event: Mapping[str, Any]) -> Reply:
         choices = event.get("choices") or ()
-        said = _said(choices[0].get("delta") or {}, choices[0].get("finish_reason")) if choices else Reply()
-        return said + _counted(event)
+        said = _reply(choices[0].get("delta") or {}, choices[0].get("finish_reason")) if choices else Reply()
+        return said + _usage(event)
 
 
-def _said(message: Mapping[str, Any], ended: str | None) -> Reply:
+def _reply(message: Mapping[str, Any], ended: str | None) -> Reply:
     text, thinking = "", message.get("reasoning_content") or message.get("reasoning") or ""
     content = message.get("content") or ""
     if isinstance(content, str):
@@ -66,7 +66,7 @@ def _said(message: Mapping[str, Any], ended: str | None) -> Reply:
     return Reply(text, thinking, ended=bool(ended), cut=ended == "length", declined=declined)
 
 
-def _counted(answer: Mapping[str, Any]) -> Reply:
+def _usage(answer: Mapping[str, Any]) -> Reply:
     usage = answer.get("usage") or {}
     return Reply(
         tokens_in=usage.get("prompt_tokens"),

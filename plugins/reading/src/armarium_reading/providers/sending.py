@@ -43,7 +43,7 @@ class Target:
 
 
 @dataclass(slots=True)
-class Heard:
+class Outcome:
     """What came of a question. Without an error *reply* is whole; with one, it holds what had arrived by then."""
 
     reply: Reply
@@ -98,7 +98,7 @@ class Sender:
         question: Question,
         check: Callable[[], None],
         on_text: Callable[[str], None] | None,
-    ) -> Heard | float:
+    ) -> Outcome | float:
         """One attempt; where the provider is busy, the seconds it asks to wait (0: it does not say)."""
         wire = target.kind.wire(target.model["model_id"], question, stream=on_text is not None)
         client = self._client(target.local)
@@ -109,7 +109,7 @@ class Sender:
             headers={"content-type": "application/json", **target.kind.headers(target.key)},
             extensions={"check": check},
         )
-        heard = Heard(Reply())
+        heard = Outcome(Reply())
         try:
             response = client.send(request, stream=True)
             try:
@@ -140,7 +140,7 @@ class Sender:
             heard.error = errors.provider_failed(target.provider, "declined to answer this question.")
         return heard
 
-    def _hear(self, target: Target, status: int, body: bytes, heard: Heard) -> None:
+    def _hear(self, target: Target, status: int, body: bytes, heard: Outcome) -> None:
         """Take a whole answer."""
         said = keys.redact(body.decode("utf-8", "replace"), target.key)
         heard.said = said[:MAX_SAID]
@@ -160,7 +160,7 @@ class Sender:
             heard.said = None
 
     def _hear_pieces(
-        self, target: Target, chunks: Iterable[bytes], heard: Heard, on_text: Callable[[str], None]
+        self, target: Target, chunks: Iterable[bytes], heard: Outcome, on_text: Callable[[str], None]
     ) -> None:
         """Take an answer as it comes; what one event tells wrong ends it."""
         for data in _events(chunks):
@@ -179,7 +179,7 @@ class Sender:
             heard.error = errors.provider_failed(target.provider, "broke off in the midst of its answer.")
 
     def _take(
-        self, target: Target, answer: Any, heard: Heard, read: Callable[[Mapping[str, Any]], Reply]
+        self, target: Target, answer: Any, heard: Outcome, read: Callable[[Mapping[str, Any]], Reply]
     ) -> None:
         try:
             if not isinstance(answer, Mapping):

@@ -83,7 +83,7 @@ def get_episodes(
 )
 def get_local_models(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
     """What is here and what it takes on the disk."""
-    return json_response(local_models.listed(engine))
+    return json_response(local_models.list_models(engine))
 
 
 @router.post(

@@ -16,7 +16,7 @@ def forward_undo(undo: UndoContext) -> None:
     """After an undo or redo of a step that wrote forwarding notes: the notes that say what holds now."""
     ctx = undo.step
     found = notes_of_step(ctx.conn, _first_step(ctx, undo.audit_id))
-    add_notes(ctx, [one for note in found for one in (_again(note) if undo.redo else _back(ctx, note))])
+    add_notes(ctx, [one for note in found for one in (_restated(note) if undo.redo else _back(ctx, note))])
 
 
 def _first_step(ctx: ActionContext, audit_id: str) -> str:
@@ -46,7 +46,7 @@ def _back(ctx: ActionContext, note: dict[str, Any]) -> Iterator[Note]:
                 yield document_id, part, "merged", (old,), None
 
 
-def _again(note: dict[str, Any]) -> Iterator[Note]:
+def _restated(note: dict[str, Any]) -> Iterator[Note]:
     document_id, old = note["document_id"], note["old_segment_id"]
     yield document_id, old, note["kind"], note["new_segment_ids"], note["reason"]
     if note["kind"] == "split":

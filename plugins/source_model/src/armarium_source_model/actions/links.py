@@ -76,7 +76,7 @@ def create(ctx: ActionContext, p: LinkCreate) -> dict[str, Any]:
             **ctx.provenance(),
         )
     )
-    return _told(ctx, link_id)
+    return _answer(ctx, link_id)
 
 
 def _check_end(ctx: ActionContext, kind: str, identity: str) -> str | None:
@@ -102,7 +102,7 @@ def _check_end(ctx: ActionContext, kind: str, identity: str) -> str | None:
     raise NotFound(f"There is no {kind} {identity} in this project.", id=identity)
 
 
-def _told(ctx: ActionContext, link_id: str) -> dict[str, Any]:
+def _answer(ctx: ActionContext, link_id: str) -> dict[str, Any]:
     row = get_link(ctx.conn, link_id)
     ends = ((row.from_kind, row.from_id), (row.to_kind, row.to_id))
     lines = [identity for kind, identity in ends if kind == "segment"]
@@ -136,7 +136,7 @@ def delete(ctx: ActionContext, p: LinkId) -> dict[str, Any]:
     if row.deleted_at is not None:
         raise Conflict(f"Link {row.id} is withdrawn already.", code="already_deleted")
     ctx.conn.execute(links.update().where(links.c.id == row.id).values(deleted_at=ctx.now))
-    return {**_told(ctx, row.id), "status": "deleted", "id": row.id}
+    return {**_answer(ctx, row.id), "status": "deleted", "id": row.id}
 
 
 def _restore_example(ex: Example) -> dict[str, Any]:
@@ -166,4 +166,4 @@ def restore(ctx: ActionContext, p: LinkId) -> dict[str, Any]:
     if standing is not None:
         raise Conflict("Another link like it stands by now.", code="already_exists", id=standing.id)
     ctx.conn.execute(links.update().where(links.c.id == row.id).values(deleted_at=None))
-    return _told(ctx, row.id)
+    return _answer(ctx, row.id)

@@ -82,10 +82,10 @@ def propose(ctx: ActionContext, p: MatchPropose) -> dict[str, Any]:
             created_at=ctx.now,
         )
     )
-    return _told(ctx, get_match(ctx.conn, match_id))
+    return _answer(ctx, get_match(ctx.conn, match_id))
 
 
-def _told(ctx: ActionContext, row: Row[Any]) -> dict[str, Any]:
+def _answer(ctx: ActionContext, row: Row[Any]) -> dict[str, Any]:
     ctx.target(row.id)
     ctx.changed(document_ids=[row.document_id], segment_ids=[row.from_segment_id, row.to_segment_id])
     return row._asdict()
@@ -113,7 +113,7 @@ def _decide(ctx: ActionContext, match_id: str, state: str) -> dict[str, Any]:
             accepted_at=ctx.now if accepted else None,
         )
     )
-    return _told(ctx, get_match(ctx.conn, match_id))
+    return _answer(ctx, get_match(ctx.conn, match_id))
 
 
 @action(
@@ -161,7 +161,7 @@ def withdraw(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
     if row.state != "proposed":
         raise Conflict(f"Match {p.match_id} is {row.state} and no proposal any more.", code="already_decided")
     ctx.conn.execute(matches.update().where(matches.c.id == row.id).values(withdrawn_at=ctx.now))
-    return _told(ctx, row)
+    return _answer(ctx, row)
 
 
 def _carry_example(ex: Example) -> dict[str, Any]:
@@ -217,7 +217,7 @@ def carry(ctx: ActionContext, p: Carry) -> dict[str, Any]:
             for one in carried
         ],
     )
-    _told(ctx, match)
+    _answer(ctx, match)
     return {"carried": carried, "not_carried": left}
 
 

@@ -87,10 +87,10 @@ def create(ctx: ActionContext, p: OrderCreate) -> dict[str, Any]:
     )
     if p.seed_from_pass:
         seed(ctx, order_id, p.document_id, p.pass_id)
-    return _told(ctx, order_id)
+    return _answer(ctx, order_id)
 
 
-def _told(ctx: ActionContext, order_id: str) -> dict[str, Any]:
+def _answer(ctx: ActionContext, order_id: str) -> dict[str, Any]:
     answer = ORDERS.require(ctx.conn, order_id)
     ctx.target(order_id)
     ctx.changed(document_ids=[answer["document_id"]], pass_ids=[answer["pass_id"]])
@@ -220,7 +220,7 @@ def withdraw(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
     """Raises NotFound, OrderDeleted."""
     row = writable_order(ctx, p.order_id)
     ctx.conn.execute(reading_orders.update().where(reading_orders.c.id == row.id).values(deleted_at=ctx.now))
-    return {**_told(ctx, row.id), "status": "deleted"}
+    return {**_answer(ctx, row.id), "status": "deleted"}
 
 
 def _restore_example(ex: Example) -> dict[str, Any]:
@@ -245,7 +245,7 @@ def restore(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
         raise Conflict(f"Reading order {row.id} was not withdrawn.", code="not_deleted")
     require_live(ctx.conn, row.document_id)
     ctx.conn.execute(reading_orders.update().where(reading_orders.c.id == row.id).values(deleted_at=None))
-    return _told(ctx, row.id)
+    return _answer(ctx, row.id)
 
 
 @action(
@@ -261,7 +261,7 @@ def renumber(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
     """Raises NotFound, OrderDeleted."""
     row = writable_order(ctx, p.order_id)
     whole_steps(ctx, row.id)
-    return _told(ctx, row.id)
+    return _answer(ctx, row.id)
 
 
 def _remove_example(ex: Example) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def take_lines(ctx: ActionContext, p: TakeLines) -> dict[str, Any]:
     rendition_id = _rendition(ctx, p.document_id, p.rendition_id)
     new = NewPass(p.document_id, p.name, p.provider, p.model, p.run_id or ctx.run_id)
     pass_id = create_pass(ctx, new)
-    ids = add_segments(ctx, pass_id, p.document_id, rendition_id, [_found(line) for line in p.lines])
+    ids = add_segments(ctx, pass_id, p.document_id, rendition_id, [_new_line(line) for line in p.lines])
     read = [
         NewReading(
             segment_id,
@@ -77,7 +77,7 @@ def _rendition(ctx: ActionContext, document_id: str, rendition_id: str | None) -
     return rendition_id
 
 
-def _found(line: FoundLineIn) -> NewSegment:
+def _new_line(line: FoundLineIn) -> NewSegment:
     polygon = None if line.polygon is None else _within(line.polygon)
     baseline = None if line.baseline is None else _within(line.baseline)
     sound = sound_geometry(polygon, baseline, _rect_within(line.rect))

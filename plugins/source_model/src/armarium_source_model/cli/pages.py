@@ -149,7 +149,7 @@ def passes(
             session.ask(method, f"/api/segments/passes/{id_of(identity or '')}{what}", body=body)
             for identity, method, what, body in chosen
         ]
-        listed = _listed(session, page)
+        listed = _page_list(session, page)
     found, notice = listed["passes"], listed["notice"]
     audit_id = changed[0]["audit_id"] if changed else None
 
@@ -185,7 +185,7 @@ def segments(
 ) -> None:
     """List the regions, lines and words of a page."""
     with project_session() as session:
-        found = _listed(session, page, pass_id=of_pass, kind=kind, area=area)
+        found = _page_list(session, page, pass_id=of_pass, kind=kind, area=area)
 
     def words() -> None:
         rows = [
@@ -279,7 +279,7 @@ def compare(
             raise Refused(f"{one!r} is no expansion; write SHORT=FULL, as in --expand dho=dicho.")
         expansions[short_form] = full
     with project_session() as session:
-        known = {one["id"] for one in _listed(session, page)["passes"]}
+        known = {one["id"] for one in _page_list(session, page)["passes"]}
         body: dict[str, Any] = {
             "reference": _side(reference, known),
             "hypothesis": _side(hypothesis, known),
@@ -314,7 +314,7 @@ def _side(identity: str, passes_of_page: set[str]) -> dict[str, str]:
     return {"pass_id" if identity in passes_of_page else "artifact_id": id_of(identity)}
 
 
-def _listed(session: Session, page: str, **query: Any) -> dict[str, Any]:
+def _page_list(session: Session, page: str, **query: Any) -> dict[str, Any]:
     found: dict[str, Any] = session.get(f"/api/segments/document/{document_id(session, page)}", **query)
     return found
 

@@ -7,7 +7,7 @@ from typing import Any
 from armarium.api import ActionContext, Example, Route, UndoContext, action, raw_of, record_activity
 from armarium_workflows import checkpoints
 from armarium_workflows.actions.starts import an_execution, refuse_written
-from armarium_workflows.errors import ended, not_begun, not_paused, still_going
+from armarium_workflows.errors import already_ended, not_begun, not_paused, still_going
 from armarium_workflows.models import runs
 from armarium_workflows.queries import FINISHED, find_run, run_row
 from armarium_workflows.schemas import SAME_STATUS, Deleted, DeletedRuns, DeleteRunsParams, RunNamed, RunState
@@ -17,7 +17,7 @@ def _going(ctx: ActionContext, thread_id: str) -> dict[str, Any]:
     """A run whose job is there and has not ended; NotFound, Conflict."""
     run = run_row(ctx.conn, thread_id)
     if run["status"] in FINISHED:
-        raise ended(run["workflow_name"], run["status"])
+        raise already_ended(run["workflow_name"], run["status"])
     if raw_of(ctx.conn).execute("SELECT 1 FROM job WHERE id = ?", (thread_id,)).fetchone() is None:
         raise not_begun(run["workflow_name"])
     return run
@@ -131,7 +131,7 @@ def cancel(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
 )
 def delete_runs(ctx: ActionContext, p: DeleteRunsParams) -> dict[str, Any]:
     """Those that wait, run or are paused are kept. Their checkpoints, what they made and their episodes stay."""
-    found = _named(ctx, p)
+    found = _selected_runs(ctx, p)
     kept, gone = [], []
     for run in found:
         if run["status"] in FINISHED:
@@ -148,7 +148,7 @@ def delete_runs(ctx: ActionContext, p: DeleteRunsParams) -> dict[str, Any]:
     return {"deleted": len(gone), "kept": kept}
 
 
-def _named(ctx: ActionContext, p: DeleteRunsParams) -> list[dict[str, Any]]:
+def _selected_runs(ctx: ActionContext, p: DeleteRunsParams) -> list[dict[str, Any]]:
     statuses = {SAME_STATUS.get(one, one) for one in p.statuses} if p.statuses is not None else None
     if p.thread_ids is not None:
         named = [run_row(ctx.conn, one) for one in dict.fromkeys(p.thread_ids)]

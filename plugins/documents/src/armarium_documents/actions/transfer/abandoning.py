@@ -38,7 +38,7 @@ def abandon(parts: Conductor, transfer_id: str, files: Sequence[str], why: str) 
         ]
         purge = Purge(ctx)
         load = load_of(ctx.engine)
-        made = {name: _made(raw, name, transfer_id) for name in [*load.companions]}
+        made = {name: _copied_keys(raw, name, transfer_id) for name in [*load.companions]}
         for name, keys in made.items():
             if keys:
                 purge.choose(ctx.engine.library_schema.by_name[name], keys)
@@ -46,7 +46,7 @@ def abandon(parts: Conductor, transfer_id: str, files: Sequence[str], why: str) 
             purge.choose(documents, ids)
         digests = set(purge.remove()) | set(files)
         for vocabulary in load.vocabularies:
-            _remove_words(ctx, vocabulary, _made(raw, vocabulary.table, transfer_id))
+            _remove_words(ctx, vocabulary, _copied_keys(raw, vocabulary.table, transfer_id))
         set_state(raw, transfer_id, "target", "taken-back", reason=why)
         library = ctx.project
         orphans = sorted(digest for digest in digests if not purge.referenced(digest))
@@ -55,7 +55,7 @@ def abandon(parts: Conductor, transfer_id: str, files: Sequence[str], why: str) 
     parts.part("given_up", remove, {"transfer_id": transfer_id})
 
 
-def _made(raw: Any, table: str, transfer_id: str) -> list[str]:
+def _copied_keys(raw: Any, table: str, transfer_id: str) -> list[str]:
     """The keys of the rows of *table* that the parts of this transfer made."""
     key = raw.execute(f"SELECT name FROM pragma_table_info({quoted(table)}) WHERE pk = 1").fetchone()[0]
     return [

@@ -63,18 +63,18 @@ def conduct(conductor: Conductor, p: TransferParams) -> Outcome:
         try:
             journey = agree(conductor.engine, conductor.library, conductor.principal, p)
         except Conflict as refusal:
-            source = conductor.engine.libraries.held(p.source_library)
+            source = conductor.engine.libraries.open_at(p.source_library)
             # What held it may have been settled since: its other project is gone, or open now.
             if refusal.code != "held_by_move" or source is None or not carry_on(conductor.engine, source):
                 raise
             journey = agree(conductor.engine, conductor.library, conductor.principal, p)
         if carry_on(conductor.engine, journey.source) + carry_on(conductor.engine, journey.target):
             journey = agree(conductor.engine, conductor.library, conductor.principal, p)
-        with chosen(conductor.engine, journey) as selection:
+        with make_selection(conductor.engine, journey) as selection:
             return _Transfer(conductor, p, journey, selection).carry_out()
 
 
-def chosen(engine: Engine, journey: Journey) -> Selection:
+def make_selection(engine: Engine, journey: Journey) -> Selection:
     """The selection; Broken in words when there is no room to make it."""
     try:
         return select(engine, load_of(engine), journey)
@@ -85,7 +85,7 @@ def chosen(engine: Engine, journey: Journey) -> Selection:
 def plan(engine: Engine, target: Library, principal: Principal, p: TransferParams) -> dict[str, Any]:
     """What the transfer would do; nothing is written in either project."""
     journey = agree(engine, target, principal, p)
-    with chosen(engine, journey) as selection:
+    with make_selection(engine, journey) as selection:
         return planned(engine, load_of(engine), journey, selection, dry_run=True)
 
 
@@ -245,7 +245,7 @@ class _Transfer:
         if gone:
             raise OSError(f"{len(gone)} files are not there after they were copied.")
         files = {"files": self.result["planned"]["files"]}
-        self.result["written"] = self.load.counted(found) | files
+        self.result["written"] = self.load.counts_by_kind(found) | files
 
     def _make_live(self) -> Outcome:
         arrival = Arrival(

@@ -86,7 +86,7 @@ def _source(engine: Engine, target: Library, principal: Principal, path: str) ->
     place = str(engine.paths.package(path, principal, required="read"))
     if place == str(target.path):
         raise same_project(target.name)
-    source = engine.libraries.held(place)
+    source = engine.libraries.open_at(place)
     if source is None:
         raise source_not_open(place)
     return source
@@ -130,7 +130,7 @@ class Load:
         """The word that rows of *table* are counted under."""
         return next((c.kinds[table] for c in self.carriers if table in c.kinds), "page_records")
 
-    def counted(self, counts: dict[str, int]) -> dict[str, int]:
+    def counts_by_kind(self, counts: dict[str, int]) -> dict[str, int]:
         """Counts by table as counts by kind."""
         found: dict[str, int] = {}
         for table, count in counts.items():
@@ -195,7 +195,7 @@ def planned(
         for how, keys in zip(words, split_words(selection, vocabulary, journey.target), strict=True):
             words[how] += [{"kind": label, "key": key, "id": key} for key in keys]
     files, size, linked, missing = files_of(journey, selection)
-    counts = load.counted(selection.counts()) | {"files": len(files) + len(linked)}
+    counts = load.counts_by_kind(selection.counts()) | {"files": len(files) + len(linked)}
     return {
         "transfer_id": None,
         "mode": journey.mode,

@@ -78,7 +78,7 @@ class Keeper:
         self._table, self._state = table, state
         return table
 
-    def _kept(self, table: Table, state: State) -> Table:
+    def _compacted(self, table: Table, state: State) -> Table:
         """*table* with few parts: those read since are put together, and with the first when they have become many."""
         first = table.parts[0].rows.height
         changed = len(table.ids) - first + int(table.gone[:first].sum())
@@ -117,7 +117,7 @@ class Keeper:
         (there,) = raw.execute("SELECT count(*) FROM document").fetchone()
         if there != len(table.ids) - table.gone.sum():
             return None
-        return self._kept(table, _state_of(raw))
+        return self._compacted(table, _state_of(raw))
 
 
 def _none_of(part: Part) -> pl.Series:

@@ -85,7 +85,7 @@ class FilePart:
 
 def load(library: Library) -> tuple[FilePart, State] | None:
     """The newest columns on the disk and the state they stand at; None when there are none that are sound."""
-    for folder in reversed(_written(library)):
+    for folder in reversed(_finished_folders(library)):
         try:
             card = orjson.loads((folder / "card.json").read_bytes())
             if card["form"] == FORM and all(
@@ -112,7 +112,7 @@ def save(library: Library, part: ReadPart, state: State) -> FilePart | None:
     temporary = None
     try:
         home = columns_folder(library)
-        before = _written(library)
+        before = _finished_folders(library)
         temporary = home / f".{new_id()}.new"
         temporary.mkdir(parents=True)
         frames = (part.rows, pl.concat(cells, rechunk=False), pl.concat(values, rechunk=False))
@@ -136,7 +136,7 @@ def _size(column: Column) -> int:
     return sum(int(one.estimated_size()) for one in column)
 
 
-def _written(library: Library) -> list[Path]:
+def _finished_folders(library: Library) -> list[Path]:
     """The folders that were written, the newest last; those with a dot were not finished and have no card."""
     try:
         return sorted(one for one in columns_folder(library).iterdir() if _OURS.fullmatch(one.name))
