@@ -41,7 +41,7 @@ def test_a_failing_seed_leaves_nothing(make_engine, tmp_path: Path) -> None:
     with pytest.raises(Unavailable):
         engine.run(None, "library.create", {"path": str(tmp_path / "A.library")}, LOCAL_OWNER)
     assert [p.name for p in tmp_path.iterdir()] == ["state-0"]
-    assert engine.libraries.known() == []
+    assert engine.libraries.registered() == []
 
 
 @pytest.mark.parametrize(
@@ -322,9 +322,9 @@ def test_the_global_library_is_never_released(shelf_engine: Engine) -> None:
 def test_unregister_and_undo(shelf_engine: Engine, shelf_library: Library) -> None:
     path = str(shelf_library.path)
     gone = shelf_engine.run(None, "library.unregister", {"path": path}, LOCAL_OWNER)
-    assert shelf_engine.libraries.known() == []
+    assert shelf_engine.libraries.registered() == []
     shelf_engine.undo(None, [gone.audit_id], LOCAL_OWNER)
-    assert [entry["path"] for entry in shelf_engine.libraries.known()] == [path]
+    assert [entry["path"] for entry in shelf_engine.libraries.registered()] == [path]
     with pytest.raises(ServiceError, match="registered"):
         shelf_engine.run(None, "library.unregister", {"path": path.replace("Shelves", "Other")}, LOCAL_OWNER)
 
@@ -365,7 +365,7 @@ def test_an_editor_takes_a_project_out_of_the_registry(shelf_engine: Engine, she
     with pytest.raises(Forbidden):
         shelf_engine.undo(None, [opened.audit_id], viewer)
     shelf_engine.undo(None, [opened.audit_id], editor)
-    assert shelf_engine.libraries.known() == []
+    assert shelf_engine.libraries.registered() == []
     shelf_engine.undo(None, [gone.audit_id], editor)
     bound = replace(editor, libraries=frozenset({"/another.library"}))
     with pytest.raises(Forbidden):

@@ -192,7 +192,7 @@ def test_two_engines_live_in_one_process(make_engine, tmp_path) -> None:
     one.run(None, "library.create", {"path": str(tmp_path / "A.library")}, LOCAL_OWNER)
     assert one.actions.find("shelf.add") is not None
     assert two.actions.find("shelf.add") is None
-    assert two.libraries.known() == []
+    assert two.libraries.registered() == []
 
 
 def test_every_action_of_the_test_family_conforms(make_engine, tmp_path) -> None:

@@ -69,12 +69,12 @@ def test_what_is_noted_of_the_commands_is_what_they_are(machine: Machine) -> Non
     machine.state.mkdir()
     tree = Tree()
     fresh = tree.entries()
-    assert tree.named() is not None
+    assert tree.name_finder() is not None
     assert (machine.state / "commands.json").is_file()
     again = Tree()
     assert again.entries() == fresh
     assert again.missing() == {"faint (of strangers)": "RuntimeError: smelling salts"}
-    assert again.named() is not None
+    assert again.name_finder() is not None
     assert again.command("ls").name == "ls"
 
 

@@ -125,6 +125,6 @@ def test_history_takes_ids_alone_where_no_plugin_knows_things_by_name(
     page = ids(wills)["1.png"]
     known = wills.done("history", "--target", "1.png", "--json").json
     assert known["total"] > 0
-    monkeypatch.setattr("armarium.cli.tree.Tree.named", lambda tree: None)
+    monkeypatch.setattr("armarium.cli.tree.Tree.name_finder", lambda tree: None)
     assert wills.done("history", "--target", page, "--json").json == known
     assert wills.done("history", "--target", "1.png", "--json").json["total"] == 0

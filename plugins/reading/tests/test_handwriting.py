@@ -19,15 +19,15 @@ from armarium_reading.jobs import pages as jobs
 def test_confidences_are_summed_over_lines_that_say_something() -> None:
     total = Confidence()
     total.add([{"text": "Dear Sir", "confidence": 0.9}, {"text": "", "confidence": 0.1}, {"text": "and"}])
-    assert total.told() == {"mean": 0.9, "below_half": 0.0, "lines": 1}
+    assert total.as_answer() == {"mean": 0.9, "below_half": 0.0, "lines": 1}
     again = Confidence(**total.as_checkpoint())
     again.add([{"text": "x", "confidence": 0.3}, {"text": "y", "confidence": 0.49}])
-    assert again.told() == {
+    assert again.as_answer() == {
         "mean": round((0.9 + 0.3 + 0.49) / 3, 4),
         "below_half": round(2 / 3, 4),
         "lines": 3,
     }
-    assert Confidence().told() is None
+    assert Confidence().as_answer() is None
 
 
 def test_a_line_without_a_polygon_is_its_box() -> None:

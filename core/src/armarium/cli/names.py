@@ -55,7 +55,7 @@ def target_names(ctx: typer.Context, incomplete: str) -> list[str]:
     names: list[str] = []
 
     def ask() -> None:
-        if named := Tree().named():
+        if named := Tree().name_finder():
             names.extend(named.complete(ctx, incomplete))
 
     _without_failing(ask)
@@ -64,7 +64,7 @@ def target_names(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def target_id(session: Session, text: str) -> str:
     """The id of the thing called *text*; *text* itself where no plugin knows things by name."""
-    named = Tree().named()
+    named = Tree().name_finder()
     return named.find(session, text) if named else text
 
 

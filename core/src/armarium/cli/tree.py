@@ -111,7 +111,7 @@ class Tree:
         found = group.commands.get(name)
         return group if found is None and name == one.plugin.replace("_", "-") else found
 
-    def named(self) -> Commands | None:
+    def name_finder(self) -> Commands | None:
         """The commands of the plugin that knows things by name; None when there is none."""
         self._by_name()
         if not self._named:

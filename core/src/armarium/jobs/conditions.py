@@ -152,7 +152,7 @@ class Standing:
     battery: bool = False
     in_use: bool = False
 
-    def shown(self) -> dict[str, bool]:
+    def as_answer(self) -> dict[str, bool]:
         """As `GET /api/activity/jobs` answers them."""
         return {"memory": self.memory, "heat": self.heat, "battery": self.battery, "in_use": self.in_use}
 

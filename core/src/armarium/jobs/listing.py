@@ -59,7 +59,7 @@ def list_jobs(runner: JobRunner, libraries: Iterable[Library | None]) -> dict[st
             {"lane": lane, "width": width, "running": running[lane], "waiting": shown.lanes_waiting[lane]}
             for lane, width in LANES.items()
         ],
-        "conditions": standing.shown(),
+        "conditions": standing.as_answer(),
     }
 
 
@@ -74,7 +74,7 @@ def _collect(sight: Sight, shown: ListParts) -> None:
         state = "paused" if paused else "waiting"
         if not paused:
             shown.lanes_waiting[sight.runner.kinds.lane_of(kind, lane)] += count
-        node = sight.counted(row, count, state) if count > 1 else sight.node(row)
+        node = sight.summary_row(row, count, state) if count > 1 else sight.node(row)
         (shown.paused if paused else shown.waiting).append(node)
     since = timestamp(parse_timestamp(now()) - timedelta(days=FAILED_SHOWN_DAYS))
     shown.failed += [
@@ -177,7 +177,7 @@ def counted_tree(sights: Iterable[Sight], job_id: str) -> dict[str, Any]:
     for sight in sights:
         rows = targets(sight, job_id)
         if rows and head is None:
-            head = sight.counted(rows[0], 0, job_id.partition(":")[0])
+            head = sight.summary_row(rows[0], 0, job_id.partition(":")[0])
         nodes += [sight.node(row) for row in rows]
     if head is None:
         raise no_such(job_id)

@@ -250,7 +250,7 @@ class Sight:
         jobs = "one job" if width == 1 else f"{width} jobs"
         return f"Waits for its turn: the lane {name} runs {jobs} at a time.", "lane"
 
-    def counted(self, row: Row, count: int, state: str) -> dict[str, Any]:
+    def summary_row(self, row: Row, count: int, state: str) -> dict[str, Any]:
         """One row for *count* jobs of a kind that wait or are paused, *row* the oldest of them."""
         kind = self.runner.kinds.get(row.kind)
         node = self.node(row)

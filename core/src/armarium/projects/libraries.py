@@ -374,7 +374,7 @@ class Libraries:
             with self._engine.state.write() as conn:
                 registry.note_settings(raw_of(conn), library)
 
-    def known(self) -> list[dict[str, Any]]:
+    def registered(self) -> list[dict[str, Any]]:
         """The registered projects, by path."""
         with self._engine.state.read() as conn:
             raw = raw_of(conn)
@@ -382,4 +382,4 @@ class Libraries:
 
     def resolve(self, name: str) -> dict[str, Any]:
         """The registered project called *name*: by path first, then by shown name, ignoring case."""
-        return registry.resolve(self.known(), name)
+        return registry.resolve(self.registered(), name)

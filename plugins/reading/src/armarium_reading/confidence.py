@@ -40,7 +40,7 @@ class Confidence:
         """As a checkpoint keeps it."""
         return asdict(self)
 
-    def told(self) -> dict[str, Any] | None:
+    def as_answer(self) -> dict[str, Any] | None:
         """`{mean, below_half, lines}`, shares from 0 to 1; None where no line says how sure its reader was."""
         if not self.lines:
             return None

@@ -83,7 +83,7 @@ def note_consequences(ctx: ActionContext) -> None:
         wanted[_Note("invalidation", call)] = None
     is_near = or_(
         among(episodes.c.segment_id, segments),
-        episodes.c.segment_id.is_(None) & among(episodes.c.corrects_episode_id, calls.found),
+        episodes.c.segment_id.is_(None) & among(episodes.c.corrects_episode_id, calls.call_ids),
     )
     documents = list(ctx.changes.get("document_ids", ()))
     there = _standing(ctx.conn, among(episodes.c.document_id, documents), is_near)
@@ -150,7 +150,7 @@ class _Calls:
         self.rows: dict[str, Row[Any]] = {}
 
     @property
-    def found(self) -> list[str]:
+    def call_ids(self) -> list[str]:
         """The calls that were found so far."""
         return list(self.rows)
 

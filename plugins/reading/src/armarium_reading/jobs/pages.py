@@ -140,7 +140,7 @@ class PageJob(ABC):
         return {
             **done,
             **self._who_read(),
-            "confidence": Confidence(**self.kept["confidence"]).told(),
+            "confidence": Confidence(**self.kept["confidence"]).as_answer(),
             "by_hand": self.kept["by_hand"],
             "by_hand_count": self.kept["by_hand_count"],
         }
@@ -211,7 +211,7 @@ class PageJob(ABC):
 
     def record(self, document_id: str, answer: PageAnswer) -> int:
         """Note the call in the ledger; how many lines it gave."""
-        prompt, output, lines = self.told(answer)
+        prompt, output, lines = self.ledger_entry(answer)
         ledger.record(
             Caller.of_job(self.ctx),
             ModelCall(
@@ -227,7 +227,7 @@ class PageJob(ABC):
         return lines
 
     @abstractmethod
-    def told(self, answer: PageAnswer) -> tuple[str, str, int]:
+    def ledger_entry(self, answer: PageAnswer) -> tuple[str, str, int]:
         """What was asked, what was answered (for the ledger), and the number of lines."""
 
     def keep(self, kept: dict[str, Any], pass_id: str | None) -> dict[str, Any]:
@@ -273,7 +273,7 @@ class FindLines(PageJob):
 
     method = "find_lines"
 
-    def told(self, answer: PageAnswer) -> tuple[str, str, int]:
+    def ledger_entry(self, answer: PageAnswer) -> tuple[str, str, int]:
         lines = sum(line["kind"] == "line" for line in answer.found["lines"])
         regions = len(answer.found["lines"]) - lines
         return _question("Find the lines of", answer), f"{lines} lines, {regions} regions", lines
@@ -303,7 +303,7 @@ class ReadPage(FindLines):
     def readings(self, answer: PageAnswer) -> list[dict[str, Any]]:
         return [line["reading"] for line in answer.found["lines"] if line["kind"] == "line"]
 
-    def told(self, answer: PageAnswer) -> tuple[str, str, int]:
+    def ledger_entry(self, answer: PageAnswer) -> tuple[str, str, int]:
         texts = [reading["text"] for reading in self.readings(answer)]
         return _question("Find and read the lines of", answer), "\n".join(texts), len(texts)
 
@@ -341,7 +341,7 @@ class ReadLines(PageJob):
     def readings(self, answer: PageAnswer) -> list[dict[str, Any]]:
         return list(answer.found["readings"])
 
-    def told(self, answer: PageAnswer) -> tuple[str, str, int]:
+    def ledger_entry(self, answer: PageAnswer) -> tuple[str, str, int]:
         texts = [reading["text"] for reading in answer.found["readings"]]
         return _question(f"Read {len(texts)} lines of", answer), "\n".join(texts), len(texts)
 

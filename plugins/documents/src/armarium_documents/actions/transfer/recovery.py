@@ -71,7 +71,7 @@ def carry_on(engine: Engine, library: Library) -> int:
 def is_gone(engine: Engine, own: Record) -> bool:
     """Whether the other project is neither where it was nor at any other place that the registry knows."""
     places = {own.other_path} | {
-        one["path"] for one in engine.libraries.known() if one["library_uuid"] == own.other_uuid
+        one["path"] for one in engine.libraries.registered() if one["library_uuid"] == own.other_uuid
     }
     return not any(_holds(Path(place), own.other_uuid) for place in places)
 
