@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from checking_desk import Desk
 
+from armarium.principals import LOCAL_OWNER
 from armarium_testing.model_provider import LoopbackProvider
 
 MODEL = {"provider": "Loopback", "model": "tiny"}
@@ -29,8 +30,8 @@ def read(desk: Desk, *texts: str) -> tuple[str, list[str]]:
     return page, desk.do("reading.take", sent)["representation_ids"]
 
 
-def check(desk: Desk, page: str) -> str:
-    sent = {"layer": "readings", "scope_ids": [page], "checker": MODEL}
+def check(desk: Desk, page: str, **more: str) -> str:
+    sent = {"layer": "readings", "scope_ids": [page], "checker": MODEL, **more}
     answer = desk.client.post("/api/check/runs", json=sent)
     assert answer.status_code == 202, answer.text
     assert desk.engine.jobs.run_until_idle(desk.library, 60)
@@ -77,3 +78,66 @@ def test_pages_leave_only_where_that_was_said(desk: Desk, provider: LoopbackProv
     sent = {"layer": "readings", "scope_ids": [page], "checker": {**MODEL, "provider": "Far"}}
     answer = desk.client.post("/api/check/runs", json=sent)
     assert (answer.status_code, answer.json()["code"]) == (403, "pages_may_not_leave")
+
+
+def test_a_prompt_of_the_project_takes_the_place_of_ours(desk: Desk, provider: LoopbackProvider) -> None:
+    page, _ = read(desk, "Deer Sir")
+    prompts = desk.library.path / "recipe" / "prompts"
+    prompts.mkdir(parents=True)
+    (prompts / "strict.txt").write_text("Judge like a notary.", encoding="utf-8")
+    provider.answers = [json.dumps({"verdicts": []})]
+    check(desk, page, prompt_file="prompts/strict.txt")
+    (asked,) = provider.asked
+    said = json.dumps(asked["body"])
+    assert "Judge like a notary." in said
+    assert "Deer Sir" in said
+    assert "can stand" not in said
+
+
+def test_a_prompt_that_is_none_is_refused_before_anything_is_queued(
+    desk: Desk, provider: LoopbackProvider
+) -> None:
+    page, _ = read(desk, "Deer Sir")
+    folder = desk.library.path / "recipe"
+    (folder / "large.txt").write_text("x" * 70_000, encoding="utf-8")
+    (folder / "empty.txt").write_text(" \n", encoding="utf-8")
+    (folder / "latin.txt").write_bytes(b"Schl\xfcssel")
+    (folder / "away.txt").symlink_to(desk.library.path / "library.db")
+    body = {"layer": "readings", "scope_ids": [page], "checker": MODEL}
+    elsewhere = [
+        "../library.json",
+        "/etc/passwd",
+        "a/../../library.json",
+        "..\\library.json",
+        "C:\\a.txt",
+        "~/a",
+        "",
+    ]
+    named = [
+        *((name, 422, "bad_prompt_file") for name in elsewhere),
+        *(
+            (name, 422, "bad_prompt_file")
+            for name in ("large.txt", "empty.txt", "latin.txt", "away.txt", ".")
+        ),
+        ("none.txt", 404, "prompt_not_found"),
+    ]
+    for name, status, code in named:
+        answer = desk.client.post("/api/check/runs", json={**body, "prompt_file": name})
+        assert (answer.status_code, answer.json()["code"]) == (status, code), (name, answer.text)
+    assert desk.rows("SELECT count(*) FROM job WHERE kind = 'check'") == [(0,)]
+
+
+def test_a_run_of_which_every_page_is_refused_fails_with_the_reason(
+    desk: Desk, provider: LoopbackProvider
+) -> None:
+    page, _ = read(desk, "Deer Sir")
+    sent = {"layer": "readings", "scope_ids": [page], "checker": MODEL}
+    job_id = desk.client.post("/api/check/runs", json=sent).json()["job_id"]
+    with desk.engine.state.read() as conn:
+        (identity,) = conn.exec_driver_sql("SELECT id FROM provider").scalars()
+    desk.engine.run(None, "provider.update", {"provider_id": identity, "enabled": False}, LOCAL_OWNER)
+    assert desk.engine.jobs.run_until_idle(desk.library, 60)
+    run = desk.client.get(f"/api/check/runs/{job_id}").json()
+    assert run["state"] == "failed"
+    assert "No page could be checked" in run["reason"]
+    assert provider.asked == []

@@ -23,6 +23,7 @@ from armarium.api import (
     tracked,
 )
 from armarium.principals import LOCAL_OWNER
+from armarium_reading.api import ModelRequest, Subject, ask
 
 metadata = MetaData()
 marks = Table(
@@ -105,6 +106,33 @@ def read(job: JobContext, page_id: str) -> PageWork:
     return PageWork("segment.take_lines", params, answers=("pass_id",))
 
 
+class AskSettings(Params):
+    """Whom to ask."""
+
+    provider: str = "Loopback"
+
+
+def ask_model(job: JobContext, page_id: str) -> PageWork:
+    """The page marked with what a model answers."""
+    request = ModelRequest(
+        provider=job.args.provider, prompt="One word", subject=Subject(page_id), use_case="small-ask"
+    )
+    return PageWork("small.mark", {"page_id": page_id, "word": ask(job, request).answer})
+
+
+ASK = RecipeJob(
+    kind=page_kind("small-ask", ask_model, AskSettings, summary="Ask a model."),
+    name="Ask",
+    description="Asks a model.",
+    layer="reading",
+    takes=("page_image",),
+    gives=("lines",),
+    settings=AskSettings,
+    writes=("small.mark",),
+    example=lambda ex: {"page_id": "a page"},
+)
+
+
 READ = RecipeJob(
     kind=page_kind("small-read", read, ReadSettings, summary="Read pages."),
     name="Read",
@@ -148,6 +176,7 @@ JOBS = (
     recipe("small-regions", ("page_image",), ("regions",)),
     recipe("small-lines", ("regions",), ("lines",)),
     recipe("small-whole", ("lines",), ("model",), each="scope"),
+    ASK,
     recipe("small-either", ("lines", "regions"), ("lines",), takes_any=True),
 )
 

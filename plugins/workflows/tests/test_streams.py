@@ -7,9 +7,10 @@ import json
 from typing import Any
 
 import pytest
-from small_jobs import Ground, two_steps
+from small_jobs import Ground, edge, node, two_steps
 
 from armarium.principals import LOCAL_OWNER
+from armarium_testing.model_provider import LoopbackProvider
 from armarium_workflows import stream
 from armarium_workflows.stream import RunStream
 
@@ -126,24 +127,50 @@ def test_a_run_that_is_deleted_while_it_streams_ends_the_stream(ground: Ground) 
     assert ground.client.get(f"/api/workflow-execution/threads/{thread}/stream").status_code == 404
 
 
-def test_pieces_of_answers_come_only_when_asked_for(ground: Ground) -> None:
-    def speak() -> None:
-        for thread_id in (thread, "another"):
-            ground.engine.events.publish(
-                "model_delta", {"thread_id": thread_id, "text": "Dear"}, str(ground.library.path)
-            )
-        import time
+def asking() -> dict[str, Any]:
+    """Pages through a job that asks a model."""
+    nodes = [node("pages", "input"), node("ask", "small-ask"), node("result", "output")]
+    edges = [edge("pages.pages", "ask.page_image"), edge("ask.result", "result.value")]
+    return {"name": "Asking", "nodes": nodes, "edges": edges}
 
-        time.sleep(0.1)
+
+@pytest.mark.parametrize("deltas", [True, False])
+def test_pieces_of_answers_come_where_somebody_follows_them(ground: Ground, deltas: bool) -> None:
+    with LoopbackProvider() as provider:
+        provider.add_to(ground.engine, "Loopback")
+        provider.answers = ["Dear Sir and Madam"]
+        (page,) = ground.pages(1)
+        before = ground.engine.events.seq
+        thread = ground.start(ground.save(asking()), [page])
+        found = followed(ground, thread, ground.idle, deltas=deltas)
+    pieces = [one["data"] for one in found if one["kind"] == "model_delta"]
+    assert ground.marks() == [(page, "Dear Sir and Madam")]
+    assert [bool(one["body"].get("stream")) for one in provider.asked] == [deltas]
+    assert "".join(one["text"] for one in pieces) == ("Dear Sir and Madam" if deltas else "")
+    assert {(one["thread_id"], one["document_id"]) for one in pieces} == (
+        {(thread, page)} if deltas else set()
+    )
+    published = [one.kind for one in ground.engine.events.since(before) or ()]
+    assert ("model_delta" in published) is deltas, "where nobody follows nothing is published"
+
+
+def test_pieces_about_what_a_follower_may_not_see_are_left_out(
+    ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen, hidden = ground.pages(2)
+    thread = ground.start_held(two_steps(), [seen])
+    monkeypatch.setattr(
+        stream,
+        "withheld",
+        lambda library, who, ids, use: {one: "Restricted." for one in ids if one == hidden},
+    )
+
+    def speak() -> None:
+        for page in (hidden, seen):
+            data = {"thread_id": thread, "document_id": page, "segment_id": None, "text": page}
+            ground.engine.events.publish("model_delta", data, str(ground.library.path))
+        ground.client.post(f"/api/workflow-execution/threads/{thread}/resume")
         ground.idle()
 
-    workflow = ground.save(two_steps())
-    for deltas, count in ((False, 0), (True, 1)):
-        thread = ground.start_held(two_steps(), ground.pages(1))
-        ground.client.post(f"/api/workflow-execution/threads/{thread}/resume")
-        found = [
-            one for one in followed(ground, thread, speak, deltas=deltas) if one["kind"] == "model_delta"
-        ]
-        assert len(found) == count
-    assert found[0]["data"]["text"] == "Dear"
-    assert workflow
+    found = followed(ground, thread, speak, deltas=True)
+    assert [one["data"]["text"] for one in found if one["kind"] == "model_delta"] == [seen]

@@ -21,7 +21,7 @@ from armarium_checking.schemas import (
     VerdictParams,
 )
 from armarium_documents.api import pages_under
-from armarium_reading.api import placed_with_provider
+from armarium_reading.api import own_prompt, placed_with_provider
 
 
 def _page_with_reading(ex: Example) -> tuple[str, str]:
@@ -59,8 +59,11 @@ def run(ctx: ActionContext, p: RunParams) -> dict[str, Any]:
     layer = layer_named(ctx.engine, p.layer)
     chosen = p.checker.provider, p.checker.model
     lane = None if chosen in layer.checkers else _lane(ctx, layer, p)
+    prompt = None
     if p.prompt_file is not None:
-        raise errors.takes_no_prompt()
+        if chosen in layer.checkers:
+            raise errors.takes_no_prompt()
+        prompt = own_prompt(ctx.project, p.prompt_file)
     pages = pages_under(ctx.conn, p.scope_ids, for_processing=True)
     if not pages:
         raise errors.nothing_to_check()
@@ -72,6 +75,7 @@ def run(ctx: ActionContext, p: RunParams) -> dict[str, Any]:
         kind=p.kind,
         pass_model=p.pass_model,
         language=p.language,
+        prompt=prompt,
         pages_may_leave=p.pages_may_leave,
     )
     title = f"Check the {p.layer} of {len(pages)} {'page' if len(pages) == 1 else 'pages'}"

@@ -34,7 +34,7 @@ def _ask_about_page(job: JobContext, page_id: str) -> PageOpinions:
     request = ModelRequest(
         provider=args.provider,
         model=args.model,
-        prompt=PROMPT.format(language=f" in {args.language}" if args.language else ""),
+        prompt=args.prompt or PROMPT.format(language=f" in {args.language}" if args.language else ""),
         material="\n".join(f"[{line.reading_id}] {' '.join(line.text.split())}" for line in lines),
         subject=Subject(page_id),
         use_case=job.kind.name,

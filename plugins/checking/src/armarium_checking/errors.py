@@ -24,8 +24,17 @@ def unknown_checker(provider: str, model: str, known: Iterable[str]) -> Invalid:
 
 
 def takes_no_prompt() -> Invalid:
-    """422: no checker takes a prompt of one's own."""
-    return Invalid("No checker takes a prompt of one's own; leave prompt_file out.", code="no_prompt")
+    """422: a checker that asks no model was given a prompt."""
+    return Invalid(
+        "The checker builtin/agreement asks no model and takes no prompt; leave prompt_file out, or name a provider and "
+        "one of its models as the checker.",
+        code="no_prompt",
+    )
+
+
+def nothing_could_be_checked(first: str) -> Invalid:
+    """422, of a job: every page was refused."""
+    return Invalid(f"No page could be checked. The first: {first}", code="all_failed")
 
 
 def unknown_target(layer: str, target_id: str) -> NotFound:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import JobContext, JobKind, ServiceError
+from armarium_checking import errors
 from armarium_checking.layers import layer_named
 from armarium_checking.queries import ANSWERS, JOB_KIND
 from armarium_checking.schemas import CheckArgs
@@ -17,7 +18,14 @@ def run_check(job: JobContext) -> dict[str, Any]:
     begin = layer.checkers.get((args.provider, args.model), layer.ask)
     assert begin is not None
     check = begin(job)
-    kept: dict[str, Any] = {"next": 0, "total": 0, **dict.fromkeys(ANSWERS, 0), **job.checkpoint}
+    kept: dict[str, Any] = {
+        "next": 0,
+        "total": 0,
+        **dict.fromkeys(ANSWERS, 0),
+        "first": None,
+        "checked": 0,
+        **job.checkpoint,
+    }
     pages = args.page_ids
     checker = {"provider": args.provider, "model": args.model}
     for number in range(kept["next"], len(pages)):
@@ -25,7 +33,7 @@ def run_check(job: JobContext) -> dict[str, Any]:
         kept = {**kept, "next": number + 1}
         try:
             found = check(job, pages[number])
-            after = {**kept, "total": kept["total"] + found.asked}
+            after = {**kept, "total": kept["total"] + found.asked, "checked": kept["checked"] + 1}
             after["unanswered"] += found.asked - len(found.opinions)
             for one in found.opinions:
                 after[one.verdict] += 1
@@ -37,8 +45,11 @@ def run_check(job: JobContext) -> dict[str, Any]:
                 job.save(after, done=number + 1, total=len(pages))
             kept = after
         except ServiceError as refusal:
+            kept["first"] = kept["first"] or refusal.detail
             job.log("warning", refusal.detail, document_id=pages[number])
             job.save(kept, done=number + 1, total=len(pages))
+    if kept["first"] and not kept["checked"]:
+        raise errors.nothing_could_be_checked(kept["first"])
     return {name: kept[name] for name in ("total", *ANSWERS)}
 
 

@@ -33,7 +33,12 @@ class RunParams(Params):
     pass_model: Annotated[Name | None, Field(description="Check the newest pass of this model or reader")] = (
         None
     )
-    prompt_file: ShownPath | None = None
+    prompt_file: Annotated[
+        ShownPath | None,
+        Field(
+            description="A text file within the project's folder recipe: what the model is asked in place of ours"
+        ),
+    ] = None
     language: Name | None = None
     pages_may_leave: bool = False
 
@@ -48,6 +53,8 @@ class CheckArgs(Params):
     kind: str
     pass_model: str | None = None
     language: str | None = None
+    prompt: SourceText | None = None
+    """What a model is asked in place of ours; the file as it was when the run was started."""
     pages_may_leave: bool = False
 
 

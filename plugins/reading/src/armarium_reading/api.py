@@ -8,7 +8,9 @@ runtime imports it from there.
 from __future__ import annotations
 
 from armarium_reading.caller import Caller, Subject
+from armarium_reading.prompts import own_prompt
 from armarium_reading.providers.asking import Asked, ModelRequest, ask
+from armarium_reading.providers.following import MODEL_DELTA, follow_answers
 from armarium_reading.providers.proving import exercise_provider_type
 from armarium_reading.providers.served import placed_with_provider
 from armarium_reading.providers.wire import Picture, ProviderType, Question, Reply, Wire
@@ -29,6 +31,7 @@ from armarium_worker import (
 )
 
 __all__ = [
+    "MODEL_DELTA",
     "Asked",
     "Caller",
     "FoundLine",
@@ -54,7 +57,9 @@ __all__ = [
     "cost_of_thread",
     "exercise_provider_type",
     "exercise_reader",
+    "follow_answers",
     "list_episodes",
+    "own_prompt",
     "placed_with_provider",
     "standing_of",
 ]

@@ -234,3 +234,28 @@ def answer_does_not_fit(provider: str, where: str) -> Invalid:
         "Nothing was taken from it.",
         code="answer_not_valid",
     )
+
+
+def prompt_elsewhere(name: str) -> Invalid:
+    """422: a prompt file is named that lies outside the folder of prompts."""
+    return Invalid(
+        f"A prompt file lies in the folder recipe of the project; {name[:200]!r} leads elsewhere. Put the file there and "
+        "name it by its place within that folder.",
+        code="bad_prompt_file",
+    )
+
+
+def unknown_prompt(name: str) -> NotFound:
+    """404: the project has no such prompt file."""
+    return NotFound(
+        f"There is no file {name[:200]!r} in the folder recipe of this project. Put the prompt there.",
+        code="prompt_not_found",
+    )
+
+
+def no_prompt(name: str) -> Invalid:
+    """422: what is named is no text."""
+    return Invalid(
+        f"{name[:200]!r} is no prompt: it is to be an ordinary file of UTF-8 text, at most 64 KiB and not empty.",
+        code="bad_prompt_file",
+    )

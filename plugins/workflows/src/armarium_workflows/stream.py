@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from contextlib import nullcontext
 from typing import Any
 
 import orjson
 from sqlalchemy import Connection
 
-from armarium.api import Engine, Library, Principal, now, raw_of
+from armarium.api import Engine, Library, Principal, now, raw_of, withheld
+from armarium_reading.api import MODEL_DELTA, follow_answers
 from armarium_workflows.queries import FINISHED, find_run, nodes_of
 
 EVERY = 0.25
@@ -21,9 +23,6 @@ QUIET = 10.0
 
 AT_ONCE = 500
 ALIVE = b": alive\n\n"
-DELTA = "model_delta"
-"""Kind of event on the engine's stream that carries a piece of a model's answer, with its thread_id."""
-
 _LINES = (
     "SELECT l.seq, l.at, l.row_id, l.level, l.message, l.data FROM job_log l WHERE l.seq > ?1 AND (l.row_id = ?2 "
     "OR l.row_id IN (SELECT id FROM job WHERE thread_id = ?2)) ORDER BY l.seq LIMIT ?3"
@@ -54,6 +53,11 @@ class RunStream:
 
     async def events(self) -> AsyncIterator[bytes]:
         """The framed events until the run has ended, was removed, or the caller may no longer see it."""
+        with follow_answers(self.engine, self.thread_id) if self.deltas else nullcontext():
+            async for one in self._events():
+                yield one
+
+    async def _events(self) -> AsyncIterator[bytes]:
         delta_at = self.engine.events.seq
         seq, ended, frames = await asyncio.to_thread(self._first)
         for one in frames:
@@ -69,9 +73,9 @@ class RunStream:
                 if not self.engine.auth.still_valid(self.principal):
                     return
             if self.deltas:
-                delta_at, found = self._new_deltas(delta_at)
+                delta_at, found = await asyncio.to_thread(self._new_deltas, delta_at)
                 for body in found:
-                    yield self._event(seq, DELTA, data=body)
+                    yield self._event(seq, MODEL_DELTA, data=body)
             seq, ended, frames = await asyncio.to_thread(self._more, seq)
             for one in frames:
                 yield one
@@ -164,6 +168,14 @@ class RunStream:
         if found is None:
             return self.engine.events.seq, []
         mine = [
-            one.data for one in found if one.kind == DELTA and one.data.get("thread_id") == self.thread_id
+            one.data
+            for one in found
+            if one.kind == MODEL_DELTA and one.data.get("thread_id") == self.thread_id
         ]
+        if mine:
+            ids = [one[name] for one in mine for name in ("document_id", "segment_id") if one.get(name)]
+            hidden = withheld(self.library, self.principal, ids, "show")
+            mine = [
+                one for one in mine if not {one.get("document_id"), one.get("segment_id")} & hidden.keys()
+            ]
         return found[-1].seq if found else after, mine

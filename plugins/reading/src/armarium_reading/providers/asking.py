@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from armarium.api import JobContext, ServiceError, now
 from armarium_reading import errors, ledger
 from armarium_reading.caller import Caller, Subject
+from armarium_reading.providers.following import publisher_of
 from armarium_reading.providers.registry import provider_type
 from armarium_reading.providers.sending import (
     LONGEST_WAIT,
@@ -124,7 +125,7 @@ class _Call:
 
     def __init__(self, caller: Caller, request: ModelRequest, answer: type[BaseModel] | None) -> None:
         self.caller = caller
-        self.request = request
+        self.request = replace(request, on_text=request.on_text or publisher_of(caller, request.subject))
         self.cost: float | None = 0.0
         self.sender: Sender = sender_of(caller.engine)
         self.until = time.monotonic() + request.seconds
