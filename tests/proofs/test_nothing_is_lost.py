@@ -20,9 +20,12 @@ def proved(report: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workload", ["SHELVES", "IMPORT", "TRANSFER", "CUTS"])
+@pytest.mark.parametrize(
+    "workload",
+    ["workloads:SHELVES", "workloads:IMPORT", "workloads:TRANSFER", "workloads:CUTS", "run_workload:RUN"],
+)
 def test_random_kills(tmp_path: Path, workload: str) -> None:
-    report = strike(f"workloads:{workload}", tmp_path, "--random", "12", env=HERE)
+    report = strike(workload, tmp_path, "--random", "12", env=HERE)
     proved(report)
     assert report["kills"] == 12
 
@@ -77,9 +80,12 @@ def test_a_transfer_that_nobody_finishes_would_be_seen(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 @pytest.mark.timeout(0)
-@pytest.mark.parametrize("workload", ["SHELVES", "IMPORT", "TRANSFER", "CUTS"])
+@pytest.mark.parametrize(
+    "workload",
+    ["workloads:SHELVES", "workloads:IMPORT", "workloads:TRANSFER", "workloads:CUTS", "run_workload:RUN"],
+)
 def test_a_thousand_kills(tmp_path: Path, workload: str) -> None:
-    report = strike(f"workloads:{workload}", tmp_path, "--random", "500", env=HERE)
+    report = strike(workload, tmp_path, "--random", "500", env=HERE)
     proved(report)
     assert report["kills"] == 500
 

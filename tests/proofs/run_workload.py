@@ -1,0 +1,104 @@
+"""A run of a workflow that is struck in the proofs: pages put in order, then their regions found, a pass for each."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from workloads import PATIENCE, carry_on
+
+from armarium.actions import Example
+from armarium.engine import Engine
+from armarium.errors import Conflict
+from armarium.principals import LOCAL_OWNER
+from armarium.projects.libraries import Library
+from armarium_layout.actions.samples import lined_page
+from armarium_testing.faults import Say, Workload
+
+PAGES = 5
+GRAPH = {
+    "name": "Order and regions",
+    "nodes": [
+        {"id": "pages", "tool": "input"},
+        {"id": "order", "tool": "put-in-order"},
+        {"id": "regions", "tool": "find-regions"},
+        {"id": "result", "tool": "output"},
+    ],
+    "edges": [
+        {"id": "a", "source": "pages", "source_port": "pages", "target": "order", "target_port": "lines"},
+        {
+            "id": "b",
+            "source": "pages",
+            "source_port": "pages",
+            "target": "regions",
+            "target_port": "page_image",
+        },
+        {"id": "c", "source": "order", "source_port": "result", "target": "result", "target_port": "value"},
+    ],
+}
+
+
+def _pages(engine: Engine, library: Library, folder: Path) -> None:
+    ex = Example(engine, library, LOCAL_OWNER, folder)
+    for _ in range(PAGES):
+        lined_page(ex)
+    engine.run(library, "workflow.create", GRAPH, LOCAL_OWNER)
+
+
+def _execute(engine: Engine, library: Library, folder: Path, say: Say) -> None:
+    with library.db.read() as conn:
+        workflow = conn.exec_driver_sql("SELECT id FROM workflow").scalar_one()
+        pages = conn.exec_driver_sql("SELECT id FROM document WHERE doc_type = 'file'").scalars().all()
+    params = {"workflow_id": workflow, "scope_ids": list(pages)}
+    started = engine.run(library, "workflow.execute", params, LOCAL_OWNER).result or {}
+    thread = {"thread_id": started["thread_id"]}
+    say("started")
+    # While it goes on it is paused and resumed; it may have ended by then.
+    with suppress(Conflict):
+        engine.run(library, "run.pause", thread, LOCAL_OWNER)
+        say("paused")
+        engine.run(library, "run.resume", thread, LOCAL_OWNER)
+    engine.jobs.run_until_idle(library, PATIENCE)
+
+
+def _go_on(engine: Engine, library: Library, folder: Path) -> None:
+    """What a person does: a run that a kill left paused is resumed; then all is waited for."""
+    with library.db.read() as conn:
+        threads = conn.exec_driver_sql("SELECT thread_id FROM workflow_run").scalars().all()
+    for thread in threads:
+        with suppress(Conflict):
+            engine.run(library, "run.resume", {"thread_id": thread}, LOCAL_OWNER)
+    carry_on(engine, library, folder)
+
+
+def _each_page_once(engine: Engine, library: Library, folder: Path, said: list[str]) -> list[str]:
+    wrong: list[str] = []
+    with library.db.read() as conn:
+        runs = conn.exec_driver_sql(
+            "SELECT r.thread_id, s.status, s.pages_done FROM workflow_run r"
+            " JOIN workflow_run_state s ON s.thread_id = r.thread_id"
+        ).all()
+        orders = conn.exec_driver_sql(
+            "SELECT document_id, count(*) FROM reading_order WHERE deleted_at IS NULL GROUP BY document_id"
+        ).all()
+        regions = conn.exec_driver_sql(
+            "SELECT document_id, count(DISTINCT pass_id) FROM segment WHERE deleted_at IS NULL AND kind = 'region'"
+            " GROUP BY document_id"
+        ).all()
+    if len(runs) > 1 or ("started" in said and not runs):
+        wrong.append(f"{len(runs)} runs are there")
+    wrong += [
+        f"{what} of {document} {'were' if count > 1 else 'was'} made {count} times"
+        for what, found in (("the order", orders), ("the regions", regions))
+        for document, count in found
+        if count != 1
+    ]
+    for _, status, done in runs:
+        if status != "done" or done != PAGES:
+            wrong.append(f"the run ended {status} with {done} of {PAGES} pages")
+        elif (len(orders), len(regions)) != (PAGES, PAGES):
+            wrong.append(f"it is done, and {len(orders)} pages are in order, {len(regions)} have regions")
+    return wrong
+
+
+RUN = Workload(plugins=lambda: None, prepare=_pages, work=_execute, check=_each_page_once, finish=_go_on)
