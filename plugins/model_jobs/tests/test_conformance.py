@@ -9,6 +9,7 @@ import pytest
 from model_desk import Desk
 
 from armarium_model_jobs.recipe_jobs import RECIPE_JOBS
+from armarium_testing.conformance import exercise_plugin
 from armarium_testing.recipe_jobs import exercise_recipe_job
 
 ANSWERS: dict[str, Any] = {
@@ -26,3 +27,8 @@ def test_recipe_jobs_conform(desk: Desk, tmp_path: Path, job_id: str) -> None:
     (tmp_path / "kit").mkdir()
     desk.answers(ANSWERS[job_id])
     assert exercise_recipe_job(desk.engine, job_id, tmp_path / "kit", settings={"provider": "Loopback"}) == []
+
+
+def test_every_action_conforms(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "kit").mkdir()
+    assert exercise_plugin(desk.engine, "model_jobs", tmp_path / "kit") == []

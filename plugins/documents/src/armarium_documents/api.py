@@ -50,6 +50,7 @@ from armarium_documents.remarks import count_remarks
 from armarium_documents.scan import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, named_files, walk_folder
 from armarium_documents.schemas.fields import clean_name
 from armarium_documents.schemas.geometry import TOLERANCE, check_rect, fault_of_rect
+from armarium_documents.started_jobs import start_actions
 
 __all__ = [
     "ANNOTATIONS",
@@ -99,6 +100,7 @@ __all__ = [
     "require_parent",
     "retract_representation",
     "sources_folder",
+    "start_actions",
     "still_image",
     "supersede_geometry",
     "taken_in",

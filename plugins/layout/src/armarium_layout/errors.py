@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from armarium.api import Invalid, NotFound
-
-
-def no_pages(scope: Sequence[str]) -> Invalid:
-    """Nothing to work on beneath the nodes named."""
-    what = "The node holds" if len(scope) == 1 else "The nodes hold"
-    return Invalid(f"{what} no page to work on; name pages, or a folder with pages in it.", code="no_pages")
+from armarium.api import NotFound
 
 
 def unknown_example(segment_id: str) -> NotFound:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
+from armarium_documents.api import start_actions
 from armarium_layout.actions import pages
-from armarium_layout.actions.started import STARTING
 from armarium_layout.recipe_jobs import RECIPE_JOBS
 
 
@@ -20,7 +20,7 @@ def armarium_plugin() -> Plugin:
             pages.take_shapes,
             pages.reshape_lines,
             pages.prepare_page,
-            *STARTING,
+            *start_actions("layout", RECIPE_JOBS),
         ),
         recipe_jobs=RECIPE_JOBS,
     )

@@ -9,10 +9,6 @@ from pydantic import Field
 from armarium.api import Message, Params
 
 Id = Annotated[str, Field(min_length=1, max_length=128)]
-ScopeIds = Annotated[
-    list[Id],
-    Field(min_length=1, max_length=10_000, description="Pages, or folders whose pages are meant, in order."),
-]
 Number = Annotated[float, Field(ge=-1, le=2, allow_inf_nan=False)]
 """A fraction of the page, or a little over its edge."""
 Rect = Annotated[list[Number], Field(min_length=4, max_length=4)]
@@ -169,14 +165,6 @@ class PreparedPage(Message):
 
     document_id: str
     renditions: list[MadeRendition]
-
-
-class StartedJob(Message):
-    """A job that was put in the queue."""
-
-    job_id: str
-    state: Literal["waiting"] = "waiting"
-    pages: int
 
 
 def fractions(values: Any) -> list[float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
+from armarium_documents.api import start_actions
 from armarium_model_jobs.recipe_jobs import RECIPE_JOBS
 
 
@@ -12,6 +13,7 @@ def armarium_plugin() -> Plugin:
     return Plugin(
         name="model_jobs",
         summary="Lines corrected and translated, entries, tables, signs and free questions, by a provider's model",
-        prefixes=tuple(job.id for job in RECIPE_JOBS),
+        prefixes=("model_jobs", *(job.id for job in RECIPE_JOBS)),
+        actions=start_actions("model_jobs", RECIPE_JOBS),
         recipe_jobs=RECIPE_JOBS,
     )

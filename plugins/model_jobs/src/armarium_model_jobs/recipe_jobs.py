@@ -8,7 +8,7 @@ from typing import Any
 from armarium.api import Engine, Example, JobContext, Library, PageWork, Placement, RecipeJob, page_kind
 from armarium_model_jobs import errors
 from armarium_model_jobs.jobs import lines, results, signs
-from armarium_model_jobs.samples import read_page, signed_page
+from armarium_model_jobs.samples import read_page, signed_page, with_provider
 from armarium_model_jobs.schemas import ColumnSettings, ModelSettings, QuestionSettings, RenderSettings
 from armarium_reading.api import placed_with_provider
 
@@ -53,7 +53,7 @@ def _job(
         provider_setting="provider",
         model_setting="model",
         place=place,
-        example=example,
+        example=lambda ex: with_provider(ex, example),
         **more,
     )
 

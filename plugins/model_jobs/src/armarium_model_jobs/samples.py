@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from typing import Any
 
 from armarium.api import Example, new_id
@@ -16,6 +17,16 @@ def page_with_pass(ex: Example) -> tuple[str, str]:
     page_id = str(ex.run("document.create", {"name": "Letter", "doc_type": "page"})["id"])
     made = ex.run("segment.pass_create", {"document_id": page_id, "name": "Lines"})
     return page_id, str(made["id"])
+
+
+def with_provider(ex: Example, example: Callable[[Example], dict[str, Any]]) -> dict[str, Any]:
+    """The ground of *example*, with a provider of this machine among its settings."""
+    ground = example(ex)
+    stated = {"name": f"Server {new_id()}", "provider_type": "local-server"}
+    provider = ex.run("provider.create", stated)["id"]
+    model = {"name": "Tiny", "model_id": "tiny", "capabilities": ["text", "vision"], "is_default": True}
+    ex.run("provider.set_models", {"provider_id": provider, "models": [model]})
+    return {**ground, "settings": {"provider": provider, **ground.get("settings", {})}}
 
 
 def read_page(ex: Example) -> dict[str, Any]:

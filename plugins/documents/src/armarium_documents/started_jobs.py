@@ -1,0 +1,87 @@
+"""Putting a recipe job into the queue for the pages at and beneath nodes: one action for each, made from its declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import Field, create_model
+
+from armarium.api import (
+    Action,
+    ActionContext,
+    Example,
+    Invalid,
+    Message,
+    Params,
+    RecipeJob,
+    action,
+    cancel_with_undo,
+)
+from armarium_documents.queries.tree import pages_under
+
+ScopeIds = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=128)]],
+    Field(min_length=1, max_length=10_000, description="Pages, or folders whose pages are meant, in order."),
+]
+
+
+class StartedJob(Message):
+    """A job that was put in the queue."""
+
+    job_id: str
+    state: Literal["waiting"] = "waiting"
+    pages: int
+
+
+def start_actions(family: str, jobs: Iterable[RecipeJob]) -> tuple[Action[Any], ...]:
+    """An action for each of *jobs* that puts it into the queue: `<family>.<id with underscores>`.
+
+    Its parameters are `scope_ids` and the job's settings. Nodes marked as excluded from processing are left out. It raises
+    NotFound for an unknown node, Forbidden by a lock, Invalid where there is no page, and what the job's `place` raises.
+    """
+    return tuple(_start_action(family, job) for job in jobs)
+
+
+def _start_action(family: str, job: RecipeJob) -> Action[Any]:
+    params = create_model(
+        f"Start{job.id.title().replace('-', '')}", __base__=job.settings, scope_ids=(ScopeIds, ...)
+    )
+
+    def start(ctx: ActionContext, p: Params) -> dict[str, Any]:
+        scope: list[str] = cast(Any, p).scope_ids
+        pages = pages_under(ctx.conn, scope, for_processing=True)
+        if not pages:
+            what = "The node holds" if len(scope) == 1 else "The nodes hold"
+            raise Invalid(
+                f"{what} no page to work on; name pages, or a folder with pages in it.", code="no_pages"
+            )
+        settings = job.settings.model_validate(p.model_dump(exclude={"scope_ids"}))
+        placement = job.placed(ctx.engine, ctx.project, settings)
+        queued = ctx.enqueue(
+            job.id,
+            job.arguments(pages, settings),
+            title=f"{job.name} ({len(pages)} {'page' if len(pages) == 1 else 'pages'})",
+            subject={"kind": "document", "id": pages[0]} if len(pages) == 1 else None,
+            model=placement.model,
+            lane=placement.lane,
+        )
+        ctx.target(*scope, queued)
+        return {"job_id": queued, "pages": len(pages)}
+
+    def example(ex: Example) -> Mapping[str, Any]:
+        assert job.example is not None
+        ground = job.example(ex)
+        return {**ground.get("settings", {}), "scope_ids": [ground["page_id"]]}
+
+    task = job.kind.summary.rstrip(".")
+    return action(
+        f"{family}.{job.id.replace('-', '_')}",
+        params=params,
+        result=StartedJob,
+        summary=f"{task}, as a background job.",
+        words=f"Began to {task[0].lower()}{task[1:]}: {{scope_ids|pages}}",
+        example=cast(Any, example) if job.example is not None else None,
+        guards_targets=True,
+        after_undo=cancel_with_undo,
+    )(start)
