@@ -25,16 +25,16 @@ def proved(report: dict[str, Any]) -> None:
     ["workloads:SHELVES", "workloads:IMPORT", "workloads:TRANSFER", "workloads:CUTS", "run_workload:RUN"],
 )
 def test_random_kills(tmp_path: Path, workload: str) -> None:
-    report = strike(workload, tmp_path, "--random", "12", env=HERE)
+    report = strike(workload, tmp_path, "--random", "6", env=HERE)
     proved(report)
-    assert report["kills"] == 12
+    assert report["kills"] == 6
 
 
 @needs_compiler
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("workload", "stride"),
-    [("SHELVES", "61"), ("FOLDING", "61"), ("IMPORT", "61"), ("TRANSFER", "61"), ("CUTS", "97")],
+    [("SHELVES", "127"), ("FOLDING", "127"), ("IMPORT", "127"), ("TRANSFER", "127"), ("CUTS", "197")],
 )
 def test_kills_at_writes_syncs_and_renames(tmp_path: Path, workload: str, stride: str) -> None:
     proved(strike(f"workloads:{workload}", tmp_path, "--every", stride, env=HERE))
@@ -43,13 +43,13 @@ def test_kills_at_writes_syncs_and_renames(tmp_path: Path, workload: str, stride
 @needs_compiler
 @pytest.mark.slow
 def test_a_move_is_settled_whatever_befell_the_other_project(tmp_path: Path) -> None:
-    proved(strike("moves_struck:MOVES", tmp_path, "--every", "181", "--first", "100", env=HERE))
+    proved(strike("moves_struck:MOVES", tmp_path, "--every", "311", "--first", "100", env=HERE))
 
 
 @needs_compiler
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("workload", "stride"), [("SHELVES", "97"), ("IMPORT", "701"), ("TRANSFER", "601"), ("CUTS", "901")]
+    ("workload", "stride"), [("SHELVES", "197"), ("IMPORT", "1401"), ("TRANSFER", "1201"), ("CUTS", "1801")]
 )
 def test_a_disk_that_fails_is_told_in_words(tmp_path: Path, workload: str, stride: str) -> None:
     report = strike(f"workloads:{workload}", tmp_path, "--errors", stride, env=HERE)
