@@ -3,9 +3,29 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
+from armarium_georeference import actions
+from armarium_georeference.models import metadata
+from armarium_georeference.queries import (
+    list_control_points,
+    read_geojson,
+    read_transform,
+    read_world_shape,
+)
 
 
 @hookimpl
 def armarium_plugin() -> Plugin:
     """Control points, transformations, world shapes and places."""
-    return Plugin(name="georeference", summary="Control points, transformations, world shapes and places")
+    return Plugin(
+        name="georeference",
+        summary="Control points, transformations, world shapes and places",
+        metadata=metadata,
+        actions=(
+            actions.point_create,
+            actions.point_update,
+            actions.point_delete,
+            actions.set_type,
+            actions.take_annotation,
+        ),
+        queries=(list_control_points, read_transform, read_world_shape, read_geojson),
+    )
