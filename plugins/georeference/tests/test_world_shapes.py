@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ SQUARE = ((0.1, 0.1, 2.0, 49.0), (0.9, 0.1, 3.0, 49.0), (0.9, 0.9, 3.0, 48.5), (
 
 def turn(ring: list[list[float]]) -> float:
     """Twice the signed area: positive counter-clockwise."""
-    return sum(a[0] * b[1] - b[0] * a[1] for a, b in zip(ring, ring[1:], strict=False))
+    return sum(a[0] * b[1] - b[0] * a[1] for a, b in itertools.pairwise(ring))
 
 
 def check_rfc7946(geometry: dict[str, Any]) -> None:

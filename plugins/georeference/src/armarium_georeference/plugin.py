@@ -8,6 +8,8 @@ from armarium_georeference.models import metadata
 from armarium_georeference.queries import (
     list_control_points,
     read_geojson,
+    read_linked_places,
+    read_place,
     read_transform,
     read_world_shape,
 )
@@ -27,5 +29,12 @@ def armarium_plugin() -> Plugin:
             actions.set_type,
             actions.take_annotation,
         ),
-        queries=(list_control_points, read_transform, read_world_shape, read_geojson),
+        queries=(
+            list_control_points,
+            read_transform,
+            read_world_shape,
+            read_geojson,
+            read_place,
+            read_linked_places,
+        ),
     )

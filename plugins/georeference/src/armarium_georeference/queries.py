@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+from fastapi import Query
 from sqlalchemy import Connection
 
-from armarium.api import query
+from armarium.api import Engine, query
 from armarium_documents.api import require_document
 from armarium_georeference.errors import NoShape, provisional
+from armarium_georeference.linked_places import linked_places
 from armarium_georeference.onground import features, on_ground, outline_of, outlines_of
+from armarium_georeference.places import finder, place_at
 from armarium_georeference.points import list_points, live_segment, passes_of
-from armarium_georeference.schemas import ControlPoints, FeatureCollection, Transform, WorldShape
+from armarium_georeference.schemas import (
+    ControlPoints,
+    EntityPlace,
+    FeatureCollection,
+    LinkedPlaces,
+    Transform,
+    WorldShape,
+)
 from armarium_georeference.transforms import require_pass, require_ready, transform_answer, transform_of
 from armarium_source_model.api import (
     IS_PROVISIONAL,
@@ -97,3 +107,32 @@ def read_geojson(conn: Connection, doc_id: str) -> dict[str, Any]:
         made += some
         left += others
     return {"type": "FeatureCollection", "features": made, "left_out": left}
+
+
+@query(
+    "/api/entities/{entity_id}/place",
+    summary="Where an entity was at a date",
+    answer=EntityPlace,
+    refusals=(404, 409),
+)
+def read_place(
+    conn: Connection,
+    engine: Engine,
+    entity_id: str,
+    date: Annotated[
+        str | None, Query(description="ISO 8601; may stop at year or month", max_length=40)
+    ] = None,
+) -> dict[str, Any]:
+    """What is stated for the date, never the nearest; relative places resolved to areas."""
+    return place_at(finder(engine, conn), entity_id, date)
+
+
+@query(
+    "/api/entities/{entity_id}/linked-places",
+    summary="An entity as Linked Places Format",
+    answer=LinkedPlaces,
+    refusals=(404, 409),
+)
+def read_linked_places(conn: Connection, engine: Engine, entity_id: str) -> dict[str, Any]:
+    """A feature collection with the entity's names, geometries, dates and links."""
+    return linked_places(finder(engine, conn), entity_id)

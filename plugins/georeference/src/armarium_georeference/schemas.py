@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from armarium.api import Message, Params, SourceText, answer_of
 from armarium_georeference.fitting import Type
@@ -231,3 +231,13 @@ class EntityPlace(Message):
     place: ResolvedPlace | None
     candidates: list[ResolvedPlace]
     notes: list[str]
+
+
+class LinkedPlaces(Message):
+    """Linked Places Format 1.2, as JSON-LD."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    type: Literal["FeatureCollection"]
+    context: Annotated[str, Field(alias="@context")]
+    features: list[dict[str, Any]]
