@@ -228,7 +228,8 @@ def test_over_http(keeping_engine: Engine, entities: Entities, tmp_path: Path) -
     library = keeping_engine.libraries.get(tmp_path / "Test.library")
     entities["lima"] = entity(LIMA) | {"id": "lima"}
     entities["old"] = entity(LIMA, merged_into_id="lima")
-    client = next(http_client(keeping_engine, library))
+    clients = http_client(keeping_engine, library)
+    client = next(clients)
     found = client.get("/api/entities/lima/place", params={"date": "1650"})
     assert found.status_code == 200, found.text
     assert (found.json()["entity_id"], found.json()["date"], found.json()["status"]) == (
