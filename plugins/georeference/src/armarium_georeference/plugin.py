@@ -13,6 +13,7 @@ from armarium_georeference.queries import (
     read_transform,
     read_world_shape,
 )
+from armarium_georeference.routes import router
 
 
 @hookimpl
@@ -37,4 +38,5 @@ def armarium_plugin() -> Plugin:
             read_place,
             read_linked_places,
         ),
+        routers=(router,),
     )

@@ -241,3 +241,15 @@ class LinkedPlaces(Message):
     type: Literal["FeatureCollection"]
     context: Annotated[str, Field(alias="@context")]
     features: list[dict[str, Any]]
+
+
+class GeoreferenceAnnotation(Message):
+    """A IIIF georeference annotation (IIIF Georeference Extension 1.0)."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    context: Annotated[list[str], Field(alias="@context")]
+    type: Literal["Annotation"]
+    motivation: Literal["georeferencing"]
+    target: dict[str, Any]
+    body: dict[str, Any]
