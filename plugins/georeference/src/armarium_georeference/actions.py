@@ -20,13 +20,22 @@ from armarium_georeference import errors
 from armarium_georeference.annotations import BadAnnotation, read_annotation
 from armarium_georeference.fitting import NEEDED
 from armarium_georeference.models import points
-from armarium_georeference.placing import link_page, place_sent, segment_for, take_away, write_place
+from armarium_georeference.placing import (
+    is_linked,
+    link_page,
+    place_sent,
+    segment_for,
+    take_away,
+    write_place,
+)
 from armarium_georeference.planes import BadCoordinates, plane_stated
-from armarium_georeference.points import POINTS, point_answer, rendition_of_pass
+from armarium_georeference.points import POINTS, live_segment, point_answer, rendition_of_pass
 from armarium_georeference.samples import sample_annotation, sample_map, sample_point
 from armarium_georeference.schemas import (
     AnnotationRead,
     ControlPoint,
+    NamesPlaced,
+    PlaceNames,
     PointCreate,
     PointDeleted,
     PointId,
@@ -266,3 +275,36 @@ def take_annotation(ctx: ActionContext, p: ReadAnnotation) -> dict[str, Any]:
             kind = None
     ctx.target(p.pass_id)
     return {"pass_id": p.pass_id, "point_ids": made, "type": kind, "notes": notes}
+
+
+def _names_example(ex: Example) -> dict[str, Any]:
+    page = sample_map(ex)
+    named = {"segment_id": page.segment_ids[0], "uri": "https://www.geonames.org/2988507"}
+    return {"document_id": page.document_id, "placements": [named]}
+
+
+@action(
+    "georeference.place_names",
+    params=PlaceNames,
+    result=NamesPlaced,
+    summary="Link segments, and the entities they name, with places of a gazetteer.",
+    words="Placed names of {document_id|a page}",
+    example=_names_example,
+)
+def place_names(ctx: ActionContext, p: PlaceNames) -> dict[str, Any]:
+    """Raises NotFound, Conflict for what is withdrawn, Invalid for a segment of another page and for what is no URI."""
+    require_live(ctx.conn, p.document_id)
+    made: list[str] = []
+    for one in p.placements:
+        if live_segment(ctx.conn, one.segment_id).document_id != p.document_id:
+            raise errors.other_page(one.segment_id)
+        ends = [({"from_id": one.segment_id}, "names")]
+        if one.entity_id is not None:
+            ends.append(({"from_id": one.entity_id, "from_kind": "entity"}, "same_as"))
+        for end, link_type in ends:
+            if not is_linked(ctx.conn, end["from_id"], one.uri, link_type):
+                sent = {**end, "to_id": one.uri, "to_kind": "uri", "link_type": link_type}
+                made.append(str(ctx.run("link.create", sent)["result"]["link_id"]))
+    ctx.target(p.document_id)
+    ctx.changed(document_ids=[p.document_id])
+    return {"document_id": p.document_id, "link_ids": made}

@@ -50,6 +50,12 @@ def no_picture(name: str) -> Conflict:
     )
 
 
+def no_map(name: str, problem: str | None) -> Conflict:
+    """409: none of the passes of a page lies on the ground."""
+    why = problem or "Set control points on one of its passes, then choose the type of its transformation."
+    return Conflict(f"“{name}” does not lie on the ground yet. {why}", code="no_transform")
+
+
 def pass_withdrawn(pass_id: str) -> Conflict:
     """409: the pass was withdrawn."""
     return Conflict(f"Pass {pass_id} was withdrawn; restore it first.", code="pass_deleted", id=pass_id)
@@ -69,6 +75,15 @@ def other_pass(segment_id: str, pass_id: str) -> Invalid:
     return Invalid(
         f"Segment {segment_id} is not of the pass {pass_id}; name a segment of that pass, or x and y.",
         code="other_pass",
+        id=segment_id,
+    )
+
+
+def other_page(segment_id: str) -> Invalid:
+    """422: a segment of another page."""
+    return Invalid(
+        f"Segment {segment_id} is of another page; name segments of one page.",
+        code="other_page",
         id=segment_id,
     )
 
@@ -121,3 +136,16 @@ def no_places(entity_id: str) -> Conflict:
 def merged_entity(entity_id: str, into: str) -> Conflict:
     """409: the entity was merged into another."""
     return Conflict(f"Entity {entity_id} was merged into {into}; ask for that one.", code="merged", id=into)
+
+
+def no_gazetteer() -> Invalid:
+    """422: no file was named."""
+    return Invalid(
+        "Name the gazetteer as file: a table (CSV, TSV) with a column name, GeoJSON, or Linked Places Format.",
+        code="no_gazetteer",
+    )
+
+
+def bad_gazetteer(why: str) -> Invalid:
+    """422: the file is no gazetteer."""
+    return Invalid(f"The gazetteer cannot be read: {why}", code="bad_gazetteer")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from armarium.api import ActionContext
 from armarium_documents.api import representations
@@ -90,3 +90,14 @@ def take_away(ctx: ActionContext, point: Any) -> None:
     segment = SEGMENTS.row(ctx.conn, point.segment_id)
     if point.is_mark and segment.deleted_at is None:
         ctx.run("segment.delete", {"segment_ids": [segment.id], "expected_versions": [segment.version]})
+
+
+def is_linked(conn: Connection, from_id: str, to_id: str, link_type: str) -> bool:
+    """Whether a live link of the type leads from one thing to another."""
+    standing = select(links.c.id).where(
+        links.c.from_id == from_id,
+        links.c.to_id == to_id,
+        links.c.link_type == link_type,
+        links.c.deleted_at.is_(None),
+    )
+    return conn.execute(standing.limit(1)).first() is not None

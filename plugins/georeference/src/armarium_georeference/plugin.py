@@ -13,6 +13,7 @@ from armarium_georeference.queries import (
     read_transform,
     read_world_shape,
 )
+from armarium_georeference.recipe_jobs import PLACE_IN_A_GAZETTEER
 from armarium_georeference.routes import router
 
 
@@ -22,6 +23,7 @@ def armarium_plugin() -> Plugin:
     return Plugin(
         name="georeference",
         summary="Control points, transformations, world shapes and places",
+        prefixes=("georeference", PLACE_IN_A_GAZETTEER.id),
         metadata=metadata,
         actions=(
             actions.point_create,
@@ -29,6 +31,7 @@ def armarium_plugin() -> Plugin:
             actions.point_delete,
             actions.set_type,
             actions.take_annotation,
+            actions.place_names,
         ),
         queries=(
             list_control_points,
@@ -38,5 +41,6 @@ def armarium_plugin() -> Plugin:
             read_place,
             read_linked_places,
         ),
+        recipe_jobs=(PLACE_IN_A_GAZETTEER,),
         routers=(router,),
     )

@@ -5,12 +5,13 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 from sqlalchemy import select
 
-from armarium.api import REFUSALS, CurrentLibrary, json_response, open_image
+from armarium.api import REFUSALS, CurrentLibrary, Library, json_response, open_image
 from armarium_documents.api import document, page_image, require_live
 from armarium_georeference.annotations import write_annotation
-from armarium_georeference.errors import no_picture
+from armarium_georeference.errors import no_map, no_picture
 from armarium_georeference.mapsheet import LONGEST, map_page
 from armarium_georeference.onground import outlines_of
+from armarium_georeference.points import passes_of
 from armarium_georeference.schemas import GeoreferenceAnnotation
 from armarium_georeference.transforms import require_ready, transform_of
 from armarium_source_model.api import counting_readings, passes, reading_rule
@@ -53,6 +54,30 @@ def read_annotation(request: Request, library: CurrentLibrary, pass_id: str) -> 
 )
 def read_map(library: CurrentLibrary, pass_id: str) -> Response:
     """The picture laid on the ground, coastlines, segments, and each residual as an arrow."""
+    return _map(library, pass_id)
+
+
+@router.get(
+    "/documents/{doc_id}/map",
+    summary="A page on the ground, by its newest transformation",
+    response_class=Response,
+    responses={
+        **REFUSALS(404, 409),
+        200: {"content": {"text/html": {}}, "description": "One HTML file with all it shows."},
+    },
+)
+def read_page_map(library: CurrentLibrary, doc_id: str) -> Response:
+    """As the map of a pass; 409 in words where none of the page's passes has a transformation that works."""
+    with library.db.read() as conn:
+        name = require_live(conn, doc_id).name
+        tried = [transform_of(conn, pass_id) for pass_id, _ in reversed(passes_of(conn, doc_id))]
+    ready = next((one for one in tried if one.fit is not None), None)
+    if ready is None:
+        raise no_map(name, next((one.problem for one in tried if one.problem), None))
+    return _map(library, ready.pass_id)
+
+
+def _map(library: Library, pass_id: str) -> Response:
     with library.db.read() as conn:
         found = transform_of(conn, pass_id)
         require_live(conn, found.document_id)

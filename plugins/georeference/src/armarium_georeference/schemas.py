@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from armarium.api import Message, Params, SourceText, answer_of
+from armarium.api import Message, Params, Sent, SourceText, answer_of
 from armarium_georeference.fitting import Type
 from armarium_georeference.models import points
 
@@ -253,3 +253,25 @@ class GeoreferenceAnnotation(Message):
     motivation: Literal["georeferencing"]
     target: dict[str, Any]
     body: dict[str, Any]
+
+
+class Placement(Sent):
+    """A segment that names a place, and the entity that it names where that is known."""
+
+    segment_id: Id
+    uri: Annotated[str, Field(min_length=3, max_length=2000)]
+    entity_id: Id | None = None
+
+
+class PlaceNames(Params):
+    """What of a page names places of a gazetteer."""
+
+    document_id: Id
+    placements: Annotated[list[Placement], Field(min_length=1, max_length=10_000)]
+
+
+class NamesPlaced(Message):
+    """The links that were made; a name that was linked before is not linked twice."""
+
+    document_id: str
+    link_ids: list[str]
