@@ -106,15 +106,18 @@ def test_pages_are_linked_with_places(desk: MapDesk, tmp_path: Path) -> None:
                 conn, "place-in-a-gazetteer", given, title="Place", started_by=OWNER
             )
         desk.engine.jobs.run_until_idle(desk.library)
-        return desk.get(f"/api/jobs/{job_id}")
+        ((state, reason, result),) = desk.rows("SELECT state, reason, result FROM job WHERE id = ?", job_id)
+        return state, reason, result
 
-    done = run(file=str(file))
-    assert done["state"] == "done", done
+    assert run(file=str(file))[0] == "done"
     assert len(desk.get("/api/links/naming", uri=LIMA)["segments"]) == 1
     assert len(desk.get("/api/links/naming", uri="u:9")["segments"]) == 0
     for link in desk.get(f"/api/links/of/{lima}")["links"]:
         desk.do("link.delete", link_id=link["id"])
-    for settings, said in (({}, "Name the gazetteer"), ({"file": str(tmp_path / "none.csv")}, "No such file")):
+    for settings, said in (
+        ({}, "Name the gazetteer"),
+        ({"file": str(tmp_path / "none.csv")}, "No such file"),
+    ):
         assert said in str(run(**settings)), settings
     (tmp_path / "bad.csv").write_bytes(b"a,b")
     assert "no column of names" in str(run(file=str(tmp_path / "bad.csv")))

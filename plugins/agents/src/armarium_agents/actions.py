@@ -122,7 +122,7 @@ def update(ctx: ActionContext, p: WorkspaceUpdate) -> dict[str, Any]:
 def _write(ctx: ActionContext, workspace_id: str, values: dict[str, Any]) -> None:
     there = ctx.conn.execute(select(workspaces.c.id).where(workspaces.c.id == workspace_id)).first()
     if there is None:
-        empty = {"messages": [], "scoped_document_ids": []}
+        empty: dict[str, Any] = {"messages": [], "scoped_document_ids": []}
         ctx.conn.execute(workspaces.insert().values(id=workspace_id, **empty, updated_at=ctx.now))
     ctx.conn.execute(
         workspaces.update().where(workspaces.c.id == workspace_id).values(**values, updated_at=ctx.now)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from armarium_georeference.fitting import Type
 
@@ -144,11 +144,11 @@ def _point(number: int, one: Any, width: float, height: float) -> tuple[float, f
     return x, y, float(place[0]), float(place[1])
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _is_pair(value: Any) -> bool:
+def _is_pair(value: Any) -> TypeGuard[list[float]]:
     return isinstance(value, list) and len(value) >= 2 and all(_is_number(one) for one in value[:2])
 
 

@@ -50,13 +50,13 @@ class Frame(NamedTuple):
         """Points about zero, of size about one."""
         import numpy as np
 
-        return (points - np.asarray(self.origin)) / self.scale
+        return np.asarray((points - np.asarray(self.origin)) / self.scale)
 
     def outward(self, points: Points) -> Points:
         """The way back."""
         import numpy as np
 
-        return points * self.scale + np.asarray(self.origin)
+        return np.asarray(points * self.scale + np.asarray(self.origin))
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ def _solve(design: Points, target: Points, kind: Type) -> Points:
             f"The control points lie on a curve through which many a {kind} can be laid. Spread them over the map, or "
             "choose a simpler type."
         )
-    return np.linalg.lstsq(design, target, rcond=None)[0]
+    return np.asarray(np.linalg.lstsq(design, target, rcond=None)[0], dtype=np.float64)
 
 
 def _helmert(xy: Points, target: Points) -> tuple[float, ...]:

@@ -105,7 +105,7 @@ def _coast(found: PassTransform, window: Window) -> str:
     )
     seen = found.plane.unproject(corners)
     lowest, highest = float(seen[:, 1].min()) - 3, float(seen[:, 1].max()) + 3
-    parts = []
+    parts: list[str] = []
     for flat in stored["arcs"]:
         arc = np.cumsum(np.array(flat, dtype=np.float64).reshape(-1, 2), axis=0) * scale + origin
         arc = np.clip(arc, [-180, -90], [180, 90])

@@ -87,9 +87,9 @@ def on_ground(found: PassTransform, outlines: Sequence[Outline]) -> list[OnGroun
     dense, counts = _densified(shapes, [True] * len(rings) + [False] * len(lines))
     world = found.to_world(dense)
     world = world.round(worldshapes.DECIMALS)
-    sound = np.isfinite(world).all(axis=1)
+    sound: Any = np.isfinite(world).all(axis=1)
     starts = np.concatenate([[0], np.cumsum(counts)])
-    whole = np.logical_and.reduceat(sound, starts[:-1]) if len(dense) else sound
+    whole: Any = np.logical_and.reduceat(sound, starts[:-1]) if len(dense) else sound
     listed = world.tolist()
     bounds = starts.tolist()
     # Where all lies on one half of the globe, no ring goes around a pole.

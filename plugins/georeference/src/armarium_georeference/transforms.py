@@ -168,7 +168,7 @@ def _measure(found: PassTransform, true: Points, fitted: Points) -> None:
     """Residuals along the geodesic; nulls where a fitted place is none."""
     import numpy as np
 
-    sound = np.isfinite(fitted).all(axis=1)
+    sound: Any = np.isfinite(fitted).all(axis=1)
     measured = iter(offsets(true[sound], fitted[sound]))
     distances = []
     for one, is_sound in zip(found.counting, sound.tolist(), strict=True):

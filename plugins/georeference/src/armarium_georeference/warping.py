@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -131,7 +131,7 @@ class Warp:
         inside = (
             (at[..., 0] >= 0) & (at[..., 0] <= image.width) & (at[..., 1] >= 0) & (at[..., 1] <= image.height)
         )
-        sound = np.isfinite(at).all(axis=2)
+        sound: Any = np.isfinite(at).all(axis=2)
         mesh = []
         for row in range(len(ys) - 1):
             for column in range(len(xs) - 1):
