@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
+from armarium_agents import actions
+from armarium_agents.carrying import carrier
+from armarium_agents.models import metadata
+from armarium_agents.queries import list_workspaces, read_workspace
 
 
 @hookimpl
 def armarium_plugin() -> Plugin:
     """Workspaces: what people and agents work on together."""
-    return Plugin(name="agents", summary="Workspaces: what people and agents work on together")
+    return Plugin(
+        name="agents",
+        summary="Workspaces: what people and agents work on together",
+        prefixes=("agents", "workspace"),
+        metadata=metadata,
+        actions=(actions.create, actions.update, actions.delete, actions.change_members),
+        queries=(list_workspaces, read_workspace),
+        extras={"carriers": (carrier,)},
+    )

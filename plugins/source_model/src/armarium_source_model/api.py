@@ -69,6 +69,7 @@ from armarium_source_model.writes import (
     add_segments,
     create_pass,
     create_passes,
+    set_transformation,
 )
 
 __all__ = [
@@ -118,6 +119,7 @@ __all__ = [
     "segment_fingerprints",
     "segments",
     "segments_of",
+    "set_transformation",
     "sound_pixels",
     "stale_readings",
     "stale_rows",

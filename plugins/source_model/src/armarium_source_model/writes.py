@@ -193,6 +193,18 @@ def _maker_of(ctx: ActionContext, new: NewPass) -> dict[str, Any]:
     return provenance
 
 
+def set_transformation(ctx: ActionContext, pass_id: str, value: Mapping[str, Any] | None) -> None:
+    """State how a pass lies on the ground, or take it back (None); the refusals of a pass that may not be written to."""
+    row = writable_pass(ctx, pass_id)
+    ctx.conn.execute(
+        passes.update()
+        .where(passes.c.id == pass_id)
+        .values(transformation=None if value is None else dict(value))
+    )
+    ctx.target(pass_id)
+    ctx.changed(pass_ids=[pass_id], document_ids=[row.document_id])
+
+
 def writable_pass(ctx: ActionContext, pass_id: str, document_id: str | None = None) -> Row[Any]:
     """The row of a pass that may be written to; the refusals say why it may not (404, 409, 403, 422)."""
     refuse_provisional(pass_id)

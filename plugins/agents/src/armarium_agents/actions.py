@@ -1,0 +1,217 @@
+"""The only writes of workspaces: make, change and remove one, and say what it refers to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import func, select
+
+from armarium.api import ActionContext, Example, Route, action, among, new_id
+from armarium_agents import errors
+from armarium_agents.models import members, workspaces
+from armarium_agents.queries import (
+    IN_TREE,
+    MEMBERS,
+    NODE_KIND,
+    check_elsewhere,
+    read_workspace,
+    require_workspace,
+)
+from armarium_agents.schemas import (
+    MAX_MEMBERS,
+    MembersPatch,
+    NewMember,
+    Workspace,
+    WorkspaceCreate,
+    WorkspaceDeleted,
+    WorkspaceFields,
+    WorkspaceId,
+    WorkspaceUpdate,
+)
+from armarium_documents.api import find_node, require_all_live, require_live
+
+
+def _sources(ex: Example) -> list[str]:
+    page = ex.run("document.create", {"name": "Letter", "doc_type": "page"})["id"]
+    note = ex.run("document.create", {"name": "Who is he?", "node_kind": "note", "page_content": "Who?"})[
+        "id"
+    ]
+    return [str(page), str(note)]
+
+
+def _create_example(ex: Example) -> dict[str, Any]:
+    page, _ = _sources(ex)
+    said = [{"role": "user", "content": "Who wrote this?"}]
+    return {"title": "The letters", "provider": "ollama", "messages": said, "scoped_document_ids": [page]}
+
+
+@action(
+    "workspace.create",
+    params=WorkspaceCreate,
+    result=Workspace,
+    summary="Make a workspace: what people and agents work on together.",
+    route=Route("POST", "/api/chat/workspaces"),
+    words="Made the workspace {|}",
+    example=_create_example,
+)
+def create(ctx: ActionContext, p: WorkspaceCreate) -> dict[str, Any]:
+    """Raises NotFound for an unknown folder or document, Conflict for one in the Trash."""
+    node = {"name": p.title, "node_kind": NODE_KIND, "parent_id": p.parent_id}
+    workspace_id = str(ctx.run("document.create", node)["id"])
+    ctx.conn.execute(
+        workspaces.insert().values(
+            id=workspace_id,
+            **{"messages": [], "scoped_document_ids": [], **_fields(ctx, p)},
+            updated_at=ctx.now,
+        )
+    )
+    return _answer(ctx, workspace_id)
+
+
+def _fields(ctx: ActionContext, p: WorkspaceFields) -> dict[str, Any]:
+    """What was sent of a workspace's own fields, as it is stored."""
+    values: dict[str, Any] = {
+        name: getattr(p, name)
+        for name in ("provider", "model", "message_history_ref")
+        if name in p.model_fields_set
+    }
+    if "messages" in p.model_fields_set:
+        values["messages"] = [
+            {"role": one.role, "content": one.content, "at": one.at or ctx.now} for one in p.messages or ()
+        ]
+    if "scoped_document_ids" in p.model_fields_set:
+        ids = list(dict.fromkeys(p.scoped_document_ids or ()))
+        require_all_live(ctx.conn, ids)
+        values["scoped_document_ids"] = ids
+    return values
+
+
+def _answer(ctx: ActionContext, workspace_id: str) -> dict[str, Any]:
+    ctx.target(workspace_id)
+    ctx.changed(document_ids=[workspace_id])
+    return read_workspace(ctx.conn, ctx.engine, workspace_id)
+
+
+def _workspace(ex: Example) -> str:
+    return str(ex.run("workspace.create", _create_example(ex))["id"])
+
+
+@action(
+    "workspace.update",
+    params=WorkspaceUpdate,
+    result=Workspace,
+    summary="Rename a workspace, or change its model, its conversation and the documents it is about.",
+    route=Route("PATCH", "/api/chat/workspaces/{workspace_id}"),
+    words="Changed the workspace {workspace_id|}",
+    example=lambda ex: {"workspace_id": _workspace(ex), "title": "Letters of 1650", "model": "qwen"},
+)
+def update(ctx: ActionContext, p: WorkspaceUpdate) -> dict[str, Any]:
+    """Raises NotFound, Conflict in the Trash; NotFound and Conflict for a document that it is to be about."""
+    require_workspace(ctx.conn, p.workspace_id)
+    if p.title is not None:
+        ctx.run("document.update", {"document_id": p.workspace_id, "name": p.title})
+    values = _fields(ctx, p)
+    for name in ("messages", "scoped_document_ids"):
+        if name in values:
+            values[name] = values[name] or []
+    if values:
+        _write(ctx, p.workspace_id, values)
+    return _answer(ctx, p.workspace_id)
+
+
+def _write(ctx: ActionContext, workspace_id: str, values: dict[str, Any]) -> None:
+    there = ctx.conn.execute(select(workspaces.c.id).where(workspaces.c.id == workspace_id)).first()
+    if there is None:
+        empty: dict[str, Any] = {"messages": [], "scoped_document_ids": []}
+        ctx.conn.execute(workspaces.insert().values(id=workspace_id, **empty, updated_at=ctx.now))
+    ctx.conn.execute(
+        workspaces.update().where(workspaces.c.id == workspace_id).values(**values, updated_at=ctx.now)
+    )
+
+
+@action(
+    "workspace.delete",
+    params=WorkspaceId,
+    result=WorkspaceDeleted,
+    summary="Send a workspace to the Trash; what it refers to stays where it is.",
+    route=Route("DELETE", "/api/chat/workspaces/{workspace_id}"),
+    words="Sent the workspace {workspace_id|} to the Trash",
+    example=lambda ex: {"workspace_id": _workspace(ex)},
+)
+def delete(ctx: ActionContext, p: WorkspaceId) -> dict[str, Any]:
+    """Raises NotFound, Conflict when it is in the Trash already."""
+    require_workspace(ctx.conn, p.workspace_id)
+    ctx.run("document.delete", {"ids": [p.workspace_id]})
+    ctx.target(p.workspace_id)
+    return {"status": "deleted", "id": p.workspace_id}
+
+
+def _members_example(ex: Example) -> dict[str, Any]:
+    page, note = _sources(ex)
+    workspace_id = _workspace(ex)
+    first = ex.run(
+        "workspace.members", {"workspace_id": workspace_id, "add": [{"kind": "source", "target_id": page}]}
+    )["members"][0]["id"]
+    added = {"kind": "note", "target_id": note, "label": "A question", "note": "Ask in the archive"}
+    return {"workspace_id": workspace_id, "add": [added], "remove_ids": [first]}
+
+
+@action(
+    "workspace.members",
+    params=MembersPatch,
+    result=Workspace,
+    summary="Add sources, entities, claims and notes to a workspace, and take members out.",
+    route=Route("PATCH", "/api/chat/workspaces/{workspace_id}/members"),
+    words="Changed what the workspace {workspace_id|} refers to",
+    example=_members_example,
+)
+def change_members(ctx: ActionContext, p: MembersPatch) -> dict[str, Any]:
+    """Raises NotFound for an unknown workspace, target or member, Conflict for what is in the Trash, Invalid for a
+    target of another kind and for more members than a workspace has."""
+    require_workspace(ctx.conn, p.workspace_id)
+    for member_id in p.remove_ids:
+        if MEMBERS.require(ctx.conn, member_id)["workspace_id"] != p.workspace_id:
+            raise errors.unknown_member(member_id)
+    ctx.conn.execute(members.delete().where(among(members.c.id, p.remove_ids)))
+    own = members.c.workspace_id == p.workspace_id
+    there = {
+        (row[0], row[1]) for row in ctx.conn.execute(select(members.c.kind, members.c.target_id).where(own))
+    }
+    new: list[dict[str, Any]] = []
+    for one in p.add:
+        _check_target(ctx, one)
+        if (one.kind, one.target_id) in there:
+            continue
+        there.add((one.kind, one.target_id))
+        sent = one.model_dump()
+        new.append(
+            {
+                "id": new_id(),
+                "workspace_id": p.workspace_id,
+                **sent,
+                "added_at": ctx.now,
+                "added_by": ctx.principal.name,
+            }
+        )
+    if new:
+        ctx.conn.execute(members.insert(), new)
+    count = ctx.conn.execute(select(func.count()).select_from(members).where(own)).scalar_one()
+    if count > MAX_MEMBERS:
+        raise errors.too_many(MAX_MEMBERS)
+    ctx.target(*(row["id"] for row in new), *p.remove_ids)
+    return _answer(ctx, p.workspace_id)
+
+
+def _check_target(ctx: ActionContext, one: NewMember) -> None:
+    if one.kind not in IN_TREE:
+        check_elsewhere(ctx.conn, ctx.engine, one.kind, one.target_id)
+        return
+    node = find_node(ctx.conn, one.target_id)
+    if node is None:
+        raise errors.unknown_target(one.kind, one.target_id)
+    require_live(ctx.conn, one.target_id)
+    if node.node_kind == NODE_KIND:
+        raise errors.is_workspace(node.name)
+    is_note = node.node_kind == "note"
+    if is_note != (one.kind == "note"):
+        raise errors.other_kind(one.target_id, node.name, is_note)

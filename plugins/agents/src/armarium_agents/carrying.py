@@ -1,0 +1,53 @@
+"""What workspaces lose when documents move to another project: their slots in workspaces that stay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from armarium.api import ActionContext, among
+from armarium_agents.models import members
+from armarium_agents.queries import IN_TREE
+from armarium_documents.api import Carrier, documents
+
+
+def _slots(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]]:
+    """(member, the document's name, the workspace's title) for each slot of a workspace that stays."""
+    workspace = documents.alias("workspace")
+    found = (
+        select(members.c.id, documents.c.name, workspace.c.name)
+        .join(documents, documents.c.id == members.c.target_id)
+        .join(workspace, workspace.c.id == members.c.workspace_id)
+        .where(
+            members.c.kind.in_(IN_TREE),
+            among(members.c.target_id, moved),
+            ~among(members.c.workspace_id, moved),
+        )
+        .order_by(members.c.id)
+    )
+    return [(row[0], row[1], row[2]) for row in conn.execute(found)]
+
+
+def cuts(conn: Connection, moved: Sequence[str]) -> list[dict[str, Any]]:
+    """The slots that a move of the documents *moved* cuts."""
+    return [
+        {
+            "kind": "workspace_slot",
+            "id": member_id,
+            "name": name,
+            "why": f"“{name}” is a member of the workspace “{title}”, which stays.",
+        }
+        for member_id, name, title in _slots(conn, moved)
+    ]
+
+
+def cut(ctx: ActionContext, moved: Sequence[str]) -> None:
+    """Take those slots out; undo of the move puts them back."""
+    gone = [row[0] for row in _slots(ctx.conn, moved)]
+    ctx.conn.execute(members.delete().where(among(members.c.id, gone)))
+
+
+carrier = Carrier(kinds={members.name: "workspace_members"}, cuts=cuts, cut=cut)
+"""How workspaces take part in a transfer: one that goes takes its members along by their own columns."""

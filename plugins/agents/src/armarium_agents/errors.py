@@ -1,0 +1,38 @@
+"""The refusals of workspaces, each a sentence a person can act on."""
+
+from __future__ import annotations
+
+from armarium.api import Invalid, NotFound, missing
+
+unknown_workspace = missing("workspace", "List the workspaces to find the right id.")
+unknown_member = missing(
+    "workspace member", "Read the workspace: its members have ids of their own.", code="member_not_found"
+)
+
+
+def unknown_target(kind: str, target_id: str) -> NotFound:
+    """404: nothing of that kind has the id."""
+    return NotFound(
+        f"There is no {kind} {target_id} in this project, so the workspace cannot refer to it.",
+        code="not_found",
+        id=target_id,
+    )
+
+
+def other_kind(target_id: str, name: str, is_note: bool) -> Invalid:
+    """422: a note was named as a source, or a source as a note."""
+    is_kind, named = ("a note", "a source") if is_note else ("no note", "a note")
+    return Invalid(
+        f"“{name}” ({target_id}) is {is_kind} and cannot be a member as {named}; name its own kind.",
+        code="other_kind",
+    )
+
+
+def is_workspace(name: str) -> Invalid:
+    """422: a workspace refers to sources, not to workspaces."""
+    return Invalid(f"“{name}” is a workspace itself; refer to the sources it holds.", code="other_kind")
+
+
+def too_many(most: int) -> Invalid:
+    """422: a workspace is bounded."""
+    return Invalid(f"A workspace has at most {most:,} members. Remove some first.", code="workspace_full")

@@ -1,0 +1,121 @@
+"""Requests and answers of workspaces."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from armarium.api import Message, Params, Sent, SourceText, answer_of
+from armarium_agents.models import members
+
+MAX_MEMBERS = 10_000
+MAX_MESSAGES = 5_000
+
+Id = Annotated[str, Field(min_length=1, max_length=128)]
+Title = Annotated[str, Field(min_length=1, max_length=255)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Ids = Annotated[list[Id], Field(max_length=MAX_MEMBERS)]
+MemberKind = Literal["source", "entity", "claim", "note"]
+Words = Annotated[SourceText, Field(max_length=200_000)]
+
+
+class Said(Sent):
+    """One message of the conversation; `at` is the time it was sent, now unless stated."""
+
+    role: Literal["user", "assistant", "system", "tool"]
+    content: Words
+    at: Annotated[str, Field(max_length=40)] | None = None
+
+
+class WorkspaceFields(Params):
+    """What a workspace has beside its title."""
+
+    provider: Name | None = None
+    model: Name | None = None
+    message_history_ref: Annotated[str, Field(max_length=500)] | None = None
+    messages: Annotated[list[Said], Field(max_length=MAX_MESSAGES)] | None = None
+    scoped_document_ids: Ids | None = None
+
+
+class WorkspaceCreate(WorkspaceFields):
+    """A workspace, at the top of the project unless a folder is named."""
+
+    title: Title
+    parent_id: Id | None = None
+
+
+class WorkspaceUpdate(WorkspaceFields):
+    """What to change: a field left out stays, null clears it; the title cannot be cleared."""
+
+    workspace_id: Id
+    title: Title | None = None
+
+
+class WorkspaceId(Params):
+    workspace_id: Id
+
+
+class NewMember(Sent):
+    """What a workspace is to refer to."""
+
+    kind: MemberKind
+    target_id: Id
+    label: Annotated[str, Field(max_length=500)] | None = None
+    note: Annotated[SourceText, Field(max_length=10_000)] | None = None
+
+
+class MembersPatch(Params):
+    """Members to add and to take out; who is a member already stays as it is."""
+
+    workspace_id: Id
+    add: Annotated[list[NewMember], Field(max_length=1000)] = Field(default_factory=list)
+    remove_ids: Annotated[Ids, Field(description="Ids of members, not of what they refer to")] = Field(
+        default_factory=list
+    )
+
+    @model_validator(mode="after")
+    def _something(self) -> MembersPatch:
+        if not self.add and not self.remove_ids:
+            raise ValueError("name members to add, or ids of members to remove")
+        return self
+
+
+@answer_of(members)
+class Member(Message):
+    """A reference of a workspace."""
+
+    kind: MemberKind
+
+
+class Workspace(Message):
+    """A workspace with what it refers to; members in the Trash are left out until they are brought back."""
+
+    id: str
+    title: str
+    parent_id: str | None
+    provider: str | None
+    model: str | None
+    message_history_ref: str | None
+    messages: list[dict[str, Any]]
+    members: list[Member]
+    scoped_document_ids: list[str]
+    created_at: str
+    updated_at: str
+
+
+class Workspaces(Message):
+    """The workspaces of a project, those changed last first."""
+
+    items: list[Workspace]
+    count: int
+    total: int
+    limit: int
+    offset: int
+
+
+class WorkspaceDeleted(Message):
+    """A workspace that was sent to the Trash."""
+
+    status: Literal["deleted"]
+    id: str

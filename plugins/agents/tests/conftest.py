@@ -1,0 +1,42 @@
+"""Fixtures of the tests of agents: an engine with documents, rights, and a family that keeps entities and claims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from sqlalchemy import Connection
+
+from armarium.api import Conflict, Engine, NotFound, Plugin
+from armarium_agents.plugin import armarium_plugin as agents
+from armarium_documents.plugin import armarium_plugin as documents
+from armarium_rights.plugin import armarium_plugin as rights
+from armarium_source_model.plugin import armarium_plugin as source_model
+
+
+class End:
+    """Entities or claims, as another family lets links end on them."""
+
+    def __init__(self, kind: str, known: set[str]) -> None:
+        self.kind, self.known = kind, known
+
+    def check(self, conn: Connection, identity: str) -> None:
+        """NotFound for no such thing, Conflict for a merged one."""
+        if identity == "merged":
+            raise Conflict("It was merged into e1; name that one.", code="merged", id="e1")
+        if identity not in self.known:
+            raise NotFound(f"There is no {self.kind} {identity} in this project.", id=identity)
+
+
+@pytest.fixture
+def known() -> set[str]:
+    """Ids of the entities and claims there are."""
+    return {"e1", "c1"}
+
+
+@pytest.fixture
+def engine(make_engine: Callable[..., Engine], known: set[str]) -> Engine:
+    """An engine with agents and what it stands on."""
+    ends = (End("entity", known), End("claim", known))
+    keeper = Plugin(name="keeper", summary="Keeps entities and claims", extras={"link_ends": ends})
+    return make_engine(plugins=[documents(), source_model(), rights(), agents(), keeper])

@@ -1,0 +1,310 @@
+"""The only writes of georeferencing: set, move and remove control points, choose the type, take an annotation in."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Any
+
+from armarium.api import (
+    ActionContext,
+    Conflict,
+    Example,
+    Route,
+    RowLaw,
+    action,
+    new_id,
+)
+from armarium_documents.api import require_live
+from armarium_georeference import errors
+from armarium_georeference.annotations import BadAnnotation, read_annotation
+from armarium_georeference.fitting import NEEDED
+from armarium_georeference.models import points
+from armarium_georeference.placing import (
+    is_linked,
+    link_page,
+    place_sent,
+    segment_for,
+    take_away,
+    write_place,
+)
+from armarium_georeference.planes import BadCoordinates, plane_stated
+from armarium_georeference.points import POINTS, live_segment, point_answer, rendition_of_pass
+from armarium_georeference.samples import sample_annotation, sample_map, sample_point
+from armarium_georeference.schemas import (
+    AnnotationRead,
+    ControlPoint,
+    NamesPlaced,
+    PlaceNames,
+    PointCreate,
+    PointDeleted,
+    PointId,
+    PointUpdate,
+    ReadAnnotation,
+    SetType,
+    Transform,
+)
+from armarium_georeference.transforms import (
+    picture_size,
+    require_pass,
+    transform_answer,
+    transform_as,
+    transform_of,
+)
+from armarium_source_model.api import set_transformation
+
+
+def _one_a_segment(raw: sqlite3.Connection, row: Mapping[str, Any]) -> Conflict | None:
+    """Conflict where another control point lies at the same segment."""
+    twin = raw.execute(
+        "SELECT id FROM georeference_control_point WHERE pass_id = ? AND segment_id = ? AND id <> ?",
+        (row["pass_id"], row["segment_id"], row["id"]),
+    ).fetchone()
+    return None if twin is None else errors.point_there(row["segment_id"], twin[0])
+
+
+ONE_A_SEGMENT = RowLaw(points.name, _one_a_segment)
+
+
+@action(
+    "georeference.point_create",
+    params=PointCreate,
+    result=ControlPoint,
+    summary="Set a control point: a place of the picture whose place on the ground is known.",
+    route=Route("POST", "/api/georeference/passes/{pass_id}/control-points"),
+    words="Set a control point on {pass_id|a map}",
+    laws=(ONE_A_SEGMENT,),
+    example=lambda ex: sample_point(sample_map(ex), 0),
+)
+def point_create(ctx: ActionContext, p: PointCreate) -> dict[str, Any]:
+    """Raises NotFound, Conflict for what is withdrawn or a point already, Invalid for a place that is none."""
+    row = require_pass(ctx.conn, p.pass_id)
+    require_live(ctx.conn, row.document_id)
+    segment_id = segment_for(ctx, p, p.pass_id, row.document_id)
+    place = place_sent(p)
+    assert place is not None
+    point_id = new_id()
+    ctx.conn.execute(
+        points.insert().values(
+            id=point_id,
+            document_id=row.document_id,
+            pass_id=p.pass_id,
+            segment_id=segment_id,
+            representation_id=write_place(ctx, segment_id, place),
+            link_id=link_page(ctx, segment_id, row.document_id),
+            original_crs=p.original_crs,
+            original_x=p.original_x,
+            original_y=p.original_y,
+            enabled=p.enabled,
+            note=p.note,
+            is_mark=p.segment_id is None,
+            **ctx.provenance(),
+            updated_at=ctx.now,
+        )
+    )
+    return _touched(ctx, point_id, row.document_id, p.pass_id)
+
+
+def _touched(ctx: ActionContext, point_id: str, document_id: str, pass_id: str) -> dict[str, Any]:
+    ctx.target(point_id, pass_id)
+    ctx.changed(document_ids=[document_id], pass_ids=[pass_id])
+    return point_answer(ctx.conn, point_id)
+
+
+def _update_example(ex: Example) -> dict[str, Any]:
+    made = ex.run("georeference.point_create", sample_point(sample_map(ex), 0))
+    return {
+        "point_id": made["id"],
+        "original_crs": "EPSG:2154",
+        "original_x": 652_000,
+        "original_y": 6_862_000,
+        "note": "The church tower",
+    }
+
+
+@action(
+    "georeference.point_update",
+    params=PointUpdate,
+    result=ControlPoint,
+    summary="Move a control point, in the picture or on the ground, or switch it on or off.",
+    route=Route("PATCH", "/api/georeference/control-points/{point_id}"),
+    words="Changed a control point of {point_id|a map}",
+    laws=(ONE_A_SEGMENT,),
+    example=_update_example,
+)
+def point_update(ctx: ActionContext, p: PointUpdate) -> dict[str, Any]:
+    """Raises NotFound, Conflict for a withdrawn pass or segment and where a person's place would go on to count."""
+    before = POINTS.row(ctx.conn, p.point_id)
+    require_pass(ctx.conn, before.pass_id)
+    require_live(ctx.conn, before.document_id)
+    stands = point_answer(ctx.conn, p.point_id)
+    changes: dict[str, Any] = {}
+    if "note" in p.model_fields_set:
+        changes["note"] = p.note
+    if p.enabled is not None:
+        changes["enabled"] = p.enabled
+    place = place_sent(p)
+    if p.segment_id not in (None, before.segment_id) or p.x is not None:
+        segment_id = segment_for(ctx, p, before.pass_id, before.document_id)
+        if place is None:
+            place = (stands["lon"], stands["lat"])
+            changes |= {name: stands[name] for name in ("original_crs", "original_x", "original_y")}
+        take_away(ctx, before)
+        changes |= {
+            "segment_id": segment_id,
+            "is_mark": p.segment_id is None,
+            "link_id": link_page(ctx, segment_id, before.document_id),
+        }
+    else:
+        segment_id = before.segment_id
+    if place is not None:
+        changes["representation_id"] = write_place(ctx, segment_id, place)
+        if p.lon is not None or p.original_crs is not None:
+            changes |= {
+                "original_crs": p.original_crs,
+                "original_x": p.original_x,
+                "original_y": p.original_y,
+            }
+    if changes:
+        ctx.conn.execute(
+            points.update().where(points.c.id == p.point_id).values(**changes, updated_at=ctx.now)
+        )
+    answer = _touched(ctx, p.point_id, before.document_id, before.pass_id)
+    if place is not None and (answer["lon"], answer["lat"]) != place:
+        raise errors.placed_by_person(p.point_id)
+    return answer
+
+
+@action(
+    "georeference.point_delete",
+    params=PointId,
+    result=PointDeleted,
+    summary="Remove a control point, with its world-point reading and its link.",
+    route=Route("DELETE", "/api/georeference/control-points/{point_id}"),
+    words="Removed a control point of {point_id|a map}",
+    example=lambda ex: {
+        "point_id": ex.run("georeference.point_create", sample_point(sample_map(ex), 0))["id"]
+    },
+)
+def point_delete(ctx: ActionContext, p: PointId) -> dict[str, Any]:
+    """Raises NotFound; Forbidden where a machine would retract what a person said."""
+    row = POINTS.row(ctx.conn, p.point_id)
+    require_live(ctx.conn, row.document_id)
+    take_away(ctx, row)
+    ctx.conn.execute(points.delete().where(points.c.id == p.point_id))
+    ctx.target(p.point_id, row.pass_id)
+    ctx.changed(document_ids=[row.document_id], pass_ids=[row.pass_id])
+    return {"status": "deleted", "id": p.point_id}
+
+
+def _type_example(ex: Example) -> dict[str, Any]:
+    page = sample_map(ex)
+    for number in range(3):
+        ex.run("georeference.point_create", sample_point(page, number))
+    return {"pass_id": page.pass_id, "type": "polynomial1"}
+
+
+@action(
+    "georeference.set_type",
+    params=SetType,
+    result=Transform,
+    summary="Choose the type of a pass' transformation, or clear it.",
+    route=Route("PUT", "/api/georeference/passes/{pass_id}/transformation"),
+    words=lambda p: (
+        "Chose the transformation of {pass_id|a map}"
+        if p.get("type")
+        else "Cleared the transformation of {pass_id|a map}"
+    ),
+    example=_type_example,
+)
+def set_type(ctx: ActionContext, p: SetType) -> dict[str, Any]:
+    """Raises NotFound, Conflict, TooFewPoints (also for points that coincide or lie on one line), BadPlace for a plane."""
+    require_pass(ctx.conn, p.pass_id)
+    if p.type is None:
+        set_transformation(ctx, p.pass_id, None)
+        return transform_answer(transform_of(ctx.conn, p.pass_id))
+    if p.crs is not None:
+        try:
+            plane_stated(p.crs)
+        except BadCoordinates as refusal:
+            raise errors.BadPlace(str(refusal)) from None
+    tried = transform_as(ctx.conn, p.pass_id, p.type, p.crs)
+    if tried.problem is not None:
+        raise errors.TooFewPoints(p.type, NEEDED[p.type], len(tried.counting), tried.problem)
+    set_transformation(ctx, p.pass_id, {"type": p.type} | ({"crs": p.crs} if p.crs else {}))
+    return transform_answer(transform_of(ctx.conn, p.pass_id))
+
+
+def _annotation_example(ex: Example) -> dict[str, Any]:
+    page = sample_map(ex)
+    return {"pass_id": page.pass_id, "annotation": sample_annotation()}
+
+
+@action(
+    "georeference.read_annotation",
+    params=ReadAnnotation,
+    result=AnnotationRead,
+    summary="Take the control points of a IIIF georeference annotation in, and its type where they carry it.",
+    route=Route("POST", "/api/georeference/passes/{pass_id}/annotation"),
+    words="Took control points from an annotation in, on {pass_id|a map}",
+    laws=(ONE_A_SEGMENT,),
+    example=_annotation_example,
+)
+def take_annotation(ctx: ActionContext, p: ReadAnnotation) -> dict[str, Any]:
+    """Raises NotFound, Conflict for a page without a picture, Invalid for what is no such annotation."""
+    row = require_pass(ctx.conn, p.pass_id)
+    node = require_live(ctx.conn, row.document_id)
+    size = picture_size(ctx.conn, row.document_id, rendition_of_pass(ctx.conn, p.pass_id))
+    if size is None:
+        raise errors.no_picture(node.name)
+    try:
+        read = read_annotation(p.annotation, size)
+    except BadAnnotation as refusal:
+        raise errors.bad_annotation(str(refusal)) from None
+    made = []
+    for x, y, lon, lat in read.points:
+        sent = PointCreate(pass_id=p.pass_id, x=x, y=y, lon=lon, lat=lat)
+        made.append(ctx.run("georeference.point_create", sent)["id"])
+    notes, kind = list(read.notes), read.type
+    if kind is not None:
+        tried = transform_as(ctx.conn, p.pass_id, kind, None)
+        if tried.problem is None:
+            set_transformation(ctx, p.pass_id, {"type": kind})
+        else:
+            notes.append(tried.problem)
+            kind = None
+    ctx.target(p.pass_id)
+    return {"pass_id": p.pass_id, "point_ids": made, "type": kind, "notes": notes}
+
+
+def _names_example(ex: Example) -> dict[str, Any]:
+    page = sample_map(ex)
+    named = {"segment_id": page.segment_ids[0], "uri": "https://www.geonames.org/2988507"}
+    return {"document_id": page.document_id, "placements": [named]}
+
+
+@action(
+    "georeference.place_names",
+    params=PlaceNames,
+    result=NamesPlaced,
+    summary="Link segments, and the entities they name, with places of a gazetteer.",
+    words="Placed names of {document_id|a page}",
+    example=_names_example,
+)
+def place_names(ctx: ActionContext, p: PlaceNames) -> dict[str, Any]:
+    """Raises NotFound, Conflict for what is withdrawn, Invalid for a segment of another page and for what is no URI."""
+    require_live(ctx.conn, p.document_id)
+    made: list[str] = []
+    for one in p.placements:
+        if live_segment(ctx.conn, one.segment_id).document_id != p.document_id:
+            raise errors.other_page(one.segment_id)
+        ends = [({"from_id": one.segment_id}, "names")]
+        if one.entity_id is not None:
+            ends.append(({"from_id": one.entity_id, "from_kind": "entity"}, "same_as"))
+        for end, link_type in ends:
+            if not is_linked(ctx.conn, end["from_id"], one.uri, link_type):
+                sent = {**end, "to_id": one.uri, "to_kind": "uri", "link_type": link_type}
+                made.append(str(ctx.run("link.create", sent)["result"]["link_id"]))
+    ctx.target(p.document_id)
+    ctx.changed(document_ids=[p.document_id])
+    return {"document_id": p.document_id, "link_ids": made}

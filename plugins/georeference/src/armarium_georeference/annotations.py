@@ -1,0 +1,167 @@
+"""IIIF georeference annotations (the Georeference Extension, as Allmaps reads and writes it); pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, TypeGuard
+
+from armarium_georeference.fitting import Type
+
+CONTEXTS = [
+    "http://iiif.io/api/extension/georef/1/context.json",
+    "http://iiif.io/api/presentation/3/context.json",
+]
+MOST_POINTS = 5000
+_WRITTEN: dict[Type, dict[str, Any]] = {
+    "helmert": {"type": "helmert"},
+    "polynomial1": {"type": "polynomial", "options": {"order": 1}},
+    "polynomial2": {"type": "polynomial", "options": {"order": 2}},
+    "polynomial3": {"type": "polynomial", "options": {"order": 3}},
+    "projective": {"type": "projective"},
+    "thin-plate-spline": {"type": "thinPlateSpline"},
+}
+_ORDERS: dict[int, Type] = {1: "polynomial1", 2: "polynomial2", 3: "polynomial3"}
+_NAMES: dict[str, Type] = {
+    "helmert": "helmert",
+    "projective": "projective",
+    "thinplatespline": "thin-plate-spline",
+    "polynomial1": "polynomial1",
+    "polynomial2": "polynomial2",
+    "polynomial3": "polynomial3",
+}
+
+
+class BadAnnotation(ValueError):
+    """What is no georeference annotation; the text says why, after a colon."""
+
+
+class Read(NamedTuple):
+    """What an annotation says: x, y (fractions, y down), lon, lat of each point; its type where it names one."""
+
+    points: list[tuple[float, float, float, float]]
+    type: Type | None
+    notes: list[str]
+
+
+def write_annotation(
+    source: Mapping[str, Any],
+    size: tuple[int, int],
+    points: Iterable[tuple[float, float, float, float]],
+    kind: Type | None,
+) -> dict[str, Any]:
+    """An annotation of the resource *source* ({id, type}), of *size* pixels, with these points (x, y, lon, lat)."""
+    width, height = size
+    corners = f"0,0 {width},0 {width},{height} 0,{height}"
+    body: dict[str, Any] = {
+        "type": "FeatureCollection",
+        "features": [
+            {
+                "type": "Feature",
+                "properties": {"resourceCoords": [round(x * width, 6), round(y * height, 6)]},
+                "geometry": {"type": "Point", "coordinates": [lon, lat]},
+            }
+            for x, y, lon, lat in points
+        ],
+    }
+    if kind is not None:
+        body["transformation"] = _WRITTEN[kind]
+    return {
+        "@context": CONTEXTS,
+        "type": "Annotation",
+        "motivation": "georeferencing",
+        "target": {
+            "type": "SpecificResource",
+            "source": {**source, "width": width, "height": height},
+            "selector": {
+                "type": "SvgSelector",
+                "value": f'<svg width="{width}" height="{height}"><polygon points="{corners}" /></svg>',
+            },
+        },
+        "body": body,
+    }
+
+
+def read_annotation(sent: Mapping[str, Any], size: tuple[int, int]) -> Read:
+    """The points of an annotation, or of the one that an annotation page holds. *size* is that of the page's picture."""
+    if sent.get("type") == "AnnotationPage":
+        items = sent.get("items")
+        if not isinstance(items, list) or len(items) != 1 or not isinstance(items[0], dict):
+            raise BadAnnotation(
+                "an annotation page must hold exactly one annotation; send the one of this picture."
+            )
+        sent = items[0]
+    body, target = sent.get("body"), sent.get("target")
+    if sent.get("type") != "Annotation" or not isinstance(body, dict) or not isinstance(target, dict):
+        raise BadAnnotation("it needs type Annotation, a target, and a body with features.")
+    features = body.get("features")
+    if not isinstance(features, list) or not features:
+        raise BadAnnotation("its body has no features, which are the control points.")
+    if len(features) > MOST_POINTS:
+        raise BadAnnotation(f"it has {len(features)} control points; at most {MOST_POINTS} are read.")
+    width, height, notes = _size(target, size)
+    points = [_point(number, one, width, height) for number, one in enumerate(features)]
+    kind, more = _type(body.get("transformation"))
+    return Read(points, kind, notes + more)
+
+
+def _size(target: Mapping[str, Any], size: tuple[int, int]) -> tuple[float, float, list[str]]:
+    """The frame that its pixels are counted in: the source's own where it is stated."""
+    source = target.get("source")
+    stated = source if isinstance(source, dict) else {}
+    width, height = stated.get("width"), stated.get("height")
+    if not (_is_number(width) and _is_number(height) and width > 0 and height > 0):
+        return (
+            size[0],
+            size[1],
+            ["The annotation does not say how large its picture is; this page's is taken."],
+        )
+    ours = size[0] / size[1]
+    if abs(width / height - ours) > 0.02 * ours:
+        raise BadAnnotation(
+            f"its picture is {width:g} by {height:g}, this one {size[0]} by {size[1]}; it is of another picture."
+        )
+    return float(width), float(height), []
+
+
+def _point(number: int, one: Any, width: float, height: float) -> tuple[float, float, float, float]:
+    properties = one.get("properties") if isinstance(one, dict) else None
+    geometry = one.get("geometry") if isinstance(one, dict) else None
+    if not isinstance(properties, dict) or not isinstance(geometry, dict):
+        raise BadAnnotation(f"feature {number} has no properties or no geometry.")
+    # The first drafts of the extension called it pixelCoords.
+    at = properties.get("resourceCoords", properties.get("pixelCoords"))
+    place = geometry.get("coordinates")
+    if not _is_pair(at) or not _is_pair(place) or geometry.get("type") != "Point":
+        raise BadAnnotation(f"feature {number} needs resourceCoords [x, y] and a Point with [lon, lat].")
+    x, y = at[0] / width, at[1] / height
+    if not (0 <= x <= 1 and 0 <= y <= 1):
+        raise BadAnnotation(f"feature {number} lies at ({at[0]:g}, {at[1]:g}), outside the picture.")
+    if abs(place[0]) > 180 or abs(place[1]) > 90:
+        raise BadAnnotation(
+            f"feature {number} lies at {place[0]:g}, {place[1]:g}, which is no longitude and latitude."
+        )
+    return x, y, float(place[0]), float(place[1])
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_pair(value: Any) -> TypeGuard[list[float]]:
+    return isinstance(value, list) and len(value) >= 2 and all(_is_number(one) for one in value[:2])
+
+
+def _type(stated: Any) -> tuple[Type | None, list[str]]:
+    if stated is None:
+        return None, ["The annotation names no transformation; choose one."]
+    name = stated.get("type") if isinstance(stated, dict) else stated
+    options = stated.get("options") if isinstance(stated, dict) else None
+    if name == "polynomial":
+        order = options.get("order", 1) if isinstance(options, dict) else 1
+        kind = _ORDERS.get(order) if isinstance(order, int) else None
+    else:
+        kind = _NAMES.get(str(name).lower().replace("-", ""))
+    if kind is None:
+        return None, [f"The transformation {str(name)[:60]!r} is none of those known here; choose one."]
+    return kind, []

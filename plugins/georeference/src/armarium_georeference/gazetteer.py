@@ -1,0 +1,216 @@
+"""Gazetteer files of the user's: CSV, GeoJSON and Linked Places, read without asking any network; and names found by them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from armarium.api import IsClosed, open_plain
+
+MOST_BYTES = 256 * 1024 * 1024
+MOST_PLACES = 1_000_000
+LONGEST_NAME = 5
+"""Words of a name that is looked for."""
+_SHORTEST = 3
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_COLUMNS = {
+    "id": ("@id", "uri", "id", "geonameid", "identifier", "url"),
+    "name": ("name", "title", "toponym", "placename", "label"),
+    "others": ("variants", "names", "altnames", "alternatenames", "aliases"),
+    "lon": ("lon", "lng", "longitude", "long", "x", "reprlong"),
+    "lat": ("lat", "latitude", "y", "reprlat"),
+}
+_SEVERAL = re.compile(r"\s*[|;]\s*")
+
+
+class BadGazetteer(ValueError):
+    """A file that is no gazetteer; the text is a sentence for a person."""
+
+
+class GazetteerPlace(NamedTuple):
+    """A place of a gazetteer; lon and lat where it has a point."""
+
+    uri: str
+    names: tuple[str, ...]
+    lon: float | None
+    lat: float | None
+
+
+@dataclass(frozen=True)
+class Gazetteer:
+    """The places of a file, by their names as they are compared."""
+
+    by_name: Mapping[str, tuple[GazetteerPlace, ...]]
+    count: int
+    longest: int = field(default=1)
+
+    def find(self, text: str) -> Iterator[tuple[str, tuple[GazetteerPlace, ...]]]:
+        """(name as written, places of that name) for each name in a line, the longest first where they overlap.
+
+        A name is looked for where it is written with a capital, in scripts that have them.
+        """
+        words = list(_WORD.finditer(text))
+        at = 0
+        while at < len(words):
+            for length in range(min(self.longest, len(words) - at), 0, -1):
+                first = words[at].group()
+                written = text[words[at].start() : words[at + length - 1].end()]
+                if first[0].islower() or len(written) < 2:
+                    continue
+                found = self.by_name.get(compared(written))
+                if found is not None:
+                    yield written, found
+                    at += length - 1
+                    break
+            at += 1
+
+
+def compared(name: str) -> str:
+    """A name without case, accents and what stands between its words."""
+    plain = unicodedata.normalize("NFKD", name.casefold())
+    return " ".join(_WORD.findall("".join(c for c in plain if not unicodedata.combining(c))))
+
+
+def gazetteer_of(places: Iterable[GazetteerPlace]) -> Gazetteer:
+    """An index of places; BadGazetteer for too many."""
+    by_name: dict[str, dict[str, GazetteerPlace]] = {}
+    count = 0
+    for place in places:
+        count += 1
+        if count > MOST_PLACES:
+            raise BadGazetteer(
+                f"The gazetteer has more than {MOST_PLACES:,} places; take out those you need."
+            )
+        for name in place.names:
+            key = compared(name)
+            is_short = len(key) < _SHORTEST and key.isascii()
+            if key and not is_short and len(key.split()) <= LONGEST_NAME:
+                by_name.setdefault(key, {})[place.uri] = place
+    longest = max((len(name.split()) for name in by_name), default=1)
+    return Gazetteer({name: tuple(found.values()) for name, found in by_name.items()}, count, longest)
+
+
+def read_gazetteer(path: Path, is_closed: IsClosed | None = None) -> Gazetteer:
+    """The gazetteer in a file, read again only where it changed; BadGazetteer in words."""
+    seen = path.stat()
+    if seen.st_size > MOST_BYTES:
+        raise BadGazetteer(
+            f"{path.name} has {seen.st_size:,} bytes; a gazetteer of at most {MOST_BYTES:,} is read."
+        )
+    return _read(path, seen.st_mtime_ns, seen.st_size, is_closed)
+
+
+@lru_cache(maxsize=2)
+def _read(path: Path, _changed: int, _size: int, is_closed: IsClosed | None) -> Gazetteer:
+    with open_plain(path, is_closed) as file:
+        data = file.read()
+    places = places_in(data, path.stem)
+    return gazetteer_of(places)
+
+
+def places_in(data: bytes, stem: str) -> Iterator[GazetteerPlace]:
+    """The places of a file's bytes; *stem* stands in the URI of those that have a number alone."""
+    start = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    if start in (b"{", b"["):
+        return _json_places(data, stem)
+    return _table_places(data, stem)
+
+
+def _uri(identity: object, stem: str, number: int) -> str:
+    text = str(identity or "").strip()
+    if re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*:\S+", text):
+        return text
+    return f"urn:gazetteer:{re.sub(r'[^A-Za-z0-9._-]', '_', stem)}:{re.sub(r'[^A-Za-z0-9._-]', '_', text) or number}"
+
+
+def _number(value: object, most: float) -> float | None:
+    try:
+        number = float(str(value).strip())
+    except ValueError:
+        return None
+    return number if abs(number) <= most else None
+
+
+def _json_places(data: bytes, stem: str) -> Iterator[GazetteerPlace]:
+    try:
+        read = orjson.loads(data.removeprefix(b"\xef\xbb\xbf"))
+    except orjson.JSONDecodeError as fault:
+        raise BadGazetteer(f"It begins as JSON and is none: {fault}.") from None
+    features = read.get("features") if isinstance(read, dict) else read
+    if not isinstance(features, list):
+        raise BadGazetteer("It is JSON without features; a gazetteer is GeoJSON or Linked Places.")
+    for number, one in enumerate(features, start=1):
+        if not isinstance(one, dict):
+            continue
+        properties = one.get("properties") if isinstance(one.get("properties"), dict) else {}
+        assert isinstance(properties, dict)
+        names = [properties.get(key) for key in _COLUMNS["name"]]
+        names += [name.get("toponym") for name in one.get("names") or () if isinstance(name, dict)]
+        kept = tuple(dict.fromkeys(str(name) for name in names if isinstance(name, str) and name.strip()))
+        if not kept:
+            continue
+        identity = (
+            one.get("@id")
+            or one.get("id")
+            or next((properties[key] for key in _COLUMNS["id"] if properties.get(key)), None)
+        )
+        lon, lat = _point(one.get("geometry"))
+        yield GazetteerPlace(_uri(identity, stem, number), kept, lon, lat)
+
+
+def _point(geometry: Any) -> tuple[float | None, float | None]:
+    """The point of a geometry, where it is one."""
+    if isinstance(geometry, dict) and geometry.get("type") == "GeometryCollection":
+        parts = geometry.get("geometries")
+        geometry = next(
+            (one for one in parts or () if isinstance(one, dict) and one.get("type") == "Point"), None
+        )
+    if isinstance(geometry, dict) and geometry.get("type") == "Point":
+        at = geometry.get("coordinates")
+        if isinstance(at, list) and len(at) >= 2:
+            lon, lat = _number(at[0], 180), _number(at[1], 90)
+            if lon is not None and lat is not None:
+                return lon, lat
+    return None, None
+
+
+def _table_places(data: bytes, stem: str) -> Iterator[GazetteerPlace]:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise BadGazetteer("It is neither JSON nor a table in UTF-8.") from None
+    head = text.partition("\n")[0]
+    delimiter = max("\t;,", key=head.count)
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter)
+    try:
+        titles = [title.strip().casefold() for title in next(reader)]
+    except (StopIteration, csv.Error):
+        raise BadGazetteer("It holds no table.") from None
+    where = {
+        what: next((titles.index(name) for name in names if name in titles), None)
+        for what, names in _COLUMNS.items()
+    }
+    if where["name"] is None:
+        raise BadGazetteer(
+            f"Its first line names no column of names ({', '.join(_COLUMNS['name'])}); it names {', '.join(titles)[:200]}."
+        )
+    number = 1
+    try:
+        for number, row in enumerate(reader, start=2):
+            cells = {what: row[at] if at is not None and at < len(row) else "" for what, at in where.items()}
+            names = (cells["name"], *_SEVERAL.split(cells["others"]))
+            kept = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
+            if kept:
+                lon, lat = _number(cells["lon"], 180), _number(cells["lat"], 90)
+                yield GazetteerPlace(_uri(cells["id"], stem, number), kept, lon, lat)
+    except csv.Error as fault:
+        raise BadGazetteer(f"Line {number} cannot be read: {fault}.") from None

@@ -1,0 +1,100 @@
+"""A place as Linked Places Format 1.2: GeoJSON with names, dates and links, which gazetteers exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from armarium_georeference.dates import span_of_when
+from armarium_georeference.places import Find, place_at, require_entity
+
+CONTEXT = (
+    "https://raw.githubusercontent.com/LinkedPasts/linked-places/master/linkedplaces-context-v1.1.jsonld"
+)
+_ISO639 = 2
+_TYPES = {"location": "place"}
+
+
+def linked_places(find: Find, entity_id: str) -> dict[str, Any]:
+    """The entity as a FeatureCollection of one feature; NotFound, Conflict for a merged one."""
+    entity = require_entity(find, entity_id)
+    uri = next((str(one["uri"]) for one in entity.get("authority_links") or [] if one.get("uri")), None)
+    feature: dict[str, Any] = {
+        "@id": uri or f"urn:uuid:{entity_id}",
+        "type": "Feature",
+        "properties": {"title": str(entity.get("canonical_name") or entity_id)},
+        "names": _names(entity),
+        "types": [
+            {"label": _TYPES.get(str(entity.get("entity_type")), str(entity.get("entity_type") or "place"))}
+        ],
+        "geometry": {"type": "GeometryCollection", "geometries": _geometries(find, entity_id)},
+    }
+    links = [
+        {"type": "exactMatch" if _is_sure(one) else "closeMatch", "identifier": str(one["uri"])}
+        for one in entity.get("authority_links") or []
+        if one.get("uri")
+    ]
+    if links:
+        feature["links"] = links
+    if entity.get("description"):
+        feature["descriptions"] = [{"value": str(entity["description"])}]
+    return {"type": "FeatureCollection", "@context": CONTEXT, "features": [feature]}
+
+
+def _is_sure(link: Mapping[str, Any]) -> bool:
+    certainty = link.get("certainty")
+    return isinstance(certainty, int | float) and certainty >= 0.95
+
+
+def _names(entity: Mapping[str, Any]) -> list[dict[str, Any]]:
+    given = entity.get("names") or [{"text": entity.get("canonical_name")}]
+    made = []
+    for one in given:
+        name: dict[str, Any] = {"toponym": str(one["text"])}
+        language = str(one.get("language") or "").partition("-")[0]
+        if len(language) == _ISO639:
+            name["lang"] = language.lower()
+        if one.get("source"):
+            name["citations"] = [{"label": str(one["source"])}]
+        when = _when(one.get("when"))
+        if when is not None:
+            name["when"] = when
+        made.append(name)
+    return made
+
+
+def _when(when: Any) -> dict[str, Any] | None:
+    """A `when` of the format: one timespan, of which an open end is left out; None where there is none to give."""
+    if not isinstance(when, Mapping) or not (when.get("start") or when.get("end")):
+        return None
+    try:
+        if span_of_when(when).is_contradiction:
+            return None
+    except ValueError:
+        return None
+    span = {side: {"in": str(when[side])} for side in ("start", "end") if when.get(side)}
+    return {"timespans": [span]}
+
+
+def _geometries(find: Find, entity_id: str) -> list[dict[str, Any]]:
+    made = []
+    for one in place_at(find, entity_id, None)["candidates"]:
+        geometry = one["geometry"]
+        if geometry is None:
+            continue
+        value = one["value"]
+        entry = dict(geometry)
+        when = _when(value.get("when"))
+        if when is not None:
+            entry["when"] = when
+        entry["certainty"] = "uncertain" if value.get("relative") else _certainty(value.get("confidence"))
+        if value.get("basis"):
+            entry["citations"] = [{"label": str(value["basis"])}]
+        made.append(entry)
+    return made
+
+
+def _certainty(confidence: Any) -> str:
+    if not isinstance(confidence, int | float):
+        return "less-certain"
+    return "certain" if confidence >= 0.9 else "less-certain" if confidence >= 0.5 else "uncertain"

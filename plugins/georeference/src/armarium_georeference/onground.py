@@ -1,0 +1,196 @@
+"""Segments on the ground: outlines and baselines of many segments, brought to the world by one call of the fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import Connection, func, select
+
+from armarium_georeference import worldshapes
+from armarium_georeference.planes import BadCoordinates
+from armarium_georeference.transforms import PassTransform, pixels_up
+from armarium_source_model.api import segments
+
+if TYPE_CHECKING:
+    from armarium_georeference.fitting import Points
+
+STEP = 1 / 64
+"""The longest stretch, in fractions of the picture, that is taken for straight on the ground too."""
+
+BEYOND = "it reaches beyond the horizon of the projective map, where it has no place on the ground."
+NO_AREA = "on the ground it has no area."
+OTHER_PICTURE = "it was measured on another picture than the rest of its pass."
+
+
+class Outline(NamedTuple):
+    """What of a segment is drawn: its outline (its rect where it has no polygon) and its baseline."""
+
+    id: str
+    kind: str
+    language: str | None
+    rendition_id: str | None
+    ring: list[list[float]]
+    baseline: list[list[float]] | None
+
+
+class OnGround(NamedTuple):
+    """A segment's area and baseline as GeoJSON geometries, or why it has none."""
+
+    geometry: dict[str, Any] | None
+    baseline: dict[str, Any] | None
+    why: str | None
+
+
+_COLUMNS = (
+    segments.c.id,
+    segments.c.kind,
+    segments.c.language,
+    func.json_extract(segments.c.anchor, "$.rendition_id"),
+    func.json_extract(segments.c.anchor, "$.polygon"),
+    segments.c.baseline,
+    segments.c.bbox_x,
+    segments.c.bbox_y,
+    segments.c.bbox_w,
+    segments.c.bbox_h,
+)
+
+
+def outlines_of(conn: Connection, pass_id: str) -> list[Outline]:
+    """The live segments of a pass, in the order they were made."""
+    live = (segments.c.pass_id == pass_id, segments.c.deleted_at.is_(None))
+    return [_outline(row) for row in conn.execute(select(*_COLUMNS).where(*live).order_by(segments.c.id))]
+
+
+def outline_of(conn: Connection, segment_id: str) -> Outline:
+    """One segment."""
+    return _outline(conn.execute(select(*_COLUMNS).where(segments.c.id == segment_id)).one())
+
+
+def _outline(row: Sequence[Any]) -> Outline:
+    import orjson
+
+    identity, kind, language, rendition_id, polygon, baseline, x, y, w, h = row
+    ring = orjson.loads(polygon) if polygon else [[x, y], [x + w, y], [x + w, y + h], [x, y + h]]
+    return Outline(identity, kind, language, rendition_id, ring, baseline)
+
+
+def on_ground(found: PassTransform, outlines: Sequence[Outline]) -> list[OnGround]:
+    """Each of *outlines* on the ground, in their order, by the fit of a pass that is ready."""
+    import numpy as np
+
+    rings = [np.asarray(one.ring, dtype=np.float64) for one in outlines]
+    lines = [np.asarray(one.baseline, dtype=np.float64) for one in outlines if one.baseline]
+    shapes = [*rings, *lines]
+    if not shapes:
+        return []
+    dense, counts = _densified(shapes, [True] * len(rings) + [False] * len(lines))
+    world = found.to_world(dense)
+    world = world.round(worldshapes.DECIMALS)
+    sound: Any = np.isfinite(world).all(axis=1)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    whole: Any = np.logical_and.reduceat(sound, starts[:-1]) if len(dense) else sound
+    listed = world.tolist()
+    bounds = starts.tolist()
+    # Where all lies on one half of the globe, no ring goes around a pole.
+    is_plain = _is_plain(world[sound])
+    answers: list[OnGround] = []
+    at_line = len(rings)
+    for number, one in enumerate(outlines):
+        baseline = None
+        if one.baseline:
+            if whole[at_line]:
+                baseline = worldshapes.line(listed[bounds[at_line] : bounds[at_line + 1]])
+            at_line += 1
+        if one.rendition_id != found.rendition_id:
+            answers.append(OnGround(None, None, OTHER_PICTURE))
+        elif not whole[number]:
+            answers.append(OnGround(None, None, BEYOND))
+        else:
+            ring = listed[bounds[number] : bounds[number + 1]]
+            north = south = False
+            if not is_plain and worldshapes.goes_round(ring):
+                north, south = _poles_inside(found, dense[bounds[number] : bounds[number + 1]])
+            geometry = worldshapes.polygon(ring, holds_north=north, holds_south=south)
+            answers.append(OnGround(geometry, baseline, None if geometry is not None else NO_AREA))
+    return answers
+
+
+def _is_plain(world: Points) -> bool:
+    """Whether all points lie within half the globe of longitudes that does not reach the antimeridian."""
+    return len(world) > 0 and float(world[:, 0].max() - world[:, 0].min()) < 180
+
+
+def _densified(shapes: Sequence[Points], closed: Sequence[bool]) -> tuple[Points, Points]:
+    """All vertices, with points between those that are far apart, one shape after the other; how many each has."""
+    import numpy as np
+
+    sizes = np.array([len(shape) for shape in shapes])
+    flat = np.concatenate(shapes)
+    ends = np.cumsum(sizes)
+    following = np.roll(flat, -1, axis=0)
+    following[ends - 1] = flat[ends - sizes]
+    reach = np.abs(following - flat).max(axis=1)
+    parts = np.maximum(1, np.ceil(reach / STEP).astype(np.int64))
+    # A line ends at its last point.
+    parts[(ends - 1)[~np.asarray(closed)]] = 1
+    if (parts == 1).all():
+        return flat, sizes
+    which = np.repeat(np.arange(len(flat)), parts)
+    firsts = np.cumsum(parts) - parts
+    share = (np.arange(len(which)) - firsts[which]) / parts[which]
+    dense = flat[which] + (following[which] - flat[which]) * share[:, None]
+    return dense, np.add.reduceat(parts, ends - sizes)
+
+
+def _poles_inside(found: PassTransform, ring: Points) -> tuple[bool, bool]:
+    """Whether a ring (fractions of the picture) holds the north pole, the south pole."""
+    import numpy as np
+    from shapely.geometry import Point, Polygon
+
+    assert found.fit is not None
+    assert found.plane is not None
+    assert found.size is not None
+    area = Polygon(found.fit.apply(pixels_up(ring, found.size))).buffer(0)
+    held = []
+    for lat in (90.0, -90.0):
+        try:
+            pole = found.plane.project(np.array([[0.0, lat]]))
+        except BadCoordinates:
+            held.append(False)
+            continue
+        held.append(bool(area.contains(Point(*pole[0]))))
+    return held[0], held[1]
+
+
+def features(
+    found: PassTransform,
+    outlines: Sequence[Outline],
+    placed: Iterable[OnGround],
+    texts: Mapping[str, Any],
+    language: str | None,
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The GeoJSON features of a pass, and what of it is left out."""
+    made, left = [], []
+    error_m = found.error_m
+    for one, shape in zip(outlines, placed, strict=True):
+        if shape.geometry is None:
+            left.append({"pass_id": found.pass_id, "segment_id": one.id, "why": f"The segment: {shape.why}"})
+            continue
+        text = texts.get(one.id)
+        made.append(
+            {
+                "type": "Feature",
+                "id": one.id,
+                "geometry": shape.geometry,
+                "properties": {
+                    "segment_id": one.id,
+                    "kind": one.kind,
+                    "text": None if text is None else text.text,
+                    "language": one.language or language,
+                    "pass_id": found.pass_id,
+                    "error_m": error_m,
+                },
+            }
+        )
+    return made, left

@@ -1,0 +1,205 @@
+"""Where an entity was at a date: its place values that hold then, relative ones resolved to areas; and Linked Places.
+
+Entities belong to the family that keeps them. It contributes a function to the extras `place_entities`:
+`(conn, entity_id) -> the entity as it is answered, or None`. Read are id, canonical_name, entity_type, names,
+place_values, authority_links, description, merged_into_id.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection
+
+from armarium.api import Engine
+from armarium_georeference import errors
+from armarium_georeference.dates import Span, span_of, span_of_when
+from armarium_georeference.relative_places import Anchor, NoArea, area_of
+
+Entity = Mapping[str, Any]
+Find = Callable[[str], Entity | None]
+"""The entity with an id, or None."""
+
+EXTRAS = "place_entities"
+_ALWAYS = Span(None, None)
+_DEEPEST = 16
+"""Relations of relations that are followed."""
+
+
+def finder(engine: Engine, conn: Connection) -> Find:
+    """How entities are found in this project; Conflict where no family keeps any."""
+    sources = [source for _, source in engine.plugins.contributions(EXTRAS)]
+
+    def find(entity_id: str) -> Entity | None:
+        for source in sources:
+            found: Entity | None = source(conn, entity_id)
+            if found is not None:
+                return found
+        if not sources:
+            raise errors.no_places(entity_id)
+        return None
+
+    return find
+
+
+def require_entity(find: Find, entity_id: str) -> Entity:
+    """The entity; NotFound, Conflict naming the live one where it was merged."""
+    found = find(entity_id)
+    if found is None:
+        raise errors.unknown_entity(entity_id)
+    if found.get("merged_into_id"):
+        raise errors.merged_entity(entity_id, str(found["merged_into_id"]))
+    return found
+
+
+def place_at(find: Find, entity_id: str, date: str | None) -> dict[str, Any]:
+    """Where the entity was (EntityPlace): what is said of the date, never the nearest there is."""
+    entity = require_entity(find, entity_id)
+    asked = _asked(date)
+    values: Sequence[Mapping[str, Any]] = entity.get("place_values") or []
+    holding, notes = _holding(values, asked)
+    candidates = [_resolved(find, value, asked, (entity_id,)) for value in holding]
+    candidates = [one for number, one in enumerate(candidates) if one not in candidates[:number]]
+    if not values:
+        status = "no-place"
+    elif not candidates:
+        status = "none-for-date"
+    else:
+        status = "stated" if len(candidates) == 1 else "several"
+    return {
+        "entity_id": entity_id,
+        "date": date,
+        "status": status,
+        "place": candidates[0] if status == "stated" else None,
+        "candidates": candidates,
+        "notes": notes,
+    }
+
+
+def _asked(date: str | None) -> Span:
+    if date is None:
+        return _ALWAYS
+    try:
+        return span_of(date)
+    except ValueError:
+        raise errors.bad_date(date) from None
+
+
+def _holding(values: Sequence[Mapping[str, Any]], asked: Span) -> tuple[list[Mapping[str, Any]], list[str]]:
+    """The place values that hold at some day of *asked*, and what is to be said of the others."""
+    holding, notes = [], []
+    for value in values:
+        label = str(value.get("label") or "a place")
+        try:
+            span = span_of_when(value.get("when"))
+        except ValueError as fault:
+            notes.append(f"“{label}” is left out: {str(fault)!r} in its dates is no date.")
+            continue
+        if span.is_contradiction:
+            notes.append(f"“{label}” is left out: it is said to end before it begins.")
+        elif span.overlaps(asked):
+            holding.append(value)
+    return holding, notes
+
+
+def _resolved(find: Find, value: Mapping[str, Any], asked: Span, trail: tuple[str, ...]) -> dict[str, Any]:
+    """A place value with its geometry (ResolvedPlace)."""
+    geometry: dict[str, Any] | None = None
+    uncertainty = why = None
+    if value.get("relative"):
+        try:
+            anchor = _anchor(find, str(value["relative"].get("anchor_entity_id")), asked, trail)
+            geometry, uncertainty = area_of(anchor, value["relative"])
+        except NoArea as refusal:
+            why = str(refusal)
+    else:
+        geometry = _stated_geometry(value)
+        if geometry is None:
+            why = "It is named, and no coordinates are given for it."
+        elif value.get("precision_m"):
+            uncertainty = f"Within {float(value['precision_m']):g} m."
+    return {"value": dict(value), "geometry": geometry, "uncertainty": uncertainty, "why_no_geometry": why}
+
+
+def _stated_geometry(value: Mapping[str, Any]) -> dict[str, Any] | None:
+    geojson = value.get("geojson")
+    if isinstance(geojson, Mapping):
+        return dict(geojson.get("geometry") or {}) if geojson.get("type") == "Feature" else dict(geojson)
+    box = value.get("geo_bbox")
+    if box:
+        west, south, east, north = box
+        # A box whose west lies east of its east reaches over the antimeridian.
+        if west > east:
+            halves = [[west, 180.0], [-180.0, east]]
+            return {"type": "MultiPolygon", "coordinates": [[_box(w, south, e, north)] for w, e in halves]}
+        return {"type": "Polygon", "coordinates": [_box(west, south, east, north)]}
+    if value.get("lat") is not None and value.get("lon") is not None:
+        return {"type": "Point", "coordinates": [value["lon"], value["lat"]]}
+    return None
+
+
+def _box(west: float, south: float, east: float, north: float) -> list[list[float]]:
+    return [[west, south], [east, south], [east, north], [west, north], [west, south]]
+
+
+def _anchor(find: Find, entity_id: str, asked: Span, trail: tuple[str, ...]) -> Anchor:
+    """The place of an anchor at the same date, relative anchors resolved in turn; NoArea in words."""
+    if entity_id in trail:
+        raise NoArea("Its anchor is given relative to itself, by whatever way round, so no place follows.")
+    if len(trail) > _DEEPEST:
+        raise NoArea(f"It rests on more than {_DEEPEST} relations, one on another.")
+    entity = find(entity_id)
+    if entity is None:
+        raise NoArea(f"The entity {entity_id} that it is relative to is not in this project.")
+    if entity.get("merged_into_id"):
+        return _anchor(find, str(entity["merged_into_id"]), asked, (*trail, entity_id))
+    name = str(entity.get("canonical_name") or entity_id)
+    holding, _ = _holding(entity.get("place_values") or [], asked)
+    resolved = [_resolved(find, value, asked, (*trail, entity_id)) for value in holding]
+    places = [one for number, one in enumerate(resolved) if one not in resolved[:number]]
+    if not places:
+        raise NoArea(f"“{name}”, which it is relative to, has no place at that date.")
+    if len(places) > 1:
+        raise NoArea(f"“{name}”, which it is relative to, has several places at that date.")
+    (only,) = places
+    if only["geometry"] is None:
+        raise NoArea(f"“{name}”, which it is relative to, has no coordinates: {only['why_no_geometry']}")
+    return _reach(only["geometry"], float(only["value"].get("precision_m") or 0))
+
+
+def _reach(geometry: Mapping[str, Any], precision_m: float) -> Anchor:
+    """The middle of a geometry, and the distance to its farthest point."""
+    from armarium_georeference.planes import ellipsoid
+
+    # A ring names its first place twice.
+    places = list(dict.fromkeys(_places(geometry)))
+    if not places:
+        raise NoArea("The geometry of what it is relative to is empty.")
+    vectors = [_unit(lon, lat) for lon, lat in places]
+    x, y, z = (sum(one[axis] for one in vectors) for axis in range(3))
+    lon, lat = math.degrees(math.atan2(y, x)), math.degrees(math.atan2(z, math.hypot(x, y)))
+    if len(places) == 1:
+        lon, lat = places[0]
+    radius = max(ellipsoid().inv(lon, lat, *one)[2] for one in places)
+    return Anchor(lon, lat, float(radius) + precision_m)
+
+
+def _unit(lon: float, lat: float) -> tuple[float, float, float]:
+    a, b = math.radians(lon), math.radians(lat)
+    return math.cos(b) * math.cos(a), math.cos(b) * math.sin(a), math.sin(b)
+
+
+def _places(geometry: Mapping[str, Any]) -> Any:
+    if geometry.get("type") == "GeometryCollection":
+        for part in geometry.get("geometries") or []:
+            yield from _places(part)
+        return
+    waiting = [geometry.get("coordinates") or []]
+    while waiting:
+        one = waiting.pop()
+        if one and isinstance(one[0], int | float):
+            yield float(one[0]), float(one[1])
+        else:
+            waiting.extend(one)

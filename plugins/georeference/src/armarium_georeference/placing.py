@@ -1,0 +1,103 @@
+"""What a control point writes beside its row: a mark, a world-point reading, a controls link; called inside actions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from armarium.api import ActionContext
+from armarium_documents.api import representations
+from armarium_georeference import errors
+from armarium_georeference.planes import BadCoordinates, to_world
+from armarium_georeference.points import SEGMENTS, WORLD_POINT, geo_uri, live_segment, rendition_of_pass
+from armarium_georeference.schemas import PlaceOnGround
+from armarium_source_model.api import IS_PROVISIONAL, is_provisional, links
+
+MARK = "control-point"
+"""What a segment is called that was drawn for a control point alone."""
+_HALF = 0.001
+"""Half the side of a mark, in fractions of the picture; less where the point is nearer to an edge."""
+
+
+def mark_rect(x: float, y: float) -> list[float]:
+    """A small rect of which a place of the picture is the middle, inside the picture."""
+    w, h = (max(min(_HALF, at, 1 - at), 1e-7) for at in (x, y))
+    return [max(0.0, x - w), max(0.0, y - h), 2 * w, 2 * h]
+
+
+def place_sent(p: PlaceOnGround) -> tuple[float, float] | None:
+    """(lon, lat) of what was sent, converted where the source counts otherwise; None where no place was sent."""
+    if p.original_crs is None:
+        return None if p.lon is None or p.lat is None else (p.lon, p.lat)
+    assert p.original_x is not None
+    assert p.original_y is not None
+    try:
+        return to_world(p.original_crs, p.original_x, p.original_y)
+    except BadCoordinates as refusal:
+        raise errors.BadPlace(str(refusal)) from None
+
+
+def segment_for(ctx: ActionContext, p: PlaceOnGround, pass_id: str, document_id: str) -> str:
+    """The segment whose middle is the point: the one named, else a mark that is drawn for it."""
+    if p.segment_id is None:
+        assert p.x is not None
+        assert p.y is not None
+        return _draw_mark(ctx, pass_id, document_id, p.x, p.y)
+    if is_provisional(p.segment_id):
+        raise errors.provisional(p.segment_id, IS_PROVISIONAL)
+    if live_segment(ctx.conn, p.segment_id).pass_id != pass_id:
+        raise errors.other_pass(p.segment_id, pass_id)
+    return p.segment_id
+
+
+def _draw_mark(ctx: ActionContext, pass_id: str, document_id: str, x: float, y: float) -> str:
+    rendition_id = rendition_of_pass(ctx.conn, pass_id)
+    drawn = {
+        "document_id": document_id,
+        "pass_id": pass_id,
+        "kind": "region",
+        "kind_raw": MARK,
+        "is_furniture": True,
+        "anchor": {"rect": mark_rect(x, y)} | ({"rendition_id": rendition_id} if rendition_id else {}),
+    }
+    return str(ctx.run("segment.create", drawn)["id"])
+
+
+def write_place(ctx: ActionContext, segment_id: str, place: tuple[float, float]) -> str:
+    """Write where a segment is on the ground as a reading of it; the reading's id."""
+    sent = {"segment_id": segment_id, "kind": WORLD_POINT, "text": geo_uri(*place)}
+    return str(ctx.run("representation.create", sent)["id"])
+
+
+def link_page(ctx: ActionContext, segment_id: str, document_id: str) -> str:
+    """Link a segment to the page whose place on the ground it controls; the link's id."""
+    sent = {"from_id": segment_id, "to_id": document_id, "to_kind": "document", "link_type": "controls"}
+    return str(ctx.run("link.create", sent)["result"]["link_id"])
+
+
+def take_away(ctx: ActionContext, point: Any) -> None:
+    """What a control point wrote on the segment it leaves: its readings retracted, its link and its mark withdrawn."""
+    table = representations
+    said = select(table.c.id).where(
+        table.c.segment_id == point.segment_id, table.c.kind == WORLD_POINT, table.c.retracted.is_(False)
+    )
+    for representation_id in ctx.conn.execute(said.order_by(table.c.id)).scalars().all():
+        ctx.run("reading.retract", {"representation_id": representation_id})
+    stands = select(links.c.id).where(links.c.id == point.link_id, links.c.deleted_at.is_(None))
+    if ctx.conn.execute(stands).first() is not None:
+        ctx.run("link.delete", {"link_id": point.link_id})
+    segment = SEGMENTS.row(ctx.conn, point.segment_id)
+    if point.is_mark and segment.deleted_at is None:
+        ctx.run("segment.delete", {"segment_ids": [segment.id], "expected_versions": [segment.version]})
+
+
+def is_linked(conn: Connection, from_id: str, to_id: str, link_type: str) -> bool:
+    """Whether a live link of the type leads from one thing to another."""
+    standing = select(links.c.id).where(
+        links.c.from_id == from_id,
+        links.c.to_id == to_id,
+        links.c.link_type == link_type,
+        links.c.deleted_at.is_(None),
+    )
+    return conn.execute(standing.limit(1)).first() is not None

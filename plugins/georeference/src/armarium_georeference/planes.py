@@ -1,0 +1,183 @@
+"""Coordinates on the ground: reference systems by their codes, the plane a fit is made in, distances on the ellipsoid."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from pyproj import CRS, Geod, Transformer
+
+    Points = NDArray[np.float64]
+    """Rows of two: x, y of a plane in its unit, or longitude, latitude in degrees."""
+
+WORLD = "OGC:CRS84"
+"""Longitude, latitude on WGS 84: the axis order of GeoJSON."""
+_CODE = re.compile(r"^[A-Za-z][A-Za-z0-9]{1,19}:[A-Za-z0-9_.-]{1,40}$")
+_WIDEST = 1.5e8
+"""No plane is as wide, counted in feet even: the globe is 4e7 metres around."""
+_HALF_ROUND = math.cos(math.radians(90))
+_FAR = 0.35
+"""Length of the mean of unit vectors beneath which points lie around the whole globe, with no centre worth the name."""
+
+
+class BadCoordinates(ValueError):
+    """Coordinates or a reference system that cannot be used; the text is a sentence for a person."""
+
+
+@lru_cache(maxsize=128)
+def crs_named(code: str) -> CRS:
+    """The reference system of a code (`EPSG:27572`). BadCoordinates for none.
+
+    Only codes are taken: a definition in words could name files or hosts to read grids from.
+    """
+    from pyproj import CRS
+    from pyproj.exceptions import CRSError
+
+    if _CODE.match(code) is None:
+        raise BadCoordinates(
+            f"{code[:80]!r} is no code of a reference system. Write authority and number, as in EPSG:27572."
+        )
+    try:
+        return CRS.from_user_input(code.upper() if code.lower().startswith(("epsg", "esri", "ogc")) else code)
+    except CRSError:
+        raise BadCoordinates(
+            f"No reference system is known as {code}. Look its code up at epsg.io, or give lon and lat."
+        ) from None
+
+
+@lru_cache(maxsize=128)
+def _transformer(source: str, target: str) -> Transformer:
+    from pyproj import Transformer
+
+    return Transformer.from_crs(
+        WORLD if source == WORLD else _definition(source), _definition(target), always_xy=True
+    )
+
+
+def _definition(text: str) -> Any:
+    # Only `plane_of` writes a definition in words; what others name has been looked up by its code before.
+    return text if text.startswith("+proj=stere ") else crs_named(text)
+
+
+def to_world(code: str, x: float, y: float) -> tuple[float, float]:
+    """Longitude and latitude of a point that a source gives in the system *code*, x before y (east before north).
+
+    BadCoordinates for an unknown system, and for a point that lies nowhere in it.
+    """
+    crs_named(code)
+    lon, lat = _transformer(code, WORLD).transform(x, y)
+    if not (math.isfinite(lon) and math.isfinite(lat)) or abs(lat) > 90:
+        raise BadCoordinates(
+            f"({x:g}, {y:g}) lies nowhere in {code}: give east before north, in the units of that system."
+        )
+    return wrap(float(lon)), float(lat)
+
+
+def wrap(lon: float) -> float:
+    """A longitude between -180 and 180."""
+    return lon if -180 <= lon <= 180 else (lon + 180) % 360 - 180
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A plane on the ground in which a fit is made.
+
+    definition: a PROJ string or a code; words: what it is, for a person.
+    """
+
+    definition: str
+    words: str
+
+    def project(self, lonlat: Points) -> Points:
+        """Longitudes and latitudes as points of the plane; BadCoordinates for one that the plane does not hold."""
+        import numpy as np
+
+        x, y = _transformer(WORLD, self.definition).transform(lonlat[:, 0], lonlat[:, 1])
+        found = np.column_stack([x, y])
+        # Where a cylindrical plane has its poles, PROJ answers a very large number and not infinity.
+        bad = ~(np.abs(found) < _WIDEST).all(axis=1)
+        if bad.any():
+            lon, lat = lonlat[int(np.argmax(bad))]
+            raise BadCoordinates(
+                f"The plane {self.definition} does not hold the point {lat:g}, {lon:g} (latitude, longitude). "
+                "State another plane, or none: then one is laid through the control points."
+            )
+        return found
+
+    def unproject(self, points: Points) -> Points:
+        """Points of the plane as longitudes (-180 to 180) and latitudes; infinite where the plane has none."""
+        import numpy as np
+
+        lon, lat = _transformer(self.definition, WORLD).transform(points[:, 0], points[:, 1])
+        return np.column_stack([lon, lat])
+
+
+def plane_stated(code: str) -> Plane:
+    """The plane of a projected system; BadCoordinates for an unknown one and for one that is no plane."""
+    crs = crs_named(code)
+    if not crs.is_projected:
+        raise BadCoordinates(f"{code} ({crs.name}) is no plane; state a projected system such as EPSG:3857.")
+    return Plane(code, str(crs.name))
+
+
+def plane_of(lonlat: Points, stated: str | None = None) -> Plane:
+    """The plane for control points: the one *stated* by its code, else a stereographic one through their middle.
+
+    Stereographic planes keep angles, so that a Helmert fit is at home in them, and know neither the antimeridian nor
+    poles. BadCoordinates for a stated system that is no plane, and for points all around the globe without one.
+    """
+    import numpy as np
+
+    if stated is not None:
+        return plane_stated(stated)
+    lon, lat = np.radians(lonlat[:, 0]), np.radians(lonlat[:, 1])
+    unit = np.column_stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])
+    mean = unit.mean(axis=0)
+    length = float(np.linalg.norm(mean))
+    if length < _FAR or float((unit @ (mean / length)).min()) < _HALF_ROUND:
+        raise BadCoordinates(
+            "The control points lie on more than half of the globe, which no one plane shows undistorted. State the "
+            "plane the map was drawn in, as crs: EPSG:3395 (Mercator) or EPSG:4087 (equidistant cylindrical), say."
+        )
+    x, y, z = mean / length
+    lat_0 = round(math.degrees(math.asin(max(-1.0, min(1.0, z)))), 4)
+    lon_0 = round(math.degrees(math.atan2(y, x)), 4) if abs(lat_0) < 90 else 0.0
+    definition = f"+proj=stere +lat_0={lat_0!r} +lon_0={lon_0!r} +ellps=WGS84 +units=m"
+    return Plane(definition, f"stereographic plane about {lat_0:.2f}°, {lon_0:.2f}° (latitude, longitude)")
+
+
+@lru_cache(maxsize=1)
+def ellipsoid() -> Geod:
+    """WGS 84, on which distances are measured."""
+    from pyproj import Geod
+
+    return Geod(ellps="WGS84")
+
+
+class Offset(NamedTuple):
+    """How far a place is from another, in metres: to the east, to the north, and in all."""
+
+    east: float
+    north: float
+    distance: float
+
+
+def offsets(true: Points, fitted: Points) -> list[Offset]:
+    """From each true place to the fitted one, along the geodesic."""
+    azimuth, _, distance = ellipsoid().inv(true[:, 0], true[:, 1], fitted[:, 0], fitted[:, 1])
+    return [
+        Offset(d * math.sin(math.radians(a)), d * math.cos(math.radians(a)), float(d))
+        for a, d in zip(azimuth.tolist(), distance.tolist(), strict=True)
+    ]
+
+
+def rms(distances: Sequence[float]) -> float | None:
+    """The root mean square; None of nothing."""
+    return math.sqrt(sum(d * d for d in distances) / len(distances)) if distances else None

@@ -1,0 +1,158 @@
+"""Control points as they stand: the middle of a segment, the world-point reading that counts on it, whether it counts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Row, func, select
+
+from armarium.api import Rows, among
+from armarium_documents.api import representations
+from armarium_georeference.errors import segment_withdrawn, unknown_point, unknown_segment
+from armarium_georeference.models import points
+from armarium_source_model.api import counting_readings, links, passes, reading_rule, segments
+
+WORLD_POINT = "world-point"
+"""The kind of reading that says where a segment is on the ground, as a geo URI (RFC 5870): `geo:LAT,LON`."""
+
+POINTS = Rows(points, missing=unknown_point)
+SEGMENTS = Rows(segments, missing=unknown_segment)
+_GEO = re.compile(
+    r"geo:(-?\d{1,3}(?:\.\d+)?),(-?\d{1,3}(?:\.\d+)?)(?:,-?\d+(?:\.\d+)?)?(?:;.*)?", re.IGNORECASE
+)
+
+
+def geo_uri(lon: float, lat: float) -> str:
+    """A place in words that a program reads too: latitude comes first."""
+    return f"geo:{Decimal(repr(lat)):f},{Decimal(repr(lon)):f}"
+
+
+def place_in(text: str) -> tuple[float, float] | None:
+    """(lon, lat) of a world-point reading; None where it names no place on the globe."""
+    found = _GEO.fullmatch(text.strip())
+    if found is None:
+        return None
+    lat, lon = float(found[1]), float(found[2])
+    return (lon, lat) if abs(lat) <= 90 and abs(lon) <= 180 else None
+
+
+class _Standing(NamedTuple):
+    """What of other tables a control point rests on."""
+
+    rect: tuple[float, float, float, float]
+    segment_deleted: bool
+    rendition_id: str | None
+    link_deleted: bool
+    own_place: str
+
+
+def rendition_of_pass(conn: Connection, pass_id: str) -> str | None:
+    """The picture that most of a pass was measured on; None where it names none."""
+    named = func.json_extract(segments.c.anchor, "$.rendition_id")
+    counted = (
+        select(named)
+        .where(segments.c.pass_id == pass_id, segments.c.deleted_at.is_(None), named.is_not(None))
+        .group_by(named)
+        .order_by(func.count().desc(), named)
+    )
+    found: str | None = conn.execute(counted.limit(1)).scalar()
+    return found
+
+
+def list_points(conn: Connection, pass_id: str) -> list[dict[str, Any]]:
+    """The control points of a pass as answered (ControlPoint), oldest first."""
+    rows = POINTS.all(conn, points.c.pass_id == pass_id, order=(points.c.created_at, points.c.id))
+    return _standing_points(conn, pass_id, rows) if rows else []
+
+
+def point_answer(conn: Connection, point_id: str) -> dict[str, Any]:
+    """One control point as answered; NotFound."""
+    row = POINTS.require(conn, point_id)
+    return _standing_points(conn, row["pass_id"], [row])[0]
+
+
+def _standing_points(conn: Connection, pass_id: str, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    standing = _standing(conn, [row["id"] for row in rows])
+    said = counting_readings(conn, pass_id, WORLD_POINT, reading_rule(conn))
+    rendition_id = rendition_of_pass(conn, pass_id)
+    answers = []
+    for row in rows:
+        one = standing[row["id"]]
+        counting = said.get(row["segment_id"])
+        place = place_in(counting.text) if counting is not None else None
+        own = counting is not None and counting.representation_id == row["representation_id"]
+        why = _why_not(row, one, rendition_id, is_said=counting is not None, is_place=place is not None)
+        if place is None:
+            place = place_in(one.own_place)
+            own = True
+        lon, lat = place or (0.0, 0.0)
+        x, y, w, h = one.rect
+        answer = {**row, "x": x + w / 2, "y": y + h / 2, "lon": lon, "lat": lat}
+        if not own:
+            # Somebody corrected the reading itself: what the source gave is not what it says any more.
+            answer |= {"original_crs": None, "original_x": None, "original_y": None}
+        answers.append(answer | {"counts": why is None, "why_not": why})
+    return answers
+
+
+def _why_not(
+    row: Mapping[str, Any], one: _Standing, rendition_id: str | None, *, is_said: bool, is_place: bool
+) -> str | None:
+    if not row["enabled"]:
+        return "It is switched off."
+    if one.segment_deleted:
+        return "Its segment was withdrawn, merged or cut; move the point to another."
+    if not is_said:
+        return "Its world-point reading was retracted; give its place anew."
+    if not is_place:
+        return "The world-point reading that counts names no place as geo:LAT,LON; give its place anew."
+    if one.link_deleted:
+        return "Its controls link was withdrawn; restore the link, or remove the point and set it again."
+    if one.rendition_id != rendition_id:
+        return "Its segment was measured on another picture than the rest of the pass."
+    return None
+
+
+def _standing(conn: Connection, ids: Sequence[str]) -> dict[str, _Standing]:
+    box = (segments.c.bbox_x, segments.c.bbox_y, segments.c.bbox_w, segments.c.bbox_h)
+    found = (
+        select(
+            points.c.id,
+            *box,
+            segments.c.deleted_at,
+            func.json_extract(segments.c.anchor, "$.rendition_id"),
+            links.c.deleted_at,
+            representations.c.content,
+        )
+        .join(segments, segments.c.id == points.c.segment_id)
+        .join(links, links.c.id == points.c.link_id)
+        .join(representations, representations.c.id == points.c.representation_id)
+        .where(among(points.c.id, ids))
+    )
+    return {
+        row[0]: _Standing(
+            (row[1], row[2], row[3], row[4]), row[5] is not None, row[6], row[7] is not None, row[8] or ""
+        )
+        for row in conn.execute(found)
+    }
+
+
+def live_segment(conn: Connection, segment_id: str) -> Row[Any]:
+    """The row of a segment; NotFound, Conflict for a withdrawn one."""
+    row = SEGMENTS.row(conn, segment_id)
+    if row.deleted_at is not None:
+        raise segment_withdrawn(segment_id)
+    return row
+
+
+def passes_of(conn: Connection, document_id: str) -> list[tuple[str, dict[str, Any] | None]]:
+    """(id, transformation) of the live passes of a page, oldest first."""
+    found = (
+        select(passes.c.id, passes.c.transformation)
+        .where(passes.c.document_id == document_id, passes.c.deleted_at.is_(None))
+        .order_by(passes.c.created_at, passes.c.id)
+    )
+    return [(row[0], row[1]) for row in conn.execute(found)]

@@ -1,0 +1,138 @@
+"""Reads of georeferencing that are routes: control points, transformations, shapes and features on the ground."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Query
+from sqlalchemy import Connection
+
+from armarium.api import Engine, query
+from armarium_documents.api import require_document
+from armarium_georeference.errors import NoShape, provisional
+from armarium_georeference.linked_places import linked_places
+from armarium_georeference.onground import features, on_ground, outline_of, outlines_of
+from armarium_georeference.places import finder, place_at
+from armarium_georeference.points import list_points, live_segment, passes_of
+from armarium_georeference.schemas import (
+    ControlPoints,
+    EntityPlace,
+    FeatureCollection,
+    LinkedPlaces,
+    Transform,
+    WorldShape,
+)
+from armarium_georeference.transforms import require_pass, require_ready, transform_answer, transform_of
+from armarium_source_model.api import (
+    IS_PROVISIONAL,
+    counting_readings,
+    is_provisional,
+    page_facts,
+    reading_rule,
+)
+
+
+@query(
+    "/api/georeference/passes/{pass_id}/control-points",
+    summary="The control points of a pass",
+    answer=ControlPoints,
+    refusals=(404, 409),
+)
+def list_control_points(conn: Connection, pass_id: str) -> dict[str, Any]:
+    """Oldest first, those too that do not count, with why."""
+    require_pass(conn, pass_id)
+    items = list_points(conn, pass_id)
+    return {"items": items, "count": len(items)}
+
+
+@query(
+    "/api/georeference/passes/{pass_id}/transform",
+    summary="The transformation of a pass, with residuals in metres",
+    answer=Transform,
+    refusals=(404, 409),
+)
+def read_transform(conn: Connection, pass_id: str) -> dict[str, Any]:
+    """Fitted to the control points as they are now."""
+    return transform_answer(transform_of(conn, pass_id))
+
+
+@query(
+    "/api/georeference/segments/{segment_id}/world-shape",
+    summary="Where a segment lies on the ground",
+    answer=WorldShape,
+    refusals=(404, 409),
+)
+def read_world_shape(conn: Connection, segment_id: str) -> dict[str, Any]:
+    """Its polygon, else its rect, and its baseline; 409 in words where its pass has no transformation that works."""
+    if is_provisional(segment_id):
+        raise provisional(segment_id, IS_PROVISIONAL)
+    row = live_segment(conn, segment_id)
+    found = transform_of(conn, row.pass_id)
+    require_ready(found)
+    (placed,) = on_ground(found, [outline_of(conn, segment_id)])
+    if placed.geometry is None:
+        raise NoShape(segment_id, placed.why or "")
+    return {
+        "segment_id": segment_id,
+        "pass_id": row.pass_id,
+        "type": found.type,
+        "geometry": placed.geometry,
+        "baseline": placed.baseline,
+        "error_m": found.error_m,
+    }
+
+
+@query(
+    "/api/georeference/documents/{doc_id}/geojson",
+    summary="The segments of a picture on the ground, as GeoJSON",
+    answer=FeatureCollection,
+)
+def read_geojson(conn: Connection, doc_id: str) -> dict[str, Any]:
+    """A feature for each live segment of each pass that has a transformation; what is left out is said, with why."""
+    require_document(conn, doc_id)
+    made: list[dict[str, Any]] = []
+    left: list[dict[str, Any]] = []
+    language = None
+    for pass_id, _ in passes_of(conn, doc_id):
+        found = transform_of(conn, pass_id)
+        if found.type is None or found.problem is not None:
+            why = found.problem or "It has no transformation."
+            left.append({"pass_id": pass_id, "segment_id": None, "why": why})
+            continue
+        stated = page_facts(conn, doc_id, pass_id).first("language")
+        language = stated.value if stated is not None else None
+        outlines = outlines_of(conn, pass_id)
+        texts = counting_readings(conn, pass_id, rule=reading_rule(conn))
+        some, others = features(found, outlines, on_ground(found, outlines), texts, language)
+        made += some
+        left += others
+    return {"type": "FeatureCollection", "features": made, "left_out": left}
+
+
+@query(
+    "/api/entities/{entity_id}/place",
+    summary="Where an entity was at a date",
+    answer=EntityPlace,
+    refusals=(404, 409),
+)
+def read_place(
+    conn: Connection,
+    engine: Engine,
+    entity_id: str,
+    date: Annotated[
+        str | None, Query(description="ISO 8601; may stop at year or month", max_length=40)
+    ] = None,
+) -> dict[str, Any]:
+    """What is stated for the date, never the nearest; relative places resolved to areas."""
+    return place_at(finder(engine, conn), entity_id, date)
+
+
+@query(
+    "/api/entities/{entity_id}/linked-places",
+    summary="An entity as Linked Places Format",
+    answer=LinkedPlaces,
+    refusals=(404, 409),
+)
+def read_linked_places(conn: Connection, engine: Engine, entity_id: str) -> dict[str, Any]:
+    """A feature collection with the entity's names, geometries, dates and links."""
+    return linked_places(finder(engine, conn), entity_id)

@@ -1,0 +1,128 @@
+"""The recipe job place-in-a-gazetteer: names on pages, found in a file of the user's and linked with its places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+from sqlalchemy import select
+
+from armarium.api import (
+    Example,
+    JobContext,
+    MaterialPath,
+    PageSkipped,
+    PageWork,
+    Params,
+    RecipeJob,
+    page_kind,
+)
+from armarium_georeference.errors import bad_gazetteer, no_gazetteer
+from armarium_georeference.gazetteer import BadGazetteer, Gazetteer, read_gazetteer
+from armarium_source_model.api import counting_readings, reading_rule, segments, working_pass
+
+MENTIONS = "place_mentions"
+"""What a family that keeps mentions contributes: `(conn, document_id) -> [{segment_id, text, entity_id}]` of its places."""
+
+
+class GazetteerSettings(Params):
+    """Where the places are."""
+
+    file: MaterialPath | None = Field(
+        default=None, description="A gazetteer: CSV, GeoJSON or Linked Places Format."
+    )
+
+
+def place_page(job: JobContext, page_id: str) -> PageWork:
+    """The lines of one page that name a place of the gazetteer; names that several places bear are left to people."""
+    gazetteer = _gazetteer(job)
+    with job.library.db.read() as conn:
+        written = [
+            one
+            for _, mentioned in job.engine.plugins.contributions(MENTIONS)
+            for one in mentioned(conn, page_id)
+        ]
+        if not written:
+            written = _lines(conn, page_id)
+    placements: dict[tuple[str, str], dict[str, Any]] = {}
+    several = 0
+    for one in written:
+        for _, places in gazetteer.find(one["text"]):
+            if len(places) > 1:
+                several += 1
+                continue
+            found = {"segment_id": one["segment_id"], "uri": places[0].uri, "entity_id": one.get("entity_id")}
+            placements.setdefault((one["segment_id"], places[0].uri), found)
+    if several:
+        job.log("info", f"{several} names are borne by several places of the gazetteer.", document_id=page_id)
+    if not placements:
+        raise PageSkipped("It names no place of the gazetteer that bears its name alone.")
+    sent = {"document_id": page_id, "placements": list(placements.values())}
+    return PageWork(
+        "georeference.place_names",
+        sent,
+        output={"placed": len(placements), "several": several},
+        answers=("link_ids",),
+    )
+
+
+def _gazetteer(job: JobContext) -> Gazetteer:
+    if job.args.file is None:
+        raise no_gazetteer()
+    try:
+        return read_gazetteer(job.args.file.real, job.library.is_closed)
+    except BadGazetteer as refusal:
+        raise bad_gazetteer(str(refusal)) from None
+    except OSError as fault:
+        raise bad_gazetteer(f"{fault.strerror}.") from None
+
+
+def _lines(conn: Any, page_id: str) -> list[dict[str, Any]]:
+    rule = reading_rule(conn)
+    pass_id, _ = working_pass(conn, page_id, rule)
+    if pass_id is None:
+        raise PageSkipped("It has not been read.")
+    texts = counting_readings(conn, pass_id, rule=rule)
+    named = select(segments.c.id).where(
+        segments.c.pass_id == pass_id, segments.c.kind != "word", segments.c.deleted_at.is_(None)
+    )
+    return [
+        {"segment_id": one, "text": texts[one].text}
+        for one in conn.execute(named.order_by(segments.c.id)).scalars()
+        if one in texts
+    ]
+
+
+def _example(ex: Example) -> dict[str, Any]:
+    page = str(ex.run("document.create", {"name": "Letter", "doc_type": "page"})["id"])
+    pass_id = ex.run("segment.pass_create", {"document_id": page, "name": "By hand"})["id"]
+    line = {
+        "document_id": page,
+        "pass_id": pass_id,
+        "kind": "line",
+        "anchor": {"rect": [0.1, 0.1, 0.8, 0.05]},
+    }
+    segment_id = ex.run("segment.create_many", {"segments": [line]})["items"][0]["id"]
+    ex.run("representation.create", {"segment_id": segment_id, "text": "Written at Lima, the 3rd of May"})
+    file = ex.file("places.csv", b"id,name,lon,lat\nhttps://www.geonames.org/3936456,Lima,-77.04,-12.05\n")
+    return {"page_id": page, "settings": {"file": str(file)}}
+
+
+PLACE_IN_A_GAZETTEER = RecipeJob(
+    kind=page_kind(
+        "place-in-a-gazetteer",
+        place_page,
+        GazetteerSettings,
+        summary="Find places of a gazetteer on pages.",
+        lane="cpu",
+    ),
+    name="Place in a gazetteer",
+    description="Links names on pages with the places of a gazetteer file that bear them alone.",
+    layer="places",
+    takes=("mentions", "page_reading"),
+    takes_any=True,
+    gives=("places",),
+    settings=GazetteerSettings,
+    writes=("georeference.place_names",),
+    example=_example,
+)

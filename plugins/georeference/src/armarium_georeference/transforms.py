@@ -1,0 +1,235 @@
+"""The transformation of a pass as its control points carry it now: fitted anew at each reading, so that it never lags."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, select
+
+from armarium_documents.api import renditions, require_document
+from armarium_georeference.errors import NoTransform, no_picture, pass_withdrawn, provisional
+from armarium_georeference.fitting import (
+    NEEDED,
+    SPLINE,
+    Degenerate,
+    Fit,
+    Type,
+    fit,
+    is_mirrored,
+    leave_one_out,
+)
+from armarium_georeference.planes import BadCoordinates, Plane, offsets, plane_of, rms
+from armarium_georeference.points import list_points, rendition_of_pass
+from armarium_source_model.api import IS_PROVISIONAL, get_pass, is_provisional
+
+if TYPE_CHECKING:
+    from armarium_georeference.fitting import Points
+
+_NEAR_POLE = 89.9
+
+
+@dataclass
+class PassTransform:
+    """What a pass' control points come to. `fit` and `plane` are there when it is ready."""
+
+    pass_id: str
+    document_id: str
+    type: Type | None
+    points: list[dict[str, Any]]
+    rendition_id: str | None
+    size: tuple[int, int] | None
+    fit: Fit | None = None
+    plane: Plane | None = None
+    problem: str | None = None
+    residuals: list[dict[str, Any]] = field(default_factory=list)
+    rms_m: float | None = None
+    notes: list[str] = field(default_factory=list)
+    proves_nothing: bool = False
+
+    @property
+    def counting(self) -> list[dict[str, Any]]:
+        """The control points that it rests on."""
+        return [one for one in self.points if one["counts"]]
+
+    @property
+    def error_m(self) -> float | None:
+        """What its control points say of the error anywhere on the map; None where they cannot say."""
+        return None if self.proves_nothing else self.rms_m
+
+    def to_world(self, fractions: Points) -> Points:
+        """Longitudes and latitudes of places of the picture (fractions, y down); not a number beyond a horizon."""
+        assert self.fit is not None
+        assert self.plane is not None
+        assert self.size is not None
+        return self.plane.unproject(self.fit.apply(pixels_up(fractions, self.size)))
+
+
+def pixels_up(fractions: Points, size: tuple[int, int]) -> Points:
+    """Places of a picture (fractions from the top left) as pixels from the bottom left, y up."""
+    import numpy as np
+
+    width, height = size
+    return np.column_stack([fractions[:, 0] * width, (1 - fractions[:, 1]) * height])
+
+
+def require_pass(conn: Connection, pass_id: str) -> Any:
+    """The row of a live pass; NotFound, Conflict for a withdrawn one, Invalid for a provisional id."""
+    if is_provisional(pass_id):
+        raise provisional(pass_id, IS_PROVISIONAL)
+    row = get_pass(conn, pass_id)
+    if row.deleted_at is not None:
+        raise pass_withdrawn(pass_id)
+    return row
+
+
+def picture_size(conn: Connection, document_id: str, rendition_id: str | None) -> tuple[int, int] | None:
+    """Width and height in pixels of a rendition (else of the page's primary one); None where they are not known."""
+    wanted = renditions.c.id == rendition_id if rendition_id else renditions.c.is_primary
+    row = conn.execute(
+        select(renditions.c.pixel_width, renditions.c.pixel_height).where(
+            renditions.c.document_id == document_id, wanted
+        )
+    ).first()
+    return (row[0], row[1]) if row is not None and row[0] and row[1] else None
+
+
+def transform_of(conn: Connection, pass_id: str) -> PassTransform:
+    """The transformation of a pass; NotFound, Conflict for a withdrawn one."""
+    row = require_pass(conn, pass_id)
+    stated = row.transformation or {}
+    found = _unfitted(conn, pass_id, row.document_id, stated.get("type"))
+    if found.type is not None:
+        _fit(found, stated.get("crs"))
+    return found
+
+
+def transform_as(conn: Connection, pass_id: str, kind: Type, crs: str | None) -> PassTransform:
+    """As `transform_of`, were its type *kind* and its plane *crs*. Conflict for a page without a picture."""
+    row = require_pass(conn, pass_id)
+    found = _unfitted(conn, pass_id, row.document_id, kind)
+    if found.size is None:
+        raise no_picture(require_document(conn, row.document_id).name)
+    _fit(found, crs)
+    return found
+
+
+def require_ready(found: PassTransform) -> None:
+    """NoTransform, in words, where it is not ready."""
+    if found.type is None:
+        raise NoTransform(
+            found.pass_id,
+            f"Pass {found.pass_id} has no transformation. Set control points, then choose its type.",
+        )
+    if found.problem is not None:
+        raise NoTransform(found.pass_id, found.problem)
+
+
+def _unfitted(conn: Connection, pass_id: str, document_id: str, kind: Type | None) -> PassTransform:
+    rendition_id = rendition_of_pass(conn, pass_id)
+    size = picture_size(conn, document_id, rendition_id)
+    return PassTransform(pass_id, document_id, kind, list_points(conn, pass_id), rendition_id, size)
+
+
+def _fit(found: PassTransform, crs: str | None) -> None:
+    """Fit, measure, and say what is to be said of it; `problem` where it cannot be done."""
+    import numpy as np
+
+    kind, counting = found.type, found.counting
+    assert kind is not None
+    needed = NEEDED[kind]
+    if len(counting) < needed:
+        have = f"{len(counting)} {'counts' if len(counting) == 1 else 'count'}"
+        found.problem = (
+            f"A {kind} transformation needs {needed} control points; {have}. Set more, or switch more on."
+        )
+        return
+    if found.size is None:
+        found.problem = "The page has no picture of known size, so its proportions are unknown."
+        return
+    fractions = np.array([[one["x"], one["y"]] for one in counting], dtype=np.float64)
+    true = np.array([[one["lon"], one["lat"]] for one in counting], dtype=np.float64)
+    picture = pixels_up(fractions, found.size)
+    try:
+        plane = plane_of(true, crs)
+        ground = plane.project(true)
+        fitted = fit(kind, picture, ground)
+        checked = leave_one_out(kind, picture, ground) if kind == SPLINE else fitted.apply(picture)
+    except (BadCoordinates, Degenerate) as refusal:
+        found.problem = str(refusal)
+        return
+    found.fit, found.plane = fitted, plane
+    found.proves_nothing = len(counting) == needed
+    _measure(found, true, plane.unproject(checked))
+    _remark(found, picture, ground, true)
+
+
+def _measure(found: PassTransform, true: Points, fitted: Points) -> None:
+    """Residuals along the geodesic; nulls where a fitted place is none."""
+    import numpy as np
+
+    sound: Any = np.isfinite(fitted).all(axis=1)
+    measured = iter(offsets(true[sound], fitted[sound]))
+    distances = []
+    for one, is_sound in zip(found.counting, sound.tolist(), strict=True):
+        east = north = error = None
+        if is_sound:
+            east, north, error = next(measured)
+            distances.append(error)
+        found.residuals.append({"control_point_id": one["id"], "dx_m": east, "dy_m": north, "error_m": error})
+    found.rms_m = rms(distances)
+
+
+def _remark(found: PassTransform, picture: Points, ground: Points, true: Points) -> None:
+    """The sentences that go with a fit."""
+    kind, count = found.type, len(found.counting)
+    if kind == SPLINE and found.proves_nothing:
+        found.notes.append(
+            "A spline passes through its control points; what it is worth shows when one is left out, for which it takes "
+            "four points that count."
+        )
+    elif found.proves_nothing:
+        found.notes.append(
+            f"Exactly as many points count as a {kind} needs ({count}), so it fits them whatever they say: an error of "
+            "nothing proves nothing. Add a point to learn how good it is."
+        )
+    if kind == SPLINE and not found.proves_nothing:
+        found.notes.append("Each residual is that of the spline through all the other points.")
+        if any(one["error_m"] is None for one in found.residuals):
+            found.notes.append(
+                "Where the other points lie on one line, no residual can be told; spread the points over the map."
+            )
+    if is_mirrored(picture, ground):
+        cannot = ", which a helmert cannot show; choose polynomial1" if kind == "helmert" else ""
+        found.notes.append(
+            f"The map is mirrored: its control points run the other way round on the ground than in the picture{cannot}. "
+            "Check whether longitudes and latitudes, or x and y, were exchanged, or the picture was turned over."
+        )
+    if float(abs(true[:, 1]).max()) > _NEAR_POLE:
+        found.notes.append("A control point lies at a pole, where every longitude is the same place.")
+
+
+def transform_answer(found: PassTransform) -> dict[str, Any]:
+    """As answered over HTTP (Transform)."""
+    status = "none" if found.type is None else "ready" if found.fit is not None else "too-few-points"
+    made = found.fit
+    return {
+        "pass_id": found.pass_id,
+        "type": found.type,
+        "status": status,
+        "needed": None if found.type is None else NEEDED[found.type],
+        "have": len(found.counting),
+        "rendition_id": found.rendition_id,
+        "pixel_width": found.size[0] if found.size else None,
+        "pixel_height": found.size[1] if found.size else None,
+        "control_points": found.points,
+        "plane": None
+        if found.plane is None
+        else {"definition": found.plane.definition, "words": found.plane.words},
+        "picture_frame": None if made is None else made.picture._asdict(),
+        "ground_frame": None if made is None else made.ground._asdict(),
+        "coefficients": None if made is None else list(made.coefficients),
+        "rms_m": found.rms_m,
+        "residuals": found.residuals,
+        "notes": found.notes if found.problem is None else [found.problem],
+    }

@@ -1,0 +1,49 @@
+"""Fixtures of the tests of georeference: an engine with what it stands on, and a person with a map."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from georeference_desk import MapDesk
+
+from armarium.api import Engine, Library, Plugin
+from armarium_documents.plugin import armarium_plugin as documents
+from armarium_georeference.plugin import armarium_plugin as georeference
+from armarium_rights.plugin import armarium_plugin as rights
+from armarium_source_model.plugin import armarium_plugin as source_model
+
+
+@pytest.fixture
+def entities() -> dict[str, dict[str, Any]]:
+    """The entities of the project, by id; the family that keeps them stands in a test for itself."""
+    return {}
+
+
+@pytest.fixture
+def keeping_engine(make_engine: Callable[..., Engine], entities: dict[str, dict[str, Any]]) -> Engine:
+    """An engine with a family that keeps `entities`."""
+    keeper = Plugin(
+        name="keeper",
+        summary="Keeps entities",
+        extras={"place_entities": (lambda conn, entity_id: entities.get(entity_id),)},
+    )
+    return make_engine(plugins=[documents(), source_model(), rights(), georeference(), keeper])
+
+
+@pytest.fixture
+def engine(make_engine: Callable[..., Engine]) -> Engine:
+    """An engine with georeference, rights and what these stand on."""
+    return make_engine(plugins=[documents(), source_model(), rights(), georeference()])
+
+
+@pytest.fixture
+def desk(engine: Engine, library: Library, client: Any) -> MapDesk:
+    """A person at work in a fresh project."""
+    return MapDesk(engine, library, client)

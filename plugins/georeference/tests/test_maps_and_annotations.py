@@ -1,0 +1,197 @@
+"""The map as a page, and georeference annotations read and written."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import pytest
+from georeference_desk import HEIGHT, WIDTH, MapDesk
+
+from armarium_georeference.annotations import BadAnnotation, read_annotation
+from armarium_georeference.fitting import fit
+from armarium_georeference.samples import sample_annotation
+from armarium_georeference.warping import Warp
+
+SQUARE = ((0.1, 0.1, 2.0, 49.0), (0.9, 0.1, 3.0, 49.0), (0.9, 0.9, 3.0, 48.5), (0.1, 0.9, 2.0, 48.5))
+
+
+def check_annotation(one: dict[str, Any]) -> None:
+    """The rules of the IIIF Georeference Extension 1.0, written down from it."""
+    assert one["@context"][0] == "http://iiif.io/api/extension/georef/1/context.json"
+    assert (one["type"], one["motivation"]) == ("Annotation", "georeferencing")
+    target = one["target"]
+    assert target["type"] == "SpecificResource"
+    assert target["source"]["type"] in ("Canvas", "ImageService2", "ImageService3")
+    assert re.match(r"https?://", target["source"]["id"])
+    assert target["selector"]["type"] == "SvgSelector"
+    assert re.match(
+        r'<svg width="\d+" height="\d+"><polygon points="([\d.]+,[\d.]+ ){2,}[\d.]+,[\d.]+" /></svg>',
+        target["selector"]["value"],
+    )
+    assert one["body"]["type"] == "FeatureCollection"
+    for feature in one["body"]["features"]:
+        assert feature["type"] == "Feature"
+        assert len(feature["properties"]["resourceCoords"]) == 2
+        assert feature["geometry"]["type"] == "Point"
+    assert one["body"]["transformation"]["type"] in ("polynomial", "thinPlateSpline", "helmert", "projective")
+
+
+def test_an_annotation_goes_out_and_comes_in_again(desk: MapDesk) -> None:
+    page, pass_id = desk.page()
+    desk.points(pass_id, SQUARE)
+    desk.choose(pass_id, "polynomial1")
+    out = desk.get(f"/api/georeference/passes/{pass_id}/annotation")
+    check_annotation(out)
+    assert out["target"]["source"] | {"id": ""} == {
+        "id": "",
+        "type": "Canvas",
+        "width": WIDTH,
+        "height": HEIGHT,
+    }
+    other = desk.do("segment.pass_create", document_id=page, name="From outside")["id"]
+    path = f"/api/georeference/passes/{other}/annotation"
+    read = desk.send("POST", path, 200, {"annotation": out})
+    assert (len(read["point_ids"]), read["type"], read["notes"]) == (4, "polynomial1", [])
+    one, two = desk.transform(pass_id), desk.transform(other)
+    assert two["rms_m"] == pytest.approx(one["rms_m"], rel=1e-6)
+    for a, b in zip(one["control_points"], two["control_points"], strict=True):
+        assert (a["x"], a["y"], a["lon"], a["lat"]) == pytest.approx((b["x"], b["y"], b["lon"], b["lat"]))
+    empty = desk.do("document.create", name="Note", doc_type="page")["id"]
+    without = desk.do("segment.pass_create", document_id=empty, name="x")["id"]
+    desk.get(f"/api/georeference/passes/{without}/annotation", 409)
+    desk.send("POST", f"/api/georeference/passes/{without}/annotation", 409, {"annotation": out})
+    assert desk.send("POST", path, 422, {"annotation": {"type": "Note"}})["code"] == "bad_annotation"
+
+
+def test_types_that_allmaps_writes() -> None:
+    def read(transformation: Any) -> Any:
+        sent = sample_annotation()
+        sent["body"]["transformation"] = transformation
+        return read_annotation(sent, (80, 60)).type
+
+    assert read({"type": "thinPlateSpline"}) == "thin-plate-spline"
+    assert read({"type": "polynomial", "options": {"order": 3}}) == "polynomial3"
+    assert read({"type": "polynomial"}) == "polynomial1"
+    assert read("thin-plate-spline") == "thin-plate-spline"
+    assert read({"type": "straight"}) is None
+    assert read(None) is None
+    old = sample_annotation()
+    for feature in old["body"]["features"]:
+        feature["properties"] = {"pixelCoords": feature["properties"]["resourceCoords"]}
+    assert len(read_annotation({"type": "AnnotationPage", "items": [old]}, (800, 600)).points) == 4
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        (("type",), "AnnotationPage", "exactly one"),
+        (("body",), None, "needs type Annotation"),
+        (("body", "features"), [], "no features"),
+        (("body", "features"), [{}] * 6000, "at most 5000"),
+        (("body", "features"), [1], "no properties"),
+        (("body", "features", 0, "properties", "resourceCoords"), ["a", 1], "needs resourceCoords"),
+        (("body", "features", 0, "properties", "resourceCoords"), [9e9, 1], "outside the picture"),
+        (("body", "features", 0, "geometry", "coordinates"), [200, 1], "no longitude"),
+        (("target", "source", "width"), 10, "another picture"),
+    ],
+)
+def test_what_is_no_annotation_of_the_picture(path: tuple[Any, ...], value: Any, said: str) -> None:
+    sent: Any = sample_annotation()
+    at = sent
+    for one in path[:-1]:
+        at = at[one]
+    at[path[-1]] = value
+    with pytest.raises(BadAnnotation, match=said):
+        read_annotation(sent, (80, 60))
+
+
+def test_a_type_with_too_few_points_is_told(desk: MapDesk) -> None:
+    _, pass_id = desk.page((80, 60))
+    sent = sample_annotation()
+    sent["body"]["transformation"] = {"type": "polynomial", "options": {"order": 2}}
+    del sent["target"]["source"]["width"]
+    read = desk.send("POST", f"/api/georeference/passes/{pass_id}/annotation", 200, {"annotation": sent})
+    assert (read["type"], len(read["notes"])) == (None, 2)
+    assert "needs 6" in read["notes"][1]
+
+
+def test_the_way_back_from_the_ground_is_the_inverse() -> None:
+    rng = np.random.default_rng(3)
+    picture = np.column_stack([rng.uniform(0, 1000, 14), rng.uniform(0, 700, 14)])
+    ground = picture @ np.array([[30.0, 4], [-6, 28]]) + rng.normal(0, 300, (14, 2))
+    for kind in ("helmert", "polynomial2", "projective", "thin-plate-spline"):
+        warp = Warp(fit(kind, picture, ground), (1000, 700))  # type: ignore[arg-type]
+        back = warp.back(warp.fit.apply(picture))
+        assert np.abs(back - picture).max() < 0.05
+
+
+def test_the_map_is_one_page_with_all_it_shows(desk: MapDesk, tmp_path: Path) -> None:
+    page, pass_id = desk.page()
+    desk.points(pass_id, [*SQUARE, (0.5, 0.5, 2.52, 48.76)])
+    (line,) = desk.segments(page, pass_id, [[0.3, 0.3, 0.3, 0.1]])
+    desk.do("representation.create", segment_id=line, text="Paris <script>alert(1)</script>")
+    path = f"/api/georeference/passes/{pass_id}/map"
+    assert "no transformation" in desk.get(path, 409)["detail"]
+    desk.choose(pass_id, "polynomial1")
+    answer = desk.client.get(path)
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    html = answer.text
+    assert not re.search(r'(?:src|href)="(?!data:|#)', html)
+    assert "http://" not in html
+    assert "<script>alert" not in html
+    assert html.count('class="arrow"') == 5
+    assert html.count("<circle") == 5
+    assert "Paris &lt;script&gt;" in html
+    picture = desk_picture(html)
+    assert picture.getpixel((picture.width // 2, picture.height // 2))[3] == 255
+    assert picture.getpixel((1, 1))[3] == 0
+    desk.do("rights.set", target_kind="segment", target_id=line, restricted=True)
+    assert desk.reader()(path).status_code in (403, 404)
+
+
+def desk_picture(html: str) -> Any:
+    """The picture in the page, decoded."""
+    import base64
+    import io
+
+    from PIL import Image
+
+    found = re.search(r"data:image/webp;base64,([^\"]+)", html)
+    assert found is not None
+    return Image.open(io.BytesIO(base64.b64decode(found[1]))).convert("RGBA")
+
+
+@pytest.mark.slow
+def test_allmaps_takes_our_annotations(desk: MapDesk, tmp_path: Path) -> None:
+    """By the validator of Allmaps itself, where npm is and brings it."""
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not installed, so the validator of Allmaps cannot be asked")
+    _, pass_id = desk.page()
+    desk.points(pass_id, SQUARE)
+    desk.choose(pass_id, "thin-plate-spline")
+    annotation = desk.get(f"/api/georeference/passes/{pass_id}/annotation")
+    (tmp_path / "a.json").write_bytes(orjson.dumps(annotation))
+    (tmp_path / "check.mjs").write_text(
+        "import fs from 'fs'; import { parseAnnotation } from '@allmaps/annotation';"
+        "console.log(JSON.stringify(parseAnnotation(JSON.parse(fs.readFileSync('a.json')))))"
+    )
+    installed = subprocess.run(
+        ["npm", "install", "--no-audit", "--no-fund", "@allmaps/annotation"],
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+    )
+    if installed.returncode:
+        pytest.skip("npm did not bring @allmaps/annotation")
+    done = subprocess.run(["node", "check.mjs"], cwd=tmp_path, capture_output=True, check=False, text=True)
+    assert done.returncode == 0, done.stderr
+    (parsed,) = orjson.loads(done.stdout)
+    assert len(parsed["gcps"]) == 4
+    assert parsed["transformation"]["type"] == "thinPlateSpline"

@@ -1,0 +1,251 @@
+"""Places as of a date, relative places as areas, and Linked Places Format."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from georeference_desk import NOWHERE, OWNER
+
+from armarium.api import Conflict, Engine, Invalid, NotFound
+from armarium_georeference.dates import span_of, span_of_when
+from armarium_georeference.linked_places import linked_places
+from armarium_georeference.places import place_at
+from armarium_georeference.relative_places import Anchor, NoArea, area_of, metres_of
+
+Entities = dict[str, dict[str, Any]]
+LIMA = {"label": "Lima", "geometry_type": "point", "lat": -12.046, "lon": -77.043, "basis": "GeoNames"}
+
+
+def entity(*values: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {
+        "id": "e",
+        "canonical_name": "A place",
+        "entity_type": "location",
+        "place_values": list(values),
+        **more,
+    }
+
+
+def status(values: list[dict[str, Any]], date: str | None) -> str:
+    return str(place_at({"e": entity(*values)}.get, "e", date)["status"])
+
+
+@pytest.mark.parametrize(
+    ("when", "date", "wanted"),
+    [
+        (None, None, "stated"),
+        (None, "1650", "stated"),
+        ({"start": "1600", "end": "1650"}, "1650-12-31", "stated"),
+        ({"start": "1600", "end": "1650-06"}, "1650-07-01", "none-for-date"),
+        ({"start": "1600", "end": "1650-06"}, "1650", "stated"),
+        ({"start": "1600"}, "1599-12", "none-for-date"),
+        ({"start": "1600"}, "2020", "stated"),
+        ({"end": "-0043"}, "-0044", "stated"),
+        ({"end": "-0043"}, "0001", "none-for-date"),
+        ({"start": "-0100", "end": "-0044-03-15"}, "-0044-03-16", "none-for-date"),
+        ({"start": "1700", "end": "1600"}, "1650", "none-for-date"),
+        ({"start": "the year of the flood"}, "1650", "none-for-date"),
+    ],
+)
+def test_what_is_stated_for_a_date_and_never_the_nearest(when: Any, date: str | None, wanted: str) -> None:
+    assert status([{**LIMA, "when": when}], date) == wanted
+
+
+def test_several_at_a_date_are_all_candidates() -> None:
+    old = {**LIMA, "when": {"end": "1650-06"}}
+    new = {**LIMA, "lat": -12.1, "when": {"start": "1650-07"}}
+    find = {"e": entity(old, new)}.get
+    assert place_at(find, "e", "1650-06-30")["place"]["geometry"]["coordinates"] == [-77.043, -12.046]
+    both = place_at(find, "e", "1650")
+    assert (both["status"], both["place"], len(both["candidates"])) == ("several", None, 2)
+    assert status([LIMA, dict(LIMA)], "1650") == "stated"
+    assert status([], "1650") == "no-place"
+    told = place_at({"e": entity({**LIMA, "when": {"start": "1700", "end": "1600"}})}.get, "e", "1650")
+    assert "before it begins" in told["notes"][0]
+
+
+@pytest.mark.parametrize(
+    "date", ["1650-13", "1650-02-30", "tomorrow", "16", "1650-6", "", "1650-06-24T12:00"]
+)
+def test_a_date_that_is_none_is_refused(date: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        place_at({"e": entity(LIMA)}.get, "e", date)
+    assert refusal.value.code == "bad_date"
+
+
+def test_spans_of_dates() -> None:
+    assert span_of("1900-02") == ((1900, 2, 1), (1900, 2, 28))
+    assert span_of("2000-02") == ((2000, 2, 1), (2000, 2, 29))
+    assert span_of("0000-02") == ((0, 2, 1), (0, 2, 29))
+    assert span_of_when({"start": None, "end": "1650"}) == (None, (1650, 12, 31))
+
+
+def inside(geometry: dict[str, Any], lon: float, lat: float) -> bool:
+    from shapely.geometry import Point, shape
+
+    return bool(shape(geometry).contains(Point(lon, lat)))
+
+
+def north_of_lima(**more: Any) -> dict[str, Any]:
+    relative = {"anchor_entity_id": "lima", "relation_as_written": "dos leguas al norte de Lima", "bearing_deg": 0,
+                "distance_value": 2, "unit": "leguas", **more}  # fmt: skip
+    return {"label": "the mill", "geometry_type": "none", "relative": relative}
+
+
+def test_a_relative_place_is_an_area_with_its_uncertainty() -> None:
+    find = {"lima": entity(LIMA, canonical_name="Lima"), "mill": entity(north_of_lima())}.get
+    found = place_at(find, "mill", "1650")
+    place = found["place"]
+    assert place["value"]["relative"]["relation_as_written"] == "dos leguas al norte de Lima"
+    assert place["geometry"]["type"] == "Polygon"
+    assert "from 6.27 to 16.72 km" in place["uncertainty"].lower()
+    # A degree of latitude is 110.6 km at Lima.
+    assert inside(place["geometry"], -77.043, -12.046 + 11 / 110.6)
+    assert not inside(place["geometry"], -77.043, -12.046 + 5 / 110.6)
+    assert not inside(place["geometry"], -77.043, -12.046 + 18 / 110.6)
+    assert not inside(place["geometry"], -77.043, -12.046 - 11 / 110.6)
+    east = 11 * math.sin(math.radians(22)), 11 * math.cos(math.radians(22))
+    assert inside(
+        place["geometry"],
+        -77.043 + east[0] / (111.32 * math.cos(math.radians(12))),
+        -12.046 + east[1] / 110.6,
+    )
+    east = 11 * math.sin(math.radians(25)), 11 * math.cos(math.radians(25))
+    assert not inside(
+        place["geometry"],
+        -77.043 + east[0] / (111.32 * math.cos(math.radians(12))),
+        -12.046 + east[1] / 110.6,
+    )
+
+
+def test_without_a_bearing_it_is_a_ring_and_an_anchor_that_reaches_far_widens_it() -> None:
+    ring, _ = area_of(Anchor(0, 0, 0), {"distance_value": 10, "unit": "km"})
+    assert not inside(ring, 0, 0)
+    assert all(
+        inside(ring, 10 / 111.3 * math.sin(a), 10 / 110.6 * math.cos(a)) for a in (0, 1, 2, 3, 4, 5, 6)
+    )
+    wide, _ = area_of(Anchor(0, 0, 3000), {"distance_value": 10, "unit": "km"})
+    assert inside(wide, 0, 7.5 / 110.6)
+    assert not inside(ring, 0, 7.5 / 110.6)
+
+
+def test_relations_from_which_no_area_follows() -> None:
+    def why(**entities: dict[str, Any]) -> str:
+        found = place_at({"lima": entity(LIMA), **entities}.get, "mill", "1650")
+        (candidate,) = found["candidates"]
+        assert candidate["geometry"] is None
+        return str(candidate["why_no_geometry"])
+
+    assert "unit 'day' was" in why(mill=entity(north_of_lima(unit="day")))
+    assert "no distance" in why(mill=entity(north_of_lima(distance_value=None)))
+    assert "no distance" in why(mill=entity(north_of_lima(distance_value=-2)))
+    assert "not in this project" in why(mill=entity(north_of_lima(anchor_entity_id="nowhere")))
+    assert "relative to itself" in why(mill=entity(north_of_lima(anchor_entity_id="mill")))
+    ring = why(
+        mill=entity(north_of_lima(anchor_entity_id="ford")),
+        ford=entity(north_of_lima(anchor_entity_id="mill")),
+    )
+    assert "relative to itself" in ring
+    later = entity({**LIMA, "when": {"start": "1700"}}, canonical_name="Lima")
+    assert "no place at that date" in why(mill=entity(north_of_lima()), lima=later)
+    twice = entity(LIMA, {**LIMA, "lat": -13})
+    assert "several places" in why(mill=entity(north_of_lima()), lima=twice)
+    assert "no coordinates" in why(mill=entity(north_of_lima()), lima=entity({"label": "Lima"}))
+    with pytest.raises(NoArea):
+        area_of(Anchor(0, 0, 0), {"distance_value": 0, "unit": "furlong"})
+    chain = {f"p{n}": entity(north_of_lima(anchor_entity_id=f"p{n + 1}")) for n in range(30)}
+    assert "more than 16" in why(mill=entity(north_of_lima(anchor_entity_id="p0")), **chain)
+
+
+def test_leagues_differ_by_country() -> None:
+    assert metres_of("legua") == metres_of("League (Castile)") != metres_of("lieue")
+    broad, spain = metres_of("leagues"), metres_of("leguas")
+    assert broad[0] < spain[0] <= spain[1] <= broad[1]
+    assert metres_of("LIEUES.") == metres_of("league (FR)")
+
+
+def test_a_place_as_linked_places() -> None:
+    """By the rules of Linked Places Format 1.2, written down from its specification."""
+    lima = entity(
+        {**LIMA, "when": {"start": "1535"}, "confidence": 0.95},
+        canonical_name="Lima",
+        names=[
+            {"text": "Ciudad de los Reyes", "language": "es-PE", "when": {"end": "1600"}, "source": "Cobo"}
+        ],
+        authority_links=[
+            {"authority": "geonames", "uri": "https://www.geonames.org/3936456", "certainty": 1}
+        ],
+        description="Capital of the viceroyalty",
+    )
+    found = linked_places({"e": lima, "mill": entity(north_of_lima(anchor_entity_id="e"))}.get, "e")
+    assert found["type"] == "FeatureCollection"
+    assert found["@context"].endswith("linkedplaces-context-v1.1.jsonld")
+    (feature,) = found["features"]
+    assert set(feature) >= {"@id", "type", "properties", "names"}
+    assert feature["properties"]["title"] == "Lima"
+    (name,) = feature["names"]
+    assert name == {
+        "toponym": "Ciudad de los Reyes", "lang": "es", "citations": [{"label": "Cobo"}],
+        "when": {"timespans": [{"end": {"in": "1600"}}]},
+    }  # fmt: skip
+    (geometry,) = feature["geometry"]["geometries"]
+    assert geometry == {
+        "type": "Point", "coordinates": [-77.043, -12.046], "when": {"timespans": [{"start": {"in": "1535"}}]},
+        "certainty": "certain", "citations": [{"label": "GeoNames"}],
+    }  # fmt: skip
+    assert feature["links"] == [{"type": "exactMatch", "identifier": "https://www.geonames.org/3936456"}]
+    assert feature["descriptions"] == [{"value": "Capital of the viceroyalty"}]
+
+
+def test_geometries_of_every_kind() -> None:
+    def geometry(**value: Any) -> Any:
+        return place_at({"e": entity({"label": "x", **value})}.get, "e", None)["place"]["geometry"]
+
+    assert geometry(geo_bbox=[1, 2, 3, 4])["type"] == "Polygon"
+    assert geometry(geo_bbox=[179, -2, -179, 2])["type"] == "MultiPolygon"
+    assert (
+        geometry(geojson={"type": "Feature", "geometry": {"type": "Point", "coordinates": [1, 2]}})["type"]
+        == "Point"
+    )
+    far = place_at(
+        {
+            "e": entity({"label": "x", "geo_bbox": [0, 0, 1, 1]}),
+            "mill": entity(north_of_lima(anchor_entity_id="e")),
+        }.get,
+        "mill",
+        None,
+    )
+    assert "the anchor reaches 78" in far["place"]["uncertainty"]
+
+
+def test_over_http(keeping_engine: Engine, entities: Entities, tmp_path: Path) -> None:
+    from armarium_testing.fixtures import http_client
+
+    keeping_engine.run(None, "library.create", {"path": str(tmp_path / "Test.library")}, OWNER)
+    library = keeping_engine.libraries.get(tmp_path / "Test.library")
+    entities["lima"] = entity(LIMA) | {"id": "lima"}
+    entities["old"] = entity(LIMA, merged_into_id="lima")
+    clients = http_client(keeping_engine, library)
+    client = next(clients)
+    found = client.get("/api/entities/lima/place", params={"date": "1650"})
+    assert found.status_code == 200, found.text
+    assert (found.json()["entity_id"], found.json()["date"], found.json()["status"]) == (
+        "lima",
+        "1650",
+        "stated",
+    )
+    assert client.get("/api/entities/lima/linked-places").json()["features"][0]["names"]
+    assert client.get("/api/entities/old/place").json()["code"] == "merged"
+    assert client.get(f"/api/entities/{NOWHERE}/linked-places").json()["code"] == "entity_not_found"
+    assert client.get("/api/entities/lima/place", params={"date": "x"}).status_code == 422
+
+
+def test_refusals_by_class(desk: Any) -> None:
+    assert desk.get("/api/entities/e/place", 409)["code"] == "no_entities"
+    with pytest.raises(NotFound):
+        place_at({}.get, "e", None)
+    with pytest.raises(Conflict):
+        place_at({"e": entity(merged_into_id="f")}.get, "e", None)

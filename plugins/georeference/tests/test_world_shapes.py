@@ -1,0 +1,201 @@
+"""Segments on the ground: GeoJSON by its rules, the antimeridian, poles, horizons, and what is left out."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+from georeference_desk import NOWHERE, MapDesk
+
+from armarium_georeference import worldshapes
+
+SQUARE = ((0.1, 0.1, 2.0, 49.0), (0.9, 0.1, 3.0, 49.0), (0.9, 0.9, 3.0, 48.5), (0.1, 0.9, 2.0, 48.5))
+
+
+def turn(ring: list[list[float]]) -> float:
+    """Twice the signed area: positive counter-clockwise."""
+    return sum(a[0] * b[1] - b[0] * a[1] for a, b in itertools.pairwise(ring))
+
+
+def check_rfc7946(geometry: dict[str, Any]) -> None:
+    """The rules of RFC 7946 that geometries here may break, written down from it (3.1.6, 3.1.9, 4)."""
+    kinds = {"Polygon": [geometry["coordinates"]], "MultiPolygon": geometry["coordinates"]}
+    if geometry["type"] in ("LineString", "MultiLineString"):
+        lines = (
+            geometry["coordinates"] if geometry["type"] == "MultiLineString" else [geometry["coordinates"]]
+        )
+        assert all(len(line) >= 2 for line in lines)
+        places = [place for line in lines for place in line]
+    else:
+        for polygon in kinds[geometry["type"]]:
+            for number, ring in enumerate(polygon):
+                assert len(ring) >= 4
+                assert ring[0] == ring[-1]
+                assert (turn(ring) > 0) == (number == 0)
+                assert max(p[0] for p in ring) - min(p[0] for p in ring) <= 360
+        places = [place for polygon in kinds[geometry["type"]] for ring in polygon for place in ring]
+    assert all(-180 <= lon <= 180 and -90 <= lat <= 90 for lon, lat in places)
+
+
+def extent(geometry: dict[str, Any]) -> float:
+    from shapely.geometry import shape
+
+    return float(shape(geometry).area)
+
+
+def test_a_ring_is_turned_and_closed() -> None:
+    clockwise = [[0, 0], [0, 1], [1, 1], [1, 0]]
+    found = worldshapes.polygon(clockwise)
+    assert found is not None
+    check_rfc7946(found)
+    assert worldshapes.polygon([[0, 0], [1, 1]]) is None
+    assert worldshapes.polygon([[0, 0], [1, 1], [2, 2]]) is None
+
+
+def test_a_ring_across_the_antimeridian_is_cut() -> None:
+    for ring in (
+        [[178, -17], [-178, -17], [-178, -19], [178, -19]],
+        [[-178, -19], [178, -19], [178, -17], [-178, -17]],
+    ):
+        found = worldshapes.polygon(ring)
+        assert found is not None
+        assert found["type"] == "MultiPolygon"
+        check_rfc7946(found)
+        assert extent(found) == pytest.approx(8)
+
+
+def test_a_ring_about_a_pole_is_closed_over_it() -> None:
+    north = [[lon, 80.0] for lon in range(-170, 190, 20)]
+    for ring in (north, north[::-1]):
+        found = worldshapes.polygon(ring, holds_north=True)
+        assert found is not None
+        check_rfc7946(found)
+        assert extent(found) == pytest.approx(360 * 10)
+    south = worldshapes.polygon([[lon, -70.0] for lon in range(-170, 190, 20)], holds_south=True)
+    assert south is not None
+    check_rfc7946(south)
+    assert extent(south) == pytest.approx(360 * 20)
+
+
+def test_a_line_across_the_antimeridian_is_cut() -> None:
+    found = worldshapes.line([[170, 0], [-170, 10]])
+    assert found is not None
+    assert found["type"] == "MultiLineString"
+    check_rfc7946(found)
+    assert worldshapes.line([[170, 0]]) is None
+    assert worldshapes.line([[1, 1], [1, 1]]) == {"type": "LineString", "coordinates": [[1, 1], [1, 1]]}
+
+
+def test_a_segment_has_its_shape(desk: MapDesk) -> None:
+    page, pass_id = desk.page()
+    desk.points(pass_id, SQUARE)
+    anchor = {"rect": [0.1, 0.1, 0.8, 0.8], "polygon": [[0.1, 0.1], [0.9, 0.1], [0.9, 0.9], [0.1, 0.9]]}
+    line = desk.do(
+        "segment.create",
+        document_id=page, pass_id=pass_id, kind="region", anchor=anchor, baseline=[[0.1, 0.5], [0.9, 0.5]],
+    )["id"]  # fmt: skip
+    path = f"/api/georeference/segments/{line}/world-shape"
+    assert "no transformation" in desk.get(path, 409)["detail"]
+    desk.choose(pass_id, "thin-plate-spline")
+    found = desk.get(path)
+    check_rfc7946(found["geometry"])
+    check_rfc7946(found["baseline"])
+    assert extent(found["geometry"]) == pytest.approx(0.5, rel=0.01)
+    assert (found["type"], found["pass_id"], found["error_m"] > 0) == ("thin-plate-spline", pass_id, True)
+    for corner in SQUARE:
+        assert (
+            min(
+                abs(lon - corner[2]) + abs(lat - corner[3])
+                for lon, lat in found["geometry"]["coordinates"][0]
+            )
+            < 1e-6
+        )
+    (first, *_) = desk.get(f"/api/georeference/passes/{pass_id}/control-points")["items"]
+    desk.do("georeference.point_delete", point_id=first["id"])
+    desk.choose(pass_id, "helmert")
+    for one in desk.get(f"/api/georeference/passes/{pass_id}/control-points")["items"][1:]:
+        desk.do("georeference.point_update", point_id=one["id"], enabled=False)
+    assert "needs 2 control points" in desk.get(path, 409)["detail"]
+
+
+def test_what_has_no_shape_is_refused_in_words(desk: MapDesk) -> None:
+    page, pass_id = desk.page()
+    desk.get(f"/api/georeference/segments/{NOWHERE}/world-shape", 404)
+    desk.get("/api/georeference/segments/legacy:a:0/world-shape", 422)
+    # Seen very much aslant: the horizon runs through the picture.
+    desk.points(
+        pass_id, [(0.1, 0.9, 2, 48), (0.9, 0.9, 2.1, 48), (0.6, 0.6, 2.1, 48.3), (0.4, 0.6, 2.0, 48.3)]
+    )
+    low, high = desk.segments(page, pass_id, [[0.4, 0.7, 0.2, 0.1], [0.1, 0.05, 0.8, 0.1]])
+    desk.choose(pass_id, "projective")
+    desk.get(f"/api/georeference/segments/{low}/world-shape")
+    refused = desk.get(f"/api/georeference/segments/{high}/world-shape", 409)
+    assert (refused["code"], "horizon" in refused["detail"]) == ("no_shape", True)
+    left = desk.get(f"/api/georeference/documents/{page}/geojson")["left_out"]
+    assert [one["segment_id"] for one in left] == [high]
+    desk.do("segment.delete", segment_ids=[low], expected_versions=[1])
+    assert desk.get(f"/api/georeference/segments/{low}/world-shape", 409)["code"] == "segment_deleted"
+    desk.do("segment.pass_delete", pass_id=pass_id)
+    assert desk.get(f"/api/georeference/passes/{pass_id}/transform", 409)["code"] == "pass_deleted"
+    desk.get(f"/api/georeference/passes/{NOWHERE}/transform", 404)
+
+
+def test_a_page_as_geojson(desk: MapDesk) -> None:
+    page, pass_id = desk.page()
+    desk.points(pass_id, SQUARE)
+    (line,) = desk.segments(page, pass_id, [[0.3, 0.3, 0.3, 0.1]], language="fr")
+    desk.do("representation.create", segment_id=line, text="Paris")
+    other = desk.do("segment.pass_create", document_id=page, name="Another")["id"]
+    desk.choose(pass_id, "polynomial1")
+    found = desk.get(f"/api/georeference/documents/{page}/geojson")
+    assert found["type"] == "FeatureCollection"
+    assert [(one["pass_id"], one["why"]) for one in found["left_out"]] == [
+        (other, "It has no transformation.")
+    ]
+    assert len(found["features"]) == 5
+    (one,) = (f for f in found["features"] if f["properties"]["segment_id"] == line)
+    assert one["type"] == "Feature"
+    check_rfc7946(one["geometry"])
+    assert one["properties"] | {"error_m": 0} == {
+        "segment_id": line, "kind": "line", "text": "Paris", "language": "fr", "pass_id": pass_id, "error_m": 0,
+    }  # fmt: skip
+    desk.get(f"/api/georeference/documents/{NOWHERE}/geojson", 404)
+
+
+def test_a_map_across_the_antimeridian_and_one_of_the_pole(desk: MapDesk) -> None:
+    page, fiji = desk.page()
+    desk.points(
+        fiji, [(0.1, 0.1, 177, -16), (0.9, 0.1, -178, -16), (0.9, 0.9, -178, -19), (0.1, 0.9, 177, -19)]
+    )
+    (whole,) = desk.segments(page, fiji, [[0.1, 0.1, 0.8, 0.8]])
+    desk.choose(fiji, "polynomial1")
+    shape = desk.get(f"/api/georeference/segments/{whole}/world-shape")["geometry"]
+    assert shape["type"] == "MultiPolygon"
+    check_rfc7946(shape)
+    assert extent(shape) == pytest.approx(15, rel=0.03)
+    page, polar = desk.page((400, 400))
+    desk.points(polar, [(0.9, 0.5, 90, 80), (0.5, 0.1, 180, 80), (0.1, 0.5, -90, 80), (0.5, 0.9, 0, 80)])
+    (whole,) = desk.segments(page, polar, [[0.2, 0.2, 0.6, 0.6]])
+    desk.choose(polar, "helmert")
+    shape = desk.get(f"/api/georeference/segments/{whole}/world-shape")["geometry"]
+    check_rfc7946(shape)
+    from shapely.geometry import Point
+    from shapely.geometry import shape as shaped
+
+    area = shaped(shape)
+    assert all(area.contains(Point(lon, 89)) for lon in range(-179, 180, 20))
+    assert not any(area.contains(Point(lon, 79)) for lon in range(-179, 180, 20))
+
+
+def test_what_is_withheld_is_not_on_the_ground(desk: MapDesk) -> None:
+    page, pass_id = desk.page()
+    desk.points(pass_id, SQUARE)
+    secret, _ = desk.segments(page, pass_id, [[0.3, 0.3, 0.3, 0.1], [0.3, 0.6, 0.3, 0.1]])
+    desk.choose(pass_id, "polynomial1")
+    desk.do("rights.set", target_kind="segment", target_id=secret, restricted=True)
+    reader = desk.reader()
+    found = reader(f"/api/georeference/documents/{page}/geojson")
+    shown = [one["properties"]["segment_id"] for one in found.json()["features"]]
+    assert (secret in shown, len(shown)) == (False, 5)
+    assert reader(f"/api/georeference/segments/{secret}/world-shape").status_code == 403
