@@ -1,0 +1,51 @@
+"""The three routes by which a person sets a proposal right: one action, so one name in the log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from armarium.api import REFUSALS, CurrentLibrary, act, written
+from armarium_finding.schemas import Adjusted, JoinBody, MovePageBody, SplitBody
+
+router = APIRouter(tags=["finding"])
+
+_ROUTE: dict[str, Any] = {"response_model": written(Adjusted), "responses": REFUSALS(404, 409)}
+
+
+def _adjust(
+    request: Request, proposal_id: str, op: str, body: SplitBody | JoinBody | MovePageBody
+) -> Response:
+    change = {"op": op, **body.model_dump()}
+    return act(request, "finddocs.adjust", {"proposal_id": proposal_id, "change": change})
+
+
+@router.post(
+    "/api/find-documents/proposals/{proposal_id}/split",
+    summary="Split a document of a proposal (finddocs.adjust)",
+    **_ROUTE,
+)
+def split_found_document(request: Request, _: CurrentLibrary, proposal_id: str, body: SplitBody) -> Response:
+    """At the page that starts the second document."""
+    return _adjust(request, proposal_id, "split", body)
+
+
+@router.post(
+    "/api/find-documents/proposals/{proposal_id}/join",
+    summary="Join a document of a proposal to the next one (finddocs.adjust)",
+    **_ROUTE,
+)
+def join_found_documents(request: Request, _: CurrentLibrary, proposal_id: str, body: JoinBody) -> Response:
+    """The last document has none to be joined to."""
+    return _adjust(request, proposal_id, "join", body)
+
+
+@router.post(
+    "/api/find-documents/proposals/{proposal_id}/move-page",
+    summary="Move a page of a proposal to the document beside it (finddocs.adjust)",
+    **_ROUTE,
+)
+def move_found_page(request: Request, _: CurrentLibrary, proposal_id: str, body: MovePageBody) -> Response:
+    """The first page to the document before, or the last to the one after."""
+    return _adjust(request, proposal_id, "move-page", body)
