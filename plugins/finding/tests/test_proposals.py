@@ -118,7 +118,8 @@ def test_split_join_and_move_are_taken_back_exactly(desk: Desk) -> None:
         assert [(e["left_page_id"], e["right_page_id"], e["boundary"]) for e in told["examples"]] == examples
         assert [one["index"] for one in told["proposal"]["documents"]] == list(range(len(expected)))
         touched = [one for one in told["proposal"]["documents"] if one["adjusted_by"]]
-        assert touched and all(one["confidence"] == 1.0 for one in touched)
+        assert touched
+        assert all(one["confidence"] == 1.0 for one in touched)
         assert told["proposal"]["examples"] == told["examples"]
         assert desk.proposal(found["id"]) == {**told["proposal"], "stale": False}
         assert desk.rows("SELECT action_name FROM audit WHERE id = ?", told["audit_id"]) == [
@@ -135,7 +136,8 @@ def test_an_example_says_what_the_run_had_said(desk: Desk) -> None:
     found = desk.find(folder)
     (joined,) = desk.post(found["id"], "join", document_index=0).json()["examples"]
     assert joined["run_probability"] == pytest.approx(0.982014, abs=1e-6)
-    assert joined["decided_by"] and joined["at"]
+    assert joined["decided_by"]
+    assert joined["at"]
     assert joined["run_reasons"][0] == "judgment heading on line 1 (+3.0)"
     (verso,) = desk.post(found["id"], "split", document_index=0, page_id=pages[2]).json()["examples"]
     assert (verso["run_probability"], verso["run_reasons"]) == (None, ["It was taken for the same leaf."])
@@ -186,7 +188,7 @@ def test_what_cannot_be_adjusted_is_refused_in_words(desk: Desk) -> None:
 
 
 def test_only_a_person_adjusts(desk: Desk) -> None:
-    folder, pages = desk.box(TEXTS)
+    folder, _pages = desk.box(TEXTS)
     found = desk.find(folder)
     change = {"op": "join", "document_index": 0}
     with pytest.raises(Exception, match="Only a person"):
@@ -198,9 +200,9 @@ def test_accepting_makes_groups_prototypes_and_a_canvas_and_is_taken_back(desk: 
     found = desk.find(folder)
     told = desk.post(found["id"], "accept").json()
     first, second, third = (one["node_id"] for one in told["accepted"])
-    children = [row for row in desk.rows(
+    children = list(desk.rows(
         "SELECT id, doc_type, name, prototype_key, date_iso FROM document WHERE parent_id = ? AND deleted_at IS NULL"
-        " ORDER BY sort_order, name", folder)]  # fmt: skip
+        " ORDER BY sort_order, name", folder))  # fmt: skip
     assert children == [
         (first, "group", "Carta, 1950-05-03", "carta", "1950-05-03"),
         (second, "page", "0004.jpg", "sentencia", None),
@@ -230,7 +232,7 @@ def test_accepting_makes_groups_prototypes_and_a_canvas_and_is_taken_back(desk: 
 def test_a_prototype_that_is_there_is_used(desk: Desk) -> None:
     desk.do("classification.create", {"key": "pliegos", "label": "CARTA"})
     desk.do("classification.create", {"key": "cable", "label": "Rope"})
-    folder, pages = desk.box(TEXTS)
+    folder, _pages = desk.box(TEXTS)
     found = desk.find(folder)
     assert [one["prototype_key"] for one in found["documents"]] == ["pliegos", None, None]
     told = desk.post(found["id"], "accept", arrange=False).json()
@@ -305,7 +307,8 @@ def test_what_was_moved_trashed_or_grouped_since_is_not_accepted(desk: Desk, wha
         desk.do("document.move", {"ids": [pages[1]], "parent_id": other})
     before = desk.proposal(found["id"])
     answer = desk.post(found["id"], "accept", document_indexes=[0])
-    assert fault(answer) == (409, "pages_moved") and answer.json()["page_id"] == pages[1]
+    assert fault(answer) == (409, "pages_moved")
+    assert answer.json()["page_id"] == pages[1]
     assert desk.proposal(found["id"]) == before
     assert desk.post(found["id"], "accept", document_indexes=[1]).status_code == 200
 
@@ -319,7 +322,7 @@ def test_a_locked_folder_is_left_alone(desk: Desk, engine: Engine) -> None:
 
 
 def test_a_recipe_accepts_what_the_rules_are_sure_of(desk: Desk) -> None:
-    folder, pages = desk.box(TEXTS)
+    folder, _pages = desk.box(TEXTS)
     found = desk.find(folder, accept_above=0.95)
     assert states(found) == ["accepted", "proposed", "proposed"]
     assert found["documents"][0]["decided_by"]["by"] == "run"
@@ -331,14 +334,16 @@ def test_a_recipe_accepts_what_the_rules_are_sure_of(desk: Desk) -> None:
     desk.engine.undo(desk.library, steps, MACHINE)
     assert desk.rows("SELECT count(*) FROM document WHERE doc_type = 'group'") == [(0,)]
     job = desk.engine.recipe_jobs["find-documents-in-a-folder"]
-    assert job.settings().accept_above == 0.95 and job.layer == "prepare"  # type: ignore[attr-defined]
+    assert job.settings().accept_above == 0.95
+    assert job.layer == "prepare"
 
 
 def test_a_run_takes_folders_and_chosen_pages(desk: Desk) -> None:
     folder, pages = desk.box(TEXTS)
-    other, others = desk.box([CABLE], "Other")
+    other, _others = desk.box([CABLE], "Other")
     run = desk.run(folder, other)
-    assert len(run["proposal_ids"]) == 2 and run["words"] == "Ended with 2 proposals."
+    assert len(run["proposal_ids"]) == 2
+    assert run["words"] == "Ended with 2 proposals."
     chosen = desk.find(pages[4], pages[3])
     assert chosen["page_ids"] == pages[3:]
 

@@ -196,7 +196,8 @@ def test_leaves_versos_second_shots_blank_and_unread_pages() -> None:
         ("duplicate-shot", "p2"),
         ("blank-verso", "p3"),
     ]
-    assert shot["findings"][0]["similarity"] >= 0.9 and shot["leaves"] == 2
+    assert shot["findings"][0]["similarity"] >= 0.9
+    assert shot["leaves"] == 2
     assert [one["page_id"] for one in shot["joins"]] == ["p1", "p4"]
     assert shot["joins"][1]["previous_page_id"] == "p3"
 

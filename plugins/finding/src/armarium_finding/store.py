@@ -123,7 +123,7 @@ def evidence_of(conn: Connection, proposal_id: str) -> dict[str, dict[str, Any]]
 def dress(conn: Connection, proposal: dict[str, Any]) -> dict[str, Any]:
     """Give the documents and groups of a proposal what is worked out: names, kinds, dates, parties."""
     named = select(documents.c.id, documents.c.name).where(among(documents.c.id, proposal["page_ids"]))
-    names = {identity: name for identity, name in conn.execute(named)}
+    names = {row[0]: row[1] for row in conn.execute(named)}
     describe(proposal["documents"], proposal["evidence"], names)
     keys = prototype_keys(conn)
     for one in proposal["documents"]:

@@ -64,4 +64,4 @@ def _kinds(ctx: ActionContext, proposal: dict[str, Any]) -> dict[str, str | None
     joined = documents.outerjoin(classifications, classifications.c.key == documents.c.prototype_key)
     asked = select(documents.c.id, classifications.c.label).select_from(joined)
     rows = ctx.conn.execute(asked.where(among(documents.c.id, nodes), documents.c.deleted_at.is_(None)))
-    return {identity: label for identity, label in rows}
+    return {row[0]: row[1] for row in rows}
