@@ -65,7 +65,7 @@ def test_what_went_elsewhere_and_is_restricted_there_is_left_out_for_others(desk
         assert "1930" not in told.text, path
     shown = desk.client.get(url, headers=headers).json()
     assert [one["index"] for one in shown["documents"]] == [0, 2]
-    assert shown["withheld"] == 1
+    assert shown["documents_withheld"] == 1
     assert pages[1] not in str(shown)
     for verb in ("accept", "reject"):
         refused = desk.client.post(f"{url}/{verb}", headers=headers, json={"document_indexes": [1]})

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from armarium_documents.api import read_date
-from armarium_finding.cues import HEAD_LINES, TAIL_LINES, Cue, CueTable, plain, ready
+from armarium_finding.cues import HEAD_LINES, TAIL_LINES, Cue, CueTable, Party, plain, ready
 
 NEAR_BLANK = 12
 """A page with fewer characters read (blanks not counted) is near-blank."""
@@ -105,7 +105,7 @@ def look_at(page_id: str, text: str, *, is_read: bool, table: CueTable, furnitur
         found.ends_split = re.search(r"[^\W\d_][-¬⸗‐]$", body[-1]) is not None
         found.ends_open = not found.ends_split and _ends_open(body[-1])
     found.date = _date([line for _, line in numbered[:HEAD_LINES]])
-    found.parties = _parties([line for _, line in numbered], table)
+    found.parties = _parties([line for _, line in numbered], rows.parties)
     return found
 
 
@@ -162,19 +162,18 @@ def _date(head: Sequence[str]) -> str | None:
     return None
 
 
-def _parties(lines: Sequence[str], table: CueTable) -> list[str]:
+def _parties(lines: Sequence[str], rows: Sequence[tuple[Party, re.Pattern[str]]]) -> list[str]:
     """The names that rows of parties find, in the order of the page, each once."""
     names: dict[str, str] = {}
     for line in lines:
         if len(names) >= MOST_PARTIES:
             break
-        for _, pattern in ready(table).parties:
+        for _, pattern in rows:
             match = pattern.search(line)
             if match is not None:
-                for name in match.groups():
-                    if name:
-                        tidy = name.strip(" .,;:")
-                        names.setdefault(party_key(tidy), tidy)
+                for name in filter(None, match.groups()):
+                    tidy = name.strip(" .,;:")
+                    names.setdefault(party_key(tidy), tidy)
     return [name for key, name in names.items() if key][:MOST_PARTIES]
 
 

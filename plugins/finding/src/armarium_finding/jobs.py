@@ -9,8 +9,10 @@ from armarium.api import JobContext, JobKind, RecipeJob, json_text, withheld
 from armarium_finding import store
 from armarium_finding.actions.samples import lettered_pages
 from armarium_finding.evidence import PageEvidence
+from armarium_finding.learning import Model, examples_of, model_that_beats_the_rules
 from armarium_finding.loose import pages_by_folder
 from armarium_finding.pages import evidence_of_page, words_of
+from armarium_finding.pictures import looks_of
 from armarium_finding.proposing import propose
 from armarium_finding.queries import JOB_KIND
 from armarium_finding.schemas import FindArgs, FindSettings
@@ -28,24 +30,34 @@ def find_documents(job: JobContext) -> dict[str, Any]:
         folders = pages_by_folder(conn, args.page_ids)
     kept: dict[str, Any] = {"folders": [], "proposal_ids": [], "to_accept": None, "done": 0, **job.checkpoint}
     total = sum(map(len, folders.values()))
+    model = _model(job)
     for folder_id, pages in folders.items():
         if folder_id in kept["folders"]:
             continue
         _accept(job, kept)
-        kept = _propose(job, folder_id, pages, kept, total)
+        kept = _propose(job, folder_id, pages, kept, total, model)
     kept = _accept(job, kept)
     return {"proposal_ids": kept["proposal_ids"], "output": {"proposal_ids": kept["proposal_ids"]}}
 
 
+def _model(job: JobContext) -> Model | None:
+    """The learned model, where it beats the rules. What accepts itself is what the rules are sure of: the model never
+    accepts anything, so a run that accepts goes by the rules."""
+    if job.args.accept_above is not None:
+        return None
+    with job.library.db.read() as conn:
+        return model_that_beats_the_rules(examples_of(store.every_proposal(conn)))
+
+
 def _propose(
-    job: JobContext, folder_id: str, pages: Sequence[str], kept: dict[str, Any], total: int
+    job: JobContext, folder_id: str, pages: Sequence[str], kept: dict[str, Any], total: int, model: Model | None
 ) -> dict[str, Any]:
     after = {**kept, "folders": [*kept["folders"], folder_id], "done": kept["done"] + len(pages)}
     seen, prints = _look(job, pages, kept["done"], total)
     if not seen:
         job.save(after, done=after["done"], total=total)
         return after
-    found = propose(seen)
+    found = propose(seen, looks_of(job.library, list(prints)), model)
     sent = store.sent_by_run(found, prints, job.job_id)
     accept = job.args.accept_above is not None
 

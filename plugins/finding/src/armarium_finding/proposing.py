@@ -6,9 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from armarium_finding.evidence import PageEvidence, party_key
+from armarium_finding.learning import METHOD, Model, features_of
+from armarium_finding.pictures import BITS, Look, bits_apart
 from armarium_finding.rules import BOUNDARY, Leaf, join_leaves, pair_into_leaves
 
 LONGEST_NAME = 120
+UNLIKE = 20
+"""From so many of 64 bits apart on, two pictures are called unlike."""
 
 Document = dict[str, Any]
 Evidence = Mapping[str, Mapping[str, Any]]
@@ -16,22 +20,23 @@ Evidence = Mapping[str, Mapping[str, Any]]
 
 
 def propose(
-    pages: Sequence[PageEvidence], probabilities: Mapping[str, float] | None = None, method: str = "rules-1"
+    pages: Sequence[PageEvidence], looks: Mapping[str, Look] | None = None, model: Model | None = None
 ) -> dict[str, Any]:
     """The proposal for a folder's pages in their order: ids and numbers, and beside them what each page says.
 
-    *probabilities* (by the page that a join leads to) take the place of the rules' own.
+    *looks* of the pictures add to the reasons; what a *model* says takes the place of the rules' own probabilities.
     """
     leaves, findings = pair_into_leaves(pages)
     joins = join_leaves(leaves)
+    features = features_of(leaves, looks or {})
     for join in joins[1:]:
-        if probabilities is not None:
-            join["probability"] = probabilities[join["page_id"]]
+        if model is not None:
+            join["probability"] = model.probability(features[join["page_id"]])
     evidence = {page.page_id: found for page in pages if (found := page.kept())}
-    documents = _documents(leaves, joins)
+    documents = _documents(leaves, joins, looks or {})
     describe(documents, evidence, {})
     return {
-        "method": method,
+        "method": "rules-1" if model is None else METHOD,
         "page_ids": [page.page_id for page in pages],
         "leaves": len(leaves),
         "documents": documents,
@@ -40,10 +45,13 @@ def propose(
         "joins": joins,
         "examples": [],
         "evidence": evidence,
+        "features": features,
     }
 
 
-def _documents(leaves: Sequence[Leaf], joins: Sequence[dict[str, Any]]) -> list[Document]:
+def _documents(
+    leaves: Sequence[Leaf], joins: Sequence[dict[str, Any]], looks: Mapping[str, Look]
+) -> list[Document]:
     documents: list[Document] = []
     starts = [number for number, join in enumerate(joins) if join["probability"] >= BOUNDARY or number == 0]
     if not leaves:
@@ -58,7 +66,10 @@ def _documents(leaves: Sequence[Leaf], joins: Sequence[dict[str, Any]]) -> list[
             {
                 "page_ids": [page_id for leaf in leaves[start:end] for page_id in leaf.ids],
                 "confidence": min(sure),
-                "reasons": reasons_of(joins[start], joins[end] if end < len(leaves) else None),
+                "reasons": [
+                    *reasons_of(joins[start], joins[end] if end < len(leaves) else None),
+                    *_reasons_of_look(leaves[start - 1] if start else None, leaves[start], looks),
+                ],
                 "state": "proposed",
                 "accepted_as": None,
                 "adjusted_by": None,
@@ -105,6 +116,16 @@ def reasons_of(start: Mapping[str, Any], after: Mapping[str, Any] | None) -> lis
     if after is not None:
         reasons += [f"Ends: {words}." for words in signal_words(after)]
     return reasons
+
+
+def _reasons_of_look(before: Leaf | None, leaf: Leaf, looks: Mapping[str, Look]) -> list[str]:
+    """In words, that the picture of a document's first page is unlike the one before it."""
+    one = None if before is None else looks.get(before.front.page_id)
+    other = looks.get(leaf.front.page_id)
+    if one is None or other is None or (apart := bits_apart(one, other)) < UNLIKE:
+        return []
+    ink = f"{other.ink:.0%} ink after {one.ink:.0%}"
+    return [f"Its picture is unlike the one before: {apart} of {BITS} bits apart, {ink}."]
 
 
 def signal_words(join: Mapping[str, Any]) -> list[str]:

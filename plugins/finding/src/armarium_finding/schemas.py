@@ -179,7 +179,7 @@ class Proposal(Message):
     stale: bool | None = Field(
         description="Whether the text of a page is another by now; null where that was not looked at"
     )
-    withheld: int = 0
+    documents_withheld: int
 
 
 class KeepParams(Params):

@@ -61,7 +61,7 @@ lie in a row of the page, which is hidden wherever the page is."""
 
 def data_of(proposal: Mapping[str, Any]) -> dict[str, Any]:
     """What the artifact of a proposal holds as data."""
-    data = {name: proposal[name] for name in (*SHOWN, "text_fingerprint")}
+    data = {name: proposal[name] for name in (*SHOWN, "text_fingerprint", "features")}
     data["documents"] = [_bare(one, DERIVED) for one in proposal["documents"]]
     data["groups"] = [_bare(one, (*DERIVED, "reasons")) for one in proposal["groups"]]
     return data
@@ -80,7 +80,7 @@ def sent_by_run(proposal: Mapping[str, Any], prints: Mapping[str, str], job_id: 
     }
     together = text_fingerprint("".join(prints[page_id] for page_id in proposal["page_ids"]))
     return {
-        **{name: proposal[name] for name in ("method", "page_ids", "leaves", "findings", "joins")},
+        **{name: proposal[name] for name in ("method", "page_ids", "leaves", "findings", "joins", "features")},
         "job_id": job_id,
         "documents": [
             {name: one[name] for name in ("page_ids", "confidence", "reasons")}
@@ -96,7 +96,7 @@ def fresh(sent: Mapping[str, Any]) -> dict[str, Any]:
     """The data of a proposal's artifact out of what a run sent: nothing of it decided."""
     undecided = {"state": "proposed", "accepted_as": None, "decided_by": None}
     return {
-        **{name: sent[name] for name in ("method", "job_id", "page_ids", "leaves", "findings", "joins")},
+        **{name: sent[name] for name in ("method", "job_id", "page_ids", "leaves", "findings", "joins", "features")},
         "documents": numbered([{**one, **undecided, "adjusted_by": None} for one in sent["documents"]]),
         "groups": [
             {"index": number, "document_indexes": indexes, **undecided}
@@ -156,7 +156,7 @@ def hidden_from(proposal: Mapping[str, Any], hidden: Collection[str]) -> dict[st
         return answer
     kept = [one for one in proposal["documents"] if away.isdisjoint(one["page_ids"])]
     indexes = {one["index"] for one in kept}
-    answer["withheld"] = len(proposal["documents"]) - len(kept)
+    answer["documents_withheld"] = len(proposal["documents"]) - len(kept)
     answer["documents"] = kept
     answer["groups"] = [one for one in proposal["groups"] if indexes.issuperset(one["document_indexes"])]
     answer["page_ids"] = [one for one in proposal["page_ids"] if one not in away]
@@ -171,6 +171,12 @@ def _without(
     rows: Sequence[dict[str, Any]], away: Collection[str], names: Sequence[str]
 ) -> list[dict[str, Any]]:
     return [one for one in rows if all(one[name] not in away for name in names)]
+
+
+def every_proposal(conn: Connection) -> list[dict[str, Any]]:
+    """Every proposal of the project as its artifact holds it, newest first."""
+    rows = ARTIFACTS.all(conn, *_OURS, order=(artifacts.c.created_at.desc(), *_NEWEST))
+    return [{**row["data"], "folder_id": row["document_id"]} for row in rows]
 
 
 def scores_of(conn: Connection, folder_id: str | None) -> list[dict[str, Any]]:

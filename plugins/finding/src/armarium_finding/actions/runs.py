@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -79,6 +79,7 @@ class _Sent(BaseModel):
     findings: list[PageFinding]
     joins: list[Join]
     said: dict[str, _Said]
+    features: dict[str, list[Annotated[float, Field(allow_inf_nan=False)]]]
     text_fingerprint: str
 
 
