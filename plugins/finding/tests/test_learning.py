@@ -113,7 +113,11 @@ def test_a_project_learns_where_its_documents_begin(desk: Desk) -> None:
             starts.append(len(texts))
             texts += [f"{START} {number}.\n{FULL} {name} {number}.", f"{LAST} {name * 3} {number}."]
             if number % 2:
-                texts.insert(-1, f"{number} {name}\n" + FULL.replace("casa", f"cueva {name} {number} del monte y del valle de Santa"))
+                texts.insert(
+                    -1,
+                    f"{number} {name}\n"
+                    + FULL.replace("casa", f"cueva {name} {number} del monte y del valle de Santa"),
+                )
         folder, pages = desk.box(texts, name)
         found = desk.find(folder)
         assert found["method"] == "rules-1"

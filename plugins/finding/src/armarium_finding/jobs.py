@@ -50,7 +50,12 @@ def _model(job: JobContext) -> Model | None:
 
 
 def _propose(
-    job: JobContext, folder_id: str, pages: Sequence[str], kept: dict[str, Any], total: int, model: Model | None
+    job: JobContext,
+    folder_id: str,
+    pages: Sequence[str],
+    kept: dict[str, Any],
+    total: int,
+    model: Model | None,
 ) -> dict[str, Any]:
     after = {**kept, "folders": [*kept["folders"], folder_id], "done": kept["done"] + len(pages)}
     seen, prints = _look(job, pages, kept["done"], total)

@@ -5,6 +5,7 @@ It is used only where it makes fewer mistakes than the rules on folders it was n
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,12 +38,14 @@ def features_of(leaves: Sequence[Leaf], looks: Mapping[str, Look]) -> dict[str, 
     written = [leaf.front.characters for leaf in leaves if leaf.front.is_written]
     usual = float(median(written)) if written else 1.0
     found = {}
-    for before, leaf in zip(leaves, leaves[1:], strict=False):
+    for before, leaf in itertools.pairwise(leaves):
         found[leaf.front.page_id] = _numbers(before.front, leaf.front, usual, looks)
     return found
 
 
-def _numbers(before: PageEvidence, page: PageEvidence, usual: float, looks: Mapping[str, Look]) -> list[float]:
+def _numbers(
+    before: PageEvidence, page: PageEvidence, usual: float, looks: Mapping[str, Look]
+) -> list[float]:
     signals = signals_of(before, page)
 
     def summed(role: str) -> float:
@@ -137,7 +140,12 @@ def fit(examples: Sequence[Example]) -> Model:
         weights -= step
         if float(numpy.abs(step).max()) < 1e-8:
             break
-    return Model(tuple(map(float, weights[:-1])), float(weights[-1]), tuple(map(float, means)), tuple(map(float, scales)))
+    return Model(
+        tuple(map(float, weights[:-1])),
+        float(weights[-1]),
+        tuple(map(float, means)),
+        tuple(map(float, scales)),
+    )
 
 
 def mistakes(examples: Sequence[Example]) -> tuple[int, int]:

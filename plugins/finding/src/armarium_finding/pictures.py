@@ -49,7 +49,9 @@ def looks_of(library: Library, page_ids: Sequence[str]) -> dict[str, Look]:
     """The looks of the pages that have a thumbnail; those not worked out before are worked out and kept."""
     with library.db.read() as conn:
         drawn = select(thumbnails.c.document_id, thumbnails.c.checksum)
-        there = {row[0]: row[1] for row in conn.execute(drawn.where(among(thumbnails.c.document_id, page_ids)))}
+        there = {
+            row[0]: row[1] for row in conn.execute(drawn.where(among(thumbnails.c.document_id, page_ids)))
+        }
         rows = conn.execute(pictures.select().where(among(pictures.c.document_id, list(there))))
         known = {row.document_id: (row.checksum, Look(row.ink, int(row.hash, 16))) for row in rows}
     looks = {page: look for page, (checksum, look) in known.items() if there[page] == checksum}
@@ -67,7 +69,12 @@ def looks_of(library: Library, page_ids: Sequence[str]) -> dict[str, Look]:
             conn.execute(
                 pictures.insert(),
                 [
-                    {"document_id": page, "checksum": there[page], "hash": f"{look.hash:016x}", "ink": look.ink}
+                    {
+                        "document_id": page,
+                        "checksum": there[page],
+                        "hash": f"{look.hash:016x}",
+                        "ink": look.ink,
+                    }
                     for page, look in made.items()
                 ],
             )

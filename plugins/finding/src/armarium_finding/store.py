@@ -80,7 +80,9 @@ def sent_by_run(proposal: Mapping[str, Any], prints: Mapping[str, str], job_id: 
     }
     together = text_fingerprint("".join(prints[page_id] for page_id in proposal["page_ids"]))
     return {
-        **{name: proposal[name] for name in ("method", "page_ids", "leaves", "findings", "joins", "features")},
+        **{
+            name: proposal[name] for name in ("method", "page_ids", "leaves", "findings", "joins", "features")
+        },
         "job_id": job_id,
         "documents": [
             {name: one[name] for name in ("page_ids", "confidence", "reasons")}
@@ -96,7 +98,10 @@ def fresh(sent: Mapping[str, Any]) -> dict[str, Any]:
     """The data of a proposal's artifact out of what a run sent: nothing of it decided."""
     undecided = {"state": "proposed", "accepted_as": None, "decided_by": None}
     return {
-        **{name: sent[name] for name in ("method", "job_id", "page_ids", "leaves", "findings", "joins", "features")},
+        **{
+            name: sent[name]
+            for name in ("method", "job_id", "page_ids", "leaves", "findings", "joins", "features")
+        },
         "documents": numbered([{**one, **undecided, "adjusted_by": None} for one in sent["documents"]]),
         "groups": [
             {"index": number, "document_indexes": indexes, **undecided}
