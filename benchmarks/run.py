@@ -38,6 +38,7 @@ SCRIPTS = (
     "gateway",
     "workflow_runs",
     "layout_jobs",
+    "finding_documents",
 )
 """In the order of the rows in README.md."""
 

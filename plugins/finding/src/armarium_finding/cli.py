@@ -85,7 +85,9 @@ def find_documents(
     def words() -> None:
         for proposal in proposals:
             pages, found = len(proposal["page_ids"]), proposal["documents"]
-            typer.echo(f"Found {plural(len(found), 'document')} in {plural(pages, 'page')} ({proposal['method']}).")
+            typer.echo(
+                f"Found {plural(len(found), 'document')} in {plural(pages, 'page')} ({proposal['method']})."
+            )
             for one in found:
                 mark = "" if one["state"] == "proposed" else f", {one['state']}"
                 count = plural(len(one["page_ids"]), "page")

@@ -127,8 +127,3 @@ def other_folder(proposal_id: str, folder_id: str) -> Invalid:
 def not_a_proposal(why: str) -> Invalid:
     """422: what was sent cannot be kept as a proposal."""
     return Invalid(f"This is no proposal for the folder: {why}", code="not_a_proposal")
-
-
-def pages_withheld(index: int) -> Conflict:
-    """409: a document holds pages that the caller may not see."""
-    return Conflict(f"Document {index} holds pages that are withheld from you.", code="pages_withheld")

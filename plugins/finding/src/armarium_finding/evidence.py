@@ -149,16 +149,20 @@ _ISO = re.compile(r"^\d{4}(?:-\d{2}(?:-\d{2})?)?$")
 _HAS_YEAR = re.compile(r"\d{4}|\bM[DCLXVI]{3,}\b")
 
 
+def _first_figure(line: str) -> int:
+    return next((place for place, letter in enumerate(line) if letter.isdigit()), len(line))
+
+
 def _date(head: Sequence[str]) -> str | None:
     """The first date at the head, as ISO; only lines with a year are looked at."""
     for line in head:
         if _HAS_YEAR.search(line) is None:
             continue
-        found = read_date(line)
-        if found is None and "," in line:
-            found = read_date(line.partition(",")[2].strip())
-        if found is not None and _ISO.match(found.gregorian):
-            return found.gregorian
+        # "Carentan 3 août 1914", "En la villa de Toledo, a 2 de mayo de 1930": what stands before the day is no date.
+        for part in (line, line.partition(",")[2].strip(), line[_first_figure(line) :].strip()):
+            found = read_date(part) if part else None
+            if found is not None and _ISO.match(found.gregorian):
+                return found.gregorian
     return None
 
 

@@ -13,14 +13,12 @@ from armarium_documents.api import thumbnail_path, thumbnails
 from armarium_finding.models import pictures
 
 SIDE = 64
-"""Pixels of the square that ink is counted in."""
-DARK = 0.7
-"""Darker than this share of the paper's brightness is ink."""
+"""Pixels of the square that ink is measured in."""
 BITS = 64
 
 
 class Look(NamedTuple):
-    """The share of a page that is ink, and the hash of its picture."""
+    """How dark a page is against its paper (0: bare paper, 1: black all over), and the hash of its picture."""
 
     ink: float
     hash: int
@@ -42,7 +40,8 @@ def look_of(path: Path) -> Look:
         grey = numpy.asarray(small, dtype=numpy.float64)
     paper = float(numpy.percentile(grey, 90)) or 1.0
     rising = (slopes[:, 1:] > slopes[:, :-1]).ravel()
-    return Look(float((grey < DARK * paper).mean()), int("".join("1" if bit else "0" for bit in rising), 2))
+    ink = numpy.clip(1.0 - grey / paper, 0.0, 1.0).mean()
+    return Look(float(ink), int("".join("1" if bit else "0" for bit in rising), 2))
 
 
 def looks_of(library: Library, page_ids: Sequence[str]) -> dict[str, Look]:

@@ -112,10 +112,10 @@ def reasons_of(start: Mapping[str, Any], after: Mapping[str, Any] | None) -> lis
     if start["previous_page_id"] is None:
         reasons = ["It begins with the first page."]
     else:
-        reasons = [f"Begins: {words}." for words in signal_words(start)]
-    if after is not None:
-        reasons += [f"Ends: {words}." for words in signal_words(after)]
-    return reasons
+        begins = signal_words(start)
+        reasons = [f"Begins: {'; '.join(begins)}."] if begins else []
+    ends = [] if after is None else signal_words(after)
+    return [*reasons, f"Ends: {'; '.join(ends)}."] if ends else reasons
 
 
 def _reasons_of_look(before: Leaf | None, leaf: Leaf, looks: Mapping[str, Look]) -> list[str]:

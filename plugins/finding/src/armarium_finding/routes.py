@@ -62,7 +62,9 @@ def move_found_page(request: Request, _: CurrentLibrary, proposal_id: str, body:
 def proposal_sheet(
     library: CurrentLibrary,
     proposal_id: str,
-    first: Annotated[int, Query(ge=0, le=1_000_000, description="The document that the sheet begins with")] = 0,
+    first: Annotated[
+        int, Query(ge=0, le=1_000_000, description="The document that the sheet begins with")
+    ] = 0,
 ) -> Response:
     """A PNG file; the header X-Service-Next says which document the next sheet begins with, where there is one."""
     with library.db.read() as conn:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
@@ -63,7 +64,9 @@ def draw_sheet(library: Library, proposal: Mapping[str, Any], shown: Sequence[Ma
         named = select(documents.c.id, documents.c.name).where(among(documents.c.id, page_ids))
         names = {row[0]: row[1] for row in conn.execute(named)}
         drawn = select(thumbnails.c.document_id, thumbnails.c.checksum)
-        files = {row[0]: row[1] for row in conn.execute(drawn.where(among(thumbnails.c.document_id, page_ids)))}
+        files = {
+            row[0]: row[1] for row in conn.execute(drawn.where(among(thumbnails.c.document_id, page_ids)))
+        }
     notes = {one["page_id"]: NOTES[one["kind"]] for one in proposal["findings"]}
     joins = {one["page_id"]: one["probability"] for one in proposal["joins"]}
     blocks = [_Block(one, ACROSS * CELL) for one in shown]
@@ -77,14 +80,24 @@ def draw_sheet(library: Library, proposal: Mapping[str, Any], shown: Sequence[Ma
             line = top + block.head + number // ACROSS * BLOCK_ROW
             _draw_page(sheet, (left, line), _picture(library, files.get(page_id)))
             inner = joins.get(page_id) if number else None
-            under = [names.get(page_id, ""), notes.get(page_id) or (f"join {inner:.0%}" if inner is not None else "")]
+            under = [
+                names.get(page_id, ""),
+                notes.get(page_id) or (f"join {inner:.0%}" if inner is not None else ""),
+            ]
             for row, words in enumerate(under):
-                _write(sheet, SMALL, (left, line + PICTURE_HEIGHT + 16 + 15 * row), words, CELL - 12, INK if not row else FAINT)
+                _write(
+                    sheet,
+                    SMALL,
+                    (left, line + PICTURE_HEIGHT + 16 + 15 * row),
+                    words,
+                    CELL - 12,
+                    INK if not row else FAINT,
+                )
         top += block.height + MARGIN
     if not blocks:
         _write(sheet, TEXT, (MARGIN, MARGIN + 16), "No documents.", 400, FAINT)
     file = io.BytesIO()
-    sheet.save(file, "PNG")
+    sheet.save(file, "PNG", compress_level=3)
     return file.getvalue()
 
 
@@ -121,16 +134,16 @@ class _Block:
 
 def _wrapped(text: str, width: int) -> list[str]:
     """At most three lines of *text*, the last cut short where there is more."""
-    font = PictureFont(TEXT)
+    font = _font(TEXT)
     lines: list[str] = []
-    line = ""
+    line, reach, space = "", 0.0, font.width(" ")
     for word in text.split():
-        longer = f"{line} {word}".strip()
-        if line and font.width(longer) > width:
+        wide = font.width(word)
+        if line and reach + space + wide > width:
             lines.append(line)
-            line = word
+            line, reach = word, wide
         else:
-            line = longer
+            line, reach = (f"{line} {word}", reach + space + wide) if line else (word, wide)
     lines += [line] if line else []
     return lines if len(lines) <= 3 else [*lines[:2], f"{lines[2]} …"]
 
@@ -144,11 +157,17 @@ def _write(
     colour: Colour,
     style: str = "Regular",
 ) -> None:
-    font = PictureFont(size, style)
-    short = text
-    while short and font.width(short if short == text else f"{short}…") > width:
-        short = short[:-1]
-    font.write(sheet, at, short if short == text else f"{short}…", colour)
+    font = _font(size, style)
+    long = font.width(text)
+    if long > width:
+        text = f"{text[: max(1, int(len(text) * width / long) - 2)]}…"
+    if text:
+        font.write(sheet, at, text, colour)
+
+
+@lru_cache(maxsize=8)
+def _font(size: float, style: str = "Regular") -> PictureFont:
+    return PictureFont(size, style)
 
 
 def _picture(library: Library, checksum: str | None) -> Image.Image | None:

@@ -154,7 +154,7 @@ def hidden_from(proposal: Mapping[str, Any], hidden: Collection[str]) -> dict[st
     answer |= {
         "text_fingerprint": proposal["text_fingerprint"],
         "stale": proposal.get("stale"),
-        "withheld": 0,
+        "documents_withheld": 0,
     }
     away = set(hidden) & set(proposal["page_ids"])
     if not away:
