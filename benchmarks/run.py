@@ -39,6 +39,7 @@ SCRIPTS = (
     "workflow_runs",
     "layout_jobs",
     "map_shapes",
+    "finding_documents",
 )
 """In the order of the rows in README.md."""
 

@@ -427,6 +427,8 @@ ELSEWHERE = {
     "/api/check/verdicts": "its filters are proved in plugins/checking/tests",
     "/api/chat/workspaces": "proved in plugins/agents/tests/test_workspaces.py",
     "/api/entities/{entity_id}/place": "what holds of one entity at a date; proved in plugins/georeference/tests/test_places.py",
+    "/api/find-documents/proposals": "its filter is proved in plugins/finding/tests/test_proposals.py",
+    "/api/find-documents/score": "its filters are proved in plugins/finding/tests/test_scores.py",
     "/api/rights/effective": "proved in plugins/rights/tests/test_records.py",
     "/api/workflow-execution/runs": "proved in plugins/workflows/tests/test_runs.py",
     "/api/workflow-execution/comparisons": "proved in plugins/workflows/tests/test_comparisons.py",

@@ -15,6 +15,7 @@ from armarium_documents.intake import taken_in
 from armarium_documents.models import (
     annotation_table,
     artifacts,
+    classifications,
     documents,
     renditions,
     representations,
@@ -74,6 +75,7 @@ __all__ = [
     "arrange_pages",
     "artifacts",
     "check_rect",
+    "classifications",
     "clean_name",
     "count_remarks",
     "document",
@@ -88,6 +90,7 @@ __all__ = [
     "named_files",
     "page_image",
     "pages_under",
+    "place_documents",
     "place_in_source",
     "primary_row",
     "read_date",
@@ -99,6 +102,7 @@ __all__ = [
     "require_live",
     "require_parent",
     "retract_representation",
+    "revise_artifact",
     "sources_folder",
     "start_actions",
     "still_image",
@@ -197,6 +201,13 @@ def supersede_geometry(ctx: ActionContext, artifact_id: str, pass_id: str) -> No
     ctx.changed(artifact_ids=[artifact_id])
 
 
+def revise_artifact(ctx: ActionContext, artifact_id: str, data: Mapping[str, Any]) -> None:
+    """Let the data of an artifact be these; its version grows."""
+    one = artifacts.update().where(artifacts.c.id == artifact_id)
+    ctx.conn.execute(one.values(data=dict(data), version=artifacts.c.version + 1))
+    ctx.changed(artifact_ids=[artifact_id])
+
+
 def add_representations(ctx: ActionContext, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Insert many representations as tuples in the order of *columns*, as `ActionContext.bulk_insert` takes them."""
     ctx.bulk_insert(representations, columns, rows)
@@ -259,3 +270,8 @@ def label_pages(ctx: ActionContext, labels: Mapping[str, str]) -> tuple[int, int
 def _write_pages(ctx: ActionContext, column: str, rows: Sequence[tuple[object, str, str]]) -> None:
     raw_of(ctx.conn).executemany(f"UPDATE document SET {column} = ?, updated_at = ? WHERE id = ?", rows)
     ctx.changed(document_ids=[identity for _, _, identity in rows])
+
+
+def place_documents(ctx: ActionContext, places: Mapping[str, int]) -> None:
+    """Give documents (by id) these sort orders among their siblings."""
+    _write_pages(ctx, "sort_order", [(place, ctx.now, identity) for identity, place in places.items()])

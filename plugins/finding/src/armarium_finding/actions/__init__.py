@@ -1,0 +1,1 @@
+"""The only writes of finding, a file for each noun."""

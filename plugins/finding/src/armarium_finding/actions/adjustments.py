@@ -1,0 +1,47 @@
+"""A person sets a proposal right: one action for a split, a join and a page moved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, action, refuse_withheld
+from armarium_finding import adjusting, store
+from armarium_finding.actions.answering import answer, keep
+from armarium_finding.actions.samples import proposed
+from armarium_finding.schemas import Adjusted, AdjustParams
+
+
+def _example(ex: Any) -> dict[str, Any]:
+    proposal_id, _, pages = proposed(ex)
+    return {"proposal_id": proposal_id, "change": {"op": "split", "document_index": 0, "page_id": pages[1]}}
+
+
+@action(
+    "finddocs.adjust",
+    params=AdjustParams,
+    result=Adjusted,
+    summary="Split a document of a proposal, join two, or move a page from one to the next.",
+    words="Set right which pages make a document in {|a folder}",
+    person_only=True,
+    undo_name="finddocs.unadjust",
+    example=_example,
+)
+def adjust(ctx: ActionContext, p: AdjustParams) -> dict[str, Any]:
+    """Raises NotFound, Conflict where it was superseded or the document was decided, Invalid for what cannot be done."""
+    proposal = store.dress(ctx.conn, store.require_current(ctx.conn, p.proposal_id))
+    change, by = p.change, ctx.principal.name
+    touched = [change.document_index]
+    if change.op == "join":
+        touched.append(change.document_index + 1)
+    elif change.op == "move-page":
+        touched.append(change.document_index + (-1 if change.to == "previous" else 1))
+    shown = [one for one in proposal["documents"] if one["index"] in touched]
+    refuse_withheld(ctx.project, ctx.principal, [page for one in shown for page in one["page_ids"]], "show")
+    if change.op == "split":
+        examples = adjusting.split(proposal, change.document_index, change.page_id, by, ctx.now)
+    elif change.op == "join":
+        examples = adjusting.join(proposal, change.document_index, by, ctx.now)
+    else:
+        examples = adjusting.move_page(proposal, change.document_index, change.to, by, ctx.now)
+    keep(ctx, proposal)
+    return {"proposal": answer(ctx, proposal), "examples": examples}

@@ -1,0 +1,170 @@
+"""Accept documents of a proposal, which makes them nodes; reject others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from armarium.api import ActionContext, Example, Route, action, refuse_withheld
+from armarium_finding import errors, store
+from armarium_finding.actions.answering import answer, hidden_pages, keep
+from armarium_finding.actions.placing import arrange_canvas, keep_places, places_before
+from armarium_finding.actions.samples import proposed
+from armarium_finding.adjusting import open_document
+from armarium_finding.cues import plain
+from armarium_finding.loose import folders_of
+from armarium_finding.schemas import Accepted, AcceptParams, Rejected, RejectParams
+
+
+@action(
+    "finddocs.accept",
+    params=AcceptParams,
+    result=Accepted,
+    summary="Accept documents of a proposal: each becomes a group of its pages, or stays a page, with its prototype.",
+    route=Route("POST", "/api/find-documents/proposals/{proposal_id}/accept", name="accept_found_documents"),
+    words="Accepted documents that were found in {|a folder}",
+    undo_name="finddocs.unaccept",
+    example=lambda ex: {"proposal_id": proposed(ex)[0]},
+)
+def accept(ctx: ActionContext, p: AcceptParams) -> dict[str, Any]:
+    """Raises NotFound, Conflict where it was superseded, a document was decided, or a page is not loose any more;
+    Invalid for an index out of range and for both ways of choosing."""
+    if p.document_indexes is not None and p.min_confidence is not None:
+        raise errors.two_ways()
+    proposal = store.dress(ctx.conn, store.require_current(ctx.conn, p.proposal_id))
+    chosen = _chosen(ctx, proposal, p)
+    folder_id = proposal["folder_id"]
+    _refuse_moved(ctx, folder_id, chosen)
+    by = _decided_by(ctx)
+    places = places_before(ctx.conn, folder_id, [page for one in chosen for page in one["page_ids"]])
+    accepted = []
+    for document in chosen:
+        node_id = _made_node(ctx, folder_id, document)
+        document |= {"state": "accepted", "accepted_as": node_id, "decided_by": by}
+        accepted.append({"index": document["index"], "node_id": node_id})
+        if len(document["page_ids"]) > 1:
+            places.put(node_id, document["page_ids"])
+    made = _make_groups(ctx, proposal, by, places) if p.groups else []
+    if chosen:
+        keep_places(ctx, folder_id, places)
+        if p.arrange:
+            arrange_canvas(ctx, folder_id)
+        keep(ctx, proposal)
+    return {"proposal": answer(ctx, proposal), "accepted": accepted, "groups_made": made}
+
+
+def _chosen(ctx: ActionContext, proposal: dict[str, Any], p: AcceptParams) -> list[dict[str, Any]]:
+    """The documents meant; those with pages that the caller may not see are refused by index and else left."""
+    if p.document_indexes is not None:
+        named = [open_document(proposal, index) for index in dict.fromkeys(p.document_indexes)]
+        refuse_withheld(
+            ctx.project, ctx.principal, [page for one in named for page in one["page_ids"]], "show"
+        )
+        return sorted(named, key=lambda one: int(one["index"]))
+    hidden = set(hidden_pages(ctx, proposal))
+    left = [
+        one
+        for one in proposal["documents"]
+        if one["state"] == "proposed" and hidden.isdisjoint(one["page_ids"])
+    ]
+    if p.min_confidence is None:
+        if not left:
+            raise errors.nothing_left()
+        return left
+    return [one for one in left if one["confidence"] >= p.min_confidence]
+
+
+def _refuse_moved(ctx: ActionContext, folder_id: str, chosen: Sequence[Mapping[str, Any]]) -> None:
+    folders = folders_of(ctx.conn, [page for one in chosen for page in one["page_ids"]])
+    for document in chosen:
+        for page_id in document["page_ids"]:
+            if folders.get(page_id) != folder_id:
+                raise errors.page_gone(page_id, document["index"])
+
+
+def _decided_by(ctx: ActionContext) -> dict[str, Any]:
+    is_person = ctx.principal.kind == "person"
+    return {"by": "person" if is_person else "run", "run_id": ctx.run_id, "actor": ctx.principal.name}
+
+
+def _made_node(ctx: ActionContext, folder_id: str, document: Mapping[str, Any]) -> str:
+    """The node a document becomes: a group of its pages, or its one page."""
+    key = None if document["kind"] is None else _prototype(ctx, document["kind"])
+    pages = document["page_ids"]
+    if len(pages) == 1:
+        if key is not None:
+            ctx.run("document.update", {"document_id": pages[0], "prototype_key": key})
+        return str(pages[0])
+    group = {"name": document["name"], "parent_id": folder_id, "doc_type": "group", "prototype_key": key}
+    node_id = str(ctx.run("document.create", {**group, "date_iso": document["date"]})["id"])
+    ctx.run("document.move", {"ids": pages, "parent_id": node_id})
+    return node_id
+
+
+def _prototype(ctx: ActionContext, kind: str) -> str:
+    """The key of the project's prototype of that name; one is made where there is none."""
+    keys = store.prototype_keys(ctx.conn)
+    if kind.casefold() in keys:
+        return keys[kind.casefold()]
+    slug = re.sub(r"[^a-z0-9]+", "-", plain(kind)).strip("-")[:80] or "kind"
+    taken = set(keys.values())
+    key, number = slug, 2
+    while key in taken:
+        key, number = f"{slug}-{number}", number + 1
+    ctx.run("classification.create", {"key": key, "label": kind})
+    return key
+
+
+def _make_groups(
+    ctx: ActionContext, proposal: dict[str, Any], by: Mapping[str, Any], places: Any
+) -> list[dict[str, Any]]:
+    """A group node for each proposed group whose documents are all accepted, its documents in date order."""
+    documents = {one["index"]: one for one in proposal["documents"]}
+    made = []
+    for group in proposal["groups"]:
+        members = [documents[index] for index in group["document_indexes"]]
+        if group["state"] != "proposed" or any(one["state"] != "accepted" for one in members):
+            continue
+        nodes = [one["accepted_as"] for one in members]
+        if not places.are_there(ctx.conn, nodes):
+            continue
+        folder = {"name": group["label"], "parent_id": proposal["folder_id"], "doc_type": "group"}
+        node_id = str(ctx.run("document.create", folder)["id"])
+        ctx.run("document.move", {"ids": nodes, "parent_id": node_id})
+        places.put(node_id, nodes)
+        group |= {"state": "accepted", "accepted_as": node_id, "decided_by": dict(by)}
+        made.append({"index": group["index"], "node_id": node_id})
+    return made
+
+
+@action(
+    "finddocs.reject",
+    params=RejectParams,
+    result=Rejected,
+    summary="Say that documents of a proposal are none; they are kept to learn from.",
+    route=Route("POST", "/api/find-documents/proposals/{proposal_id}/reject", name="reject_found_documents"),
+    words="Rejected documents that were found in {|a folder}",
+    example=lambda ex: {"proposal_id": proposed(ex)[0], "document_indexes": [1]},
+)
+def reject(ctx: ActionContext, p: RejectParams) -> dict[str, Any]:
+    """Raises NotFound, Conflict where it was superseded or a document was decided, Invalid for an index out of range."""
+    proposal = store.dress(ctx.conn, store.require_current(ctx.conn, p.proposal_id))
+    named = [open_document(proposal, index) for index in dict.fromkeys(p.document_indexes)]
+    refuse_withheld(ctx.project, ctx.principal, [page for one in named for page in one["page_ids"]], "show")
+    by = _decided_by(ctx)
+    for document in named:
+        document |= {"state": "rejected", "decided_by": by}
+    rejected = {one["index"] for one in named}
+    for group in proposal["groups"]:
+        if group["state"] == "proposed" and rejected & set(group["document_indexes"]):
+            group |= {"state": "rejected", "decided_by": by}
+    keep(ctx, proposal)
+    return {"proposal": answer(ctx, proposal)}
+
+
+def example_of_accepted(ex: Example) -> tuple[str, str]:
+    """A folder whose proposal was accepted: (proposal, folder)."""
+    proposal_id, folder, _ = proposed(ex)
+    ex.run("finddocs.accept", {"proposal_id": proposal_id})
+    return proposal_id, folder

@@ -1,0 +1,92 @@
+"""Where accepted documents come to lie: in the place of their first page, and in order on the folder's canvas."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, select
+
+from armarium.api import ActionContext, among
+from armarium_documents.api import documents, place_documents
+
+STEP = 1024
+"""The gap left between neighbours, so that a later one fits between."""
+CELL = (260.0, 340.0)
+"""Width and height of a place on the canvas, in its units."""
+MOST_ROWS = 10_000
+
+
+class Places:
+    """A folder's children in their order, and the nodes that are to stand where others stood."""
+
+    def __init__(self, order: dict[str, int], within: dict[str, str]) -> None:
+        self.order = order
+        self.within = within
+        self.made: dict[str, str] = {}
+
+    def put(self, node_id: str, members: Sequence[str]) -> None:
+        """Let *node_id* stand where the first of *members* in the folder's order does."""
+        anchors = [self.made.get(one, self.within.get(one, one)) for one in members]
+        self.made[node_id] = min(anchors, key=lambda one: self.order.get(one, 0))
+
+    @staticmethod
+    def are_there(conn: Connection, nodes: Sequence[str]) -> bool:
+        """Whether all *nodes* are live still."""
+        live = select(documents.c.id).where(among(documents.c.id, nodes), documents.c.deleted_at.is_(None))
+        return len(set(conn.execute(live).scalars())) == len(set(nodes))
+
+
+def _children(conn: Connection, folder_id: str) -> list[tuple[str, int]]:
+    asked = select(documents.c.id, documents.c.sort_order).where(
+        documents.c.parent_id == folder_id, documents.c.deleted_at.is_(None)
+    )
+    rows = conn.execute(asked.order_by(documents.c.sort_order, documents.c.name, documents.c.id))
+    return [(identity, place) for identity, place in rows]
+
+
+def places_before(conn: Connection, folder_id: str, page_ids: Sequence[str]) -> Places:
+    """The folder's children as they stand before pages are moved; a page of a file stands where the file does."""
+    order = {identity: number for number, (identity, _) in enumerate(_children(conn, folder_id))}
+    parents = select(documents.c.id, documents.c.parent_id).where(among(documents.c.id, page_ids))
+    return Places(order, {one: parent for one, parent in conn.execute(parents) if parent in order})
+
+
+def keep_places(ctx: ActionContext, folder_id: str, places: Places) -> None:
+    """Number the folder's children so that each new node stands where its first page stood."""
+    now = _children(ctx.conn, folder_id)
+    made = {identity: number for number, identity in enumerate(places.made, start=1)}
+
+    def key(identity: str) -> tuple[int, int]:
+        if identity in places.made:
+            return places.order.get(places.made[identity], 0), made[identity]
+        return places.order.get(identity, len(places.order)), 0
+
+    ranks = {identity: key(identity) for identity, _ in now}
+    wanted = sorted(ranks, key=ranks.__getitem__)
+    before = dict(now)
+    changed = {
+        identity: STEP * number
+        for number, identity in enumerate(wanted, start=1)
+        if before[identity] != STEP * number
+    }
+    if changed:
+        place_documents(ctx, changed)
+
+
+def arrange_canvas(ctx: ActionContext, folder_id: str) -> None:
+    """Lay the folder's canvas out in order, row by row; where no plugin brings a canvas there is none."""
+    if ctx.engine.actions.find("canvas.save_layout") is None:
+        return
+    children = [identity for identity, _ in _children(ctx.conn, folder_id)]
+    columns = max(1, math.ceil(math.sqrt(len(children))))
+    for start in range(0, len(children), MOST_ROWS):
+        rows = [
+            {
+                "item_id": identity,
+                "x": (number % columns) * CELL[0],
+                "y": (number // columns) * CELL[1],
+            }
+            for number, identity in enumerate(children[start : start + MOST_ROWS], start=start)
+        ]
+        ctx.run("canvas.save_layout", {"folder_id": folder_id, "rows": rows})

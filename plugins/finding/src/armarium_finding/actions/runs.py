@@ -1,0 +1,167 @@
+"""Start a run, and keep what it found in a folder."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from armarium.api import ActionContext, Example, Route, action, cancel_with_undo, new_id
+from armarium_documents.api import require_live
+from armarium_finding import errors, store
+from armarium_finding.actions.samples import kept_params, lettered_pages
+from armarium_finding.loose import folders_of, pages_in_scope
+from armarium_finding.models import said
+from armarium_finding.queries import JOB_KIND
+from armarium_finding.schemas import (
+    FindArgs,
+    Id,
+    Join,
+    KeepParams,
+    KeptProposal,
+    Method,
+    PageFinding,
+    RunParams,
+    StartedRun,
+)
+
+
+@action(
+    "finddocs.run",
+    params=RunParams,
+    result=StartedRun,
+    summary="Find which pages make documents, in folders or among chosen pages.",
+    route=Route("POST", "/api/find-documents/runs", name="start_find_documents", refusals=(404, 409)),
+    words="Began to find documents in {scope_ids|folders}",
+    example=lambda ex: {"scope_ids": [lettered_pages(ex)[0]]},
+    guards_targets=True,
+    after_undo=cancel_with_undo,
+)
+def run(ctx: ActionContext, p: RunParams) -> dict[str, Any]:
+    """Put a run in the queue; nothing in the source changes. Without accept_above nothing accepts itself."""
+    pages = pages_in_scope(ctx.conn, p.scope_ids)
+    args = FindArgs(page_ids=pages, accept_above=p.accept_above)
+    title = f"Find documents among {len(pages)} {'page' if len(pages) == 1 else 'pages'}"
+    job_id = ctx.enqueue(JOB_KIND, args.model_dump(mode="json"), title=title, total=len(pages))
+    ctx.target(*p.scope_ids, job_id)
+    return {"job_id": job_id, "state": "waiting"}
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    page_ids: list[Id] = Field(min_length=1)
+    confidence: float = Field(ge=0, le=1)
+    reasons: list[str]
+
+
+class _Said(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    fingerprint: str
+    kind: tuple[str, float] | None = None
+    date: str | None = None
+    parties: list[str] = Field(default_factory=list)
+
+
+class _Sent(BaseModel):
+    """A proposal as a run sends it: nothing of it is decided yet."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    method: Method
+    job_id: str | None
+    page_ids: list[Id] = Field(min_length=1)
+    leaves: int = Field(ge=1)
+    documents: list[_Document]
+    groups: list[list[int]]
+    findings: list[PageFinding]
+    joins: list[Join]
+    said: dict[str, _Said]
+    features: dict[str, list[Annotated[float, Field(allow_inf_nan=False)]]]
+    text_fingerprint: str
+
+
+def _propose_example(ex: Example) -> dict[str, Any]:
+    folder, pages = lettered_pages(ex)
+    return kept_params(folder, pages)
+
+
+@action(
+    "finddocs.propose",
+    params=KeepParams,
+    result=KeptProposal,
+    summary="Keep which pages of a folder a run thinks make documents.",
+    words="Proposed documents in {folder_id|a folder}",
+    example=_propose_example,
+)
+def propose(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
+    """As an artifact of the folder, in place of what was proposed before. Invalid for what is no proposal for it."""
+    if require_live(ctx.conn, p.folder_id).doc_type != "folder":
+        raise errors.not_a_folder(p.folder_id)
+    try:
+        sent = _Sent.model_validate(orjson.loads(p.proposal))
+    except (ValidationError, orjson.JSONDecodeError) as fault:
+        raise errors.not_a_proposal("its JSON does not fit.") from fault
+    _check(ctx, p.folder_id, sent)
+    data = store.fresh(sent.model_dump(mode="json"))
+    head = {"pages": len(sent.page_ids), "leaves": sent.leaves, "documents_proposed": len(sent.documents)}
+    kept = ctx.run(
+        "artifact.create",
+        {
+            "document_id": p.folder_id,
+            "artifact_type": store.GROUPING,
+            "content": orjson.dumps({**head, "job_id": sent.job_id}).decode(),
+            "data": data,
+            "step_name": store.STEP,
+            "provider": "builtin",
+            "model": sent.method,
+        },
+    )
+    proposal_id = str(kept["id"])
+    ctx.bulk_insert(
+        said,
+        (
+            "id",
+            "proposal_id",
+            "document_id",
+            "kind",
+            "kind_weight",
+            "date",
+            "parties",
+            "text_fingerprint",
+            "run_id",
+        ),
+        [
+            (
+                new_id(),
+                proposal_id,
+                page_id,
+                one.kind and one.kind[0],
+                one.kind and one.kind[1],
+                one.date,
+                orjson.dumps(one.parties).decode(),
+                one.fingerprint,
+                ctx.run_id,
+            )
+            for page_id, one in sent.said.items()
+        ],
+    )
+    ctx.target(p.folder_id, proposal_id)
+    return {"id": proposal_id, "folder_id": p.folder_id, "documents": len(sent.documents)}
+
+
+def _check(ctx: ActionContext, folder_id: str, sent: _Sent) -> None:
+    """Refuse pages that do not lie loose in the folder, and documents that are not those pages in their order."""
+    folders = folders_of(ctx.conn, sent.page_ids)
+    for page_id in sent.page_ids:
+        if folders.get(page_id) != folder_id:
+            raise errors.not_a_proposal(f"page {page_id} does not lie loose in it.")
+    if [page for one in sent.documents for page in one.page_ids] != sent.page_ids:
+        raise errors.not_a_proposal("its documents are not its pages in their order.")
+    indexes = [index for group in sent.groups for index in group]
+    if len(set(indexes)) != len(indexes) or any(not 0 <= one < len(sent.documents) for one in indexes):
+        raise errors.not_a_proposal("its groups name documents twice, or such as it has not.")
+    if sent.said.keys() - set(sent.page_ids):
+        raise errors.not_a_proposal("it says something of other pages.")

@@ -1,0 +1,60 @@
+"""What the examples of the actions lay into an empty project: a folder of read pages, and its proposal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import Example, json_text
+from armarium_finding import store
+from armarium_finding.cues import BUILTIN
+from armarium_finding.evidence import look_at
+from armarium_finding.proposing import propose
+from armarium_source_model.api import text_fingerprint
+
+TEXTS = (
+    "Madrid, 3 de mayo de 1950\nMuy señor mío:\nRecibí su carta del mes pasado y le agradezco sus noticias.",
+    "Seguimos esperando la llegada del barco.\nAtentamente,\nFdo. Juan Pérez",
+    "SENTENCIA\nEn la ciudad de Toledo se han visto los autos.",
+)
+
+
+def lettered_pages(ex: Example, texts: tuple[str, ...] = TEXTS) -> tuple[str, list[str]]:
+    """A folder with a page for each text, each read line by line: (folder, pages)."""
+    folder = str(ex.run("document.create", {"name": "Box 7"})["id"])
+    pages = []
+    for number, text in enumerate(texts, start=1):
+        page = {"name": f"{number:04}.jpg", "doc_type": "page", "parent_id": folder}
+        page_id = str(ex.run("document.create", page)["id"])
+        pass_id = ex.run("segment.pass_create", {"document_id": page_id, "name": "By hand"})["id"]
+        lines = text.splitlines()
+        made = [
+            {
+                "document_id": page_id,
+                "pass_id": pass_id,
+                "kind": "line",
+                "anchor": {"rect": [0.1, 0.1 + 0.08 * row, 0.8, 0.05]},
+            }
+            for row in range(len(lines))
+        ]
+        items = ex.run("segment.create_many", {"segments": made})["items"]
+        for line, words in zip(items, lines, strict=True):
+            ex.run("representation.create", {"segment_id": line["id"], "text": words})
+        pages.append(page_id)
+    return folder, pages
+
+
+def kept_params(folder: str, pages: list[str], texts: tuple[str, ...] = TEXTS) -> dict[str, Any]:
+    """What a run over such a folder sends to be kept."""
+    evidence = [
+        look_at(page, text, is_read=True, table=BUILTIN) for page, text in zip(pages, texts, strict=True)
+    ]
+    found = propose(evidence)
+    prints = {page: text_fingerprint(text) for page, text in zip(pages, texts, strict=True)}
+    sent = store.sent_by_run(found, prints, None)
+    return {"folder_id": folder, "proposal": json_text(sent)}
+
+
+def proposed(ex: Example) -> tuple[str, str, list[str]]:
+    """A folder with a proposal of two documents, of two pages and of one: (proposal, folder, pages)."""
+    folder, pages = lettered_pages(ex)
+    return str(ex.run("finddocs.propose", kept_params(folder, pages))["id"]), folder, pages

@@ -1,0 +1,119 @@
+"""What a person changes of a proposal: a split, a join, a page moved. Plain values in, plain values out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from armarium_finding import errors
+from armarium_finding.proposing import describe, groups_of, numbered, signal_words
+
+Proposal = dict[str, Any]
+
+
+def split(proposal: Proposal, index: int, page_id: str, by: str, at: str) -> list[dict[str, Any]]:
+    """Let *page_id* begin a document of its own; the new examples."""
+    document = _open_document(proposal, index)
+    pages = document["page_ids"]
+    if page_id not in pages:
+        raise errors.page_elsewhere(page_id, index)
+    place = pages.index(page_id)
+    if place == 0:
+        raise errors.begins_already(page_id, index)
+    example = _example(proposal, pages[place - 1], page_id, True, by, at)
+    halves = [_touched(document, part, by) for part in (pages[:place], pages[place:])]
+    proposal["documents"][index : index + 1] = halves
+    return _finish(proposal, [example], index + 1, 1)
+
+
+def join(proposal: Proposal, index: int, by: str, at: str) -> list[dict[str, Any]]:
+    """Join a document to the next one; the new examples."""
+    document = _open_document(proposal, index)
+    if index + 1 == len(proposal["documents"]):
+        raise errors.no_neighbour(index, "after")
+    following = _open_document(proposal, index + 1)
+    example = _example(proposal, document["page_ids"][-1], following["page_ids"][0], False, by, at)
+    pages = [*document["page_ids"], *following["page_ids"]]
+    proposal["documents"][index : index + 2] = [_touched(document, pages, by)]
+    return _finish(proposal, [example], index + 1, -1)
+
+
+def move_page(proposal: Proposal, index: int, to: str, by: str, at: str) -> list[dict[str, Any]]:
+    """Move a document's first page to the one before it, or its last to the one after; the new examples."""
+    document = _open_document(proposal, index)
+    other_index = index - 1 if to == "previous" else index + 1
+    if not 0 <= other_index < len(proposal["documents"]):
+        raise errors.no_neighbour(index, "before" if to == "previous" else "after")
+    other = _open_document(proposal, other_index)
+    mine, theirs = list(document["page_ids"]), list(other["page_ids"])
+    if len(mine) == 1:
+        raise errors.only_page(index)
+    if to == "previous":
+        examples = [
+            _example(proposal, theirs[-1], mine[0], False, by, at),
+            _example(proposal, mine[0], mine[1], True, by, at),
+        ]
+        theirs.append(mine.pop(0))
+    else:
+        examples = [
+            _example(proposal, mine[-2], mine[-1], True, by, at),
+            _example(proposal, mine[-1], theirs[0], False, by, at),
+        ]
+        theirs.insert(0, mine.pop())
+    proposal["documents"][index] = _touched(document, mine, by)
+    proposal["documents"][other_index] = _touched(other, theirs, by)
+    return _finish(proposal, examples, 0, 0)
+
+
+def open_document(proposal: Mapping[str, Any], index: int) -> dict[str, Any]:
+    """The document *index*; Invalid out of range, Conflict where it was accepted or rejected."""
+    documents = proposal["documents"]
+    if not 0 <= index < len(documents):
+        raise errors.no_document(index, len(documents))
+    found: dict[str, Any] = documents[index]
+    if found["state"] != "proposed":
+        raise errors.decided_already(index, found["state"])
+    return found
+
+
+_open_document = open_document
+
+
+def _touched(document: Mapping[str, Any], pages: list[str], by: str) -> dict[str, Any]:
+    """The document with other pages, as a person set it."""
+    return {
+        **document,
+        "page_ids": pages,
+        "confidence": 1.0,
+        "reasons": [f"Set by {by}."],
+        "adjusted_by": by,
+    }
+
+
+def _example(proposal: Proposal, left: str, right: str, boundary: bool, by: str, at: str) -> dict[str, Any]:
+    """What a person said of one join, beside what the run had said (nothing, within a leaf)."""
+    said = next((one for one in proposal["joins"] if one["page_id"] == right), None)
+    return {
+        "left_page_id": left,
+        "right_page_id": right,
+        "boundary": boundary,
+        "decided_by": by,
+        "at": at,
+        "run_probability": None if said is None else said["probability"],
+        "run_reasons": ["It was taken for the same leaf."] if said is None else signal_words(said),
+    }
+
+
+def _finish(proposal: Proposal, examples: list[dict[str, Any]], after: int, by: int) -> list[dict[str, Any]]:
+    """Number documents and groups anew: those from *after* on moved *by* places."""
+    numbered(proposal["documents"])
+    describe(proposal["documents"], proposal["evidence"], {})
+    standing = []
+    for group in proposal["groups"]:
+        if group["state"] == "proposed":
+            continue
+        moved = [index + by if index >= after else index for index in group["document_indexes"]]
+        standing.append({**group, "document_indexes": moved})
+    proposal["groups"] = groups_of(proposal["documents"], standing)
+    proposal["examples"] += examples
+    return examples

@@ -1,0 +1,7 @@
+"""What other families may use of finding: to add rows to the table of cues."""
+
+from __future__ import annotations
+
+from armarium_finding.cues import BUILTIN, EXTRAS, NAME, Cue, CueTable, Party
+
+__all__ = ["BUILTIN", "EXTRAS", "NAME", "Cue", "CueTable", "Party"]

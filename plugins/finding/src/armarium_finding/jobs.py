@@ -1,0 +1,137 @@
+"""The long work of finding: folder by folder, each folder's proposal in one step with the checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from armarium.api import JobContext, JobKind, RecipeJob, json_text, withheld
+from armarium_finding import store
+from armarium_finding.actions.samples import lettered_pages
+from armarium_finding.evidence import PageEvidence
+from armarium_finding.learning import Model, examples_of, model_that_beats_the_rules
+from armarium_finding.loose import pages_by_folder
+from armarium_finding.pages import evidence_of_page, words_of
+from armarium_finding.pictures import looks_of
+from armarium_finding.proposing import propose
+from armarium_finding.queries import JOB_KIND
+from armarium_finding.schemas import FindArgs, FindSettings
+from armarium_finding.tables import table_of
+from armarium_source_model.api import reading_rule
+
+AT_ONCE = 50
+"""Pages read in one snapshot; between two such the job may be stopped."""
+
+
+def find_documents(job: JobContext) -> dict[str, Any]:
+    """Propose for every folder that is left, and accept what is sure enough; killed and run again it does none twice."""
+    args: FindArgs = job.args
+    with job.library.db.read() as conn:
+        folders = pages_by_folder(conn, args.page_ids)
+    kept: dict[str, Any] = {"folders": [], "proposal_ids": [], "to_accept": None, "done": 0, **job.checkpoint}
+    total = sum(map(len, folders.values()))
+    model = _model(job)
+    for folder_id, pages in folders.items():
+        if folder_id in kept["folders"]:
+            continue
+        _accept(job, kept)
+        kept = _propose(job, folder_id, pages, kept, total, model)
+    kept = _accept(job, kept)
+    return {"proposal_ids": kept["proposal_ids"], "output": {"proposal_ids": kept["proposal_ids"]}}
+
+
+def _model(job: JobContext) -> Model | None:
+    """The learned model, where it beats the rules. What accepts itself is what the rules are sure of: the model never
+    accepts anything, so a run that accepts goes by the rules."""
+    if job.args.accept_above is not None:
+        return None
+    with job.library.db.read() as conn:
+        return model_that_beats_the_rules(examples_of(store.every_proposal(conn)))
+
+
+def _propose(
+    job: JobContext,
+    folder_id: str,
+    pages: Sequence[str],
+    kept: dict[str, Any],
+    total: int,
+    model: Model | None,
+) -> dict[str, Any]:
+    after = {**kept, "folders": [*kept["folders"], folder_id], "done": kept["done"] + len(pages)}
+    seen, prints = _look(job, pages, kept["done"], total)
+    if not seen:
+        job.save(after, done=after["done"], total=total)
+        return after
+    found = propose(seen, looks_of(job.library, list(prints)), model)
+    sent = store.sent_by_run(found, prints, job.job_id)
+    accept = job.args.accept_above is not None
+
+    def checkpoint(answer: dict[str, Any]) -> dict[str, Any]:
+        after["proposal_ids"] = [*kept["proposal_ids"], answer["id"]]
+        after["to_accept"] = answer["id"] if accept else None
+        return after
+
+    params = {"folder_id": folder_id, "proposal": json_text(sent)}
+    job.act("finddocs.propose", params, checkpoint=checkpoint, done=after["done"], total=total)
+    return after
+
+
+def _look(
+    job: JobContext, pages: Sequence[str], done: int, total: int
+) -> tuple[list[PageEvidence], dict[str, str]]:
+    """What the pages of a folder say; those are left out that no export and no model may have."""
+    table = table_of(job.engine)
+    away = withheld(job.library, job.principal, pages, "export")
+    for page_id in away:
+        job.log("info", "The page is restricted and was left out.", document_id=page_id)
+    shown = [page_id for page_id in pages if page_id not in away]
+    seen: list[PageEvidence] = []
+    prints: dict[str, str] = {}
+    for start in range(0, len(shown), AT_ONCE):
+        job.check()
+        job.progress(done + start, total)
+        with job.library.db.read() as conn:
+            rule = reading_rule(conn)
+            for page_id in shown[start : start + AT_ONCE]:
+                words = words_of(conn, page_id, rule)
+                prints[page_id] = words.fingerprint
+                seen.append(evidence_of_page(page_id, words, table))
+    return seen, prints
+
+
+def _accept(job: JobContext, kept: dict[str, Any]) -> dict[str, Any]:
+    """Accept of the proposal last made what the rules are sure enough of."""
+    proposal_id = kept["to_accept"]
+    if proposal_id is None:
+        return kept
+    above = job.args.accept_above
+    kept["to_accept"] = None
+    with job.library.db.read() as conn:
+        documents = store.read_proposal(conn, proposal_id)["documents"]
+    if any(one["confidence"] >= above and one["state"] == "proposed" for one in documents):
+        params = {"proposal_id": proposal_id, "min_confidence": above}
+        job.act("finddocs.accept", params, checkpoint=kept)
+    else:
+        job.save(kept)
+    return kept
+
+
+FIND_DOCUMENTS = RecipeJob(
+    kind=JobKind(
+        name=JOB_KIND,
+        lane="cpu",
+        summary="Find which pages make documents.",
+        run=find_documents,
+        args=FindArgs,
+    ),
+    name="Find the documents in a folder",
+    description="Proposes which of a folder's loose pages make a document, of what kind and date, and who its parties are.",
+    layer="prepare",
+    takes=("page_reading",),
+    gives=("document_groups",),
+    settings=FindSettings,
+    writes=("finddocs.propose", "finddocs.accept"),
+    compare="boundaries found of boundaries judged, and boundaries too many",
+    each="scope",
+    example=lambda ex: {"page_id": lettered_pages(ex)[1][0]},
+)

@@ -1,0 +1,187 @@
+"""The learned model `learned-1`: a logistic regression over all that is known of a join, fitted to what persons judged.
+
+It is used only where it makes fewer mistakes than the rules on folders it was not fitted to, and never accepts anything.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from armarium_finding.cues import MOST_CLOSING, MOST_OPENING
+from armarium_finding.evidence import PageEvidence
+from armarium_finding.pictures import BITS, Look, bits_apart
+from armarium_finding.rules import BASE, Leaf, logistic, signals_of
+from armarium_finding.scoring import judged_joins
+
+METHOD = "learned-1"
+LEAST_JOINS = 30
+LEAST_FOLDERS = 2
+PENALTY = 1.0
+"""How much a weight costs (its square), so that few examples cannot make any weight large."""
+ROUNDS = 50
+
+FEATURES = (
+    "openings", "closings", "restart", "run on", "runs over", "split word", "kind said", "fill before", "fill here",
+    "change of lines", "change of line length", "begins with a capital", "words in common", "ink here", "change of ink",
+    "pictures apart",
+)  # fmt: skip
+"""What the numbers of a join are, in their order; the first six are the rules' own."""
+
+
+def features_of(leaves: Sequence[Leaf], looks: Mapping[str, Look]) -> dict[str, list[float]]:
+    """The numbers of each join but a folder's first, by the page it leads to."""
+    written = [leaf.front.characters for leaf in leaves if leaf.front.is_written]
+    usual = float(median(written)) if written else 1.0
+    found = {}
+    for before, leaf in itertools.pairwise(leaves):
+        found[leaf.front.page_id] = _numbers(before.front, leaf.front, usual, looks)
+    return found
+
+
+def _numbers(
+    before: PageEvidence, page: PageEvidence, usual: float, looks: Mapping[str, Look]
+) -> list[float]:
+    signals = signals_of(before, page)
+
+    def summed(role: str) -> float:
+        return float(sum(one["weight"] for one in signals if one["role"] == role))
+
+    def holds(cue: str) -> float:
+        return float(any(one["cue"] == cue for one in signals))
+
+    one, other = looks.get(before.page_id), looks.get(page.page_id)
+    first = next((letter for letter in page.text if letter.isalpha()), "")
+    return [
+        min(summed("opening"), MOST_OPENING),
+        min(summed("closing"), MOST_CLOSING),
+        holds("page numbers restart"),
+        holds("page numbers run on"),
+        holds("sentence runs over"),
+        holds("hyphenated word split"),
+        float(page.kind() is not None),
+        min(before.characters / usual, 2.0),
+        min(page.characters / usual, 2.0),
+        _change(before.lines, page.lines),
+        _change(_length(before), _length(page)),
+        float(first.isupper()),
+        _words_in_common(before.text, page.text),
+        0.0 if other is None else other.ink,
+        0.0 if one is None or other is None else abs(one.ink - other.ink),
+        0.5 if one is None or other is None else bits_apart(one, other) / BITS,
+    ]
+
+
+def _length(page: PageEvidence) -> float:
+    return page.characters / page.lines if page.lines else 0.0
+
+
+def _change(one: float, other: float) -> float:
+    return abs(one - other) / max(one, other, 1.0)
+
+
+def _words_in_common(one: str, other: str) -> float:
+    left, right = (set(re.findall(r"[^\W\d_]{4,}", text.casefold())) for text in (one, other))
+    return len(left & right) / len(left | right) if left | right else 0.0
+
+
+def rules_probability(numbers: Sequence[float]) -> float:
+    """What the rules say of a join with these numbers."""
+    opening, closing, restart, run_on, over, split = numbers[:6]
+    return logistic(BASE + opening + closing + 4.0 * restart - 3.0 * run_on - 3.0 * over - 4.0 * split)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A join that a person judged, with its numbers."""
+
+    folder_id: str
+    numbers: tuple[float, ...]
+    boundary: bool
+
+
+@dataclass(frozen=True)
+class Model:
+    """A fitted logistic regression over numbers brought to one scale."""
+
+    weights: tuple[float, ...]
+    bias: float
+    means: tuple[float, ...]
+    scales: tuple[float, ...]
+
+    def probability(self, numbers: Sequence[float]) -> float:
+        """The probability of a boundary."""
+        total = self.bias
+        for weight, mean, scale, value in zip(self.weights, self.means, self.scales, numbers, strict=True):
+            total += weight * (value - mean) / scale
+        return logistic(max(-30.0, min(30.0, total)))
+
+
+def fit(examples: Sequence[Example]) -> Model:
+    """The regression with the least penalised loss, by Newton's steps."""
+    import numpy
+
+    rows = numpy.array([one.numbers for one in examples], dtype=numpy.float64)
+    truth = numpy.array([one.boundary for one in examples], dtype=numpy.float64)
+    means, scales = rows.mean(axis=0), rows.std(axis=0)
+    scales[scales < 1e-9] = 1.0
+    table = numpy.hstack([(rows - means) / scales, numpy.ones((len(rows), 1))])
+    penalty = numpy.diag([PENALTY] * rows.shape[1] + [1e-6])
+    weights = numpy.zeros(table.shape[1])
+    for _ in range(ROUNDS):
+        said = 1.0 / (1.0 + numpy.exp(-numpy.clip(table @ weights, -30.0, 30.0)))
+        slope = table.T @ (said - truth) + penalty @ weights
+        bend = (table * (said * (1.0 - said))[:, None]).T @ table + penalty
+        step = numpy.linalg.solve(bend, slope)
+        weights -= step
+        if float(numpy.abs(step).max()) < 1e-8:
+            break
+    return Model(
+        tuple(map(float, weights[:-1])),
+        float(weights[-1]),
+        tuple(map(float, means)),
+        tuple(map(float, scales)),
+    )
+
+
+def mistakes(examples: Sequence[Example]) -> tuple[int, int]:
+    """(of the model, of the rules): wrong answers on each folder, by a model fitted to the others."""
+    model_wrong = rules_wrong = 0
+    for folder_id in dict.fromkeys(one.folder_id for one in examples):
+        others = [one for one in examples if one.folder_id != folder_id]
+        model = fit(others)
+        for one in examples:
+            if one.folder_id == folder_id:
+                model_wrong += (model.probability(one.numbers) >= 0.5) != one.boundary
+                rules_wrong += (rules_probability(one.numbers) >= 0.5) != one.boundary
+    return model_wrong, rules_wrong
+
+
+def model_that_beats_the_rules(examples: Sequence[Example]) -> Model | None:
+    """A model fitted to all examples; None where there are too few, of too few folders or of one kind only, or where the
+    rules do as well on folders held out."""
+    folders = {one.folder_id for one in examples}
+    if len(examples) < LEAST_JOINS or len(folders) < LEAST_FOLDERS:
+        return None
+    if len({one.boundary for one in examples}) < 2:
+        return None
+    model_wrong, rules_wrong = mistakes(examples)
+    return fit(examples) if model_wrong < rules_wrong else None
+
+
+def examples_of(proposals: Sequence[Mapping[str, Any]]) -> list[Example]:
+    """What persons judged in *proposals*, which come newest first: each join of a folder once, as last judged."""
+    seen: set[tuple[str, str]] = set()
+    examples = []
+    for proposal in proposals:
+        numbers = proposal.get("features", {})
+        for one in judged_joins(proposal):
+            key = (proposal["folder_id"], one.page_id)
+            if one.page_id in numbers and len(numbers[one.page_id]) == len(FEATURES) and key not in seen:
+                seen.add(key)
+                examples.append(Example(proposal["folder_id"], tuple(numbers[one.page_id]), one.boundary))
+    return examples

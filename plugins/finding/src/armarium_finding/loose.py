@@ -1,0 +1,68 @@
+"""Which pages lie loose in a folder: in it itself or in a file of pages there, and in no group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, select
+
+from armarium.api import among
+from armarium_documents.api import documents, pages_under, require_all_live
+from armarium_finding import errors
+
+
+def folders_of(conn: Connection, page_ids: Sequence[str]) -> dict[str, str]:
+    """The folder in which each of *page_ids* lies loose; a page that does not is left out.
+
+    A page of a PDF lies in the PDF's folder. The pages of a picture file that has several stay with it: without them
+    the file would count as a page itself.
+    """
+    parent = documents.alias("parent")
+    asked = (
+        select(documents.c.id, parent.c.id, parent.c.doc_type, parent.c.file_type, parent.c.parent_id)
+        .select_from(documents.join(parent, parent.c.id == documents.c.parent_id))
+        .where(
+            among(documents.c.id, page_ids), documents.c.deleted_at.is_(None), parent.c.deleted_at.is_(None)
+        )
+    )
+    found: dict[str, str] = {}
+    above: dict[str, list[str]] = {}
+    for page_id, parent_id, doc_type, file_type, grandparent_id in conn.execute(asked):
+        if doc_type == "folder":
+            found[page_id] = parent_id
+        elif doc_type == "file" and file_type != "image" and grandparent_id is not None:
+            above.setdefault(grandparent_id, []).append(page_id)
+    folders = select(documents.c.id).where(
+        among(documents.c.id, list(above)), documents.c.doc_type == "folder"
+    )
+    for (folder_id,) in conn.execute(folders):
+        found.update(dict.fromkeys(above[folder_id], folder_id))
+    return found
+
+
+def pages_by_folder(conn: Connection, page_ids: Sequence[str]) -> dict[str, list[str]]:
+    """The loose pages among *page_ids* by their folder, in the order of the folder."""
+    folders = folders_of(conn, page_ids)
+    wanted: dict[str, list[str]] = {}
+    for page_id in page_ids:
+        if page_id in folders:
+            wanted.setdefault(folders[page_id], []).append(page_id)
+    for folder_id, chosen in wanted.items():
+        if len(chosen) > 1:
+            kept = set(chosen)
+            wanted[folder_id] = [one for one in pages_under(conn, [folder_id]) if one in kept]
+    return wanted
+
+
+def pages_in_scope(conn: Connection, scope_ids: Sequence[str]) -> list[str]:
+    """The pages that a run over *scope_ids* looks at: the loose pages of folders, and pages that are named themselves.
+
+    Raises NotFound for an unknown id, Conflict for one in the Trash, Invalid where no loose page is among them.
+    """
+    require_all_live(conn, scope_ids)
+    pages = pages_under(conn, scope_ids, for_processing=True)
+    loose = folders_of(conn, pages)
+    chosen = [page_id for page_id in pages if page_id in loose]
+    if not chosen:
+        raise errors.no_pages()
+    return chosen

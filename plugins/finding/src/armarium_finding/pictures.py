@@ -1,0 +1,80 @@
+"""What a page's thumbnail tells: how much ink it bears, and a hash by which like pictures are alike. Kept once worked out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from sqlalchemy import select
+
+from armarium.api import Library, ServiceError, among, open_image
+from armarium_documents.api import thumbnail_path, thumbnails
+from armarium_finding.models import pictures
+
+SIDE = 64
+"""Pixels of the square that ink is measured in."""
+BITS = 64
+
+
+class Look(NamedTuple):
+    """How dark a page is against its paper (0: bare paper, 1: black all over), and the hash of its picture."""
+
+    ink: float
+    hash: int
+
+
+def bits_apart(one: Look, other: Look) -> int:
+    """In how many of 64 bits two pictures differ: 0 for the same picture, about 32 for any two."""
+    return (one.hash ^ other.hash).bit_count()
+
+
+def look_of(path: Path) -> Look:
+    """The look of the picture in a file; Invalid or OSError where it is none."""
+    import numpy
+    from PIL import Image
+
+    with open_image(path, shrink_to=(SIDE, SIDE)) as opened:
+        small = opened.convert("L").resize((SIDE, SIDE), Image.Resampling.BOX)
+        slopes = numpy.asarray(small.resize((9, 8), Image.Resampling.BOX), dtype=numpy.int16)
+        grey = numpy.asarray(small, dtype=numpy.float64)
+    paper = float(numpy.percentile(grey, 90)) or 1.0
+    rising = (slopes[:, 1:] > slopes[:, :-1]).ravel()
+    ink = numpy.clip(1.0 - grey / paper, 0.0, 1.0).mean()
+    return Look(float(ink), int("".join("1" if bit else "0" for bit in rising), 2))
+
+
+def looks_of(library: Library, page_ids: Sequence[str]) -> dict[str, Look]:
+    """The looks of the pages that have a thumbnail; those not worked out before are worked out and kept."""
+    with library.db.read() as conn:
+        drawn = select(thumbnails.c.document_id, thumbnails.c.checksum)
+        there = {
+            row[0]: row[1] for row in conn.execute(drawn.where(among(thumbnails.c.document_id, page_ids)))
+        }
+        rows = conn.execute(pictures.select().where(among(pictures.c.document_id, list(there))))
+        known = {row.document_id: (row.checksum, Look(row.ink, int(row.hash, 16))) for row in rows}
+    looks = {page: look for page, (checksum, look) in known.items() if there[page] == checksum}
+    made: dict[str, Look] = {}
+    for page_id, checksum in there.items():
+        if page_id not in looks:
+            try:
+                made[page_id] = look_of(thumbnail_path(library, checksum))
+            except (OSError, ServiceError):
+                # A thumbnail that is not there any more is made again by whoever makes them; until then it says nothing.
+                continue
+    if made:
+        with library.db.write() as conn:
+            conn.execute(pictures.delete().where(among(pictures.c.document_id, list(made))))
+            conn.execute(
+                pictures.insert(),
+                [
+                    {
+                        "document_id": page,
+                        "checksum": there[page],
+                        "hash": f"{look.hash:016x}",
+                        "ink": look.ink,
+                    }
+                    for page, look in made.items()
+                ],
+            )
+    return looks | made

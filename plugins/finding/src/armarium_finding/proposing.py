@@ -1,0 +1,217 @@
+"""From joins to a proposal: documents with kind, date, parties and confidence, groups, and why. Plain values only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from armarium_finding.evidence import PageEvidence, party_key
+from armarium_finding.learning import METHOD, Model, features_of
+from armarium_finding.pictures import BITS, Look, bits_apart
+from armarium_finding.rules import BOUNDARY, Leaf, join_leaves, pair_into_leaves
+
+LONGEST_NAME = 120
+UNLIKE = 20
+"""From so many of 64 bits apart on, two pictures are called unlike."""
+
+Document = dict[str, Any]
+Evidence = Mapping[str, Mapping[str, Any]]
+"""Page id -> what `PageEvidence.kept` answered."""
+
+
+def propose(
+    pages: Sequence[PageEvidence], looks: Mapping[str, Look] | None = None, model: Model | None = None
+) -> dict[str, Any]:
+    """The proposal for a folder's pages in their order: ids and numbers, and beside them what each page says.
+
+    *looks* of the pictures add to the reasons; what a *model* says takes the place of the rules' own probabilities.
+    """
+    leaves, findings = pair_into_leaves(pages)
+    joins = join_leaves(leaves)
+    features = features_of(leaves, looks or {})
+    for join in joins[1:]:
+        if model is not None:
+            join["probability"] = model.probability(features[join["page_id"]])
+    evidence = {page.page_id: found for page in pages if (found := page.kept())}
+    documents = _documents(leaves, joins, looks or {})
+    describe(documents, evidence, {})
+    return {
+        "method": "rules-1" if model is None else METHOD,
+        "page_ids": [page.page_id for page in pages],
+        "leaves": len(leaves),
+        "documents": documents,
+        "groups": groups_of(documents),
+        "findings": findings,
+        "joins": joins,
+        "examples": [],
+        "evidence": evidence,
+        "features": features,
+    }
+
+
+def _documents(
+    leaves: Sequence[Leaf], joins: Sequence[dict[str, Any]], looks: Mapping[str, Look]
+) -> list[Document]:
+    documents: list[Document] = []
+    starts = [number for number, join in enumerate(joins) if join["probability"] >= BOUNDARY or number == 0]
+    if not leaves:
+        return []
+    for index, start in enumerate(starts):
+        end = starts[index + 1] if index + 1 < len(starts) else len(leaves)
+        sure = [joins[start]["probability"]]
+        sure += [1.0 - joins[inner]["probability"] for inner in range(start + 1, end)]
+        if end < len(leaves):
+            sure.append(joins[end]["probability"])
+        documents.append(
+            {
+                "page_ids": [page_id for leaf in leaves[start:end] for page_id in leaf.ids],
+                "confidence": min(sure),
+                "reasons": [
+                    *reasons_of(joins[start], joins[end] if end < len(leaves) else None),
+                    *_reasons_of_look(leaves[start - 1] if start else None, leaves[start], looks),
+                ],
+                "state": "proposed",
+                "accepted_as": None,
+                "adjusted_by": None,
+                "decided_by": None,
+            }
+        )
+    return numbered(documents)
+
+
+def describe(documents: Sequence[Document], evidence: Evidence, names: Mapping[str, str]) -> None:
+    """Give each document its name, kind, date and parties, from what its pages say; *names* are the pages' own."""
+    for one in documents:
+        one |= _description(one["page_ids"], evidence, names)
+
+
+def _description(page_ids: Sequence[str], evidence: Evidence, names: Mapping[str, str]) -> Document:
+    """The kind is that of its first page, else the one its strongest cue says; the date its first; the parties all."""
+    found = [evidence[page_id] for page_id in page_ids if page_id in evidence]
+    kinds = [one["kind"] for one in found if one.get("kind")]
+    first = evidence.get(page_ids[0], {}).get("kind")
+    kind = first if first and first[1] > 0 else max(kinds, key=lambda one: one[1], default=None)
+    date = next((one["date"] for one in found if one.get("date")), None)
+    parties: dict[str, str] = {}
+    for one in found:
+        for name in one.get("parties", ()):
+            parties.setdefault(party_key(name), name)
+    name = (
+        ", ".join(part for part in (kind and kind[0], date) if part) or names.get(page_ids[0]) or "Document"
+    )
+    return {
+        "name": name[:LONGEST_NAME],
+        "kind": kind and kind[0],
+        "date": date,
+        "parties": list(parties.values()),
+    }
+
+
+def reasons_of(start: Mapping[str, Any], after: Mapping[str, Any] | None) -> list[str]:
+    """In words, why a document is thought to begin and to end where it does."""
+    if start["previous_page_id"] is None:
+        reasons = ["It begins with the first page."]
+    else:
+        begins = signal_words(start)
+        reasons = [f"Begins: {'; '.join(begins)}."] if begins else []
+    ends = [] if after is None else signal_words(after)
+    return [*reasons, f"Ends: {'; '.join(ends)}."] if ends else reasons
+
+
+def _reasons_of_look(before: Leaf | None, leaf: Leaf, looks: Mapping[str, Look]) -> list[str]:
+    """In words, that the picture of a document's first page is unlike the one before it."""
+    one = None if before is None else looks.get(before.front.page_id)
+    other = looks.get(leaf.front.page_id)
+    if one is None or other is None or (apart := bits_apart(one, other)) < UNLIKE:
+        return []
+    ink = f"{other.ink:.0%} ink after {one.ink:.0%}"
+    return [f"Its picture is unlike the one before: {apart} of {BITS} bits apart, {ink}."]
+
+
+def signal_words(join: Mapping[str, Any]) -> list[str]:
+    """Each signal of a join in words, with its weight where it has one."""
+    words = []
+    for one in join["signals"]:
+        where = "" if one["line"] is None else f" on line {one['line']}"
+        before = " of the page before" if one["role"] == "closing" else ""
+        weight = f" ({one['weight']:+.1f})" if one["weight"] else ""
+        words.append(f"{one['cue']}{where}{before}{weight}")
+    return words
+
+
+def numbered(documents: Sequence[Document]) -> list[Document]:
+    """The documents with index and positions counted anew."""
+    position = 0
+    for index, one in enumerate(documents):
+        one["index"] = index
+        one["first_position"] = position
+        position += len(one["page_ids"])
+        one["last_position"] = position - 1
+    return list(documents)
+
+
+def groups_of(
+    documents: Sequence[Document], standing: Sequence[Mapping[str, Any]] = ()
+) -> list[dict[str, Any]]:
+    """Documents that share two parties, in date order; *standing* groups, which were decided, stay and keep theirs."""
+    taken = {index for group in standing for index in group["document_indexes"]}
+    parent: dict[int, int] = {}
+
+    def root(index: int) -> int:
+        while parent[index] != index:
+            parent[index] = parent[parent[index]]
+            index = parent[index]
+        return index
+
+    by_pair: dict[tuple[str, str], int] = {}
+    for document in documents:
+        index = document["index"]
+        if index in taken or document["state"] == "rejected":
+            continue
+        parent[index] = index
+        keys = sorted({party_key(name) for name in document["parties"]})
+        for number, one in enumerate(keys):
+            for other in keys[number + 1 :]:
+                first = by_pair.setdefault((one, other), index)
+                parent[root(index)] = root(first)
+    members: dict[int, list[int]] = {}
+    for index in parent:
+        members.setdefault(root(index), []).append(index)
+    groups = [dict(group) for group in standing]
+    for indexes in members.values():
+        if len(indexes) < 2:
+            continue
+        indexes.sort(key=lambda index: (documents[index]["date"] or "9999", index))
+        groups.append(
+            {"document_indexes": indexes, "state": "proposed", "accepted_as": None, "decided_by": None}
+        )
+    groups.sort(key=lambda group: min(group["document_indexes"]))
+    for number, group in enumerate(groups):
+        group["index"] = number
+    return groups
+
+
+def describe_groups(groups: Sequence[dict[str, Any]], documents: Mapping[int, Document]) -> None:
+    """Give each group its label, parties and reasons, from its documents (by index)."""
+    for group in groups:
+        shared = _shared(documents, group["document_indexes"])
+        count = len(group["document_indexes"])
+        group["parties"] = shared
+        group["label"] = " – ".join(shared)[:LONGEST_NAME] or "Group"
+        group["reasons"] = [f"{count} documents name {' and '.join(shared)}."]
+
+
+def _shared(documents: Mapping[int, Document], indexes: Sequence[int]) -> list[str]:
+    """The parties that two at least of these documents name, those of most documents first."""
+    counts: dict[str, int] = {}
+    names: dict[str, str] = {}
+    for index in indexes:
+        for name in documents[index]["parties"]:
+            key = party_key(name)
+            counts[key] = counts.get(key, 0) + 1
+            names.setdefault(key, name)
+    most = max(counts.values(), default=0)
+    kept = [key for key, count in counts.items() if count == most]
+    if len(kept) < 2:
+        kept = sorted(counts, key=lambda key: -counts[key])[:2]
+    return [names[key] for key in kept]

@@ -1,0 +1,140 @@
+"""Reads of finding: runs, proposals, scores."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import orjson
+from fastapi import Query
+from sqlalchemy import Connection, select
+
+from armarium.api import query, raw_of, withheld_nodes
+from armarium_documents.api import artifacts, require_document
+from armarium_finding import errors, store
+from armarium_finding.models import said
+from armarium_finding.schemas import Method, Proposal, ProposalHeads, Run, Scores
+from armarium_finding.scoring import MIN_JOINS, pooled, suggested
+from armarium_source_model.api import Derived, reading_rule, stale_rows
+
+JOB_KIND = "find-documents-in-a-folder"
+
+MOST_COMPARED = 500
+"""Pages of a proposal whose text is compared with what it rests on when it is read; of more, nothing is said."""
+
+
+@query(
+    "/api/find-documents/runs/{job_id}", summary="A run that finds documents, and its proposals", answer=Run
+)
+def read_run(conn: Connection, job_id: str) -> dict[str, Any]:
+    """NotFound for an id that is no such run's."""
+    asked = "SELECT state, reason, checkpoint, done, total FROM job WHERE id = ? AND kind = ?"
+    row = raw_of(conn).execute(asked, (job_id, JOB_KIND)).fetchone()
+    if row is None:
+        raise errors.unknown_run(job_id)
+    state, reason, checkpoint, done, total = row
+    made = orjson.loads(checkpoint or b"{}").get("proposal_ids", [])
+    return {
+        "job_id": job_id,
+        "state": state,
+        "reason": reason,
+        "words": _words(state, len(made), done, total),
+        "proposal_ids": made,
+    }
+
+
+def _words(state: str, made: int, done: int, total: int) -> str:
+    proposals = "1 proposal" if made == 1 else f"{made} proposals"
+    if state == "done":
+        return f"Ended with {proposals}."
+    if state in ("failed", "cancelled"):
+        return f"{state.capitalize()} after {proposals}."
+    return f"{state.capitalize()}: {done} of {total} pages looked at, {proposals} so far."
+
+
+@query(
+    "/api/find-documents/proposals",
+    summary="Proposals of documents, the newest first",
+    answer=ProposalHeads,
+    refusals=(404,),
+)
+def list_proposals(
+    conn: Connection, folder_id: Annotated[str | None, Query(max_length=200)] = None
+) -> dict[str, Any]:
+    """Of one folder, or of all; NotFound for an unknown folder."""
+    if folder_id is not None:
+        require_document(conn, folder_id)
+    ours = (artifacts.c.artifact_type == store.GROUPING, artifacts.c.step_name == store.STEP)
+    asked = select(
+        artifacts.c.id,
+        artifacts.c.document_id,
+        artifacts.c.model,
+        artifacts.c.created_at,
+        artifacts.c.content,
+    ).where(*ours)
+    if folder_id is not None:
+        asked = asked.where(artifacts.c.document_id == folder_id)
+    rows = conn.execute(asked.order_by(artifacts.c.created_at.desc(), artifacts.c.sequence.desc())).all()
+    newest: dict[str, str] = {}
+    for row in rows:
+        newest.setdefault(row.document_id, row.id)
+    items = [
+        {
+            "id": row.id,
+            "folder_id": row.document_id,
+            "method": row.model,
+            "state": "current" if newest[row.document_id] == row.id else "superseded",
+            "superseded_by": None if newest[row.document_id] == row.id else newest[row.document_id],
+            "created_at": row.created_at,
+            **orjson.loads(row.content),
+        }
+        for row in rows
+    ]
+    return {"items": items, "count": len(items)}
+
+
+@query(
+    "/api/find-documents/proposals/{proposal_id}",
+    summary="A proposal: documents, groups, findings, joins",
+    answer=Proposal,
+)
+def read_proposal(conn: Connection, proposal_id: str) -> dict[str, Any]:
+    """What the caller may not see is left out; NotFound for an id that is no proposal's."""
+    found = store.dress(conn, store.read_proposal(conn, proposal_id))
+    found["stale"] = _is_stale(conn, proposal_id, len(found["page_ids"]))
+    return store.hidden_from(found, withheld_nodes(conn))
+
+
+def _is_stale(conn: Connection, proposal_id: str, pages: int) -> bool | None:
+    """Whether the text of a page changed since; None where there are too many to look at."""
+    if pages > MOST_COMPARED:
+        return None
+    rows = conn.execute(
+        select(said.c.id, said.c.document_id, said.c.text_fingerprint).where(
+            said.c.proposal_id == proposal_id
+        )
+    )
+    derived = [Derived(row.id, row.document_id, row.text_fingerprint) for row in rows]
+    return bool(stale_rows(conn, derived, reading_rule(conn)))
+
+
+@query(
+    "/api/find-documents/score", summary="Scores, newest first, and the level to accept above", answer=Scores
+)
+def list_scores(
+    conn: Connection,
+    folder_id: Annotated[str | None, Query(max_length=200)] = None,
+    method: Annotated[
+        Method, Query(description="Whose levels are added up: the rules', or the learned model's")
+    ] = "rules-1",
+) -> dict[str, Any]:
+    """Of one folder, or of all; the levels are those of every folder's newest score. NotFound for an unknown folder."""
+    if folder_id is not None:
+        require_document(conn, folder_id)
+    items = store.scores_of(conn, folder_id)
+    return {"items": items, "count": len(items), **levels_now(conn, method), "min_joins": MIN_JOINS}
+
+
+def levels_now(conn: Connection, method: str) -> dict[str, Any]:
+    """The levels of every folder's newest score of a method added up, and what they suggest."""
+    levels = pooled(store.newest_scores(store.scores_of(conn, None), method))
+    return {"levels": levels, "suggested_accept_above": suggested(levels)}

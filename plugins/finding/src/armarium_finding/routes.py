@@ -1,0 +1,74 @@
+"""The routes by which a person sets a proposal right (one action, so one name in the log), and the contact sheet."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from armarium.api import REFUSALS, CurrentLibrary, act, written
+from armarium_finding import sheet
+from armarium_finding.queries import read_proposal
+from armarium_finding.schemas import Adjusted, JoinBody, MovePageBody, SplitBody
+
+router = APIRouter(tags=["finding"])
+
+_ROUTE: dict[str, Any] = {"response_model": written(Adjusted), "responses": REFUSALS(404, 409)}
+
+
+def _adjust(
+    request: Request, proposal_id: str, op: str, body: SplitBody | JoinBody | MovePageBody
+) -> Response:
+    change = {"op": op, **body.model_dump()}
+    return act(request, "finddocs.adjust", {"proposal_id": proposal_id, "change": change})
+
+
+@router.post(
+    "/api/find-documents/proposals/{proposal_id}/split",
+    summary="Split a document of a proposal (finddocs.adjust)",
+    **_ROUTE,
+)
+def split_found_document(request: Request, _: CurrentLibrary, proposal_id: str, body: SplitBody) -> Response:
+    """At the page that starts the second document."""
+    return _adjust(request, proposal_id, "split", body)
+
+
+@router.post(
+    "/api/find-documents/proposals/{proposal_id}/join",
+    summary="Join a document of a proposal to the next one (finddocs.adjust)",
+    **_ROUTE,
+)
+def join_found_documents(request: Request, _: CurrentLibrary, proposal_id: str, body: JoinBody) -> Response:
+    """The last document has none to be joined to."""
+    return _adjust(request, proposal_id, "join", body)
+
+
+@router.post(
+    "/api/find-documents/proposals/{proposal_id}/move-page",
+    summary="Move a page of a proposal to the document beside it (finddocs.adjust)",
+    **_ROUTE,
+)
+def move_found_page(request: Request, _: CurrentLibrary, proposal_id: str, body: MovePageBody) -> Response:
+    """The first page to the document before, or the last to the one after."""
+    return _adjust(request, proposal_id, "move-page", body)
+
+
+@router.get(
+    "/api/find-documents/proposals/{proposal_id}/sheet",
+    response_class=Response,
+    responses={**REFUSALS(404, 409), 200: {"content": {"image/png": {}}}},
+    summary="A contact sheet of a proposal: documents, pages, reasons",
+)
+def proposal_sheet(
+    library: CurrentLibrary,
+    proposal_id: str,
+    first: Annotated[
+        int, Query(ge=0, le=1_000_000, description="The document that the sheet begins with")
+    ] = 0,
+) -> Response:
+    """A PNG file; the header X-Service-Next says which document the next sheet begins with, where there is one."""
+    with library.db.read() as conn:
+        proposal = read_proposal(conn, proposal_id)
+    shown, following = sheet.documents_from(proposal, first)
+    headers = {} if following is None else {"X-Service-Next": str(following)}
+    return Response(sheet.draw_sheet(library, proposal, shown), media_type="image/png", headers=headers)

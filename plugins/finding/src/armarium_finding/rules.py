@@ -1,0 +1,154 @@
+"""The rules `rules-1`: pages to leaves, and each join between leaves to signals and a probability."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rapidfuzz.distance import Indel
+
+from armarium_finding.cues import MOST_CLOSING, MOST_OPENING
+from armarium_finding.evidence import PageEvidence
+
+BASE = -2.0
+"""Log-odds of a boundary at a join of which nothing is known."""
+BOUNDARY = 0.5
+"""The probability from which a boundary is proposed."""
+RESTART, RUN_ON = 4.0, -3.0
+SENTENCE, SPLIT_WORD = -3.0, -4.0
+SECOND_SHOT = 0.9
+"""From this likeness of their texts on, a page is a second shot of the one before."""
+
+
+@dataclass
+class Leaf:
+    """A page with its blank verso and its second shots."""
+
+    front: PageEvidence
+    pages: list[PageEvidence] = field(default_factory=list)
+
+    @property
+    def ids(self) -> list[str]:
+        """Its pages in their order."""
+        return [page.page_id for page in self.pages]
+
+
+def likeness(left: str, right: str) -> float:
+    """How alike two texts are, 0 to 1: letters in common in their order, of all; case and blanks do not count."""
+    one, other = " ".join(left.casefold().split()), " ".join(right.casefold().split())
+    return float(Indel.normalized_similarity(one, other, score_cutoff=SECOND_SHOT))
+
+
+def pair_into_leaves(pages: Sequence[PageEvidence]) -> tuple[list[Leaf], list[dict[str, Any]]]:
+    """The leaves of a folder's pages, and the findings: what was paired, and pages of which nothing is known."""
+    leaves: list[Leaf] = []
+    findings: list[dict[str, Any]] = []
+    before: PageEvidence | None = None
+    for page in pages:
+        leaf = leaves[-1] if leaves else None
+        if not page.is_read:
+            findings.append(_finding("no-reading", page, "Nothing was read on it yet."))
+        elif page.is_blank:
+            if leaf is not None and before is not None and before.is_written:
+                findings.append(
+                    _finding(
+                        "blank-verso", page, "Next to nothing is written behind a written page.", leaf.front
+                    )
+                )
+                leaf.pages.append(page)
+                before = page
+                continue
+            findings.append(_finding("blank-page", page, "Next to nothing is written on it."))
+        elif leaf is not None and leaf.front.is_written and before is not None:
+            alike = likeness(leaf.front.text, page.text)
+            if alike >= SECOND_SHOT:
+                reason = f"Its text repeats {alike:.0%} of the page before."
+                findings.append(_finding("duplicate-shot", page, reason, leaf.front, round(alike, 4)))
+                leaf.pages.append(page)
+                before = page
+                continue
+        leaves.append(Leaf(page, [page]))
+        before = page
+    return leaves, findings
+
+
+def _finding(
+    kind: str,
+    page: PageEvidence,
+    reason: str,
+    of: PageEvidence | None = None,
+    similarity: float | None = None,
+) -> dict[str, Any]:
+    return {
+        "kind": kind,
+        "page_id": page.page_id,
+        "of_page_id": None if of is None else of.page_id,
+        "similarity": similarity,
+        "reason": reason,
+    }
+
+
+def signals_of(before: PageEvidence | None, page: PageEvidence) -> list[dict[str, Any]]:
+    """What speaks for or against a boundary between two pages that follow one another (None: a folder's first page)."""
+    found = [_signal(m.cue.cue, "opening", m.cue.weight, page.page_id, m.line) for m in page.openings]
+    if before is not None:
+        found += [
+            _signal(m.cue.cue, "closing", m.cue.weight, before.page_id, m.line) for m in before.closings
+        ]
+        numbers = _numbers(before.number, page.number)
+        if numbers is not None:
+            found.append(_signal(numbers[0], "furniture", numbers[1], page.page_id))
+        # A word split in two is a sentence that runs over as well: it counts once, as the stronger of the two.
+        if before.ends_split and page.begins_small:
+            found.append(_signal("hyphenated word split", "continuity", SPLIT_WORD, page.page_id))
+        elif before.ends_open and page.begins_small:
+            found.append(_signal("sentence runs over", "continuity", SENTENCE, page.page_id))
+    found += [_signal(m.cue.cue, "kind", 0.0, page.page_id, m.line) for m in page.kinds]
+    return found
+
+
+def _signal(cue: str, role: str, weight: float, page_id: str, line: int | None = None) -> dict[str, Any]:
+    return {"cue": cue, "role": role, "weight": weight, "page_id": page_id, "line": line}
+
+
+def _numbers(before: tuple[int, str] | None, here: tuple[int, str] | None) -> tuple[str, float] | None:
+    """Whether page numbers begin anew or go on; None where one of the two pages has none, or a gap lies between them."""
+    if before is None or here is None:
+        return None
+    if here[0] == before[0] + 1 or (here[0] == before[0] and (before[1], here[1]) == ("r", "v")):
+        return "page numbers run on", RUN_ON
+    if here[0] < before[0] or here[0] == before[0] == 1:
+        return "page numbers restart", RESTART
+    return None
+
+
+def log_odds(signals: Sequence[dict[str, Any]]) -> float:
+    """The sum of the weights; openings and closings together count at most so much each."""
+    opening = sum(one["weight"] for one in signals if one["role"] == "opening")
+    closing = sum(one["weight"] for one in signals if one["role"] == "closing")
+    others = sum(one["weight"] for one in signals if one["role"] in ("furniture", "continuity"))
+    return BASE + min(opening, MOST_OPENING) + min(closing, MOST_CLOSING) + float(others)
+
+
+def logistic(value: float) -> float:
+    """The probability of log-odds."""
+    return 1.0 / (1.0 + math.exp(-value))
+
+
+def join_leaves(leaves: Sequence[Leaf]) -> list[dict[str, Any]]:
+    """Each leaf's join with the one before it. A folder's first page begins a document for certain."""
+    joins = []
+    for number, leaf in enumerate(leaves):
+        before = leaves[number - 1] if number else None
+        signals = signals_of(None if before is None else before.front, leaf.front)
+        joins.append(
+            {
+                "page_id": leaf.front.page_id,
+                "previous_page_id": None if before is None else before.pages[-1].page_id,
+                "probability": 1.0 if before is None else logistic(log_odds(signals)),
+                "signals": signals,
+            }
+        )
+    return joins

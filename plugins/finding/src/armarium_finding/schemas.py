@@ -1,0 +1,348 @@
+"""Requests and answers of finding."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from armarium.api import Message, Params, SourceText
+
+Id = Annotated[str, Field(min_length=1, max_length=200)]
+Index = Annotated[int, Field(ge=0, le=1_000_000)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Method = Literal["rules-1", "learned-1"]
+State = Literal["proposed", "accepted", "rejected"]
+
+
+class FindSettings(Params):
+    """How sure a document must be to be accepted without a person."""
+
+    accept_above: Share | None = Field(
+        default=0.95,
+        description="Accept documents that the rules are at least this sure of; null: nothing accepts itself",
+    )
+
+
+class FindArgs(FindSettings):
+    """The arguments of a run: pages, each found within its folder."""
+
+    page_ids: list[str]
+
+
+class RunParams(Params):
+    """Where to find documents: folders, or a selection of pages."""
+
+    scope_ids: Annotated[list[Id], Field(min_length=1, max_length=10_000)]
+    accept_above: Share | None = None
+
+
+class StartedRun(Message):
+    """A run that was put in the queue."""
+
+    job_id: str
+    state: str
+
+
+class Run(Message):
+    """A run: how far it is, in words, and the proposals it made."""
+
+    job_id: str
+    state: str
+    reason: str | None
+    words: str
+    proposal_ids: list[str]
+
+
+class Decided(Message):
+    """Who accepted or rejected: a person, or a run by its own limit."""
+
+    by: Literal["run", "person"]
+    run_id: str | None = None
+    actor: str | None = None
+
+
+class FoundDocument(Message):
+    """Pages that make a document. Positions count from 0; confidence is the least of its start, end and inner joins."""
+
+    index: int
+    name: str
+    page_ids: list[str]
+    first_position: int
+    last_position: int
+    kind: str | None
+    prototype_key: str | None
+    date: str | None
+    parties: list[str]
+    confidence: float
+    reasons: list[str]
+    state: State
+    accepted_as: str | None
+    adjusted_by: str | None
+    decided_by: Decided | None
+
+
+class FoundGroup(Message):
+    """Documents that share two parties, in date order."""
+
+    index: int
+    label: str
+    document_indexes: list[int]
+    parties: list[str]
+    reasons: list[str]
+    state: State
+    accepted_as: str | None
+    decided_by: Decided | None
+
+
+class PageFinding(Message):
+    """What was noticed of a page."""
+
+    kind: Literal["blank-verso", "blank-page", "duplicate-shot", "no-reading"]
+    page_id: str
+    of_page_id: str | None
+    similarity: float | None
+    reason: str
+
+
+class Signal(Message):
+    """What speaks for or against a boundary, in log-odds; a weight of 0 only adds to the reasons."""
+
+    cue: str
+    role: Literal["opening", "closing", "furniture", "continuity", "kind"]
+    weight: float
+    page_id: str
+    line: int | None
+
+
+class Join(Message):
+    """Where two leaves meet; a folder's first page has none before it and begins a document for certain."""
+
+    page_id: str
+    previous_page_id: str | None
+    probability: float
+    signals: list[Signal]
+
+
+class LabelledExample(Message):
+    """What a person said of a join, beside what the run had said of it."""
+
+    left_page_id: str
+    right_page_id: str
+    boundary: bool
+    decided_by: str
+    at: str
+    run_probability: float | None
+    run_reasons: list[str]
+
+
+class ProposalHead(Message):
+    """A proposal as a list shows it."""
+
+    id: str
+    folder_id: str
+    method: Method
+    job_id: str | None
+    state: Literal["current", "superseded"]
+    superseded_by: str | None
+    created_at: str
+    pages: int
+    leaves: int
+    documents_proposed: int
+
+
+class ProposalHeads(Message):
+    """Proposals, the newest first."""
+
+    items: list[ProposalHead]
+    count: int
+
+
+class Proposal(Message):
+    """Which pages of a folder make documents, and why. What the caller may not see is left out and counted."""
+
+    id: str
+    folder_id: str
+    page_ids: list[str]
+    method: Method
+    job_id: str | None
+    leaves: int
+    documents: list[FoundDocument]
+    groups: list[FoundGroup]
+    findings: list[PageFinding]
+    joins: list[Join]
+    examples: list[LabelledExample]
+    state: Literal["current", "superseded"]
+    superseded_by: str | None
+    created_at: str
+    text_fingerprint: str
+    stale: bool | None = Field(
+        description="Whether the text of a page is another by now; null where that was not looked at"
+    )
+    documents_withheld: int
+
+
+class KeepParams(Params):
+    """What a run found in one folder."""
+
+    folder_id: Id
+    proposal: Annotated[SourceText, Field(max_length=64_000_000, description="The proposal as JSON")]
+
+
+class KeptProposal(Message):
+    """The proposal that was kept."""
+
+    id: str
+    folder_id: str
+    documents: int
+
+
+class AcceptParams(Params):
+    """Which documents to accept: by index, by confidence, or (neither) all that are left."""
+
+    proposal_id: Id
+    document_indexes: Annotated[list[Index], Field(min_length=1, max_length=100_000)] | None = None
+    min_confidence: Share | None = None
+    arrange: bool = True
+    groups: bool = True
+
+
+class AcceptedDocument(Message):
+    """A document that was accepted, and the node it is now."""
+
+    index: int
+    node_id: str
+
+
+class MadeGroup(Message):
+    """A proposed group that became a group node."""
+
+    index: int
+    node_id: str
+
+
+class Accepted(Message):
+    """What was accepted."""
+
+    proposal: Proposal
+    accepted: list[AcceptedDocument]
+    groups_made: list[MadeGroup]
+
+
+class RejectParams(Params):
+    """Which documents are none."""
+
+    proposal_id: Id
+    document_indexes: Annotated[list[Index], Field(min_length=1, max_length=100_000)]
+
+
+class Rejected(Message):
+    """The proposal with the documents marked."""
+
+    proposal: Proposal
+
+
+class SplitBody(Params):
+    """Where a document is two: *page_id* starts the second."""
+
+    document_index: Index
+    page_id: Id
+
+
+class JoinBody(Params):
+    """Which document goes on in the next one."""
+
+    document_index: Index
+
+
+class MovePageBody(Params):
+    """Which document gives its first page to the one before it, or its last to the one after."""
+
+    document_index: Index
+    to: Literal["previous", "next"]
+
+
+class Split(SplitBody):
+    """A document is two."""
+
+    op: Literal["split"]
+
+
+class JoinNext(JoinBody):
+    """Two documents are one."""
+
+    op: Literal["join"]
+
+
+class MovePage(MovePageBody):
+    """A page belongs to the document beside it."""
+
+    op: Literal["move-page"]
+
+
+class AdjustParams(Params):
+    """What is to be set right."""
+
+    proposal_id: Id
+    change: Annotated[Split | JoinNext | MovePage, Field(discriminator="op")]
+
+
+class Adjusted(Message):
+    """The proposal as a person set it, and what there is to learn from it."""
+
+    proposal: Proposal
+    examples: list[LabelledExample]
+
+
+class Level(Message):
+    """Of the judged joins that a run was at least this sure of, how many it was right about."""
+
+    level: float
+    joins: int
+    agreed: int
+
+
+class Score(Message):
+    """How well a run did where a person judged."""
+
+    id: str
+    folder_id: str
+    proposal_id: str
+    method: Method
+    created_at: str
+    documents: int
+    judged_joins: int
+    boundaries_proposed: int
+    boundaries_actual: int
+    precision: float | None
+    recall: float | None
+    exact_documents: int
+    kinds_confirmed: int
+    kinds_right: int
+    kind_accuracy: float | None
+    levels: list[Level]
+
+
+class ScoreParams(Params):
+    """Which folder to score, and by which proposal (none: its newest)."""
+
+    folder_id: Id
+    proposal_id: Id | None = None
+
+
+class Scored(Message):
+    """The new score, the folder's scores, newest first, and the level to accept above, where there is one."""
+
+    score: Score
+    scores: list[Score]
+    suggested_accept_above: float | None
+
+
+class Scores(Message):
+    """Scores, newest first, and the levels of every folder's newest score added up."""
+
+    items: list[Score]
+    count: int
+    levels: list[Level]
+    suggested_accept_above: float | None
+    min_joins: int

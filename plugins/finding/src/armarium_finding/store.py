@@ -1,0 +1,213 @@
+"""Proposals and scores as they are kept: artifacts of their folder, told from others by the step that made them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from armarium.api import among
+from armarium_documents.api import ARTIFACTS, artifacts, classifications, documents
+from armarium_finding import errors
+from armarium_finding.models import said
+from armarium_finding.proposing import describe, describe_groups, numbered
+from armarium_source_model.api import text_fingerprint
+
+STEP = "find-documents"
+GROUPING, SCORE = "grouping", "finddocs_score"
+SHOWN = ("page_ids", "method", "job_id", "leaves", "documents", "groups", "findings", "joins", "examples")
+
+_OURS = (artifacts.c.artifact_type == GROUPING, artifacts.c.step_name == STEP)
+_NEWEST = (artifacts.c.sequence.desc(), artifacts.c.id.desc())
+
+
+def newest_of(conn: Connection, folder_id: str) -> str | None:
+    """The folder's current proposal: its newest."""
+    asked = select(artifacts.c.id).where(*_OURS, artifacts.c.document_id == folder_id).order_by(*_NEWEST)
+    return conn.execute(asked.limit(1)).scalar()
+
+
+def read_proposal(conn: Connection, proposal_id: str) -> dict[str, Any]:
+    """A proposal whole, with what no answer shows; NotFound for an id that is none."""
+    row = ARTIFACTS.get(conn, proposal_id)
+    if row is None or row["artifact_type"] != GROUPING or row["step_name"] != STEP:
+        raise errors.unknown_proposal(proposal_id)
+    newest = newest_of(conn, row["document_id"])
+    current = newest == proposal_id
+    return {
+        **row["data"],
+        "evidence": evidence_of(conn, proposal_id),
+        "id": row["id"],
+        "folder_id": row["document_id"],
+        "created_at": row["created_at"],
+        "state": "current" if current else "superseded",
+        "superseded_by": None if current else newest,
+    }
+
+
+def require_current(conn: Connection, proposal_id: str) -> dict[str, Any]:
+    """A proposal that may be worked on; Conflict for one that was superseded."""
+    found = read_proposal(conn, proposal_id)
+    if found["superseded_by"] is not None:
+        raise errors.superseded(proposal_id, found["superseded_by"])
+    return found
+
+
+DERIVED = ("name", "kind", "prototype_key", "date", "parties", "label")
+"""What of documents and groups is worked out from what the pages say, whenever a proposal is read: the words of a page
+lie in a row of the page, which is hidden wherever the page is."""
+
+
+def data_of(proposal: Mapping[str, Any]) -> dict[str, Any]:
+    """What the artifact of a proposal holds as data."""
+    data = {name: proposal[name] for name in (*SHOWN, "text_fingerprint", "features")}
+    data["documents"] = [_bare(one, DERIVED) for one in proposal["documents"]]
+    data["groups"] = [_bare(one, (*DERIVED, "reasons")) for one in proposal["groups"]]
+    return data
+
+
+def _bare(one: Mapping[str, Any], without: Sequence[str]) -> dict[str, Any]:
+    return {name: value for name, value in one.items() if name not in without}
+
+
+def sent_by_run(proposal: Mapping[str, Any], prints: Mapping[str, str], job_id: str | None) -> dict[str, Any]:
+    """What a run sends to be kept: *prints* are the fingerprints of the pages' texts."""
+    evidence = proposal["evidence"]
+    said_of = {
+        page_id: {"fingerprint": prints[page_id], **evidence.get(page_id, {})}
+        for page_id in proposal["page_ids"]
+    }
+    together = text_fingerprint("".join(prints[page_id] for page_id in proposal["page_ids"]))
+    return {
+        **{
+            name: proposal[name] for name in ("method", "page_ids", "leaves", "findings", "joins", "features")
+        },
+        "job_id": job_id,
+        "documents": [
+            {name: one[name] for name in ("page_ids", "confidence", "reasons")}
+            for one in proposal["documents"]
+        ],
+        "groups": [group["document_indexes"] for group in proposal["groups"]],
+        "said": said_of,
+        "text_fingerprint": together,
+    }
+
+
+def fresh(sent: Mapping[str, Any]) -> dict[str, Any]:
+    """The data of a proposal's artifact out of what a run sent: nothing of it decided."""
+    undecided = {"state": "proposed", "accepted_as": None, "decided_by": None}
+    return {
+        **{
+            name: sent[name]
+            for name in ("method", "job_id", "page_ids", "leaves", "findings", "joins", "features")
+        },
+        "documents": numbered([{**one, **undecided, "adjusted_by": None} for one in sent["documents"]]),
+        "groups": [
+            {"index": number, "document_indexes": indexes, **undecided}
+            for number, indexes in enumerate(sent["groups"])
+        ],
+        "examples": [],
+        "text_fingerprint": sent["text_fingerprint"],
+    }
+
+
+def evidence_of(conn: Connection, proposal_id: str) -> dict[str, dict[str, Any]]:
+    """What the pages of a proposal say, those that *conn* shows."""
+    rows = conn.execute(said.select().where(said.c.proposal_id == proposal_id))
+    return {
+        row.document_id: {
+            "kind": None if row.kind is None else (row.kind, row.kind_weight),
+            "date": row.date,
+            "parties": row.parties,
+        }
+        for row in rows
+    }
+
+
+def dress(conn: Connection, proposal: dict[str, Any]) -> dict[str, Any]:
+    """Give the documents and groups of a proposal what is worked out: names, kinds, dates, parties."""
+    named = select(documents.c.id, documents.c.name).where(among(documents.c.id, proposal["page_ids"]))
+    names = {row[0]: row[1] for row in conn.execute(named)}
+    describe(proposal["documents"], proposal["evidence"], names)
+    keys = prototype_keys(conn)
+    for one in proposal["documents"]:
+        one["prototype_key"] = None if one["kind"] is None else keys.get(one["kind"].casefold())
+    describe_groups(proposal["groups"], {one["index"]: one for one in proposal["documents"]})
+    return proposal
+
+
+def prototype_keys(conn: Connection) -> dict[str, str]:
+    """The project's prototypes: name in small letters -> key, the oldest first where two have one name."""
+    asked = select(classifications.c.label, classifications.c.key)
+    keys: dict[str, str] = {}
+    for label, key in conn.execute(asked.order_by(classifications.c.created_at, classifications.c.key)):
+        keys.setdefault(label.casefold(), key)
+    return keys
+
+
+def hidden_from(proposal: Mapping[str, Any], hidden: Collection[str]) -> dict[str, Any]:
+    """The proposal as answered to a caller who may not see the pages *hidden*: without documents that hold one of them,
+    without groups of such documents, and without what is said of such pages."""
+    answer = {name: proposal[name] for name in SHOWN}
+    answer |= {name: proposal[name] for name in ("id", "folder_id", "created_at", "state", "superseded_by")}
+    answer |= {
+        "text_fingerprint": proposal["text_fingerprint"],
+        "stale": proposal.get("stale"),
+        "documents_withheld": 0,
+    }
+    away = set(hidden) & set(proposal["page_ids"])
+    if not away:
+        return answer
+    kept = [one for one in proposal["documents"] if away.isdisjoint(one["page_ids"])]
+    indexes = {one["index"] for one in kept}
+    answer["documents_withheld"] = len(proposal["documents"]) - len(kept)
+    answer["documents"] = kept
+    answer["groups"] = [one for one in proposal["groups"] if indexes.issuperset(one["document_indexes"])]
+    answer["page_ids"] = [one for one in proposal["page_ids"] if one not in away]
+    answer["findings"] = _without(proposal["findings"], away, ("page_id", "of_page_id"))
+    joins = _without(proposal["joins"], away, ("page_id", "previous_page_id"))
+    answer["joins"] = [one for one in joins if all(s["page_id"] not in away for s in one["signals"])]
+    answer["examples"] = _without(proposal["examples"], away, ("left_page_id", "right_page_id"))
+    return answer
+
+
+def _without(
+    rows: Sequence[dict[str, Any]], away: Collection[str], names: Sequence[str]
+) -> list[dict[str, Any]]:
+    return [one for one in rows if all(one[name] not in away for name in names)]
+
+
+def every_proposal(conn: Connection) -> list[dict[str, Any]]:
+    """Every proposal of the project as its artifact holds it, newest first."""
+    rows = ARTIFACTS.all(conn, *_OURS, order=(artifacts.c.created_at.desc(), *_NEWEST))
+    return [{**row["data"], "folder_id": row["document_id"]} for row in rows]
+
+
+def scores_of(conn: Connection, folder_id: str | None) -> list[dict[str, Any]]:
+    """The stored scores, newest first: of one folder, or of all."""
+    where = [artifacts.c.artifact_type == SCORE, artifacts.c.step_name == STEP]
+    if folder_id is not None:
+        where.append(artifacts.c.document_id == folder_id)
+    rows = ARTIFACTS.all(conn, *where, order=(artifacts.c.created_at.desc(), artifacts.c.id.desc()))
+    return [score_of(row) for row in rows]
+
+
+def score_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A score as answered."""
+    return {
+        **row["data"],
+        "id": row["id"],
+        "folder_id": row["document_id"],
+        "proposal_id": row["source_artifact_id"],
+        "created_at": row["created_at"],
+    }
+
+
+def newest_scores(scores: Sequence[Mapping[str, Any]], method: str) -> list[Mapping[str, Any]]:
+    """Every folder's newest score of one method, out of *scores*, which come newest first."""
+    newest: dict[str, Mapping[str, Any]] = {}
+    for one in scores:
+        if one["method"] == method:
+            newest.setdefault(one["folder_id"], one)
+    return list(newest.values())
