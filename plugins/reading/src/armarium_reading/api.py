@@ -8,6 +8,7 @@ runtime imports it from there.
 from __future__ import annotations
 
 from armarium_reading.caller import Caller, Subject
+from armarium_reading.models import episodes
 from armarium_reading.providers.asking import Asked, ModelRequest, ask
 from armarium_reading.providers.proving import exercise_provider_type
 from armarium_reading.providers.served import placed_with_provider
@@ -52,6 +53,7 @@ __all__ = [
     "Wire",
     "ask",
     "cost_of_thread",
+    "episodes",
     "exercise_provider_type",
     "exercise_reader",
     "list_episodes",
