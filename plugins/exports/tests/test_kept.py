@@ -36,14 +36,16 @@ def test_pages_are_written_and_written_again_as_they_change(desk: Desk) -> None:
     first, second = desk.page(box, "1.png", ["Dear Sir"]), desk.page(box, "2.png", ["Farewell"])
     found = kept_now(desk)
     assert {one["document_id"] for one in found["files"]} == {first, second}
-    assert found["pending"] == 0 and found["last_written"]
+    assert found["pending"] == 0
+    assert found["last_written"]
     paths = {one["document_id"]: Path(one["path"]) for one in found["files"]}
     assert "Dear Sir" in paths[first].read_text()
     stamp = paths[second].stat().st_mtime_ns
     desk.do("representation.create", {"segment_id": desk.lines(first)[0], "text": "Dear Madam"})
     assert desk.kept()[0]["pending"] == 1
     desk.work()
-    assert "Dear Madam" in paths[first].read_text() and "Dear Sir" not in paths[first].read_text()
+    assert "Dear Madam" in paths[first].read_text()
+    assert "Dear Sir" not in paths[first].read_text()
     assert paths[second].stat().st_mtime_ns == stamp
     assert desk.kept()[0]["pending"] == 0
 
@@ -82,7 +84,8 @@ def test_a_strangers_file_and_a_changed_one_are_left_alone_and_listed(desk: Desk
     desk.post(f"/api/export/kept/{after['id']}/write")
     desk.work()
     (again,) = desk.kept()
-    assert again["in_the_way"] == [] and "Dear Madam" in place.read_text()
+    assert again["in_the_way"] == []
+    assert "Dear Madam" in place.read_text()
 
 
 def test_a_file_and_a_link_in_the_way_of_the_first_writing_are_left_alone(desk: Desk) -> None:
@@ -94,7 +97,8 @@ def test_a_file_and_a_link_in_the_way_of_the_first_writing_are_left_alone(desk: 
     (desk.folder / "elsewhere.md").write_text("elsewhere")
     (place / f"2.png--{two[-8:]}.md").symlink_to(desk.folder / "elsewhere.md")
     found = kept_now(desk)
-    assert found["files"] == [] and len(found["in_the_way"]) == 2
+    assert found["files"] == []
+    assert len(found["in_the_way"]) == 2
     assert (desk.folder / "elsewhere.md").read_text() == "elsewhere"
 
 
@@ -107,7 +111,8 @@ def test_what_is_restricted_later_is_not_written_again_and_named_as_left_behind(
     desk.work()
     (after,) = desk.kept()
     assert "A secret" not in place.read_text()
-    assert after["files"] == [] and [one["path"] for one in after["left_behind"]] == [str(place)]
+    assert after["files"] == []
+    assert [one["path"] for one in after["left_behind"]] == [str(place)]
     assert [one["document_id"] for one in after["withheld"]] == [page]
 
 
@@ -130,8 +135,10 @@ def test_ending_and_undoing_leave_the_files(desk: Desk) -> None:
     found = kept_now(desk)
     place = Path(found["files"][0]["path"])
     answer = desk.client.delete(f"/api/export/kept/{found['id']}")
-    assert answer.status_code == 200 and answer.json()["status"] == "deleted"
-    assert desk.kept() == [] and place.is_file()
+    assert answer.status_code == 200
+    assert answer.json()["status"] == "deleted"
+    assert desk.kept() == []
+    assert place.is_file()
     desk.undo(answer.json()["audit_id"])
     (again,) = desk.kept()
     assert [one["path"] for one in again["files"]] == [str(place)]
@@ -144,7 +151,8 @@ def test_writing_and_ending_what_is_not_kept_are_refused(desk: Desk) -> None:
 
 def test_folders_that_cannot_be_kept_are_refused_in_words(desk: Desk) -> None:
     missing = keep(desk, status=422, folder=str(desk.folder / "no"))
-    assert missing["code"] == "no_folder" and "does not exist" in missing["detail"]
+    assert missing["code"] == "no_folder"
+    assert "does not exist" in missing["detail"]
     inside = desk.library.path / "objects"
     assert keep(desk, status=422, folder=str(inside))["code"] == "inside_project"
     (desk.folder / "way").symlink_to(inside)
@@ -167,7 +175,8 @@ MACHINE_WITHOUT = replace(MACHINE, folders=frozenset())
 def test_layout_formats_of_one_page_are_refused_per_document(desk: Desk) -> None:
     for name in ("alto", "pagexml"):
         refused = keep(desk, name, "document", 422)
-        assert refused["code"] == "pages_only" and "per: page" in refused["detail"]
+        assert refused["code"] == "pages_only"
+        assert "per: page" in refused["detail"]
 
 
 def test_two_exports_of_one_format_in_one_folder_are_refused(desk: Desk) -> None:
@@ -200,9 +209,8 @@ def test_a_document_is_a_group_with_its_pages_in_one_file(desk: Desk) -> None:
     (file,) = found["files"]
     assert file["document_id"] == letter
     text = Path(file["path"]).read_text()
-    assert text.startswith("# A letter\n") and text.index("Dear Sir") < text.index("## 2.png") < text.index(
-        "Farewell"
-    )
+    assert text.startswith("# A letter\n")
+    assert text.index("Dear Sir") < text.index("## 2.png") < text.index("Farewell")
     assert r"\*I\* am \[well\]" in text
 
 
@@ -215,9 +223,11 @@ def test_the_tei_of_a_document_has_each_id_once(desk: Desk) -> None:
     (file,) = kept_now(desk, "tei", "document")["files"]
     root = etree.parse(file["path"]).getroot()
     ids = root.xpath("//@xml:id")
-    assert root.tag.endswith("teiCorpus") and len(ids) == len(set(ids)) > 2
+    assert root.tag.endswith("teiCorpus")
+    assert len(ids) == len(set(ids)) > 2
     pointers = {one for value in root.xpath("//@facs | //@corresp") for one in value.split()}
-    assert pointers and {one[1:] for one in pointers if one[0] == "#"} <= set(ids)
+    assert pointers
+    assert {one[1:] for one in pointers if one[0] == "#"} <= set(ids)
 
 
 def test_word_has_headings_numbered_lines_and_notes(desk: Desk) -> None:
@@ -226,19 +236,22 @@ def test_word_has_headings_numbered_lines_and_notes(desk: Desk) -> None:
     letter = desk.box("A letter", desk.box(), "group")
     page = desk.page(letter, "1.png", ["Dear Sir", "I am <well> & \u0645\u0631\u062d\u0628\u0627"])
     desk.page(letter, "2.png", ["Farewell"])
-    note = {"document_id": page, "kind": "note", "anchor_kind": "bbox", "text": "Restored from the copy",
+    note = {"document_id": page, "kind": "note", "anchor_kind": "bbox", "anchor": {"rect": [0.1, 0.05, 0.8, 0.06]}, "text": "Restored from the copy",
             "targets": [{"segment_id": desk.lines(page)[0]}]}  # fmt: skip
     desk.post("/api/annotations", **note)
     (file,) = kept_now(desk, "word", "document")["files"]
     document = docx.Document(file["path"])
     words = [one.text for one in document.paragraphs]
-    assert "I am <well> & \u0645\u0631\u062d\u0628\u0627" in words and "Dear Sir1" in words
+    assert "I am <well> & \u0645\u0631\u062d\u0628\u0627" in words
+    assert "Dear Sir1" in words
     assert "1  Restored from the copy" in words
     styles = {one.text: one.style.name for one in document.paragraphs}
-    assert styles["A letter"] == "Title" and styles["2.png"] == "Heading 1"
+    assert styles["A letter"] == "Title"
+    assert styles["2.png"] == "Heading 1"
     assert len(document.sections) == 2
     xml = zipfile.ZipFile(io.BytesIO(Path(file["path"]).read_bytes())).read("word/document.xml").decode()
-    assert xml.count("w:lnNumType") == 2 and "w:suppressLineNumbers" in xml
+    assert xml.count("w:lnNumType") == 2
+    assert "w:suppressLineNumbers" in xml
 
 
 def test_a_table_is_a_table(desk: Desk) -> None:
@@ -282,7 +295,8 @@ def test_a_vanished_folder_ends_the_job_in_words(desk: Desk) -> None:
     job = desk.post(f"/api/export/kept/{found['id']}/write")["job_id"]
     desk.work()
     ((state, reason),) = desk.rows("SELECT state, reason FROM job WHERE id = ?", job)
-    assert state == "failed" and "does not exist" in reason
+    assert state == "failed"
+    assert "does not exist" in reason
 
 
 def test_titles_of_any_sort_make_names_of_files(desk: Desk) -> None:

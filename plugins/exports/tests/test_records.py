@@ -23,7 +23,8 @@ def test_every_record_of_the_project_is_a_line(desk: Desk) -> None:
     answer = jsonl(desk)
     records = desk.records(Path(answer["output_path"]))
     first = orjson.loads(Path(answer["output_path"]).read_bytes().split(b"\n")[0])
-    assert first["record_type"] == "manifest" and first["schema_version"] == 1
+    assert first["record_type"] == "manifest"
+    assert first["schema_version"] == 1
     assert answer["bytes_written"] == Path(answer["output_path"]).stat().st_size
     assert answer["document_count"] == len(records["document"]) == 3
     assert {one["content"] for one in records["representation"]} == {"Dear Sir", "I am well"}
@@ -154,7 +155,8 @@ def test_parquet_is_read_by_polars_and_duckdb_with_the_values_of_the_lines(desk:
     table = polars.read_parquet(desk.folder / "bundle" / "segment.parquet").sort("id")
     assert table["id"].to_list() == [one["id"] for one in lines["segment"]]
     assert orjson.loads(table["anchor"][0]) == lines["segment"][0]["anchor"]
-    assert table.schema["is_furniture"] == polars.Boolean and table.schema["bbox_x"] == polars.Float64
+    assert table.schema["is_furniture"] == polars.Boolean
+    assert table.schema["bbox_x"] == polars.Float64
     found = duckdb.sql(
         f"SELECT content FROM '{desk.folder}/bundle/representation.parquet' ORDER BY id"
     ).fetchall()
@@ -179,7 +181,8 @@ def test_a_parquet_bundle_is_written_over_only_where_one_lies(desk: Desk) -> Non
     (desk.folder / "bundle" / "mine.txt").write_text("mine")
     parquet(desk, overwrite=True)
     names = {one.name for one in (desk.folder / "bundle").iterdir()}
-    assert "mine.txt" in names and "line_picture.parquet" not in names
+    assert "mine.txt" in names
+    assert "line_picture.parquet" not in names
     (desk.folder / "other").mkdir()
     (desk.folder / "other" / "mine.txt").write_text("mine")
     assert parquet(desk, 409, output_path=str(desk.folder / "other"), overwrite=True)["code"] == "not_ours"
@@ -210,6 +213,7 @@ def test_line_pictures_stand_beside_their_readings(desk: Desk) -> None:
     assert table["text"].to_list() == ["Dear Sir", "Farewell"]
     picture = Image.open(io.BytesIO(table["image"][1]["bytes"]))
     # The third bar of the page has the grey 32 on all of its box.
-    assert picture.width in range(958, 964) and abs(picture.getpixel((400, 20)) - 32) < 6
+    assert picture.width in range(958, 964)
+    assert abs(picture.getpixel((400, 20)) - 32) < 6
     metadata = polars.read_parquet_metadata(desk.folder / "bundle" / "line_picture.parquet")
     assert orjson.loads(metadata["huggingface"])["info"]["features"]["image"] == {"_type": "Image"}

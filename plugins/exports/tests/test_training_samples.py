@@ -64,8 +64,10 @@ def test_a_call_is_a_chat(desk: Desk) -> None:
         ("user", "Read this."),
         ("assistant", "Dear Sir\nFarwell"),
     ]
-    assert sample["gold"] is False and "rejected" not in sample
-    assert sample["episode_id"] == episode and sample["subject"]["id"] == page
+    assert sample["gold"] is False
+    assert "rejected" not in sample
+    assert sample["episode_id"] == episode
+    assert sample["subject"]["id"] == page
     assert (answer["sample_count"], answer["gold_count"]) == (1, 0)
 
 
@@ -74,11 +76,13 @@ def test_a_persons_correction_is_gold_and_the_models_answer_rejected(desk: Desk)
     step = desk.step("representation.create", {"segment_id": lines[1], "text": "Farewell"})
     answer, (sample,) = samples(desk)
     assert sample["messages"][-1]["content"] == "Dear Sir\nFarewell"
-    assert sample["gold"] is True and sample["rejected"] == "Dear Sir\nFarwell"
+    assert sample["gold"] is True
+    assert sample["rejected"] == "Dear Sir\nFarwell"
     assert answer["gold_count"] == 1
     desk.undo(step)
     _, (undone,) = samples(desk)
-    assert undone["gold"] is False and undone["messages"][-1]["content"] == "Dear Sir\nFarwell"
+    assert undone["gold"] is False
+    assert undone["messages"][-1]["content"] == "Dear Sir\nFarwell"
     assert samples(desk, gold_only=True)[1] == []
 
 
@@ -93,7 +97,8 @@ def test_an_answer_of_which_a_part_cannot_be_put_right_is_no_gold(desk: Desk) ->
     _, lines, _ = read(desk, ["et", "et"])
     desk.do("representation.create", {"segment_id": lines[1], "text": "est"})
     _, (sample,) = samples(desk)
-    assert sample["gold"] is False and sample["messages"][-1]["content"] == "et\net"
+    assert sample["gold"] is False
+    assert sample["messages"][-1]["content"] == "et\net"
 
 
 def test_answers_in_json_are_put_right_within_their_quotes(desk: Desk) -> None:
@@ -120,7 +125,8 @@ def test_what_rights_withhold_is_left_out_and_listed(desk: Desk) -> None:
     page, _, _ = read(desk, ["A secret"])
     desk.do("rights.set", {"target_kind": "document", "target_id": page, "model_use": "none"})
     answer, found = samples(desk)
-    assert found == [] and [one["document_id"] for one in answer["withheld"]] == [page]
+    assert found == []
+    assert [one["document_id"] for one in answer["withheld"]] == [page]
 
 
 def test_the_file_ends_in_jsonl_and_is_not_written_over_unasked(desk: Desk) -> None:

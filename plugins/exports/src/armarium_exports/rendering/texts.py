@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from armarium_exports.pages import ReadablePage
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>|~$])")
-_AT_START = re.compile(r"^(\s*)([#>+=-]|\d+[.)])")
+_AT_START = re.compile(r"^(\s*\d*)([#>+=-]|(?<=\d)[.)](?=\s|$))")
 
 
 def plain_text(pages: Sequence[ReadablePage]) -> str:

@@ -15,6 +15,35 @@ export default function (config) {
     if (!maps.has(list)) maps.set(list, new Map(list.map((one) => [one.id, one])));
     return maps.get(list).get(id);
   });
+  config.addFilter("manifest", (leaf, address) => {
+    const base = `${address}/${leaf.picture.folder}`;
+    const { shown, width, height } = leaf.picture;
+    const service = [{ id: base, type: "ImageService3", profile: "level0" }];
+    const body = { id: `${address}/${shown.src}`, type: "Image", format: "image/jpeg", width: shown.width, height: shown.height, service };
+    const painting = { id: `${base}/painting`, type: "Annotation", motivation: "painting", target: `${base}/canvas`, body };
+    // A value that begins and ends like a tag would be taken for HTML.
+    const escaped = leaf.title.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+    const label = { none: [/^<.*>$/s.test(leaf.title.trim()) ? `<span>${escaped}</span>` : leaf.title] };
+    return JSON.stringify({
+      "@context": "http://iiif.io/api/presentation/3/context.json",
+      id: `${base}/manifest.json`,
+      type: "Manifest",
+      label,
+      items: [{ id: `${base}/canvas`, type: "Canvas", label, width, height,
+        items: [{ id: `${base}/page`, type: "AnnotationPage", items: [painting] }] }],
+    });
+  });
+  config.addFilter("information", (leaf, address) => {
+    const { folder, width, height, shown, sizes, tiles } = leaf.picture;
+    return JSON.stringify({
+      "@context": "http://iiif.io/api/image/3/context.json",
+      id: `${address}/${folder}`,
+      type: "ImageService3",
+      protocol: "http://iiif.io/api/image",
+      profile: "level0",
+      width, height, maxWidth: shown.width, maxHeight: shown.height, sizes, tiles,
+    });
+  });
   return {
     dir: { input: "content", output: "_site" },
     templateFormats: ["njk"],
