@@ -308,3 +308,40 @@ def test_titles_of_any_sort_make_names_of_files(desk: Desk) -> None:
     files = [Path(one["path"]) for one in found["files"]]
     assert len({one.name.casefold() for one in files}) == len(names)
     assert all(one.parent == Path(found["folder"]) and len(one.name.encode()) <= 255 for one in files)
+
+
+def test_a_killed_job_loses_no_change(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stopped after each file in turn and run again, with a change of a page written before meanwhile."""
+    from armarium_exports import keeping
+
+    box = desk.box()
+    pages = [desk.page(box, f"{number}.png", [f"Text {number}"]) for number in range(3)]
+    keep(desk)
+    real, calls = keeping._write_unit, 0
+
+    def killed(job: Any, work: Any, unit: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            desk.do("representation.create", {"segment_id": desk.lines(pages[0])[0], "text": "Changed"})
+            raise KeyboardInterrupt
+        return real(job, work, unit)
+
+    monkeypatch.setattr(keeping, "_write_unit", killed)
+    for _ in range(3):
+        try:
+            desk.work()
+        except KeyboardInterrupt:
+            continue
+        desk.rows("SELECT 1")
+    with desk.library.db.write() as conn:
+        conn.exec_driver_sql(
+            "UPDATE job SET state = 'waiting', attempts = 0 WHERE state IN ('running', 'failed')"
+        )
+    desk.work()
+    (found,) = desk.kept()
+    assert found["pending"] == 0
+    texts = {one["document_id"]: Path(one["path"]).read_text() for one in found["files"]}
+    assert "Changed" in texts[pages[0]]
+    assert "Text 1" in texts[pages[1]]
+    assert "Text 2" in texts[pages[2]]

@@ -188,15 +188,11 @@ def test_eleventy_builds_it_and_every_link_leads_somewhere(desk: Desk, known: An
             if not target or target.startswith("http"):
                 continue
             path, fragment = urldefrag(target)
-            aim = (file.parent / path).resolve() if path else file
-            assert aim.is_relative_to(built.resolve()) and aim.is_file(), (file.name, target)
+            aim = built / os.path.relpath(os.path.normpath(file.parent / path), built) if path else file
+            assert aim.is_relative_to(built), (file.name, target)
+            assert aim.is_file(), (file.name, target)
             if fragment:
-                assert (
-                    roots[
-                        aim if aim in roots else built / aim.relative_to(built.resolve())
-                    ].get_element_by_id(fragment)
-                    is not None
-                )
+                assert roots[aim if aim in roots else file].get_element_by_id(fragment) is not None
         assert not target_of_root(root)
     text = roots[built / "pages" / f"{page}.html"].text_content()
     assert "Dear <Sir> {{ 1 + 1 }}" in text

@@ -22,7 +22,7 @@ from armarium.api import (
 from armarium_exports.bundles import write_jsonl, write_parquet
 from armarium_exports.errors import folder_kept, no_folder
 from armarium_exports.keeping import JOB, note_all
-from armarium_exports.models import kept_exports
+from armarium_exports.models import kept_exports, sites
 from armarium_exports.queries import kept_export, same_folder
 from armarium_exports.receivers.writing import write_for
 from armarium_exports.schemas import (
@@ -31,6 +31,8 @@ from armarium_exports.schemas import (
     KeptParams,
     ParquetParams,
     ParquetWritten,
+    PublishedSite,
+    PublishParams,
     ReceiverParams,
     ReceiverWritten,
     RecordsParams,
@@ -42,6 +44,7 @@ from armarium_exports.schemas import (
     Unkept,
     WriteBegun,
 )
+from armarium_exports.site.writing import publish as write_publication
 from armarium_exports.site.writing import write_site
 from armarium_exports.training import write_training
 
@@ -209,6 +212,34 @@ def _pictured_page(ex: Example) -> str:
     return page
 
 
+def _publish_example(ex: Example) -> dict[str, Any]:
+    return {"folder": str(ex.folder / new_id()), "page_ids": [_page(ex)]}
+
+
+@action(
+    "export.publish",
+    params=PublishParams,
+    result=PublishedSite,
+    summary="Publish pages as a site in a folder, over an earlier site there.",
+    words="Published a site of {page_ids|pages}",
+    example=_publish_example,
+    conduct=_ahead(write_publication),
+)
+def publish(ctx: ActionContext, p: PublishParams) -> dict[str, Any]:
+    """Only what was reviewed. Taking it back forgets that it was published; the files stay."""
+    written = _recorded(ctx, p, write_publication)
+    row = {
+        "id": new_id(),
+        "folder": written["output_path"],
+        "site_title": p.site_title or ctx.project.name,
+        "document_count": written["document_count"],
+        **ctx.provenance(),
+    }
+    ctx.conn.execute(sites.insert().values(row))
+    ctx.target(row["id"])
+    return row
+
+
 def _keep_example(ex: Example) -> dict[str, Any]:
     folder = ex.folder / new_id()
     folder.mkdir()
@@ -239,7 +270,6 @@ def keep(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
         raise folder_kept(str(folder), p.format)
     stated = {"id": new_id(), "folder": str(folder), "format": p.format, "per": p.per}
     ctx.conn.execute(kept_exports.insert().values({**stated, **ctx.provenance()}))
-    note_all(ctx.conn, stated["id"], ctx.audit_seq)
     return {**stated, "job_id": _begin(ctx, stated["id"])}
 
 
@@ -277,6 +307,7 @@ def write_kept(ctx: ActionContext, p: KeptParams) -> dict[str, Any]:
 
 
 def _begin(ctx: ActionContext, export_id: str) -> str:
-    job_id = ctx.enqueue(JOB, {"export_id": export_id, "all_pages": True}, title="Write a kept export")
+    note_all(ctx.conn, export_id, ctx.audit_seq)
+    job_id = ctx.enqueue(JOB, {"export_id": export_id}, title="Write a kept export")
     ctx.target(export_id, job_id)
     return job_id

@@ -95,9 +95,11 @@ def nothing_to_export() -> Invalid:
     )
 
 
-def no_pictures(what: str) -> Invalid:
-    """422: what is asked for is made of pictures, and the project has none."""
-    return Invalid(f"There is no page with a picture to make {what} of.", code="no_pictures")
+def folder_needed(what: str) -> Invalid:
+    """422: a recipe job that writes was given no folder."""
+    return Invalid(
+        f"Say in which folder the {what} is to be: the setting folder, a full path.", code="folder_needed"
+    )
 
 
 def unknown_export(export_id: str) -> NotFound:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, select
+from sqlalchemy import Connection, Row, delete, select
 from sqlalchemy.dialects.sqlite import insert
 
 from armarium.api import ActionContext, JobContext, NotFound, ServiceError, among, now, raw_of, withheld
@@ -70,36 +70,42 @@ class _Work:
 
 
 def write_kept(job: JobContext) -> dict[str, Any]:
-    """Write each unit that changed, or all; killed anywhere and run again, it writes what is left.
+    """Write each unit that was noted as changed; killed anywhere and run again, it writes those that still are.
 
     Counts: files written, unchanged, in the way, without a pass, withheld.
     """
     args: KeptJobArgs = job.args
     counts = dict.fromkeys(("written", "unchanged", "in_the_way", "nothing_to_write", "withheld"), 0)
+    counts |= job.checkpoint
     with job.library.db.read() as conn:
         if conn.execute(select(K.id).where(K.id == args.export_id)).first() is None:
             return counts
         kept = kept_export(conn, args.export_id)
         noted = _noted(conn, args.export_id)
-        units = units_of(conn, kept.per)
-        if not args.all_pages:
-            units = _changed(conn, units, noted)
+        units = _changed(conn, units_of(conn, kept.per), noted)
         work = _Work(kept, dict(files_of(conn, args.export_id)), set())
     work.taken = {row.path for row in work.files.values()}
     if not Path(kept.folder).is_dir():
         raise no_folder(kept.folder)
-    start = int(job.checkpoint.get("next", 0))
-    counts |= job.checkpoint.get("counts", {})
-    for number, unit in enumerate(units):
-        if number < start:
-            continue
+    for number, unit in enumerate(units, 1):
         job.check()
         outcome, row = _write_unit(job, work, unit)
         counts[outcome] += 1
-        kept_now = {"next": number + 1, "counts": counts}
-        job.save(kept_now, done=number + 1, total=len(units), along=lambda conn, row=row: _save(conn, row))
-    job.save({}, along=lambda conn: _forget(conn, args.export_id, noted))
+        done = {one: noted[one] for one in (unit.id, *unit.page_ids) if one in noted}
+        job.save(counts, done=number, total=len(units), along=_keeps(args.export_id, row, done))
+    # Folders, and what is no page any more, are noted too.
+    job.save(counts, along=_keeps(args.export_id, None, noted))
     return counts
+
+
+def _keeps(
+    export_id: str, row: dict[str, Any] | None, done: Mapping[str, int]
+) -> Callable[[Connection], None]:
+    def write(conn: Connection) -> None:
+        _save(conn, row)
+        _forget(conn, export_id, done)
+
+    return write
 
 
 def _noted(conn: Connection, export_id: str) -> dict[str, int]:
@@ -183,14 +189,8 @@ def _save(conn: Connection, row: dict[str, Any] | None) -> None:
     conn.execute(stated.on_conflict_do_update(index_elements=[F.export_id, F.document_id], set_=row))
 
 
-def waiting_count(conn: Connection, export_id: str) -> int:
-    """How many documents wait to be written again."""
-    asked = select(func.count()).select_from(changed_pages).where(C.export_id == export_id)
-    return int(conn.execute(asked).scalar_one())
-
-
 def note_all(conn: Connection, export_id: str, seq: int) -> None:
-    """Every page waits to be written: a kept export that has just begun."""
+    """Every page or document waits to be written."""
     units = units_of(conn, conn.execute(select(kept_exports.c.per).where(K.id == export_id)).scalar_one())
     rows = [{"export_id": export_id, "document_id": one.id, "seq": seq} for one in units]
     for first in range(0, len(rows), 1_000):

@@ -34,7 +34,7 @@ def write_line_pictures(engine: Engine, library: Library, selection: Selection, 
     import polars
 
     picture = polars.Struct({"bytes": polars.Binary, "path": polars.String})
-    schema = {"image": picture, **dict.fromkeys(TEXTS, polars.String)}
+    schema: dict[str, Any] = {"image": picture, **dict.fromkeys(TEXTS, polars.String)}
     features = {"image": {"_type": "Image"}, **{n: {"dtype": "string", "_type": "Value"} for n in TEXTS}}
     counted = 0
 

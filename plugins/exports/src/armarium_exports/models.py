@@ -45,3 +45,15 @@ changed_pages = Table(
     info=operational(),
 )
 """The documents that have changed since a kept export was last written."""
+
+sites = Table(
+    "export_site",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("folder", Text, nullable=False),
+    Column("site_title", Text, nullable=False),
+    Column("document_count", Integer, nullable=False),
+    *provenance_columns(),
+    info=tracked(label="published site"),
+)
+"""A site that was published into a folder; its files stay when that is taken back."""

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
+from fastapi import Query
 from sqlalchemy import Connection, Row, func, select
 
 from armarium.api import Library, Principal, Rows, among, query, withheld
 from armarium_documents.api import documents
 from armarium_exports.errors import unknown_export
 from armarium_exports.folders import KeptFolder
-from armarium_exports.models import changed_pages, kept_exports, kept_files
-from armarium_exports.schemas import KeptExports
+from armarium_exports.models import changed_pages, kept_exports, kept_files, sites
+from armarium_exports.schemas import KeptExports, PublishedSites
 
 KEPT = Rows(kept_exports, missing=unknown_export)
+SITES = Rows(sites)
 K, F, C = kept_exports.c, kept_files.c, changed_pages.c
 
 
@@ -34,6 +36,22 @@ def list_kept(conn: Connection, library: Library) -> dict[str, Any]:
     found = KEPT.all(conn, order=(K.created_at, K.id))
     exports = [{**one, **_state(conn, library, one["id"])} for one in found]
     return {"exports": exports, "count": len(exports)}
+
+
+@query(
+    "/api/export/sites",
+    summary="Sites that were published, the newest first",
+    answer=PublishedSites,
+    refusals=(),
+)
+def list_sites(
+    conn: Connection,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    offset: Annotated[int, Query(ge=0, le=10**12)] = 0,
+) -> dict[str, Any]:
+    """Each with its folder; whether the files are there still is not looked at."""
+    newest = (sites.c.created_at.desc(), sites.c.id.desc())
+    return SITES.page(conn, order=newest, limit=limit, offset=offset)
 
 
 def _state(conn: Connection, library: Library, export_id: str) -> dict[str, Any]:

@@ -179,7 +179,7 @@ def _of_orders(selection: Selection) -> ColumnElement[bool]:
 
 def _of_links(selection: Selection) -> ColumnElement[bool]:
     """Those whose ends are exported, as far as an end is a document or lies on one."""
-    kept = links.c.deleted_at.is_(None)
+    kept: ColumnElement[bool] = links.c.deleted_at.is_(None)
     for end in (links.c.from_id, links.c.to_id):
         node = select(documents.c.id).where(documents.c.id == end).exists()
         part = select(segments.c.document_id).where(segments.c.id == end).scalar_subquery()

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr
 
-from armarium.api import MaterialPath, Message, Params, answer_of
+from armarium.api import MaterialPath, Message, Params, answer_of, paged
 from armarium_exports.folders import KeptFolder
-from armarium_exports.models import kept_exports
+from armarium_exports.models import kept_exports, sites
 
 Id = Annotated[str, Field(min_length=1, max_length=200)]
 KeptFormat = Literal["word", "markdown", "plain-text", "alto", "pagexml", "tei"]
@@ -233,21 +233,55 @@ class Unkept(Message):
 
 
 class KeptJobArgs(Params):
-    """What the job that writes a kept export is given. *all_pages*: all of them, whatever has changed; else what has."""
+    """What the job that writes a kept export is given."""
 
     export_id: str
-    all_pages: bool = False
 
 
 class ExportSettings(Params):
-    """Files of pages in a folder."""
+    """An export of the project that is kept in a folder."""
 
-    folder: Annotated[MaterialPath | None, Field(description="Full path of the folder to write into")] = None
+    folder: Annotated[
+        KeptFolder | None, Field(description="Full path of the folder to write into; needed")
+    ] = None
     format: Annotated[KeptFormat, Field(description="What is written of each page")] = "pagexml"
+
+
+class ExportArgs(ExportSettings):
+    """Which pages, and the settings."""
+
+    page_ids: Annotated[list[str], Field(max_length=100_000)]
 
 
 class PublishSettings(Params):
     """A site of the pages."""
 
-    folder: Annotated[MaterialPath | None, Field(description="Full path of the folder of the site")] = None
-    site_title: Annotated[str | None, Field(max_length=500, description="Left out: the folder's name")] = None
+    folder: Annotated[
+        MaterialPath | None, Field(description="Full path of the folder of the site; needed")
+    ] = None
+    site_title: Annotated[
+        str | None, Field(max_length=500, description="Left out: the name of the project")
+    ] = None
+
+
+class PublishArgs(PublishSettings):
+    """Which pages, and the settings."""
+
+    page_ids: Annotated[list[str], Field(max_length=100_000)]
+
+
+class PublishParams(Params):
+    """Pages to be published as a site in a folder that is free, or holds an earlier site."""
+
+    folder: Annotated[MaterialPath, Field(description="Full path of the folder of the site")]
+    page_ids: Annotated[list[Id], Field(min_length=1, max_length=100_000)]
+    site_title: Annotated[str | None, Field(min_length=1, max_length=500)] = None
+    _written: dict[str, Any] | None = PrivateAttr(default=None)
+
+
+@answer_of(sites)
+class PublishedSite(Message):
+    """A site that was published."""
+
+
+PublishedSites = paged(PublishedSite)

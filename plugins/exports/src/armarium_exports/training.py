@@ -37,7 +37,7 @@ def write_training(library: Library, principal: Principal, p: TrainingParams) ->
                 for row in rows:
                     if row.document_id not in selection.ids:
                         continue
-                    sample = sample_of(conn, row._mapping)
+                    sample = sample_of(conn, row._asdict())
                     if sample is None or (p.gold_only and not sample["gold"]):
                         continue
                     file.write(orjson.dumps(sample) + b"\n")

@@ -91,10 +91,10 @@ def _check_mets(folder: Path, layouts: list[Path]) -> Iterator[str]:
     for file in root.iter(f"{{{METS}}}file"):
         where = file.find(f"{{{METS}}}FLocat")
         path = "" if where is None else where.get(f"{{{XLINK}}}href") or ""
-        paths[file.get("ID")] = path
+        paths[file.get("ID") or ""] = path
         if not (folder / path).is_file():
             yield f"mets.xml names {path}, which is not there."
-    pointed = {one.get("FILEID") for one in root.iter(f"{{{METS}}}fptr")}
+    pointed = {one.get("FILEID") or "" for one in root.iter(f"{{{METS}}}fptr")}
     for missing in sorted(pointed - paths.keys()):
         yield f"mets.xml points at {missing}, which it does not have."
     for left in sorted(paths.keys() - pointed):

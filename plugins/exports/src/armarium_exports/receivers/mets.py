@@ -51,7 +51,7 @@ def mets_of(title: str, identifier: str, pages: list[MetsPage], *, viewer: bool)
     physical = etree.SubElement(root, _m("structMap"), TYPE="PHYSICAL")
     sequence = etree.SubElement(physical, _m("div"), ID="PHYS_0000", TYPE="physSequence")
     for page in pages:
-        place = {"ID": f"PHYS_{page.number:04}", "TYPE": "page", "ORDER": str(page.number)}
+        place: dict[str, Any] = {"ID": f"PHYS_{page.number:04}", "TYPE": "page", "ORDER": str(page.number)}
         div = etree.SubElement(sequence, _m("div"), **place, ORDERLABEL=_sound(page.label))
         for group, _, _ in page.files:
             etree.SubElement(div, _m("fptr"), FILEID=file_id(group, page.number))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from armarium.api import parse_xml
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 TEI = "http://www.tei-c.org/ns/1.0"
 _ID = "{http://www.w3.org/XML/1998/namespace}id"
+_NAMESPACES: Any = {None: TEI}
 _POINTER = re.compile(r"(^|\s)#(\S+)")
 
 
@@ -20,7 +21,7 @@ def tei_corpus(title: str, contents: Sequence[str]) -> str:
     """One file of the TEI files *contents*, each with its ids made its own."""
     from lxml import etree
 
-    corpus = etree.Element(f"{{{TEI}}}teiCorpus", nsmap={None: TEI})
+    corpus = etree.Element(f"{{{TEI}}}teiCorpus", nsmap=_NAMESPACES)
     described = etree.SubElement(etree.SubElement(corpus, f"{{{TEI}}}teiHeader"), f"{{{TEI}}}fileDesc")
     stated = etree.SubElement(described, f"{{{TEI}}}titleStmt")
     etree.SubElement(stated, f"{{{TEI}}}title").text = "".join(
@@ -45,7 +46,7 @@ def _make_own(page: etree._Element, known: set[str | None], number: int) -> None
             continue
         for name, value in element.attrib.items():
             if name == _ID:
-                element.set(str(name), f"p{number}.{value}")
+                element.set(str(name), f"p{number}.{value!s}")
             elif "#" in value:
                 moved = _POINTER.sub(lambda found: _moved(found, known, number), str(value))
                 element.set(str(name), moved)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,13 +41,17 @@ def content_of(
     *,
     recursive: bool,
     include_unreviewed: bool,
+    page_ids: Collection[str] | None = None,
 ) -> Content:
-    """The pages in reading order with the folders they lie in, and what is said of them."""
+    """The pages (of *page_ids*, where these are named) in reading order with the folders they lie in, and what is said of them."""
     d = documents.c
     roots = [target_id] if target_id is not None else _top(conn)
     pages = [one for one in pages_under(conn, roots) if one in selection.ids]
     if target_id is not None and not recursive:
         pages = [one for one in pages if one == target_id]
+    if page_ids is not None:
+        asked = set(page_ids)
+        pages = [one for one in pages if one in asked]
     rows = conn.execute(
         select(d.id, d.name, d.parent_id, d.doc_type, d.page_label).where(among(d.id, selection.ids))
     )

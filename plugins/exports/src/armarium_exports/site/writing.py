@@ -15,8 +15,8 @@ from armarium.api import Engine, Library, Principal, ServiceError, now
 from armarium_documents.api import documents
 from armarium_exports.earlier import clash_refused, listed_before
 from armarium_exports.places import require_parent, settle, whole_folder
-from armarium_exports.schemas import SiteParams
-from armarium_exports.selection import select_documents
+from armarium_exports.schemas import PublishParams, SiteParams
+from armarium_exports.selection import Selection, select_documents
 from armarium_exports.site.content import Content, as_json, content_of, page_data
 from armarium_exports.site.tiles import SHOWN, THUMBNAIL, TILE, Pyramid, write_tiles
 from armarium_iiif.api import Picture
@@ -39,21 +39,48 @@ def write_site(engine: Engine, library: Library, principal: Principal, p: SitePa
     place = p.output_path.real
     require_parent(place)
     before = listed_before(place, MANIFEST, overwrite=p.overwrite)
+    with library.db.read() as conn:
+        selection = select_documents(library, conn, principal, p.target_id, recursive=p.recursive)
+        content = content_of(
+            engine,
+            conn,
+            selection,
+            p.target_id,
+            recursive=p.recursive,
+            include_unreviewed=p.include_unreviewed,
+        )
+        title = p.site_title or _root_name(conn, library, p.target_id)
+        return _write(engine, library, conn, place, before, selection, content, title)
+
+
+def publish(engine: Engine, library: Library, principal: Principal, p: PublishParams) -> dict[str, Any]:
+    """A site of certain pages, over an earlier one in the same folder where there is one."""
+    place = p.folder.real
+    require_parent(place)
+    before = listed_before(place, MANIFEST, overwrite=True)
+    with library.db.read() as conn:
+        selection = select_documents(library, conn, principal)
+        content = content_of(
+            engine, conn, selection, None, recursive=True, include_unreviewed=False, page_ids=p.page_ids
+        )
+        title = p.site_title or library.name
+        return _write(engine, library, conn, place, before, selection, content, title)
+
+
+def _write(
+    engine: Engine,
+    library: Library,
+    conn: Connection,
+    place: Path,
+    before: frozenset[str],
+    selection: Selection,
+    content: Content,
+    title: str,
+) -> dict[str, Any]:
     with whole_folder(place) as fresh:
-        with library.db.read() as conn:
-            selection = select_documents(library, conn, principal, p.target_id, recursive=p.recursive)
-            content = content_of(
-                engine,
-                conn,
-                selection,
-                p.target_id,
-                recursive=p.recursive,
-                include_unreviewed=p.include_unreviewed,
-            )
-            title = p.site_title or _root_name(conn, library, p.target_id)
-            _templates(fresh)
-            assets = _pages(engine, library, conn, fresh, content)
-            _data(fresh, content, title)
+        _templates(fresh)
+        assets = _pages(engine, library, conn, fresh, content)
+        _data(fresh, content, title)
         written = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
         stated = {"title": title, "created_at": now(), "withheld": selection.listed, "files": written}
         (fresh / MANIFEST).write_bytes(orjson.dumps(stated))
