@@ -425,6 +425,7 @@ LISTINGS = (
 
 ELSEWHERE = {
     "/api/check/verdicts": "its filters are proved in plugins/checking/tests",
+    "/api/export/sites": "it has no filter; proved in plugins/exports/tests/test_recipe_jobs_of_exports.py",
     "/api/rights/effective": "proved in plugins/rights/tests/test_records.py",
     "/api/workflow-execution/runs": "proved in plugins/workflows/tests/test_runs.py",
     "/api/workflow-execution/comparisons": "proved in plugins/workflows/tests/test_comparisons.py",

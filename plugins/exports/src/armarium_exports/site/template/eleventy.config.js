@@ -1,9 +1,28 @@
 // A site written by Armarium. Build it with: npm install, then npm run build. The site is then in _site.
 // SITE_URL=https://example.org/letters npm run build  gives the IIIF manifests the address they will have.
+import fs from "node:fs";
 import path from "node:path";
 
+// Tiles are many: where the disk can, they are linked into the site and not copied.
+function bring(from, to) {
+  fs.mkdirSync(to, { recursive: true });
+  for (const entry of fs.readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [path.join(from, entry.name), path.join(to, entry.name)];
+    if (entry.isDirectory()) bring(source, target);
+    else {
+      fs.rmSync(target, { force: true });
+      try {
+        fs.linkSync(source, target);
+      } catch {
+        fs.copyFileSync(source, target);
+      }
+    }
+  }
+}
+
 export default function (config) {
-  config.addPassthroughCopy({ static: "/" });
+  config.on("eleventy.before", () => fs.rmSync("_site", { recursive: true, force: true }));
+  config.on("eleventy.after", () => bring("static", "_site"));
   config.addPassthroughCopy({
     "node_modules/openseadragon/build/openseadragon/openseadragon.min.js": "assets/openseadragon.min.js",
   });
